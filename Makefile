@@ -1,0 +1,60 @@
+# The commands people and CI use. Needs only Python 3.11 and make; everything else goes into .venv.
+PYTHON ?= python3.11
+VENV ?= .venv
+PIP_FLAGS ?=
+PYTEST_FLAGS ?= -n 2
+BENCHMARK_FLAGS ?=
+
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(PIP_FLAGS) -c constraints.txt
+PINS := pyproject.toml constraints.txt
+ORACLE := tests/requirements-oracle.txt
+CODE := src tests examples benchmarks
+
+.PHONY: venv demo test lint format typecheck pytest benchmark clean
+.DELETE_ON_ERROR:
+
+$(VENV)/.created:
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+# Stamps: a second `make demo` or `make test` installs nothing unless a pin moved.
+$(VENV)/.installed: $(VENV)/.created $(PINS)
+	@echo "installing torch2mlir with its engines into $(VENV) (a few minutes the first time)"
+	$(PIP) -e ".[xla,iree,examples]"
+	@touch $@
+
+$(VENV)/.installed-test: $(VENV)/.installed $(ORACLE)
+	@echo "installing what the tests need into $(VENV)"
+	$(PIP) -e ".[test]"
+	$(PIP) --no-deps -r $(ORACLE)
+	@touch $@
+
+venv: $(VENV)/.installed
+
+demo: $(VENV)/.installed
+	$(BIN)/python examples/demo.py
+
+test: lint typecheck pytest
+
+lint: $(VENV)/.installed-test
+	$(BIN)/ruff check $(CODE)
+	$(BIN)/ruff format --check $(CODE)
+
+format: $(VENV)/.installed-test
+	$(BIN)/ruff check --fix $(CODE)
+	$(BIN)/ruff format $(CODE)
+
+typecheck: $(VENV)/.installed-test
+	$(BIN)/mypy
+
+# One thread per worker: two workers on two cores, and no library fights another for them.
+pytest: $(VENV)/.installed-test
+	OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false HF_HUB_OFFLINE=1 \
+	$(BIN)/python -m pytest $(PYTEST_FLAGS)
+
+benchmark: $(VENV)/.installed-test
+	$(BIN)/python benchmarks/import_time.py $(BENCHMARK_FLAGS)
+
+clean:
+	rm -rf $(VENV) build demo-output .pytest_cache .mypy_cache .ruff_cache src/*.egg-info
