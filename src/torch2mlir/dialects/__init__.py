@@ -1,0 +1,65 @@
+"""The dialects torch2mlir reads and writes, and the xDSL context that knows them all. Nothing here imports PyTorch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+
+import xdsl.context
+from xdsl.dialects.builtin import Builtin
+from xdsl.ir import Dialect, Operation
+
+from torch2mlir.dialects import torch as torch_dialect
+
+
+def _from(module: str, attribute: str) -> Callable[[], Dialect]:
+    def load() -> Dialect:
+        dialect = getattr(import_module(module), attribute)
+        if not isinstance(dialect, Dialect):
+            raise TypeError(f"{module}.{attribute} is not a dialect")
+        return dialect
+
+    return load
+
+
+DIALECTS: dict[str, Callable[[], Dialect]] = {
+    "torch": lambda: torch_dialect.Torch,
+    "stablehlo": _from("torch2mlir.dialects.stablehlo", "StableHLO"),
+    "chlo": _from("torch2mlir.dialects.chlo", "CHLO"),
+    "tosa": _from("torch2mlir.dialects.tosa", "TOSA"),
+    "linalg": _from("torch2mlir.dialects.linalg", "LINALG"),
+    "tensor": _from("torch2mlir.dialects.tensor_ext", "TENSOR"),
+    "math": _from("torch2mlir.dialects.math_ext", "MATH"),
+    "arith": _from("xdsl.dialects.arith", "Arith"),
+    "cf": _from("xdsl.dialects.cf", "Cf"),
+    "complex": _from("xdsl.dialects.complex", "Complex"),
+    "func": _from("xdsl.dialects.func", "Func"),
+    "ml_program": _from("xdsl.dialects.ml_program", "MLProgram"),
+    "scf": _from("xdsl.dialects.scf", "Scf"),
+}
+"""Dialect name -> loader; a dialect is imported when its first op or type is met."""
+
+
+@dataclass
+class Context(xdsl.context.Context):
+    """An xDSL context whose torch dialect makes the registry's ops on first use."""
+
+    def _get_known_op(self, name: str) -> type[Operation] | None:
+        if name.startswith("torch.") and name not in self._loaded_ops:
+            return torch_dialect.find_op(name)
+        return super()._get_known_op(name)
+
+
+def register_dialects(context: xdsl.context.Context) -> None:
+    """Makes every dialect known to a context; the builtin one is loaded, the others wait until they are used."""
+    context.load_dialect(Builtin)
+    for name, loader in DIALECTS.items():
+        context.register_dialect(name, loader)
+
+
+def make_context(allow_unregistered: bool = False) -> Context:
+    """A context that knows every dialect of torch2mlir."""
+    context = Context(allow_unregistered=allow_unregistered)
+    register_dialects(context)
+    return context

@@ -1,0 +1,167 @@
+"""Writing modules as text: cached type spellings, weights streamed from their memory, MLIR's usual or generic form."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import IO
+
+from xdsl.dialects.builtin import UnknownLoc
+from xdsl.ir import Attribute, Dialect, Operation, TypeAttribute
+from xdsl.printer import Printer
+
+from torch2mlir.dialects.weights import TensorSource, WeightAttr
+
+RESOURCE_ALIGNMENT = 64
+"""The alignment announced to readers of ``dense_resource`` blobs, in bytes."""
+
+
+class WeightSyntax(enum.Enum):
+    """How weights appear in text."""
+
+    RESOURCE = "resource"
+    """``dense_resource<name>`` with the bytes at the end of the file."""
+    HEX = "hex"
+    """``dense<"0x...">`` in place, for readers that take no resources (XLA)."""
+    REFERENCE = "reference"
+    """``dense_resource<name>`` alone; the bytes are elsewhere."""
+
+
+@dataclass(eq=False, repr=False)
+class MlirPrinter(Printer):
+    """xDSL's printer with weights and with the spelling of each attribute remembered."""
+
+    weight_syntax: WeightSyntax = field(default=WeightSyntax.RESOURCE, kw_only=True)
+    _weights: dict[str, TensorSource] = field(default_factory=dict, init=False)
+    _spelled: dict[Attribute, str] = field(default_factory=dict, init=False)
+
+    def print_attribute(self, attribute: Attribute) -> None:
+        if isinstance(attribute, WeightAttr):
+            self._print_weight(attribute)
+        elif isinstance(attribute, TypeAttribute):
+            text = self._spelled.get(attribute)
+            if text is None:
+                text = self._spelled[attribute] = self._spell(attribute)
+            self.print_string(text)
+        elif isinstance(attribute, UnknownLoc):
+            self.print_string("loc(unknown)" if not self.printing_location else "unknown")
+        else:
+            super().print_attribute(attribute)
+
+    def _spell(self, attribute: Attribute) -> str:
+        pieces = _Pieces()
+        printer = Printer(stream=pieces, print_generic_format=self.print_generic_format)  # type: ignore[arg-type]
+        printer.print_attribute(attribute)
+        return "".join(pieces)
+
+    def _print_weight(self, weight: WeightAttr) -> None:
+        source = weight.source.data
+        if self.weight_syntax is WeightSyntax.HEX:
+            self.print_string('dense<"0x')
+            self._print_raw(source.hex_chunks())
+            self.print_string('"> : ')
+            self.print_attribute(weight.type)
+        else:
+            self._weights[source.name] = source
+            weight.print_builtin(self)
+
+    def _print_raw(self, chunks: Iterable[str]) -> None:
+        """Writes text that has no line breaks past the bookkeeping of columns."""
+        for chunk in chunks:
+            print(chunk, end="", file=self.stream)
+
+    def print_metadata(self, dialects: Iterable[Dialect]) -> None:
+        if self.weight_syntax is not WeightSyntax.RESOURCE or not self._weights:
+            super().print_metadata(dialects)
+            return
+        print("\n\n{-#\n  dialect_resources: {\n    builtin: {", end="", file=self.stream)
+        header = RESOURCE_ALIGNMENT.to_bytes(4, "little").hex()
+        for index, (name, source) in enumerate(sorted(self._weights.items())):
+            self.print_string(",\n      " if index else "\n      ", indent=0)
+            self.print_identifier_or_string_literal(name)
+            self.print_string(f': "0x{header}')
+            self._print_raw(source.hex_chunks())
+            self.print_string('"')
+        print("\n    }\n  }\n#-}", end="", file=self.stream)
+
+
+class _Pieces(list[str]):
+    """A stream that keeps what is written to it, in order."""
+
+    def write(self, text: str) -> int:
+        """Keeps one piece."""
+        self.append(text)
+        return len(text)
+
+
+class _Accumulator:
+    """A text stream that grows one string in place, so that a large module is in memory once, not twice."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._size = 0
+        self.text = ""
+
+    def write(self, text: str) -> int:
+        """Appends text."""
+        self._parts.append(text)
+        self._size += len(text)
+        if self._size > 1 << 16:
+            self.flush()
+        return len(text)
+
+    def flush(self) -> None:
+        """Moves what is pending into :attr:`text`."""
+        pending = "".join(self._parts)
+        self._parts.clear()
+        self._size = 0
+        text, self.text = self.text, ""  # the only reference: CPython then extends the string where it is
+        text += pending
+        self.text = text
+
+
+def write_module(
+    module: Operation,
+    stream: IO[str],
+    *,
+    weights: WeightSyntax = WeightSyntax.RESOURCE,
+    generic: bool = False,
+    debuginfo: bool = False,
+) -> None:
+    """Writes ``module`` as MLIR text to ``stream``, weights in pieces of a megabyte."""
+    printer = MlirPrinter(
+        stream=stream,
+        print_generic_format=generic,
+        print_debuginfo=debuginfo,
+        weight_syntax=weights,
+    )
+    printer.print_op(module)
+    printer.print_metadata(())
+    stream.write("\n")
+
+
+def module_text(
+    module: Operation,
+    *,
+    weights: WeightSyntax = WeightSyntax.RESOURCE,
+    generic: bool = False,
+    debuginfo: bool = False,
+) -> str:
+    """The text :func:`write_module` writes, as one string."""
+    stream = _Accumulator()
+    write_module(module, stream, weights=weights, generic=generic, debuginfo=debuginfo)  # type: ignore[arg-type]
+    stream.flush()
+    return stream.text
+
+
+def weights_of(module: Operation) -> Iterator[TensorSource]:
+    """The weights a module refers to, each once, in order of first use."""
+    seen = set[int]()
+    for op in module.walk():
+        for value in (*op.properties.values(), *op.attributes.values()):
+            if isinstance(value, WeightAttr) and id(value.source.data) not in seen:
+                seen.add(id(value.source.data))
+                yield value.source.data
+
+

@@ -1,0 +1,677 @@
+"""Attributes and types of StableHLO, and short constructors for the builtin ones its ops take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    ArrayAttr,
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IntegerAttr,
+    TensorType,
+    f64,
+    i1,
+    i64,
+)
+from xdsl.dialects.utils import EnumAttribute
+from xdsl.ir import (
+    Attribute,
+    ParametrizedAttribute,
+    SpacedOpaqueSyntaxAttribute,
+    TypeAttribute,
+)
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.str_enum import StrEnum
+
+
+@lru_cache(maxsize=4096)
+def _i64_array(values: tuple[int, ...]) -> DenseArrayBase:
+    return DenseArrayBase.from_list(i64, values)
+
+
+def i64_array(values: Sequence[int]) -> DenseArrayBase:
+    """``array<i64: ...>``: dimensions, strides, sizes."""
+    return _i64_array(tuple(values))
+
+
+def bool_array(values: Sequence[bool]) -> DenseArrayBase:
+    """``array<i1: ...>``: the window reversal of a convolution."""
+    return DenseArrayBase.from_list(i1, [int(value) for value in values])
+
+
+@lru_cache(maxsize=1024)
+def i64_attr(value: int) -> IntegerAttr:
+    """``value : i64``."""
+    return IntegerAttr(value, i64)
+
+
+def padding_attr(pairs: Sequence[tuple[int, int]]) -> DenseIntOrFPElementsAttr:
+    """``dense<[[low, high], ...]> : tensor<Nx2xi64>``, one pair per dimension."""
+    flat = [edge for pair in pairs for edge in pair]
+    return DenseIntOrFPElementsAttr.from_list(TensorType(i64, [len(pairs), 2]), flat)
+
+
+# --- enumerations: ``#stablehlo<comparison_direction LT>`` ---------------------------------------
+
+
+class ComparisonDirection(StrEnum):
+    """How ``compare`` relates its two operands."""
+
+    EQ = "EQ"
+    NE = "NE"
+    GE = "GE"
+    GT = "GT"
+    LE = "LE"
+    LT = "LT"
+
+
+class ComparisonType(StrEnum):
+    """The order ``compare`` uses; ``TOTALORDER`` orders NaNs too."""
+
+    NOTYPE = "NOTYPE"
+    FLOAT = "FLOAT"
+    TOTALORDER = "TOTALORDER"
+    SIGNED = "SIGNED"
+    UNSIGNED = "UNSIGNED"
+
+
+class Precision(StrEnum):
+    """Precision of one operand of a contraction."""
+
+    DEFAULT = "DEFAULT"
+    HIGH = "HIGH"
+    HIGHEST = "HIGHEST"
+
+
+class FftType(StrEnum):
+    """Direction and realness of a Fourier transform."""
+
+    FFT = "FFT"
+    IFFT = "IFFT"
+    RFFT = "RFFT"
+    IRFFT = "IRFFT"
+
+
+class Transpose(StrEnum):
+    """What ``triangular_solve`` does with its matrix first."""
+
+    TRANSPOSE_INVALID = "TRANSPOSE_INVALID"
+    NO_TRANSPOSE = "NO_TRANSPOSE"
+    TRANSPOSE = "TRANSPOSE"
+    ADJOINT = "ADJOINT"
+
+
+class RngDistribution(StrEnum):
+    """Distribution of ``rng``."""
+
+    UNIFORM = "UNIFORM"
+    NORMAL = "NORMAL"
+
+
+class RngAlgorithm(StrEnum):
+    """Algorithm of ``rng_bit_generator``."""
+
+    DEFAULT = "DEFAULT"
+    THREE_FRY = "THREE_FRY"
+    PHILOX = "PHILOX"
+
+
+class ResultAccuracyMode(StrEnum):
+    """How exact a transcendental function has to be."""
+
+    DEFAULT = "DEFAULT"
+    HIGHEST = "HIGHEST"
+    TOLERANCE = "TOLERANCE"
+
+
+@irdl_attr_definition
+class ComparisonDirectionAttr(EnumAttribute[ComparisonDirection], SpacedOpaqueSyntaxAttribute):
+    """``#stablehlo<comparison_direction LT>``."""
+
+    name = "stablehlo.comparison_direction"
+
+
+@irdl_attr_definition
+class ComparisonTypeAttr(EnumAttribute[ComparisonType], SpacedOpaqueSyntaxAttribute):
+    """``#stablehlo<comparison_type FLOAT>``."""
+
+    name = "stablehlo.comparison_type"
+
+
+@irdl_attr_definition
+class PrecisionAttr(EnumAttribute[Precision], SpacedOpaqueSyntaxAttribute):
+    """``#stablehlo<precision HIGHEST>``."""
+
+    name = "stablehlo.precision"
+
+
+@irdl_attr_definition
+class FftTypeAttr(EnumAttribute[FftType], SpacedOpaqueSyntaxAttribute):
+    """``#stablehlo<fft_type RFFT>``."""
+
+    name = "stablehlo.fft_type"
+
+
+@irdl_attr_definition
+class TransposeAttr(EnumAttribute[Transpose], SpacedOpaqueSyntaxAttribute):
+    """``#stablehlo<transpose NO_TRANSPOSE>``."""
+
+    name = "stablehlo.transpose"
+
+
+@irdl_attr_definition
+class RngDistributionAttr(EnumAttribute[RngDistribution], SpacedOpaqueSyntaxAttribute):
+    """``#stablehlo<rng_distribution UNIFORM>``."""
+
+    name = "stablehlo.rng_distribution"
+
+
+@irdl_attr_definition
+class RngAlgorithmAttr(EnumAttribute[RngAlgorithm], SpacedOpaqueSyntaxAttribute):
+    """``#stablehlo<rng_algorithm THREE_FRY>``."""
+
+    name = "stablehlo.rng_algorithm"
+
+
+@irdl_attr_definition
+class ResultAccuracyModeAttr(EnumAttribute[ResultAccuracyMode]):
+    """``#stablehlo.result_accuracy_mode<HIGHEST>``."""
+
+    name = "stablehlo.result_accuracy_mode"
+
+    def print_parameter(self, printer: Printer) -> None:
+        printer.print_string(f"<{self.data.value}>")
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> ResultAccuracyMode:
+        with parser.in_angle_brackets():
+            return parser.parse_str_enum(ResultAccuracyMode)
+
+
+def precision_config(*precisions: Precision) -> ArrayAttr:
+    """One precision per operand, as ``dot_general`` and ``convolution`` take it."""
+    return ArrayAttr([PrecisionAttr(precision) for precision in precisions])
+
+
+# --- structures: ``#stablehlo.dot<lhs_contracting_dimensions = [1], ...>`` -----------------------
+
+Field = Sequence[int] | int
+
+
+def print_struct(printer: Printer, fields: Mapping[str, Field]) -> None:
+    """``<name = value, ...>``; fields that are zero or empty are left out, as MLIR does."""
+    text = ", ".join(
+        f"{name} = {value if isinstance(value, int) else list(value)}"
+        for name, value in fields.items()
+        if value
+    )
+    printer.print_string(f"<{text}>")
+
+
+def parse_i64_list(parser: AttrParser) -> list[int]:
+    """``[1, 2]``."""
+    return parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
+
+
+def parse_struct(parser: AttrParser, defaults: Mapping[str, Field]) -> dict[str, Field]:
+    """Read what :func:`print_struct` writes, fields in any order.
+
+    A default is ``0`` for an integer field and ``()`` for a list of integers.
+    """
+    fields = dict(defaults)
+
+    def parse_field() -> None:
+        position = parser.pos
+        name = parser.parse_identifier(" as field name")
+        if name not in fields:
+            parser.raise_error(f"unknown field '{name}', expected one of {list(defaults)}", position)
+        parser.parse_punctuation("=")
+        is_integer = isinstance(defaults[name], int)
+        fields[name] = parser.parse_integer() if is_integer else parse_i64_list(parser)
+
+    parser.parse_comma_separated_list(parser.Delimiter.ANGLE, parse_field)
+    return fields
+
+
+class StructAttr(ParametrizedAttribute):
+    """Base of the structures: every parameter is an ``i64`` or a list of them."""
+
+    def fields(self) -> dict[str, Field]:
+        """Field names and Python values, in the order of the text."""
+        return {
+            name: value.get_values() if isinstance(value, DenseArrayBase) else value.value.data
+            for name, value in self._parameters_by_name()
+        }
+
+    def _parameters_by_name(self) -> list[tuple[str, DenseArrayBase | IntegerAttr]]:
+        names = (name for name, _ in self.get_irdl_definition().parameters)
+        return list(zip(names, self.parameters))  # type: ignore[arg-type]
+
+    @classmethod
+    def from_fields(cls, fields: Mapping[str, Field]) -> StructAttr:
+        """Build the attribute from Python values."""
+        return cls.new(
+            [
+                i64_attr(value) if isinstance(value, int) else i64_array(value)
+                for value in fields.values()
+            ]
+        )
+
+    def print_parameters(self, printer: Printer) -> None:
+        print_struct(printer, self.fields())
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        names = [name for name, _ in cls.get_irdl_definition().parameters]
+        defaults: dict[str, Field] = {
+            name: 0 if name == "index_vector_dim" else () for name in names
+        }
+        fields = parse_struct(parser, defaults)
+        return cls.from_fields(fields).parameters
+
+
+@irdl_attr_definition
+class DotDimensionNumbersAttr(StructAttr):
+    """Batching and contracting dimensions of ``dot_general``."""
+
+    name = "stablehlo.dot"
+
+    lhs_batching_dimensions: DenseArrayBase
+    rhs_batching_dimensions: DenseArrayBase
+    lhs_contracting_dimensions: DenseArrayBase
+    rhs_contracting_dimensions: DenseArrayBase
+
+    def __init__(
+        self,
+        *,
+        lhs_batching_dimensions: Sequence[int] = (),
+        rhs_batching_dimensions: Sequence[int] = (),
+        lhs_contracting_dimensions: Sequence[int] = (),
+        rhs_contracting_dimensions: Sequence[int] = (),
+    ) -> None:
+        super().__init__(
+            i64_array(lhs_batching_dimensions),
+            i64_array(rhs_batching_dimensions),
+            i64_array(lhs_contracting_dimensions),
+            i64_array(rhs_contracting_dimensions),
+        )
+
+
+@irdl_attr_definition
+class GatherDimensionNumbersAttr(StructAttr):
+    """Which dimensions of operand, indices and result of ``gather`` correspond."""
+
+    name = "stablehlo.gather"
+
+    offset_dims: DenseArrayBase
+    collapsed_slice_dims: DenseArrayBase
+    operand_batching_dims: DenseArrayBase
+    start_indices_batching_dims: DenseArrayBase
+    start_index_map: DenseArrayBase
+    index_vector_dim: IntegerAttr
+
+    def __init__(
+        self,
+        *,
+        offset_dims: Sequence[int] = (),
+        collapsed_slice_dims: Sequence[int] = (),
+        operand_batching_dims: Sequence[int] = (),
+        start_indices_batching_dims: Sequence[int] = (),
+        start_index_map: Sequence[int] = (),
+        index_vector_dim: int = 0,
+    ) -> None:
+        super().__init__(
+            i64_array(offset_dims),
+            i64_array(collapsed_slice_dims),
+            i64_array(operand_batching_dims),
+            i64_array(start_indices_batching_dims),
+            i64_array(start_index_map),
+            i64_attr(index_vector_dim),
+        )
+
+
+@irdl_attr_definition
+class ScatterDimensionNumbersAttr(StructAttr):
+    """Which dimensions of operand, indices and updates of ``scatter`` correspond."""
+
+    name = "stablehlo.scatter"
+
+    update_window_dims: DenseArrayBase
+    inserted_window_dims: DenseArrayBase
+    input_batching_dims: DenseArrayBase
+    scatter_indices_batching_dims: DenseArrayBase
+    scatter_dims_to_operand_dims: DenseArrayBase
+    index_vector_dim: IntegerAttr
+
+    def __init__(
+        self,
+        *,
+        update_window_dims: Sequence[int] = (),
+        inserted_window_dims: Sequence[int] = (),
+        input_batching_dims: Sequence[int] = (),
+        scatter_indices_batching_dims: Sequence[int] = (),
+        scatter_dims_to_operand_dims: Sequence[int] = (),
+        index_vector_dim: int = 0,
+    ) -> None:
+        super().__init__(
+            i64_array(update_window_dims),
+            i64_array(inserted_window_dims),
+            i64_array(input_batching_dims),
+            i64_array(scatter_indices_batching_dims),
+            i64_array(scatter_dims_to_operand_dims),
+            i64_attr(index_vector_dim),
+        )
+
+
+@irdl_attr_definition
+class OutputOperandAliasAttr(ParametrizedAttribute):
+    """Which result of a ``custom_call`` lives in which operand's buffer."""
+
+    name = "stablehlo.output_operand_alias"
+
+    output_tuple_indices: DenseArrayBase
+    operand_index: IntegerAttr
+    operand_tuple_indices: DenseArrayBase
+
+    def __init__(
+        self,
+        output_tuple_indices: Sequence[int] = (),
+        operand_index: int = 0,
+        operand_tuple_indices: Sequence[int] = (),
+    ) -> None:
+        super().__init__(
+            i64_array(output_tuple_indices),
+            i64_attr(operand_index),
+            i64_array(operand_tuple_indices),
+        )
+
+    def print_parameters(self, printer: Printer) -> None:
+        printer.print_string(
+            f"<output_tuple_indices = {list(self.output_tuple_indices.get_values())}, "
+            f"operand_index = {self.operand_index.value.data}, "
+            f"operand_tuple_indices = {list(self.operand_tuple_indices.get_values())}>"
+        )
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        fields = parse_struct(
+            parser,
+            {"output_tuple_indices": (), "operand_index": 0, "operand_tuple_indices": ()},
+        )
+        return cls(**fields).parameters  # type: ignore[arg-type]
+
+
+# --- attributes with a syntax of their own -------------------------------------------------------
+
+
+class ConvSide:
+    """Labels of one tensor of a convolution: two letters and the spatial dimensions, in order."""
+
+    def __init__(self, letters: str) -> None:
+        self.letters = letters
+
+    def print(self, first: int, second: int, spatial: Sequence[int]) -> str:
+        """``[b, f, 0, 1]`` from the positions of the two letters and of the spatial dimensions."""
+        labels: dict[int, str] = {first: self.letters[0], second: self.letters[1]}
+        labels |= {position: str(index) for index, position in enumerate(spatial)}
+        return f"[{', '.join(labels.get(i, '?') for i in range(max(labels) + 1))}]"
+
+    def parse(self, parser: AttrParser) -> tuple[int, int, list[int]]:
+        """The inverse of :meth:`print`."""
+
+        def parse_label() -> str:
+            if (number := parser.parse_optional_integer(allow_boolean=False)) is not None:
+                return str(number)
+            return parser.parse_identifier(" as dimension label")
+
+        position = parser.pos
+        labels = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parse_label)
+        spatial = [str(index) for index in range(len(labels) - 2)]
+        if sorted(labels) != sorted([*self.letters, *spatial]):
+            parser.raise_error(
+                f"expected the labels {', '.join(self.letters)} and 0 to {len(spatial) - 1}",
+                position,
+            )
+        first, second = (labels.index(letter) for letter in self.letters)
+        return first, second, [labels.index(label) for label in spatial]
+
+
+DATA_SIDE = ConvSide("bf")
+KERNEL_SIDE = ConvSide("oi")
+
+
+@irdl_attr_definition
+class ConvDimensionNumbersAttr(ParametrizedAttribute):
+    """Layout of input, kernel and output: ``#stablehlo.conv<[b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1]>``."""
+
+    name = "stablehlo.conv"
+
+    input_batch_dimension: IntegerAttr
+    input_feature_dimension: IntegerAttr
+    input_spatial_dimensions: DenseArrayBase
+    kernel_output_feature_dimension: IntegerAttr
+    kernel_input_feature_dimension: IntegerAttr
+    kernel_spatial_dimensions: DenseArrayBase
+    output_batch_dimension: IntegerAttr
+    output_feature_dimension: IntegerAttr
+    output_spatial_dimensions: DenseArrayBase
+
+    @classmethod
+    def from_sides(
+        cls,
+        lhs: tuple[int, int, Sequence[int]],
+        kernel: tuple[int, int, Sequence[int]],
+        output: tuple[int, int, Sequence[int]],
+    ) -> ConvDimensionNumbersAttr:
+        """From (batch, feature, spatial), (output feature, input feature, spatial) and (batch,
+        feature, spatial) positions."""
+        parameters: list[Attribute] = []
+        for first, second, spatial in (lhs, kernel, output):
+            parameters += [i64_attr(first), i64_attr(second), i64_array(spatial)]
+        return cls.new(parameters)
+
+    @classmethod
+    def channels_first(cls, spatial_rank: int) -> ConvDimensionNumbersAttr:
+        """PyTorch's layout: ``[b, f, 0, ..]x[o, i, 0, ..]->[b, f, 0, ..]``."""
+        side = (0, 1, range(2, spatial_rank + 2))
+        return cls.from_sides(side, side, side)
+
+    def sides(self) -> tuple[tuple[int, int, tuple[int, ...]], ...]:
+        """The three tuples :meth:`from_sides` takes."""
+        values = [
+            parameter.get_values()
+            if isinstance(parameter, DenseArrayBase)
+            else parameter.value.data  # type: ignore[attr-defined]
+            for parameter in self.parameters
+        ]
+        return tuple((values[i], values[i + 1], values[i + 2]) for i in (0, 3, 6))
+
+    def print_bare(self, printer: Printer) -> None:
+        """The labels without the attribute's name, as the op prints them."""
+        lhs, kernel, output = self.sides()
+        printer.print_string(
+            f"{DATA_SIDE.print(*lhs)}x{KERNEL_SIDE.print(*kernel)}->{DATA_SIDE.print(*output)}"
+        )
+
+    @classmethod
+    def parse_bare(cls, parser: AttrParser) -> ConvDimensionNumbersAttr:
+        """The inverse of :meth:`print_bare`."""
+        lhs = DATA_SIDE.parse(parser)
+        parser.parse_keyword("x")
+        kernel = KERNEL_SIDE.parse(parser)
+        parser.parse_punctuation("->")
+        return cls.from_sides(lhs, kernel, DATA_SIDE.parse(parser))
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            self.print_bare(printer)
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            return cls.parse_bare(parser).parameters
+
+
+@irdl_attr_definition
+class DotAlgorithmAttr(ParametrizedAttribute):
+    """How a ``dot_general`` computes: precision of operands and accumulator, number of products."""
+
+    name = "stablehlo.dot_algorithm"
+
+    lhs_precision_type: TypeAttribute
+    rhs_precision_type: TypeAttribute
+    accumulation_type: TypeAttribute
+    lhs_component_count: IntegerAttr
+    rhs_component_count: IntegerAttr
+    num_primitive_operations: IntegerAttr
+    allow_imprecise_accumulation: IntegerAttr
+
+    def print_parameters(self, printer: Printer) -> None:
+        printer.print_string("<")
+        names = (name for name, _ in self.get_irdl_definition().parameters)
+        for index, (name, value) in enumerate(zip(names, self.parameters)):
+            printer.print_string(f"{', ' if index else ''}{name} = ")
+            if isinstance(value, IntegerAttr):
+                printer.print_int(value.value.data, value.type)
+            else:
+                printer.print_attribute(value)
+        printer.print_string(">")
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        parameters: list[Attribute] = []
+        with parser.in_angle_brackets():
+            for name, _ in cls.get_irdl_definition().parameters:
+                if parameters:
+                    parser.parse_punctuation(",")
+                parser.parse_keyword(name)
+                parser.parse_punctuation("=")
+                if name.endswith("_type"):
+                    parameters.append(parser.parse_type())
+                elif name.startswith("allow_"):
+                    parameters.append(IntegerAttr(int(parser.parse_boolean()), i1))
+                else:
+                    parameters.append(i64_attr(parser.parse_integer()))
+        return parameters
+
+
+@irdl_attr_definition
+class ResultAccuracyAttr(ParametrizedAttribute):
+    """Error bound of a transcendental function; the bounds count in mode ``TOLERANCE`` only."""
+
+    name = "stablehlo.result_accuracy"
+
+    atol: FloatAttr
+    rtol: FloatAttr
+    ulps: IntegerAttr
+    mode: ResultAccuracyModeAttr
+
+    def __init__(
+        self,
+        mode: ResultAccuracyMode,
+        *,
+        atol: float = 0.0,
+        rtol: float = 0.0,
+        ulps: int = 0,
+    ) -> None:
+        super().__init__(
+            FloatAttr(atol, f64), FloatAttr(rtol, f64), i64_attr(ulps), ResultAccuracyModeAttr(mode)
+        )
+
+    def print_parameters(self, printer: Printer) -> None:
+        printer.print_string("<")
+        for name, bound in (("atol", self.atol), ("rtol", self.rtol)):
+            if bound.value.data:
+                printer.print_string(f"{name} = ")
+                printer.print_float(bound.value.data, f64)
+                printer.print_string(", ")
+        if self.ulps.value.data:
+            printer.print_string(f"ulps = {self.ulps.value.data}, ")
+        printer.print_string("mode = ")
+        printer.print_attribute(self.mode)
+        printer.print_string(">")
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        bounds: dict[str, float] = {"atol": 0.0, "rtol": 0.0, "ulps": 0}
+        with parser.in_angle_brackets():
+            while (name := parser.parse_optional_keyword_in(bounds)) is not None:
+                parser.parse_punctuation("=")
+                bounds[name] = parser.parse_number()
+                parser.parse_punctuation(",")
+            parser.parse_keyword("mode")
+            parser.parse_punctuation("=")
+            mode = parser.parse_attribute()
+        return [
+            FloatAttr(bounds["atol"], f64),
+            FloatAttr(bounds["rtol"], f64),
+            i64_attr(int(bounds["ulps"])),
+            mode,
+        ]
+
+
+@irdl_attr_definition
+class BoundsAttr(ParametrizedAttribute):
+    """Upper bounds of dynamic dimensions, a tensor encoding: ``#stablehlo.bounds<?, 2>``."""
+
+    name = "stablehlo.bounds"
+
+    bounds: DenseArrayBase
+
+    def __init__(self, bounds: Sequence[int]) -> None:
+        super().__init__(i64_array(bounds))
+
+    def print_parameters(self, printer: Printer) -> None:
+        labels = (
+            "?" if bound == DYNAMIC_INDEX else str(bound) for bound in self.bounds.get_values()
+        )
+        printer.print_string(f"<{', '.join(labels)}>")
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        def parse_bound() -> int:
+            if parser.parse_optional_punctuation("?"):
+                return DYNAMIC_INDEX
+            return parser.parse_integer()
+
+        bounds = parser.parse_comma_separated_list(parser.Delimiter.ANGLE, parse_bound)
+        return [i64_array(bounds)]
+
+    def verify(self) -> None:
+        if any(bound < 0 and bound != DYNAMIC_INDEX for bound in self.bounds.get_values()):
+            raise VerifyException("a bound is '?' or not negative")
+
+
+@irdl_attr_definition
+class TokenType(ParametrizedAttribute, TypeAttribute):
+    """``!stablehlo.token``: orders side effects."""
+
+    name = "stablehlo.token"
+
+
+ATTRIBUTES: tuple[type[Attribute], ...] = (
+    ComparisonDirectionAttr,
+    ComparisonTypeAttr,
+    PrecisionAttr,
+    FftTypeAttr,
+    TransposeAttr,
+    RngDistributionAttr,
+    RngAlgorithmAttr,
+    ResultAccuracyModeAttr,
+    DotDimensionNumbersAttr,
+    GatherDimensionNumbersAttr,
+    ScatterDimensionNumbersAttr,
+    ConvDimensionNumbersAttr,
+    OutputOperandAliasAttr,
+    DotAlgorithmAttr,
+    ResultAccuracyAttr,
+    BoundsAttr,
+    TokenType,
+)

@@ -1,0 +1,271 @@
+"""Symbolic dimensions: integer expressions over the symbols a program was captured with.
+
+A size in a torch tensor type is an ``int``, a :class:`Dim` (known as an expression of named symbols) or ``None``
+(nothing known). Text shows the last two as ``?``; which expression stands behind a ``?`` travels as
+``torch.bind_symbolic_shape``. Expressions are kept in one canonical form, so that equal dimensions compare equal.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from math import prod
+
+COMMUTATIVE = {"add", "mul", "max", "min"}
+
+
+@dataclass(frozen=True, eq=True)
+class Dim:
+    """An integer expression: ``symbol(name)`` or one of add, mul, floordiv, mod, max, min over ints and dims."""
+
+    op: str
+    args: tuple[str | int | Dim, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash((self.op, self.args)))
+
+    def __hash__(self) -> int:
+        return self._hash  # type: ignore[attr-defined, no-any-return]
+
+    @property
+    def name(self) -> str:
+        """The symbol's name; only meaningful when ``op`` is ``symbol``."""
+        return str(self.args[0])
+
+    def operands(self) -> tuple[int | Dim, ...]:
+        """The operands of a compound expression."""
+        return self.args  # type: ignore[return-value]
+
+    def symbols(self) -> Iterator[str]:
+        """The names of all symbols in the expression, in order, with repetitions."""
+        if self.op == "symbol":
+            yield self.name
+            return
+        for arg in self.operands():
+            if isinstance(arg, Dim):
+                yield from arg.symbols()
+
+    def __str__(self) -> str:
+        if self.op == "symbol":
+            return self.name
+        texts = [str(a) for a in self.operands()]
+        infix = {"add": " + ", "mul": "*", "floordiv": "//", "mod": "%"}.get(self.op)
+        if infix is None:
+            return f"{self.op}({', '.join(texts)})"
+        nested = [
+            f"({t})" if isinstance(a, Dim) and a.op != "symbol" and self.op != "add" else t
+            for a, t in zip(self.operands(), texts, strict=True)
+        ]
+        return infix.join(nested)
+
+
+Size = int | Dim | None
+KnownSize = int | Dim
+
+
+def symbol(name: str) -> Dim:
+    """The dimension named ``name``."""
+    return Dim("symbol", (name,))
+
+
+def _terms(dim: KnownSize) -> Iterator[tuple[int, KnownSize]]:
+    """The expression as a sum of ``coefficient * factor``; a constant has the factor 1."""
+    if isinstance(dim, int):
+        yield dim, 1
+    elif dim.op == "add":
+        for term in dim.operands():
+            yield from _terms(term)
+    elif dim.op == "mul" and isinstance(dim.operands()[0], int):
+        rest = dim.operands()[1:]
+        yield int(dim.operands()[0]), rest[0] if len(rest) == 1 else Dim("mul", rest)  # type: ignore[arg-type]
+    else:
+        yield 1, dim
+
+
+def add(*dims: KnownSize) -> KnownSize:
+    """The sum, with like terms collected."""
+    collected: dict[KnownSize, int] = {}
+    for dim in dims:
+        for coefficient, factor in _terms(dim):
+            collected[factor] = collected.get(factor, 0) + coefficient
+    constant = collected.pop(1, 0)
+    terms = [_scaled(c, f) for f, c in collected.items() if c != 0]
+    terms.sort(key=str)
+    if constant or not terms:
+        terms.append(constant)
+    return terms[0] if len(terms) == 1 else Dim("add", tuple(terms))
+
+
+def _scaled(coefficient: int, factor: KnownSize) -> KnownSize:
+    if coefficient == 1:
+        return factor
+    if isinstance(factor, Dim) and factor.op == "mul":
+        return Dim("mul", (coefficient, *factor.operands()))
+    return Dim("mul", (coefficient, factor))
+
+
+def mul(*dims: KnownSize) -> KnownSize:
+    """The product; sums are multiplied out by constants only."""
+    constant, factors = 1, list[Dim]()
+    for dim in dims:
+        if isinstance(dim, int):
+            constant *= dim
+        elif dim.op == "mul":
+            for factor in dim.operands():
+                if isinstance(factor, int):
+                    constant *= factor
+                else:
+                    factors.append(factor)
+        else:
+            factors.append(dim)
+    if constant == 0 or not factors:
+        return constant
+    if len(factors) == 1 and factors[0].op == "add":
+        return add(*(mul(constant, term) for term in factors[0].operands()))
+    factors.sort(key=str)
+    body: KnownSize = factors[0] if len(factors) == 1 else Dim("mul", tuple(factors))
+    return _scaled(constant, body)
+
+
+def sub(lhs: KnownSize, rhs: KnownSize) -> KnownSize:
+    """``lhs - rhs``."""
+    return add(lhs, mul(-1, rhs))
+
+
+def floordiv(lhs: KnownSize, rhs: KnownSize) -> KnownSize:
+    """``lhs // rhs``, rounding toward minus infinity; exact factors cancel."""
+    if isinstance(lhs, int) and isinstance(rhs, int):
+        return lhs // rhs
+    if rhs == 1:
+        return lhs
+    if lhs == rhs:
+        return 1
+    quotient = _cancel(lhs, rhs)
+    return Dim("floordiv", (lhs, rhs)) if quotient is None else quotient
+
+
+def _cancel(lhs: KnownSize, rhs: KnownSize) -> KnownSize | None:
+    """``lhs / rhs`` when every factor of ``rhs`` is one of every term of ``lhs``, else None."""
+    if isinstance(lhs, Dim) and lhs.op == "add":
+        quotients = [_cancel(term, rhs) for term in lhs.operands()]
+        return None if None in quotients else add(*quotients)  # type: ignore[arg-type]
+    numerator = list(lhs.operands()) if isinstance(lhs, Dim) and lhs.op == "mul" else [lhs]
+    denominator = rhs.operands() if isinstance(rhs, Dim) and rhs.op == "mul" else (rhs,)
+    for factor in denominator:
+        if factor in numerator:
+            numerator.remove(factor)
+        elif isinstance(factor, int):
+            constants = [n for n in numerator if isinstance(n, int)]
+            if not constants or constants[0] % factor:
+                return None
+            numerator[numerator.index(constants[0])] = constants[0] // factor
+        else:
+            return None
+    return mul(*numerator)
+
+
+def mod(lhs: KnownSize, rhs: KnownSize) -> KnownSize:
+    """``lhs % rhs`` with the sign of ``rhs``, as Python."""
+    if isinstance(lhs, int) and isinstance(rhs, int):
+        return lhs % rhs
+    return 0 if rhs == 1 or _cancel(lhs, rhs) is not None else Dim("mod", (lhs, rhs))
+
+
+def _extremum(op: str, dims: tuple[KnownSize, ...]) -> KnownSize:
+    pick = max if op == "max" else min
+    flat: list[KnownSize] = []
+    for dim in dims:
+        flat.extend(dim.operands() if isinstance(dim, Dim) and dim.op == op else (dim,))
+    constants = [d for d in flat if isinstance(d, int)]
+    rest: list[KnownSize] = sorted({d for d in flat if isinstance(d, Dim)}, key=str)
+    if constants:
+        rest.append(pick(constants))
+    return rest[0] if len(rest) == 1 else Dim(op, tuple(rest))
+
+
+def maximum(*dims: KnownSize) -> KnownSize:
+    """The largest of the dimensions."""
+    return _extremum("max", dims)
+
+
+def minimum(*dims: KnownSize) -> KnownSize:
+    """The smallest of the dimensions."""
+    return _extremum("min", dims)
+
+
+BUILDERS = {
+    "add": add,
+    "mul": mul,
+    "floordiv": floordiv,
+    "mod": mod,
+    "max": maximum,
+    "min": minimum,
+}
+
+
+def substitute(dim: KnownSize, values: Mapping[str, KnownSize]) -> KnownSize:
+    """The expression with symbols replaced; symbols not in ``values`` stay."""
+    if isinstance(dim, int):
+        return dim
+    if dim.op == "symbol":
+        return values.get(dim.name, dim)
+    return BUILDERS[dim.op](*(substitute(arg, values) for arg in dim.operands()))
+
+
+def product(sizes: tuple[KnownSize, ...] | list[KnownSize]) -> KnownSize:
+    """The number of elements of a shape."""
+    if all(isinstance(size, int) for size in sizes):
+        return prod(sizes)  # type: ignore[arg-type]
+    return reduce(mul, sizes, 1)
+
+
+_TOKEN = re.compile(r"\s*(\d+|[A-Za-z_]\w*|//|[-+*%(),])")
+
+
+def parse_dim(text: str) -> KnownSize:
+    """Reads back what ``str(dim)`` writes."""
+    tokens = _TOKEN.findall(text)
+    position = 0
+
+    def peek() -> str:
+        return tokens[position] if position < len(tokens) else ""
+
+    def take() -> str:
+        nonlocal position
+        position += 1
+        return tokens[position - 1]
+
+    def factor() -> KnownSize:
+        token = take()
+        if token == "-":
+            return mul(-1, factor())
+        if token == "(":
+            inner = total()
+            take()
+            return inner
+        if token.isdigit():
+            return int(token)
+        if token in ("max", "min") and peek() == "(":
+            take()
+            items = [total()]
+            while take() == ",":
+                items.append(total())
+            return BUILDERS[token](*items)
+        return symbol(token)
+
+    def term() -> KnownSize:
+        value = factor()
+        while peek() in ("*", "//", "%"):
+            builder = {"*": mul, "//": floordiv, "%": mod}[take()]
+            value = builder(value, factor())
+        return value
+
+    def total() -> KnownSize:
+        value = term()
+        while peek() in ("+", "-"):
+            value = add(value, term()) if take() == "+" else sub(value, term())
+        return value
+
+    return total()

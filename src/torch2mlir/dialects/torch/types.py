@@ -1,0 +1,430 @@
+"""The types of the torch dialect, spelled as Torch-MLIR spells them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from xdsl.dialects.builtin import ArrayAttr, NoneAttr, StringAttr, TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ComplexType, IntegerType, Signedness
+from xdsl.ir import Attribute, Data, ParametrizedAttribute, TypeAttribute
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+
+from torch2mlir.dialects.torch.dims import Size
+
+PREFIX = "torch."
+
+
+class TorchType(ParametrizedAttribute, TypeAttribute):
+    """Base of all types of the dialect; inside another torch type the ``!torch.`` prefix is dropped."""
+
+
+def print_nested(printer: Printer, type: Attribute) -> None:
+    """Prints a type inside another torch type: ``list<vtensor<[2],f32>>``."""
+    if isinstance(type, TorchType):
+        printer.print_string(type.name.removeprefix(PREFIX))
+        type.print_parameters(printer)
+    else:
+        printer.print_attribute(type)
+
+
+def parse_nested(parser: AttrParser) -> Attribute:
+    """Parses a type inside another torch type; the full ``!torch.x`` spelling is accepted too."""
+    if (spelled := parser.parse_optional_type()) is not None:
+        return spelled
+    name = parser.parse_identifier()
+    cls = TYPES_BY_NAME.get(PREFIX + name)
+    if cls is None:
+        parser.raise_error(f"unknown torch type '{name}'")
+    return cls.new(cls.parse_parameters(parser))
+
+
+@irdl_attr_definition
+class SizesAttr(Data[tuple[Size, ...]]):
+    """The sizes of a ranked tensor type."""
+
+    name = "torch.sizes"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> tuple[Size, ...]:
+        def size() -> Size:
+            if parser.parse_optional_punctuation("?"):
+                return None
+            return parser.parse_integer(allow_boolean=False, allow_negative=False)
+
+        return tuple(parser.parse_comma_separated_list(parser.Delimiter.SQUARE, size))
+
+    def print_parameter(self, printer: Printer) -> None:
+        shown = (str(s) if isinstance(s, int) else "?" for s in self.data)
+        printer.print_string(f"[{','.join(shown)}]")
+
+
+class AnyTensorType(TorchType):
+    """Common part of value tensors and tensors with reference semantics.
+
+    ``sizes`` is None when the rank is unknown, ``dtype`` when the element type is; ``sparsity`` is an encoding.
+    """
+
+    sizes_attr: SizesAttr | NoneAttr
+    dtype_attr: Attribute
+    sparsity: Attribute
+
+    def __init__(
+        self,
+        sizes: Sequence[Size] | None = None,
+        dtype: Attribute | None = None,
+        sparsity: Attribute | None = None,
+    ) -> None:
+        ParametrizedAttribute.__init__(
+            self,
+            NoneAttr() if sizes is None else SizesAttr(tuple(sizes)),
+            NoneAttr() if dtype is None else dtype,
+            NoneAttr() if sparsity is None else sparsity,
+        )
+
+    @property
+    def sizes(self) -> tuple[Size, ...] | None:
+        """The sizes, or None when the rank is unknown."""
+        return self.sizes_attr.data if isinstance(self.sizes_attr, SizesAttr) else None
+
+    @property
+    def dtype(self) -> Attribute | None:
+        """The element type, or None when it is unknown."""
+        return None if isinstance(self.dtype_attr, NoneAttr) else self.dtype_attr
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        none = NoneAttr()
+        if not parser.parse_optional_punctuation("<"):
+            return (none, none, none)
+        sizes: Attribute = none
+        if not parser.parse_optional_punctuation("*"):
+            sizes = SizesAttr(SizesAttr.parse_parameter(parser))
+        parser.parse_punctuation(",")
+        dtype: Attribute = none
+        if not parser.parse_optional_keyword("unk"):
+            # quantized element types are torch types and keep their full spelling
+            dtype = parser.parse_type()
+        sparsity: Attribute = none
+        if parser.parse_optional_punctuation(","):
+            sparsity = parser.parse_attribute()
+        parser.parse_punctuation(">")
+        return (sizes, dtype, sparsity)
+
+    def print_parameters(self, printer: Printer) -> None:
+        none = NoneAttr()
+        if self.sizes_attr == none and self.dtype_attr == none and self.sparsity == none:
+            return
+        printer.print_string("<")
+        if isinstance(self.sizes_attr, SizesAttr):
+            self.sizes_attr.print_parameter(printer)
+        else:
+            printer.print_string("*")
+        printer.print_string(",")
+        if self.dtype is None:
+            printer.print_string("unk")
+        else:
+            printer.print_attribute(self.dtype)
+        if self.sparsity != none:
+            printer.print_string(",")
+            printer.print_attribute(self.sparsity)
+        printer.print_string(">")
+
+
+@irdl_attr_definition
+class ValueTensorType(AnyTensorType):
+    """``!torch.vtensor<[2,?],f32>``: an immutable tensor."""
+
+    name = "torch.vtensor"
+    sizes_attr: SizesAttr | NoneAttr
+    dtype_attr: Attribute
+    sparsity: Attribute
+
+
+@irdl_attr_definition
+class NonValueTensorType(AnyTensorType):
+    """``!torch.tensor<[2,?],f32>``: a tensor that may be mutated and aliased."""
+
+    name = "torch.tensor"
+    sizes_attr: SizesAttr | NoneAttr
+    dtype_attr: Attribute
+    sparsity: Attribute
+
+
+class ContainerType(TorchType):
+    """A type with one contained type: ``!torch.list<int>``."""
+
+    contained: Attribute
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            return (parse_nested(parser),)
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            print_nested(printer, self.contained)
+
+
+@irdl_attr_definition
+class ListType(ContainerType):
+    """``!torch.list<int>``."""
+
+    name = "torch.list"
+    contained: Attribute
+
+
+@irdl_attr_definition
+class OptionalType(ContainerType):
+    """``!torch.optional<int>``."""
+
+    name = "torch.optional"
+    contained: Attribute
+
+
+class VariadicType(TorchType):
+    """A type with any number of contained types: ``!torch.tuple<int, vtensor>``."""
+
+    contained: ArrayAttr[Attribute]
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        angle = parser.Delimiter.ANGLE
+        return (
+            ArrayAttr(parser.parse_comma_separated_list(angle, lambda: parse_nested(parser))),
+        )
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_list(self.contained.data, lambda t: print_nested(printer, t))
+
+
+@irdl_attr_definition
+class TupleType(VariadicType):
+    """``!torch.tuple<int, vtensor>``."""
+
+    name = "torch.tuple"
+    contained: ArrayAttr[Attribute]
+
+
+@irdl_attr_definition
+class UnionType(VariadicType):
+    """``!torch.union<int, none>``."""
+
+    name = "torch.union"
+    contained: ArrayAttr[Attribute]
+
+
+@irdl_attr_definition
+class DictType(TorchType):
+    """``!torch.dict<str, vtensor>``."""
+
+    name = "torch.dict"
+    key: Attribute
+    value: Attribute
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            key = parse_nested(parser)
+            parser.parse_punctuation(",")
+            return (key, parse_nested(parser))
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            print_nested(printer, self.key)
+            printer.print_string(", ")
+            print_nested(printer, self.value)
+
+
+@irdl_attr_definition
+class NnModuleType(TorchType):
+    """``!torch.nn.Module<"my.Module">``: a TorchScript class."""
+
+    name = "torch.nn.Module"
+    class_name: StringAttr
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            return (StringAttr(parser.parse_str_literal()),)
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string_literal(self.class_name.data)
+
+
+class SimpleType(TorchType):
+    """A type without parameters."""
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        return ()
+
+    def print_parameters(self, printer: Printer) -> None:
+        return
+
+
+@irdl_attr_definition
+class NoneType(SimpleType):
+    """``!torch.none``."""
+
+    name = "torch.none"
+
+
+@irdl_attr_definition
+class BoolType(SimpleType):
+    """``!torch.bool``."""
+
+    name = "torch.bool"
+
+
+@irdl_attr_definition
+class IntType(SimpleType):
+    """``!torch.int``: a Python int."""
+
+    name = "torch.int"
+
+
+@irdl_attr_definition
+class FloatType(SimpleType):
+    """``!torch.float``: a Python float, 64 bits."""
+
+    name = "torch.float"
+
+
+@irdl_attr_definition
+class NumberType(SimpleType):
+    """``!torch.number``: an int, float, bool or complex scalar."""
+
+    name = "torch.number"
+
+
+@irdl_attr_definition
+class StringType(SimpleType):
+    """``!torch.str``."""
+
+    name = "torch.str"
+
+
+@irdl_attr_definition
+class AnyType(SimpleType):
+    """``!torch.any``."""
+
+    name = "torch.any"
+
+
+@irdl_attr_definition
+class DeviceType(SimpleType):
+    """``!torch.Device``."""
+
+    name = "torch.Device"
+
+
+@irdl_attr_definition
+class GeneratorType(SimpleType):
+    """``!torch.Generator``."""
+
+    name = "torch.Generator"
+
+
+@irdl_attr_definition
+class LinearParamsType(SimpleType):
+    """``!torch.LinearParams``: packed parameters of a quantized linear."""
+
+    name = "torch.LinearParams"
+
+
+@irdl_attr_definition
+class QInt8Type(SimpleType):
+    """``!torch.qint8``."""
+
+    name = "torch.qint8"
+
+
+@irdl_attr_definition
+class QUInt8Type(SimpleType):
+    """``!torch.quint8``."""
+
+    name = "torch.quint8"
+
+
+@irdl_attr_definition
+class QInt16Type(SimpleType):
+    """``!torch.qint16``."""
+
+    name = "torch.qint16"
+
+
+@irdl_attr_definition
+class QInt32Type(SimpleType):
+    """``!torch.qint32``."""
+
+    name = "torch.qint32"
+
+
+TYPES: list[type[TorchType]] = [
+    ValueTensorType,
+    NonValueTensorType,
+    ListType,
+    OptionalType,
+    TupleType,
+    UnionType,
+    DictType,
+    NnModuleType,
+    NoneType,
+    BoolType,
+    IntType,
+    FloatType,
+    NumberType,
+    StringType,
+    AnyType,
+    DeviceType,
+    GeneratorType,
+    LinearParamsType,
+    QInt8Type,
+    QUInt8Type,
+    QInt16Type,
+    QInt32Type,
+]
+TYPES_BY_NAME: dict[str, type[TorchType]] = {t.name: t for t in TYPES}
+
+none_type = NoneType()
+bool_type = BoolType()
+int_type = IntType()
+float_type = FloatType()
+number_type = NumberType()
+str_type = StringType()
+device_type = DeviceType()
+generator_type = GeneratorType()
+
+
+@lru_cache(maxsize=65536)
+def vtensor(sizes: tuple[Size, ...] | None, dtype: Attribute | None) -> ValueTensorType:
+    """The value tensor type of these sizes and element type; equal types are one object."""
+    return ValueTensorType(sizes, dtype)
+
+
+def signless(dtype: Attribute, keep_unsigned: bool = False) -> Attribute:
+    """The builtin element type of a torch one: ``si64`` to ``i64``, ``ui8`` to ``i8`` or, if asked, ``ui8``."""
+    if isinstance(dtype, ComplexType):
+        return dtype
+    if isinstance(dtype, IntegerType):
+        signedness = dtype.signedness.data
+        if signedness == Signedness.SIGNED or (
+            signedness == Signedness.UNSIGNED and not keep_unsigned
+        ):
+            return IntegerType(dtype.width.data)
+    return dtype
+
+
+@lru_cache(maxsize=65536)
+def builtin_tensor(type: AnyTensorType, keep_unsigned: bool = False) -> TensorType[Attribute]:
+    """The ``tensor<..>`` a ranked torch tensor of known dtype becomes; symbolic sizes become ``?``."""
+    if type.sizes is None or type.dtype is None:
+        raise ValueError(f"{type} has no known rank or dtype")
+    shape = [s if isinstance(s, int) else DYNAMIC_INDEX for s in type.sizes]
+    return TensorType(signless(type.dtype, keep_unsigned), shape)
+
