@@ -104,16 +104,22 @@ class WeightAttr(TypedAttribute, BuiltinAttribute):
         return self if type == self.type else WeightAttr(self.source, type)
 
 
-def literal(source: TensorSource, shape: Sequence[int], element_type: Attribute) -> Attribute:
+def literal(
+    source: TensorSource,
+    shape: Sequence[int],
+    element_type: Attribute,
+    has_elements: bool = True,
+) -> Attribute:
     """The literal for a tensor: a reference to its memory, or the elements themselves when they are few or booleans.
 
-    (MLIR has no agreed raw form for ``i1`` blobs; elements written out are read by every version.)
+    (MLIR has no agreed raw form for ``i1`` blobs; elements written out are read by every version.) A tensor without
+    elements, a fake one, is always a reference.
     """
     type = TensorType(element_type, list(shape))
     count = 1
     for size in shape:
         count *= size
-    if count <= READABLE_ELEMENTS or element_type == i1:
+    if has_elements and (count <= READABLE_ELEMENTS or element_type == i1):
         return DenseIntOrFPElementsAttr(type, BytesAttr(bytes(source.view())))  # type: ignore[arg-type]
     return WeightAttr(SourceAttr(source), type)
 

@@ -1,0 +1,267 @@
+"""Exported programs and graph modules as modules of the torch dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch.export.graph_signature import (
+    ConstantArgument,
+    InputKind,
+    InputSpec,
+    OutputKind,
+    SymBoolArgument,
+    SymFloatArgument,
+    SymIntArgument,
+)
+from torch.fx import Graph, GraphModule, Node
+from xdsl.dialects.builtin import FunctionType, ModuleOp
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, Region, SSAValue
+
+from torch2mlir.dialects.torch import core
+from torch2mlir.dialects.torch import types as t
+from torch2mlir.dialects.torch.dims import Dim
+from torch2mlir.dialects.torch.symbols import bind_shape
+from torch2mlir.errors import CaptureError
+from torch2mlir.frontends.fx import symbols
+from torch2mlir.frontends.fx.importer import GraphImporter, _attribute
+from torch2mlir.frontends.fx.mutation import needs_functionalization
+from torch2mlir.program import (
+    ConstantInput,
+    ConstantOutput,
+    Mutation,
+    Output,
+    Program,
+    Signature,
+    StateInput,
+    UserInput,
+    UserOutput,
+)
+
+_WEIGHT_KINDS = (InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR)
+
+
+def import_exported_program(
+    exported: torch.export.ExportedProgram, func_name: str = "main"
+) -> Program:
+    """The raw torch-dialect module of an exported program, imported as it is.
+
+    A graph whose in-place writes are seen through views is functionalized first.
+
+    Raises:
+        CaptureError: something in the graph has no torch-dialect form.
+    """
+    if needs_functionalization(exported.graph):
+        exported = exported.run_decompositions({})
+    return _ExportedImport(exported, func_name).run()
+
+
+class _FunctionImport:
+    """One function being built: its block, importer and symbols."""
+
+    def __init__(self, func_name: str, attributes: Any) -> None:
+        self.func_name = func_name
+        self.block = Block()
+        self.importer = GraphImporter(self.block.add_op, attributes)
+        self.signature = Signature()
+
+    def argument(self, node: Node) -> SSAValue:
+        """Adds a function argument for a placeholder."""
+        type = self.importer.type_of(node.meta.get("val"))
+        value = self.block.insert_arg(type, len(self.block.args))
+        value.name_hint = node.name
+        self.importer.values[node] = value
+        return value
+
+    def bind_symbols(self, ranges: dict[str, tuple[int, int]]) -> None:
+        """Declares the symbols of the arguments' sizes and what the arguments' sizes are."""
+        names = dict.fromkeys(
+            name
+            for arg in self.block.args
+            if isinstance(arg.type, t.AnyTensorType)
+            for size in arg.type.sizes or ()
+            if isinstance(size, Dim)
+            for name in size.symbols()
+        )
+        declared = dict[str, SSAValue]()
+        for name in names:
+            op = core.SymbolicIntOp.of(name, *ranges.get(name, (0, symbols.INT64_MAX)))
+            self.block.add_op(op)
+            declared[name] = op.results[0]
+        for arg in self.block.args:
+            if (bind := bind_shape(arg, declared)) is not None:
+                self.block.add_op(bind)
+        self.signature.ranges = {name: ranges.get(name, (0, symbols.INT64_MAX)) for name in names}
+
+    def finish(self, results: Sequence[SSAValue]) -> Program:
+        """Closes the function and wraps it in a module."""
+        self.block.add_op(ReturnOp.create(operands=results))
+        type = FunctionType.from_lists([a.type for a in self.block.args], [r.type for r in results])
+        function = FuncOp(self.func_name, type, Region(self.block))
+        return Program(ModuleOp([function]), self.signature, self.func_name)
+
+
+class _ExportedImport(_FunctionImport):
+    """The import of one exported program."""
+
+    def __init__(self, exported: torch.export.ExportedProgram, func_name: str) -> None:
+        graph_module = exported.graph_module
+        super().__init__(func_name, lambda name: _attribute(graph_module, name))
+        self.exported = exported
+        self.nodes: list[Node] = list(exported.graph.nodes)
+
+    def run(self) -> Program:
+        exported, specs = self.exported, self.exported.graph_signature
+        placeholders = [n for n in self.nodes if n.op == "placeholder"]
+        pairs = list(zip(placeholders, specs.input_specs, strict=True))
+        written = self._written_placeholders()
+        position = 0
+        written_inputs = list[tuple[Node, int]]()
+        for node, spec in pairs:
+            if spec.kind is not InputKind.USER_INPUT:
+                continue
+            self._user_input(node, spec, position)
+            if node.name in written:
+                written_inputs.append((node, position))
+            position += 1
+        written_state = [
+            (n, s) for n, s in pairs if s.kind in _WEIGHT_KINDS and n.name in written
+        ]
+        for node, spec in written_state:
+            value = self.argument(node)
+            state = StateInput(str(spec.target), self._tensor(spec), value.type)  # type: ignore[arg-type]
+            self.signature.inputs.append(state)
+        ranges = {str(s): symbols.bounds(r) for s, r in exported.range_constraints.items()}
+        self.bind_symbols(ranges)
+        for node, spec in pairs:
+            if node in self.importer.values or spec.kind is InputKind.USER_INPUT:
+                continue
+            if spec.kind not in _WEIGHT_KINDS:
+                raise CaptureError(f"the graph input '{node.name}' is a {spec.kind.name}, not a tensor")
+            if node.users:
+                tensor = self._tensor(spec)
+                self.importer.values[node] = self.importer.literal(tensor, str(spec.target))
+        returned = self.importer.run(self.nodes)
+        self.signature.in_spec = exported.call_spec.in_spec
+        self.signature.out_spec = exported.call_spec.out_spec
+        return self.finish(self._results(returned, written_state, written_inputs))
+
+    def _tensor(self, spec: InputSpec) -> torch.Tensor:
+        name = str(spec.target)
+        source = self.exported.state_dict if name in self.exported.state_dict else self.exported.constants
+        tensor = source.get(name)
+        if not isinstance(tensor, torch.Tensor):
+            raise CaptureError(f"the program has no tensor named '{name}'")
+        return tensor
+
+    def _user_input(self, node: Node, spec: InputSpec, position: int) -> None:
+        if isinstance(spec.arg, ConstantArgument):
+            value = spec.arg.value
+            self.signature.constants.append(ConstantInput(node.name, position, value))
+            if node.users:
+                self.importer.values[node] = self.importer.constants.scalar(value)
+            return
+        argument = self.argument(node)
+        type = argument.type if isinstance(argument.type, t.ValueTensorType) else None
+        self.signature.inputs.append(UserInput(node.name, position, type))
+
+    def _written_placeholders(self) -> dict[str, str]:
+        """Names of the placeholders the program mutates -> name of the value they end with, if the signature says so."""
+        from torch2mlir.frontends.fx.mutation import written_argument
+
+        written = dict[str, str]()
+        roots = dict[Node, Node]()
+        for node in self.nodes:
+            if isinstance(node.target, torch._ops.OpOverload):
+                target = written_argument(node.target, node)
+                if target is not None:
+                    roots[node] = root = roots.get(target, target)
+                    if root.op == "placeholder":
+                        written[root.name] = ""
+        specs = self.exported.graph_signature
+        inputs_by_target = {str(s.target): s.arg.name for s in specs.input_specs if s.target}  # type: ignore[union-attr]
+        for spec in specs.output_specs:
+            if spec.kind is OutputKind.BUFFER_MUTATION:
+                written[inputs_by_target[str(spec.target)]] = spec.arg.name  # type: ignore[union-attr]
+            elif spec.kind is OutputKind.USER_INPUT_MUTATION:
+                written[str(spec.target)] = spec.arg.name  # type: ignore[union-attr]
+        return written
+
+    def _results(
+        self,
+        returned: Sequence[Any],
+        written_state: Sequence[tuple[Node, InputSpec]],
+        written_inputs: Sequence[tuple[Node, int]],
+    ) -> list[SSAValue]:
+        """Records mutations and outputs in the signature; returns the function results in their order."""
+        final = dict[str, SSAValue]()
+        outputs = list[Output]()
+        values = list[SSAValue]()
+        inputs_by_target = {
+            str(s.target): s.arg.name
+            for s in self.exported.graph_signature.input_specs
+            if s.target
+        }
+        for item, spec in zip(returned, self.exported.graph_signature.output_specs, strict=True):
+            if spec.kind is OutputKind.BUFFER_MUTATION:
+                final[inputs_by_target[str(spec.target)]] = self.importer.operand(item)
+            elif spec.kind is OutputKind.USER_INPUT_MUTATION:
+                final[str(spec.target)] = self.importer.operand(item)
+            elif isinstance(item, Node):
+                outputs.append(_output(spec.arg))
+                values.append(self.importer.operand(item))
+            else:
+                outputs.append(ConstantOutput(item))
+        results = list[SSAValue]()
+        for node, state_spec in written_state:
+            self.signature.mutations.append(Mutation(str(state_spec.target)))
+            results.append(final.get(node.name) or self.importer.operand(node))
+        for node, position in written_inputs:
+            self.signature.mutations.append(Mutation(node.name, position))
+            results.append(final.get(node.name) or self.importer.operand(node))
+        self.signature.outputs = outputs
+        return results + values
+
+
+def _output(argument: Any) -> UserOutput:
+    return UserOutput(
+        is_scalar=isinstance(argument, SymIntArgument | SymFloatArgument | SymBoolArgument),
+        is_bool=isinstance(argument, SymBoolArgument),
+    )
+
+
+def import_graph_module(
+    module: GraphModule, func_name: str = "main", ranges: dict[str, tuple[int, int]] | None = None
+) -> Program:
+    """The raw torch-dialect module of a graph whose placeholders are all function arguments.
+
+    Nodes need ``meta["val"]``, as graphs of ``make_fx``, AOTAutograd and Dynamo have.
+
+    Raises:
+        CaptureError: something in the graph has no torch-dialect form.
+    """
+    graph: Graph = module.graph
+    if needs_functionalization(graph):
+        raise CaptureError(
+            "the graph writes to tensors through views",
+            hint="functionalize it first (torch.func.functionalize) or capture it with torch.export",
+        )
+    building = _FunctionImport(func_name, lambda name: _attribute(module, name))
+    nodes = list(graph.nodes)
+    for position, node in enumerate(n for n in nodes if n.op == "placeholder"):
+        argument = building.argument(node)
+        type = argument.type if isinstance(argument.type, t.ValueTensorType) else None
+        building.signature.inputs.append(UserInput(node.name, position, type))
+    building.bind_symbols(ranges or {})
+    results = list[SSAValue]()
+    for item in building.importer.run(nodes):
+        if isinstance(item, Node):
+            value = building.importer.operand(item)
+            results.append(value)
+            scalar = not isinstance(value.type, t.AnyTensorType)
+            building.signature.outputs.append(UserOutput(scalar, value.type == t.bool_type))
+        else:
+            building.signature.outputs.append(ConstantOutput(item))
+    return building.finish(results)

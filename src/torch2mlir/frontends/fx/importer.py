@@ -1,0 +1,406 @@
+"""FX graphs, node by node, as operations of the torch dialect."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import torch
+from torch.fx import GraphModule, Node
+from xdsl.dialects.builtin import LocationAttr, StringAttr
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from torch2mlir.dialects.locations import describe
+from torch2mlir.dialects.torch import core, ops
+from torch2mlir.dialects.torch import types as t
+from torch2mlir.dialects.torch.dims import KnownSize
+from torch2mlir.dialects.torch.schema import find_schema
+from torch2mlir.errors import CaptureError, Torch2MLIRError
+from torch2mlir.frontends import dtypes
+from torch2mlir.frontends.fx import locations, mutation, symbols
+from torch2mlir.frontends.fx.constants import ConstantPool
+from torch2mlir.frontends.weights import tensor_literal
+
+Value = SSAValue | Sequence[SSAValue]
+SizeOf = Callable[[int | torch.SymInt], KnownSize]
+
+_SIZE_OPS = {
+    "aten::sym_size.int": "torch.aten.size.int",
+    "aten::sym_stride.int": "torch.aten.stride.int",
+    "aten::sym_numel": "torch.aten.numel",
+    "aten::sym_storage_offset": "torch.aten.storage_offset",
+}
+
+_ARITHMETIC: dict[Any, str] = {
+    operator.add: "aten.add",
+    operator.sub: "aten.sub",
+    operator.mul: "aten.mul",
+    operator.floordiv: "aten.floordiv",
+    operator.truediv: "aten.div",
+    operator.mod: "aten.remainder",
+    operator.pow: "aten.pow",
+    operator.eq: "aten.eq",
+    operator.ne: "aten.ne",
+    operator.lt: "aten.lt",
+    operator.le: "aten.le",
+    operator.gt: "aten.gt",
+    operator.ge: "aten.ge",
+    torch.sym_max: "prim.max",
+    torch.sym_min: "prim.min",
+}
+"""Python operators on sizes; the overload follows the operands, ``int``, ``float`` or mixed."""
+
+_UNARY: dict[Any, tuple[str, Attribute]] = {
+    operator.neg: ("aten.neg.int", t.int_type),
+    torch.sym_float: ("aten.Float.Scalar", t.float_type),
+    torch.sym_int: ("aten.Int.Scalar", t.int_type),
+    math.ceil: ("aten.ceil.float", t.int_type),
+    math.floor: ("aten.floor.float", t.int_type),
+    math.trunc: ("aten.Int.float", t.int_type),
+    torch.sym_not: ("aten.__not__", t.bool_type),
+}
+
+_CHECKS_OF_CAPTURE = {
+    "aten::_assert_tensor_metadata",
+    "aten::sym_constrain_range",
+    "aten::sym_constrain_range_for_size",
+    "aten::_assert_async.msg",
+    "aten::_functional_assert_async.msg",
+}
+"""Ops that check at run time what the capture already assumed; types carry the facts."""
+
+_INLINED = {"wrap_with_set_grad_enabled", "wrap_with_autocast"}
+"""Higher-order ops whose body is spliced in: what they change was already applied when their body was captured."""
+
+
+class GraphImporter:
+    """Appends the nodes of FX graphs to a block.
+
+    Args:
+        insert: called with every new op, in order.
+        attributes: what ``get_attr`` nodes refer to, by name; tensors become literals.
+        size_of: how an entry of a fake tensor's shape becomes a dimension.
+    """
+
+    def __init__(
+        self,
+        insert: Callable[[Operation], None],
+        attributes: Callable[[str], Any],
+        size_of: SizeOf = symbols.size_of,
+        location: LocationAttr | None = None,
+    ) -> None:
+        self._append = insert
+        self._attributes = attributes
+        self._size_of = size_of
+        self._location = location
+        self._fixed_location = location is not None
+        self.constants = ConstantPool(self.insert)
+        self.values: dict[Node, Value] = {}
+        self._unpacked: dict[SSAValue, Sequence[SSAValue]] = {}
+        self._bodies: dict[Node, GraphModule] = {}
+        self._literals: dict[int, SSAValue] = {}
+        self._same: dict[Node, list[Node]] = {}
+
+    def insert(self, op: Operation) -> None:
+        """Gives the op the current source line and appends it."""
+        if self._location is not None:
+            op.location = self._location
+        self._append(op)
+
+    def run(self, nodes: Sequence[Node]) -> tuple[Any, ...]:
+        """Imports nodes up to the output; returns what the output node returns, nodes replaced by values."""
+        for node in nodes:
+            if node.op == "output":
+                returned = node.args[0]
+                return returned if isinstance(returned, tuple) else (returned,)
+            if not self._fixed_location:
+                self._location = locations.of_node(node.meta)
+            try:
+                self._import(node)
+            except Torch2MLIRError as error:
+                error.op = error.op or f"{node.target}"
+                error.location = error.location or describe(self._location)
+                raise
+        return ()
+
+    # nodes
+
+    def _import(self, node: Node) -> None:
+        if node.op == "placeholder":
+            if node.users and node not in self.values:
+                raise CaptureError(f"the graph input '{node.name}' has no value")
+        elif node.op == "get_attr":
+            self._import_attribute(node)
+        elif node.op != "call_function":
+            raise CaptureError(
+                f"cannot import a '{node.op}' node",
+                hint="capture with torch.export, or trace with make_fx so that only ATen calls remain",
+            )
+        elif node.target is operator.getitem:
+            self.values[node] = self._item(node)
+        elif isinstance(node.target, torch._ops.OpOverload):
+            self._import_overload(node, node.target)
+        elif isinstance(node.target, torch._ops.HigherOrderOperator):
+            self._import_higher_order(node, node.target)
+        else:
+            self.values[node] = self._scalar_call(node)
+
+    def _import_attribute(self, node: Node) -> None:
+        target = self._attributes(str(node.target))
+        if isinstance(target, torch.Tensor):
+            self.values[node] = self.literal(target, str(node.target))
+        elif isinstance(target, GraphModule):
+            self._bodies[node] = target
+        else:
+            raise CaptureError(f"the attribute '{node.target}' is a {type(target).__name__}, not a tensor")
+
+    def literal(self, tensor: torch.Tensor, name: str) -> SSAValue:
+        """The value of a tensor that lives outside the program; one literal per tensor."""
+        known = self._literals.get(id(tensor))
+        if known is None:
+            op = tensor_literal(tensor, name)
+            self.insert(op)
+            known = self._literals[id(tensor)] = op.results[0]
+        return known
+
+    def _item(self, node: Node) -> Value:
+        source, index = node.args
+        value = self.values[source]  # type: ignore[index]
+        if not isinstance(value, SSAValue):
+            return value[index]  # type: ignore[index]
+        if value not in self._unpacked:
+            fakes = source.meta["val"]  # type: ignore[union-attr]
+            unpack = core.PrimListUnpackOp.create(
+                operands=[value], result_types=[self.type_of(fake) for fake in fakes]
+            )
+            self.insert(unpack)
+            self._unpacked[value] = unpack.results
+        return self._unpacked[value][index]  # type: ignore[index]
+
+    def _import_overload(self, node: Node, target: torch._ops.OpOverload) -> None:
+        name = target._schema.name
+        overload = target._schema.overload_name
+        full_name = f"{name}.{overload}" if overload else name
+        if full_name in _CHECKS_OF_CAPTURE:
+            return
+        if full_name == "aten::_assert_scalar":
+            condition, message = node.args
+            if isinstance(condition, Node):
+                self.runtime_assert(self.operand(condition), str(message))
+            return
+        if full_name in _SIZE_OPS:
+            operands = [self.operand(a) for a in node.args]
+            op = ops.build(_SIZE_OPS[full_name], operands, [t.int_type])
+        else:
+            op_name = "torch." + full_name.replace("::", ".")
+            written = mutation.written_argument(target, node)
+            if written is not None:
+                op_name = mutation.functional_name(op_name)
+            op_name, arguments = self._arguments(op_name, target, node)
+            operands = [self.argument(value, kind) for value, kind in arguments]
+            op = ops.build(op_name, operands, self._result_types(node, target._schema))
+            if written is not None:
+                self._rebind(node, written, op.results[0])
+        self.insert(op)
+        self.values[node] = op.results[0] if len(op.results) == 1 else op.results
+
+    def _rebind(self, node: Node, written: Node, value: SSAValue) -> None:
+        """After an in-place op, everything that is the written tensor is the new value."""
+        group = self._same.setdefault(written, [written])
+        group.append(node)
+        self._same[node] = group
+        for member in group:
+            self.values[member] = value
+
+    def _arguments(
+        self, op_name: str, target: torch._ops.OpOverload, node: Node
+    ) -> tuple[str, list[tuple[Any, str]]]:
+        """The call's arguments in schema order, defaults filled in, each with its schema type.
+
+        A Python number where a tensor is expected selects the ``Scalar`` overload, as in Torch-MLIR.
+        """
+        values = list[tuple[Any, str]]()
+        number_for_tensor = False
+        for index, (name, kind, kwarg_only, default) in enumerate(_signature(target)):
+            if index < len(node.args) and not kwarg_only:
+                value: Any = node.args[index]
+            else:
+                value = node.kwargs.get(name, default)
+            if kind == "Tensor" and not (isinstance(value, Node) and self._is_tensor(value)):
+                number_for_tensor = True
+            values.append((value, kind))
+        if number_for_tensor and op_name.endswith(".Tensor"):
+            scalar_name = op_name.removesuffix("Tensor") + "Scalar"
+            scalar = find_schema(scalar_name)
+            if scalar is not None and len(scalar.arguments) == len(values):
+                kinds = [a.type for a in scalar.arguments]
+                return scalar_name, [(v, k) for (v, _), k in zip(values, kinds, strict=True)]
+        return op_name, values
+
+    def _is_tensor(self, node: Node) -> bool:
+        value = self.values.get(node)
+        return isinstance(value, SSAValue) and isinstance(value.type, t.AnyTensorType)
+
+    def argument(self, value: Any, kind: str) -> SSAValue:
+        """The operand for a Python argument where the schema wants ``kind``."""
+        if kind.startswith("Tensor") and isinstance(value, int | float | bool):
+            return self.literal(torch.tensor(value), f"scalar_{len(self._literals)}")
+        if kind in ("float", "float?") and isinstance(value, int) and not isinstance(value, bool):
+            value = float(value)
+        if kind.rstrip("?").endswith("]") and isinstance(value, int | float):
+            value = [value]
+        return self.operand(value, kind)
+
+    def operand(self, value: Any, kind: str = "") -> SSAValue:
+        """The SSA value of a node, a list of nodes and constants, or a constant."""
+        if isinstance(value, Node):
+            known = self.values.get(value)
+            if known is None:
+                raise CaptureError(f"the value '{value.name}' cannot be used here")
+            if not isinstance(known, SSAValue):
+                return self.constants.list_of(known)
+            return known
+        if isinstance(value, list | tuple):
+            element = kind.split("[")[0].rstrip("?")
+            return self.constants.list_of(
+                [self.argument(item, element) for item in value], _EMPTY_LIST_ELEMENT.get(element)
+            )
+        if isinstance(value, torch.Tensor):
+            return self.literal(value, f"constant_{len(self._literals)}")
+        return self.constants.scalar(value)
+
+    def runtime_assert(self, condition: SSAValue, message: str) -> None:
+        """Checks a boolean when the program runs."""
+        properties = {"message": StringAttr(message)}
+        self.insert(core.RuntimeAssertOp.create(operands=[condition], properties=properties))
+
+    # types
+
+    def _result_types(self, node: Node, schema: torch.FunctionSchema) -> list[Attribute]:
+        value = node.meta.get("val")
+        returns = [str(r.type) for r in schema.returns]
+        if not returns:
+            return []
+        if returns == ["List[Tensor]"]:
+            return [t.ListType(t.vtensor(None, None))]
+        if len(returns) == 1:
+            return [self.type_of(value)]
+        return [self.type_of(item) for item in value]  # type: ignore[union-attr]
+
+    def type_of(self, value: Any) -> Attribute:
+        """The dialect type of what a node produces on fake tensors.
+
+        Raises:
+            CaptureError: not a dense tensor or a Python scalar.
+        """
+        match value:
+            case torch.Tensor():
+                if value.layout is not torch.strided:
+                    raise CaptureError(
+                        f"tensors of layout {value.layout} are not supported", hint="call .to_dense() first"
+                    )
+                sizes = tuple(map(self._size_of, value.shape))
+                return t.vtensor(sizes, dtypes.element_type(value.dtype))
+            case bool() | torch.SymBool():
+                return t.bool_type
+            case int() | torch.SymInt():
+                return t.int_type
+            case float() | torch.SymFloat():
+                return t.float_type
+            case None:
+                return t.none_type
+            case str():
+                return t.str_type
+        raise CaptureError(f"cannot give a dialect type to a {type(value).__name__}")
+
+    # Python arithmetic and higher-order ops
+
+    def _scalar_call(self, node: Node) -> SSAValue:
+        target, operands = node.target, [self.operand(a) for a in node.args]
+        if target in _UNARY:
+            name, result = _UNARY[target]
+        elif target in _ARITHMETIC:
+            name, result = self._arithmetic(node, operands)
+        else:
+            raise CaptureError(
+                f"'{getattr(target, '__name__', target)}' is not an ATen operator",
+                hint="capture with torch.export, or register the function as a torch.library op",
+            )
+        op = ops.build(f"torch.{name}", operands, [result])
+        self.insert(op)
+        return op.results[0]
+
+    def _arithmetic(self, node: Node, operands: Sequence[SSAValue]) -> tuple[str, Attribute]:
+        base = _ARITHMETIC[node.target]
+        result = self.type_of(node.meta.get("val"))
+        kinds = ["float" if v.type == t.float_type else "int" for v in operands]
+        overload = kinds[0] if kinds[0] == kinds[1] else "_".join(kinds)
+        if find_schema(f"torch.{base}.{overload}") is None:
+            raise CaptureError(f"no '{base}' on {kinds[0]} and {kinds[1]}")
+        return f"{base}.{overload}", result
+
+    def _import_higher_order(self, node: Node, target: torch._ops.HigherOrderOperator) -> None:
+        name = target.name()
+        body = next((a for a in node.args if isinstance(a, Node) and a in self._bodies), None)
+        if name not in _INLINED or body is None:
+            raise CaptureError(
+                f"the higher-order operator '{name}' cannot be imported yet",
+                hint="rewrite it as ordinary tensor code, or keep that part outside the compiled model",
+            )
+        operands = node.args[node.args.index(body) + 1 :]
+        self.values[node] = self._inline(self._bodies[body], operands)
+
+    def _inline(self, module: GraphModule, operands: Sequence[Any]) -> Sequence[SSAValue]:
+        nodes = list(module.graph.nodes)
+        placeholders = [n for n in nodes if n.op == "placeholder"]
+        for placeholder, operand in zip(placeholders, operands, strict=True):
+            self.values[placeholder] = self.values[operand]
+        outer, self._attributes = self._attributes, lambda name: _attribute(module, name)
+        try:
+            results = self.run(nodes)
+        finally:
+            self._attributes = outer
+        return [self.operand(r) for r in results]
+
+
+_EMPTY_LIST_ELEMENT: Mapping[str, Attribute] = {
+    "int": t.int_type,
+    "SymInt": t.int_type,
+    "float": t.float_type,
+    "bool": t.bool_type,
+    "Tensor": t.vtensor(None, None),
+    "str": t.str_type,
+    "Scalar": t.number_type,
+}
+
+
+@lru_cache(maxsize=None)
+def _signature(target: torch._ops.OpOverload) -> tuple[tuple[str, str, bool, Any], ...]:
+    """Name, schema type, whether keyword-only and default of every argument of an overload."""
+    return tuple(
+        (a.name, _schema_type(a), a.kwarg_only, a.default_value) for a in target._schema.arguments
+    )
+
+
+def _schema_type(argument: torch.Argument) -> str:
+    """An argument's type in the schema language, from PyTorch's Python view of it."""
+    kind = str(argument.type)
+    optional = kind.startswith("Optional[")
+    if optional:
+        kind = kind[len("Optional[") : -1]
+    if kind.startswith("List["):
+        inner = kind[len("List[") : -1]
+        kind = f"{inner.removeprefix('Optional[').rstrip(']')}{'?' if 'Optional' in inner else ''}[]"
+    kind = {"number": "Scalar"}.get(kind, kind)
+    return f"{kind}?" if optional else kind
+
+
+def _attribute(module: torch.nn.Module, path: str) -> Any:
+    """The attribute a ``get_attr`` node names, ``a.b.c``."""
+    target: Any = module
+    for part in path.split("."):
+        target = getattr(target, part)
+    return target

@@ -1,0 +1,140 @@
+"""In-place operators in a captured graph: when renaming is enough and when the graph must be functionalized.
+
+A write ``t.add_(1)`` becomes ``add`` and every later use of ``t`` uses the result. That is the whole truth only if no
+other view of the same memory is read afterwards; :func:`needs_functionalization` finds the graphs where one is.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable
+from functools import lru_cache
+
+import torch
+from torch.fx import Graph, Node
+
+from torch2mlir.dialects.torch.schema import find_schema
+from torch2mlir.errors import CaptureError
+
+_RETURNS_ITS_INPUT = {"aten::dropout", "aten::feature_dropout", "aten::alpha_dropout"}
+"""Ops that may return their input itself although their schema does not say so."""
+
+_WRITES_UNDECLARED = {"aten::batch_norm", "aten::instance_norm", "aten::rrelu"}
+"""Ops that update running statistics (or draw noise) in training without declaring it: argument 5 is the flag."""
+
+
+@lru_cache(maxsize=None)
+def _written_index(target: torch._ops.OpOverload) -> int | None:
+    written = [
+        index
+        for index, argument in enumerate(target._schema.arguments)
+        if argument.alias_info is not None and argument.alias_info.is_write
+    ]
+    return written[0] if written else None
+
+
+def written_argument(target: torch._ops.OpOverload, node: Node) -> Node | None:
+    """The node an in-place op writes to, or None for a functional op."""
+    index = _written_index(target)
+    if index is None:
+        return None
+    name = target._schema.arguments[index].name
+    argument = node.args[index] if index < len(node.args) else node.kwargs.get(name)
+    if not isinstance(argument, Node):
+        raise CaptureError(f"'{target}' writes to several tensors at once")
+    return argument
+
+
+def functional_name(op_name: str) -> str:
+    """``torch.aten.add.Tensor`` for ``torch.aten.add_.Tensor``.
+
+    Raises:
+        CaptureError: the in-place op has no functional form.
+    """
+    head, _, rest = op_name.removeprefix("torch.aten.").partition(".")
+    name = f"torch.aten.{head.removesuffix('_')}" + (f".{rest}" if rest else "")
+    if not head.endswith("_") or find_schema(name) is None:
+        raise CaptureError(f"the in-place operator '{op_name}' has no functional form")
+    return name
+
+
+def needs_functionalization(graph: Graph) -> bool:
+    """Whether some write is seen through another view, or cannot be seen in the graph at all."""
+    nodes = list(graph.nodes)
+    position = {node: index for index, node in enumerate(nodes)}
+    alias, same = _Groups(nodes), _Groups(nodes)
+    writes = list[tuple[Node, Node]]()
+    for node in nodes:
+        if node.target is operator.getitem and isinstance(node.args[0], Node):
+            alias.join(node, node.args[0])
+        if not isinstance(node.target, torch._ops.OpOverload):
+            continue
+        if _writes_undeclared(node):
+            return True
+        index = _written_index(node.target)
+        if index is not None:
+            if not _is_simple_write(node.target):
+                return True
+            written = written_argument(node.target, node)
+            if written is not None:
+                writes.append((node, written))
+                same.join(node, written)
+                alias.join(node, written)
+        else:
+            for base in _aliased_inputs(node.target, node):
+                alias.join(node, base)
+    for node, written in writes:
+        own = same.members(written)
+        others = [n for n in alias.members(written) if n not in own]
+        if any(n.op in ("placeholder", "get_attr") for n in others):
+            return True
+        if any(position[user] > position[node] for n in others for user in n.users):
+            return True
+    return False
+
+
+def _is_simple_write(target: torch._ops.OpOverload) -> bool:
+    schema = target._schema
+    if len(schema.returns) != 1:
+        return False
+    overload = f".{schema.overload_name}" if schema.overload_name else ""
+    try:
+        functional_name("torch." + schema.name.replace("::", ".") + overload)
+    except CaptureError:
+        return False
+    return True
+
+
+def _writes_undeclared(node: Node) -> bool:
+    name = node.target._schema.name  # type: ignore[union-attr]
+    return name in _WRITES_UNDECLARED and len(node.args) > 5 and node.args[5] is True
+
+
+def _aliased_inputs(target: torch._ops.OpOverload, node: Node) -> Iterable[Node]:
+    schema = target._schema
+    if schema.name in _RETURNS_ITS_INPUT:
+        yield from (a for a in node.args[:1] if isinstance(a, Node))
+    if not any(r.alias_info is not None for r in schema.returns):
+        return
+    for argument, value in zip(schema.arguments, node.args, strict=False):
+        if argument.alias_info is not None and isinstance(value, Node):
+            yield value
+
+
+class _Groups:
+    """Disjoint sets of nodes."""
+
+    def __init__(self, nodes: Iterable[Node]) -> None:
+        self._group: dict[Node, list[Node]] = {node: [node] for node in nodes}
+
+    def join(self, a: Node, b: Node) -> None:
+        """Puts two nodes into one set."""
+        first, second = self._group[a], self._group[b]
+        if first is not second:
+            first.extend(second)
+            for node in second:
+                self._group[node] = first
+
+    def members(self, node: Node) -> list[Node]:
+        """All nodes in the set of ``node``."""
+        return self._group[node]

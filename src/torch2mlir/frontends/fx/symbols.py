@@ -1,0 +1,96 @@
+"""PyTorch's symbolic integers (sympy) as the dialect's dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import sympy
+import torch
+from torch.utils._sympy import functions as torch_sympy
+from torch.utils._sympy.value_ranges import ValueRanges
+
+from torch2mlir.dialects.torch import dims
+from torch2mlir.dialects.torch.dims import KnownSize
+from torch2mlir.errors import CaptureError
+
+INT64_MAX = 2**63 - 1
+
+
+def _power(base: KnownSize, exponent: KnownSize) -> KnownSize:
+    if not isinstance(exponent, int) or exponent < 0:
+        raise CaptureError(f"the dimension {base}**{exponent} is not an integer polynomial")
+    return dims.product([base] * exponent)
+
+
+_BUILDERS: dict[type, Callable[..., KnownSize]] = {
+    sympy.Add: dims.add,
+    sympy.Mul: dims.mul,
+    sympy.Pow: _power,
+    sympy.Max: dims.maximum,
+    sympy.Min: dims.minimum,
+    torch_sympy.Max: dims.maximum,
+    torch_sympy.Min: dims.minimum,
+    torch_sympy.FloorDiv: dims.floordiv,
+    torch_sympy.CleanDiv: dims.floordiv,
+    torch_sympy.Mod: dims.mod,
+    torch_sympy.PythonMod: dims.mod,
+    torch_sympy.PowByNatural: _power,
+    torch_sympy.Identity: lambda value: value,
+    torch_sympy.CeilToInt: lambda value: value,
+}
+
+
+def to_dim(expression: Any, symbols: Mapping[sympy.Symbol, KnownSize] | None = None) -> KnownSize:
+    """The dimension a sympy expression (or Python int) stands for; ``symbols`` renames or fixes symbols.
+
+    Raises:
+        CaptureError: the expression uses a function that dimensions do not have.
+    """
+    if isinstance(expression, int):
+        return expression
+    if isinstance(expression, sympy.Integer):
+        return int(expression)
+    if isinstance(expression, sympy.Symbol):
+        known = symbols.get(expression) if symbols else None
+        return dims.symbol(expression.name) if known is None else known
+    builder = _BUILDERS.get(type(expression))
+    if builder is None:
+        raise CaptureError(
+            f"the dimension {expression} uses {type(expression).__name__}, which has no dialect form",
+            hint="compute it from sizes with + - * // % max min, or make the dimension static",
+        )
+    return builder(*(to_dim(arg, symbols) for arg in expression.args))
+
+
+def size_of(size: int | torch.SymInt) -> KnownSize:
+    """The dimension of one entry of a fake tensor's shape."""
+    return size if isinstance(size, int) else to_dim(size.node.expr)
+
+
+def bounds(value_range: ValueRanges[Any]) -> tuple[int, int]:
+    """A value range as 64-bit integers; infinities are clipped."""
+    low, high = value_range.lower, value_range.upper
+    return (
+        int(low) if isinstance(low, sympy.Integer) else 0,
+        int(high) if isinstance(high, sympy.Integer) else INT64_MAX,
+    )
+
+
+_TO_SYMPY: dict[str, Callable[..., Any]] = {
+    "add": sympy.Add,
+    "mul": sympy.Mul,
+    "max": torch_sympy.Max,
+    "min": torch_sympy.Min,
+    "floordiv": torch_sympy.FloorDiv,
+    "mod": torch_sympy.Mod,
+}
+
+
+def to_sympy(dim: KnownSize, symbols: Mapping[str, sympy.Symbol]) -> Any:
+    """The sympy expression of a dimension, over given sympy symbols."""
+    if isinstance(dim, int):
+        return sympy.Integer(dim)
+    if dim.op == "symbol":
+        return symbols[dim.name]
+    return _TO_SYMPY[dim.op](*(to_sympy(arg, symbols) for arg in dim.operands()))

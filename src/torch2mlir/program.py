@@ -1,0 +1,116 @@
+"""A captured program: its module, how its function is called, and its text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp
+
+from torch2mlir.dialects.torch.types import ValueTensorType
+
+OUTPUT_TYPES = ("raw", "torch", "linalg-on-tensors", "tosa", "stablehlo")
+"""What a program can be lowered to; ``raw`` is the captured graph, ``torch`` the backend contract."""
+
+
+@dataclass(frozen=True)
+class UserInput:
+    """A function argument the caller passes.
+
+    ``position`` counts the leaves of the call's arguments; ``type`` is None for a symbolic integer.
+    """
+
+    name: str
+    position: int
+    type: ValueTensorType | None
+
+
+@dataclass(frozen=True)
+class ConstantInput:
+    """A leaf of the call's arguments that was fixed at capture time and is no function argument."""
+
+    name: str
+    position: int
+    value: Any
+
+
+@dataclass(frozen=True)
+class StateInput:
+    """A function argument the runtime passes: a buffer the program mutates, or a weight passed as an argument."""
+
+    name: str
+    tensor: Any
+    type: ValueTensorType | None = None
+
+
+@dataclass(frozen=True)
+class UserOutput:
+    """A function result the caller gets; ``is_scalar`` for a Python number."""
+
+    is_scalar: bool = False
+    is_bool: bool = False
+
+
+@dataclass(frozen=True)
+class ConstantOutput:
+    """A part of the caller's result that is the same in every call and no function result."""
+
+    value: Any
+
+
+@dataclass(frozen=True)
+class AliasedOutput:
+    """A part of the caller's result that is one of the caller's own arguments, by its position."""
+
+    position: int
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """A function result that is written back into a buffer, or into the caller's input at ``position``."""
+
+    name: str
+    position: int | None = None
+
+
+FunctionInput = UserInput | StateInput
+Output = UserOutput | ConstantOutput | AliasedOutput
+
+
+@dataclass
+class Signature:
+    """The calling convention of a captured program.
+
+    The function takes the user inputs, then the state inputs. It returns the mutations, then the user outputs.
+    Constant inputs and outputs exist only here. ``in_spec`` and ``out_spec`` are the pytrees of the call and of its
+    result; ``ranges`` bounds the symbols that sizes are expressed in.
+    """
+
+    inputs: list[FunctionInput] = field(default_factory=list)
+    constants: list[ConstantInput] = field(default_factory=list)
+    mutations: list[Mutation] = field(default_factory=list)
+    outputs: list[Output] = field(default_factory=list)
+    in_spec: Any = None
+    out_spec: Any = None
+    ranges: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+
+    @property
+    def user_inputs(self) -> Sequence[UserInput]:
+        """The arguments the caller passes, in order."""
+        return [i for i in self.inputs if isinstance(i, UserInput)]
+
+    @property
+    def state_inputs(self) -> Sequence[StateInput]:
+        """The arguments the runtime passes, in order."""
+        return [i for i in self.inputs if isinstance(i, StateInput)]
+
+
+@dataclass
+class Program:
+    """A module with one public function, and its calling convention."""
+
+    module: ModuleOp
+    signature: Signature
+    func_name: str = "main"
+    output_type: str = "raw"
