@@ -1,5 +1,7 @@
 """The TOSA dialect's type and enumeration attributes."""
 
+from typing import Any
+
 from xdsl.dialects.builtin import IntAttr
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import ParametrizedAttribute, TypeAttribute
@@ -66,7 +68,7 @@ class _BracketedEnum:
             super().print_parameter(printer)  # type: ignore[misc]
 
     @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> StrEnum:
+    def parse_parameter(cls, parser: AttrParser) -> Any:
         with parser.in_angle_brackets():
             return super().parse_parameter(parser)  # type: ignore[misc]
 

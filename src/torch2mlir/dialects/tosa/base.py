@@ -76,9 +76,9 @@ class TosaOp(IRDLOperation, ABC):
                 printer.print_string(f"{name} = {value.data.value}")
             else:
                 printer.print_identifier_or_string_literal(name)
-                if not isinstance(value, UnitAttr):
-                    printer.print_string(" = ")
-                    printer.print_attribute(value)
+                # torch-mlir-opt wants a value even for unit attributes.
+                printer.print_string(" = ")
+                printer.print_attribute(value)
         printer.print_string("}")
 
     @classmethod
@@ -150,9 +150,7 @@ def _parse_clause_value(parser: Parser, name: str) -> Attribute:
     if parser.parse_optional_punctuation("["):
         values: list[int] = []
         if parser.parse_optional_punctuation("]") is None:
-            values = parser.parse_comma_separated_list(
-                parser.Delimiter.NONE, parser.parse_integer
-            )
+            values = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_integer)
             parser.parse_punctuation("]")
         return DenseArrayBase.from_list(i32 if name == "perms" else i64, values)
     return parser.parse_attribute()

@@ -3,8 +3,15 @@
 from abc import ABC
 
 from xdsl.dialects.builtin import AnyFloat, BoolAttr, FloatAttr, IntegerAttr, i1, i8
-from xdsl.irdl import base, irdl_op_definition, operand_def, opt_prop_def, prop_def
-from xdsl.irdl import result_def, traits_def
+from xdsl.irdl import (
+    base,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
 from xdsl.traits import Commutative, Pure
 from xdsl.utils.hints import isa
 
@@ -44,9 +51,7 @@ class BinaryOp(TosaOp, ABC):
 
     def verify_(self) -> None:
         require_broadcast(self, (self.input1, self.input2), self.output)
-        require_same_element_type(
-            self, input1=self.input1, input2=self.input2, output=self.output
-        )
+        require_same_element_type(self, input1=self.input1, input2=self.input2, output=self.output)
 
 
 class NanModeBinaryOp(BinaryOp, ABC):
@@ -322,6 +327,7 @@ class GreaterEqualOp(ComparisonOp):
 
     name = "tosa.greater_equal"
 
+
 @irdl_op_definition
 class NegateOp(TosaOp):
     """-x, with a zero point of one element for operand and result."""
@@ -405,9 +411,7 @@ class SelectOp(TosaOp):
 
     def verify_(self) -> None:
         require_broadcast(self, (self.input1, self.input2, self.input3), self.output)
-        require_same_element_type(
-            self, input2=self.input2, input3=self.input3, output=self.output
-        )
+        require_same_element_type(self, input2=self.input2, input3=self.input3, output=self.output)
         require(
             element_type(self.input1) == i1,
             f"{self.name}: input1 must have element type i1, got {self.input1.type}",

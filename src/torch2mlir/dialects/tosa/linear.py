@@ -6,8 +6,14 @@ Zero points are one-element tensors and belong to quantized element types; float
 from abc import ABC
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, BoolAttr
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def
-from xdsl.irdl import result_def, traits_def
+from xdsl.irdl import (
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 

@@ -3,8 +3,14 @@
 from abc import ABC
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def
-from xdsl.irdl import result_def, traits_def
+from xdsl.irdl import (
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
 from xdsl.traits import Pure
 
 from torch2mlir.dialects.tosa.attributes import NanModeAttr
@@ -48,9 +54,7 @@ class PoolOp(TosaOp, ABC):
         source, result = shape_of(self.input), shape_of(self.output)
         if source is None or result is None:
             return
-        kernel, stride, pad = (
-            attr.get_values() for attr in (self.kernel, self.stride, self.pad)
-        )
+        kernel, stride, pad = (attr.get_values() for attr in (self.kernel, self.stride, self.pad))
         for axis in range(2):
             size = source[axis + 1]
             if size == DYNAMIC_INDEX:
@@ -70,6 +74,8 @@ class AvgPool2DOp(PoolOp):
 
     name = "tosa.avg_pool2d"
 
+    # xDSL orders a subclass's operands before its base's: name them all here.
+    input = operand_def(TENSOR)
     input_zp = operand_def(TENSOR)
     output_zp = operand_def(TENSOR)
     acc_type = prop_def()

@@ -3,8 +3,14 @@
 from abc import ABC
 
 from xdsl.dialects.builtin import I32, IntegerAttr, IntegerType
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def
-from xdsl.irdl import result_def, traits_def
+from xdsl.irdl import (
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
 from xdsl.traits import Pure
 
 from torch2mlir.dialects.tosa.attributes import NanModeAttr

@@ -1,0 +1,50 @@
+"""Tools we did not write, to check text with: torch-mlir-opt and IREE's optimizer.
+
+A missing tool skips the test that asks for it; a refusal fails it with the tool's own message.
+"""
+
+import shutil
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+SECONDS = 300
+
+
+def torch_mlir_opt(text: str, *args: str) -> str:
+    """What `torch-mlir-opt` of the published torch-mlir package makes of `text`."""
+    spec = find_spec("torch_mlir")
+    if spec is None or not spec.submodule_search_locations:
+        pytest.skip("torch-mlir is not installed (tests/requirements-oracle.txt)")
+    binary = Path(spec.submodule_search_locations[0]) / "_mlir_libs" / "torch-mlir-opt"
+    return _run([str(binary), *args, "-"], text)
+
+
+def iree_opt(text: str, *args: str) -> str:
+    """What `iree-opt` of the IREE compiler package makes of `text`."""
+    return _run([_iree_tool("iree-opt"), *args, "-"], text)
+
+
+def iree_compile_to_input(text: str, *args: str) -> str:
+    """`text` after IREE's input conversion, the part that knows the three dialects."""
+    flags = ["--compile-to=input", "--iree-hal-target-backends=llvm-cpu"]
+    return _run([_iree_tool("iree-compile"), *flags, *args, "-"], text)
+
+
+def _iree_tool(name: str) -> str:
+    beside = Path(sys.executable).parent / name
+    tool = str(beside) if beside.exists() else shutil.which(name)
+    if tool is None:
+        pytest.skip(f"{name} is not installed (the package iree-base-compiler)")
+    return tool
+
+
+def _run(command: list[str], text: str) -> str:
+    done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=SECONDS)
+    if done.returncode:
+        lines = done.stderr.strip().splitlines()[:20]
+        pytest.fail(f"{Path(command[0]).name} refused the text:\n" + "\n".join(lines))
+    return done.stdout
