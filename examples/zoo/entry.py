@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -36,6 +36,10 @@ class ZooModel:
     kwargs: dict[str, torch.Tensor] = field(default_factory=dict)
     dims: dict[str, DimNames] = field(default_factory=dict)
     limits: dict[str, int] = field(default_factory=dict)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Unpacks as ``model, args, kwargs``, what ``torch2mlir compile zoo:resnet50`` expects."""
+        return iter((self.model, self.args, self.kwargs))
 
     @property
     def dynamic_shapes(self) -> dict[str, dict[int, Dim]]:

@@ -1,0 +1,77 @@
+"""Compile a PyTorch program to MLIR text.
+
+torch2mlir compile model.pt2 --to stablehlo -o model.mlir
+torch2mlir compile package.module:factory --to linalg-on-tensors --dynamic 0:0=batch
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from torch2mlir.tools.capture import add_program_arguments, captured
+from torch2mlir.tools.output import STDOUT, write_whole
+from torch2mlir.tools.progress import Progress, human_bytes
+from torch2mlir.tools.source import load_source
+
+SUMMARY = "compile a program to MLIR text"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of ``torch2mlir compile``."""
+    add_program_arguments(parser)
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="where the text goes, - for stdout (default: PROGRAM.DIALECT.mlir)",
+    )
+    parser.add_argument(
+        "--weights",
+        choices=("inline", "external", "arguments"),
+        default="inline",
+        help="in the text, in a .safetensors file beside it, or as arguments of the function "
+        "(default: %(default)s)",
+    )
+    parser.add_argument(
+        "--generic", action="store_true", help="the generic form that every MLIR version reads"
+    )
+    parser.add_argument(
+        "--debuginfo", action="store_true", help="write the source location of every operation"
+    )
+    parser.add_argument(
+        "--func-name", default="main", metavar="NAME", help="name of the function (default: main)"
+    )
+
+
+def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    """Do what ``torch2mlir compile`` was asked for."""
+    import torch2mlir
+
+    if options.weights == "external" and options.output == STDOUT:
+        parser.error("--weights external needs a file: its weights go beside it")
+    form = {"generic": options.generic, "debuginfo": options.debuginfo}
+    with Progress(options.quiet) as progress:
+        with progress.stage("load"):
+            source = load_source(options.program)
+        exported = captured(source, options.dynamic, progress)
+        with progress.stage("lower") as stage:
+            module = torch2mlir.export_and_import(
+                exported,
+                output_type=options.to,
+                weights=options.weights,
+                func_name=options.func_name,
+            )
+            stage.detail = f"{options.to}, {module.op_count} ops"
+        with progress.stage("write") as stage:
+            if options.output == STDOUT:
+                module.write(sys.stdout, **form)
+                sys.stdout.flush()
+                return 0
+            output = Path(options.output or f"{source.name}.{options.to}.mlir")
+            files = write_whole(output, lambda path: module.save(path, **form))
+            stage.detail = ", ".join(
+                f"{file} ({human_bytes(file.stat().st_size)})" for file in reversed(files)
+            )
+    return 0

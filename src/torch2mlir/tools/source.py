@@ -1,0 +1,151 @@
+"""What a command works on: a saved ExportedProgram, or what a Python factory returns."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import sys
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from torch2mlir.errors import InputError, ParseError
+
+HOW = (
+    "name a file saved with torch.export.save(program, 'model.pt2'), or package.module:factory "
+    "(also file.py:factory) for a function that returns (model, example inputs)"
+)
+
+
+@dataclass
+class Source:
+    """A model with example inputs, or an ExportedProgram with the inputs saved in it.
+
+    Attributes:
+        name: a short name for output files.
+        model: an ``nn.Module``, a function, or an ``ExportedProgram``.
+        args: positional example inputs.
+        kwargs: keyword example inputs.
+    """
+
+    name: str
+    model: Any
+    args: tuple[Any, ...] = ()
+    kwargs: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_exported(self) -> bool:
+        """Whether shapes were decided when the program was saved."""
+        from torch.export import ExportedProgram
+
+        return isinstance(self.model, ExportedProgram)
+
+
+def load_source(reference: str) -> Source:
+    """Load what the command line names: ``model.pt2`` or ``package.module:factory``.
+
+    Raises:
+        InputError: there is no such file, module or function, or the factory fails.
+        ParseError: the file is not a saved ExportedProgram.
+    """
+    if os.path.exists(reference):
+        return _load_saved(Path(reference))
+    if ":" in reference:
+        return _call_factory(reference)
+    raise InputError(f"there is no file {reference}", hint=HOW)
+
+
+def _load_saved(path: Path) -> Source:
+    import torch
+
+    if not path.is_file() or not zipfile.is_zipfile(path):
+        raise ParseError(f"{path} is not a saved ExportedProgram", hint=HOW)
+    try:
+        program = torch.export.load(path)
+    except Exception as error:
+        raise ParseError(
+            f"{path} is not an ExportedProgram that PyTorch {torch.__version__} can load: "
+            f"{_first_line(error)}",
+            hint=HOW,
+        ) from error
+    args, kwargs = program.example_inputs or ((), {})
+    return Source(path.stem, program, tuple(args), dict(kwargs))
+
+
+def _call_factory(reference: str) -> Source:
+    where, _, attribute = reference.rpartition(":")
+    factory: Any = _import(where)
+    for name in attribute.split("."):
+        factory = getattr(factory, name, None)
+    if not callable(factory):
+        raise InputError(f"{where} has no function {attribute}", hint=HOW)
+    return _as_program(reference, attribute.replace(".", "_"), _called(reference, factory))
+
+
+def _import(where: str) -> ModuleType:
+    if os.getcwd() not in sys.path:  # as `python -m` does; a console script's path has only bin/
+        sys.path.insert(0, os.getcwd())
+    try:
+        if where.endswith(".py"):
+            return _import_file(Path(where))
+        return importlib.import_module(where)
+    except Exception as error:
+        raise InputError(
+            f"cannot import {where}: {type(error).__name__}: {_first_line(error)}", hint=HOW
+        ) from error
+
+
+def _import_file(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise FileNotFoundError(f"there is no file {path}")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _called(reference: str, factory: Callable[[], Any]) -> Any:
+    try:
+        return factory()
+    except Exception as error:
+        raise InputError(
+            f"{reference} failed: {type(error).__name__}: {_first_line(error)}",
+            location=_raised_at(error),
+            hint="a factory takes no arguments and returns (model, example inputs)",
+        ) from error
+
+
+def _as_program(reference: str, name: str, result: Any) -> Source:
+    try:
+        model, *inputs = result
+    except TypeError:
+        inputs = []
+    if len(inputs) not in (1, 2) or not callable(model):
+        raise InputError(
+            f"{reference} returned {type(result).__name__}, not (model, example inputs)",
+            hint="return model, args   or   return model, args, kwargs",
+        )
+    args, kwargs = inputs if len(inputs) == 2 else (inputs[0], {})
+    if isinstance(args, Mapping):
+        args, kwargs = (), args
+    elif not isinstance(args, (tuple, list)):
+        args = (args,)
+    return Source(name, model, tuple(args), dict(kwargs))
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().partition("\n")[0]
+
+
+def _raised_at(error: BaseException) -> str | None:
+    trace = error.__traceback__
+    line = None
+    while trace is not None:
+        line = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return line
