@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import TypeAlias, cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -12,36 +13,53 @@ from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     FloatAttr,
     IntegerAttr,
+    IntegerType,
     TensorType,
     f64,
     i1,
     i64,
 )
-from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import (
     Attribute,
     ParametrizedAttribute,
-    SpacedOpaqueSyntaxAttribute,
     TypeAttribute,
 )
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.str_enum import StrEnum
+
+from torch2mlir.dialects.stablehlo.enums import (
+    ComparisonDirectionAttr,
+    ComparisonTypeAttr,
+    FftTypeAttr,
+    Precision,
+    PrecisionAttr,
+    ResultAccuracyMode,
+    ResultAccuracyModeAttr,
+    RngAlgorithmAttr,
+    RngDistributionAttr,
+    TransposeAttr,
+)
+
+I64Array: TypeAlias = DenseArrayBase[IntegerType]
+I64_ARRAY = DenseArrayBase.constr(i64)
+"""Constraint of a property that is an ``array<i64: ...>``."""
+BOOL_ARRAY = DenseArrayBase.constr(i1)
+"""Constraint of a property that is an ``array<i1: ...>``."""
 
 
 @lru_cache(maxsize=4096)
-def _i64_array(values: tuple[int, ...]) -> DenseArrayBase:
+def _i64_array(values: tuple[int, ...]) -> I64Array:
     return DenseArrayBase.from_list(i64, values)
 
 
-def i64_array(values: Sequence[int]) -> DenseArrayBase:
+def i64_array(values: Sequence[int]) -> I64Array:
     """``array<i64: ...>``: dimensions, strides, sizes."""
     return _i64_array(tuple(values))
 
 
-def bool_array(values: Sequence[bool]) -> DenseArrayBase:
+def bool_array(values: Sequence[bool]) -> I64Array:
     """``array<i1: ...>``: the window reversal of a convolution."""
     return DenseArrayBase.from_list(i1, [int(value) for value in values])
 
@@ -58,141 +76,12 @@ def padding_attr(pairs: Sequence[tuple[int, int]]) -> DenseIntOrFPElementsAttr:
     return DenseIntOrFPElementsAttr.from_list(TensorType(i64, [len(pairs), 2]), flat)
 
 
-# --- enumerations: ``#stablehlo<comparison_direction LT>`` ---------------------------------------
-
-
-class ComparisonDirection(StrEnum):
-    """How ``compare`` relates its two operands."""
-
-    EQ = "EQ"
-    NE = "NE"
-    GE = "GE"
-    GT = "GT"
-    LE = "LE"
-    LT = "LT"
-
-
-class ComparisonType(StrEnum):
-    """The order ``compare`` uses; ``TOTALORDER`` orders NaNs too."""
-
-    NOTYPE = "NOTYPE"
-    FLOAT = "FLOAT"
-    TOTALORDER = "TOTALORDER"
-    SIGNED = "SIGNED"
-    UNSIGNED = "UNSIGNED"
-
-
-class Precision(StrEnum):
-    """Precision of one operand of a contraction."""
-
-    DEFAULT = "DEFAULT"
-    HIGH = "HIGH"
-    HIGHEST = "HIGHEST"
-
-
-class FftType(StrEnum):
-    """Direction and realness of a Fourier transform."""
-
-    FFT = "FFT"
-    IFFT = "IFFT"
-    RFFT = "RFFT"
-    IRFFT = "IRFFT"
-
-
-class Transpose(StrEnum):
-    """What ``triangular_solve`` does with its matrix first."""
-
-    TRANSPOSE_INVALID = "TRANSPOSE_INVALID"
-    NO_TRANSPOSE = "NO_TRANSPOSE"
-    TRANSPOSE = "TRANSPOSE"
-    ADJOINT = "ADJOINT"
-
-
-class RngDistribution(StrEnum):
-    """Distribution of ``rng``."""
-
-    UNIFORM = "UNIFORM"
-    NORMAL = "NORMAL"
-
-
-class RngAlgorithm(StrEnum):
-    """Algorithm of ``rng_bit_generator``."""
-
-    DEFAULT = "DEFAULT"
-    THREE_FRY = "THREE_FRY"
-    PHILOX = "PHILOX"
-
-
-class ResultAccuracyMode(StrEnum):
-    """How exact a transcendental function has to be."""
-
-    DEFAULT = "DEFAULT"
-    HIGHEST = "HIGHEST"
-    TOLERANCE = "TOLERANCE"
-
-
-@irdl_attr_definition
-class ComparisonDirectionAttr(EnumAttribute[ComparisonDirection], SpacedOpaqueSyntaxAttribute):
-    """``#stablehlo<comparison_direction LT>``."""
-
-    name = "stablehlo.comparison_direction"
-
-
-@irdl_attr_definition
-class ComparisonTypeAttr(EnumAttribute[ComparisonType], SpacedOpaqueSyntaxAttribute):
-    """``#stablehlo<comparison_type FLOAT>``."""
-
-    name = "stablehlo.comparison_type"
-
-
-@irdl_attr_definition
-class PrecisionAttr(EnumAttribute[Precision], SpacedOpaqueSyntaxAttribute):
-    """``#stablehlo<precision HIGHEST>``."""
-
-    name = "stablehlo.precision"
-
-
-@irdl_attr_definition
-class FftTypeAttr(EnumAttribute[FftType], SpacedOpaqueSyntaxAttribute):
-    """``#stablehlo<fft_type RFFT>``."""
-
-    name = "stablehlo.fft_type"
-
-
-@irdl_attr_definition
-class TransposeAttr(EnumAttribute[Transpose], SpacedOpaqueSyntaxAttribute):
-    """``#stablehlo<transpose NO_TRANSPOSE>``."""
-
-    name = "stablehlo.transpose"
-
-
-@irdl_attr_definition
-class RngDistributionAttr(EnumAttribute[RngDistribution], SpacedOpaqueSyntaxAttribute):
-    """``#stablehlo<rng_distribution UNIFORM>``."""
-
-    name = "stablehlo.rng_distribution"
-
-
-@irdl_attr_definition
-class RngAlgorithmAttr(EnumAttribute[RngAlgorithm], SpacedOpaqueSyntaxAttribute):
-    """``#stablehlo<rng_algorithm THREE_FRY>``."""
-
-    name = "stablehlo.rng_algorithm"
-
-
-@irdl_attr_definition
-class ResultAccuracyModeAttr(EnumAttribute[ResultAccuracyMode]):
-    """``#stablehlo.result_accuracy_mode<HIGHEST>``."""
-
-    name = "stablehlo.result_accuracy_mode"
-
-    def print_parameter(self, printer: Printer) -> None:
-        printer.print_string(f"<{self.data.value}>")
-
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> ResultAccuracyMode:
-        with parser.in_angle_brackets():
-            return parser.parse_str_enum(ResultAccuracyMode)
+def padding_pairs(padding: DenseIntOrFPElementsAttr) -> list[tuple[int, int]]:
+    """Low and high padding per dimension, from a ``tensor<Nx2xi64>`` literal."""
+    values = list(cast(DenseIntOrFPElementsAttr[IntegerType], padding).get_values())
+    if len(values) == 1:
+        values *= 2 * padding.get_shape()[0]
+    return list(zip(values[::2], values[1::2]))
 
 
 def precision_config(*precisions: Precision) -> ArrayAttr:
@@ -231,7 +120,9 @@ def parse_struct(parser: AttrParser, defaults: Mapping[str, Field]) -> dict[str,
         position = parser.pos
         name = parser.parse_identifier(" as field name")
         if name not in fields:
-            parser.raise_error(f"unknown field '{name}', expected one of {list(defaults)}", position)
+            parser.raise_error(
+                f"unknown field '{name}', expected one of {list(defaults)}", position
+            )
         parser.parse_punctuation("=")
         is_integer = isinstance(defaults[name], int)
         fields[name] = parser.parse_integer() if is_integer else parse_i64_list(parser)
@@ -250,7 +141,7 @@ class StructAttr(ParametrizedAttribute):
             for name, value in self._parameters_by_name()
         }
 
-    def _parameters_by_name(self) -> list[tuple[str, DenseArrayBase | IntegerAttr]]:
+    def _parameters_by_name(self) -> list[tuple[str, I64Array | IntegerAttr]]:
         names = (name for name, _ in self.get_irdl_definition().parameters)
         return list(zip(names, self.parameters))  # type: ignore[arg-type]
 
@@ -283,10 +174,10 @@ class DotDimensionNumbersAttr(StructAttr):
 
     name = "stablehlo.dot"
 
-    lhs_batching_dimensions: DenseArrayBase
-    rhs_batching_dimensions: DenseArrayBase
-    lhs_contracting_dimensions: DenseArrayBase
-    rhs_contracting_dimensions: DenseArrayBase
+    lhs_batching_dimensions: I64Array
+    rhs_batching_dimensions: I64Array
+    lhs_contracting_dimensions: I64Array
+    rhs_contracting_dimensions: I64Array
 
     def __init__(
         self,
@@ -310,11 +201,11 @@ class GatherDimensionNumbersAttr(StructAttr):
 
     name = "stablehlo.gather"
 
-    offset_dims: DenseArrayBase
-    collapsed_slice_dims: DenseArrayBase
-    operand_batching_dims: DenseArrayBase
-    start_indices_batching_dims: DenseArrayBase
-    start_index_map: DenseArrayBase
+    offset_dims: I64Array
+    collapsed_slice_dims: I64Array
+    operand_batching_dims: I64Array
+    start_indices_batching_dims: I64Array
+    start_index_map: I64Array
     index_vector_dim: IntegerAttr
 
     def __init__(
@@ -343,11 +234,11 @@ class ScatterDimensionNumbersAttr(StructAttr):
 
     name = "stablehlo.scatter"
 
-    update_window_dims: DenseArrayBase
-    inserted_window_dims: DenseArrayBase
-    input_batching_dims: DenseArrayBase
-    scatter_indices_batching_dims: DenseArrayBase
-    scatter_dims_to_operand_dims: DenseArrayBase
+    update_window_dims: I64Array
+    inserted_window_dims: I64Array
+    input_batching_dims: I64Array
+    scatter_indices_batching_dims: I64Array
+    scatter_dims_to_operand_dims: I64Array
     index_vector_dim: IntegerAttr
 
     def __init__(
@@ -376,9 +267,9 @@ class OutputOperandAliasAttr(ParametrizedAttribute):
 
     name = "stablehlo.output_operand_alias"
 
-    output_tuple_indices: DenseArrayBase
+    output_tuple_indices: I64Array
     operand_index: IntegerAttr
-    operand_tuple_indices: DenseArrayBase
+    operand_tuple_indices: I64Array
 
     def __init__(
         self,
@@ -455,13 +346,13 @@ class ConvDimensionNumbersAttr(ParametrizedAttribute):
 
     input_batch_dimension: IntegerAttr
     input_feature_dimension: IntegerAttr
-    input_spatial_dimensions: DenseArrayBase
+    input_spatial_dimensions: I64Array
     kernel_output_feature_dimension: IntegerAttr
     kernel_input_feature_dimension: IntegerAttr
-    kernel_spatial_dimensions: DenseArrayBase
+    kernel_spatial_dimensions: I64Array
     output_batch_dimension: IntegerAttr
     output_feature_dimension: IntegerAttr
-    output_spatial_dimensions: DenseArrayBase
+    output_spatial_dimensions: I64Array
 
     @classmethod
     def from_sides(
@@ -471,7 +362,8 @@ class ConvDimensionNumbersAttr(ParametrizedAttribute):
         output: tuple[int, int, Sequence[int]],
     ) -> ConvDimensionNumbersAttr:
         """From (batch, feature, spatial), (output feature, input feature, spatial) and (batch,
-        feature, spatial) positions."""
+        feature, spatial) positions.
+        """
         parameters: list[Attribute] = []
         for first, second, spatial in (lhs, kernel, output):
             parameters += [i64_attr(first), i64_attr(second), i64_array(spatial)]
@@ -485,13 +377,23 @@ class ConvDimensionNumbersAttr(ParametrizedAttribute):
 
     def sides(self) -> tuple[tuple[int, int, tuple[int, ...]], ...]:
         """The three tuples :meth:`from_sides` takes."""
-        values = [
-            parameter.get_values()
-            if isinstance(parameter, DenseArrayBase)
-            else parameter.value.data  # type: ignore[attr-defined]
-            for parameter in self.parameters
-        ]
-        return tuple((values[i], values[i + 1], values[i + 2]) for i in (0, 3, 6))
+        return (
+            (
+                self.input_batch_dimension.value.data,
+                self.input_feature_dimension.value.data,
+                self.input_spatial_dimensions.get_values(),
+            ),
+            (
+                self.kernel_output_feature_dimension.value.data,
+                self.kernel_input_feature_dimension.value.data,
+                self.kernel_spatial_dimensions.get_values(),
+            ),
+            (
+                self.output_batch_dimension.value.data,
+                self.output_feature_dimension.value.data,
+                self.output_spatial_dimensions.get_values(),
+            ),
+        )
 
     def print_bare(self, printer: Printer) -> None:
         """The labels without the attribute's name, as the op prints them."""
@@ -623,7 +525,7 @@ class BoundsAttr(ParametrizedAttribute):
 
     name = "stablehlo.bounds"
 
-    bounds: DenseArrayBase
+    bounds: I64Array
 
     def __init__(self, bounds: Sequence[int]) -> None:
         super().__init__(i64_array(bounds))
@@ -656,7 +558,7 @@ class TokenType(ParametrizedAttribute, TypeAttribute):
     name = "stablehlo.token"
 
 
-ATTRIBUTES: tuple[type[Attribute], ...] = (
+ATTRIBUTES: list[type[Attribute]] = [
     ComparisonDirectionAttr,
     ComparisonTypeAttr,
     PrecisionAttr,
@@ -674,4 +576,4 @@ ATTRIBUTES: tuple[type[Attribute], ...] = (
     ResultAccuracyAttr,
     BoundsAttr,
     TokenType,
-)
+]
