@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 import torch
@@ -27,7 +28,7 @@ class TorchSource(TensorSource):
 
     def view(self) -> memoryview:
         tensor = self.tensor.detach()
-        if isinstance(tensor, torch._subclasses.FakeTensor) or tensor.is_meta:
+        if is_fake(tensor):
             raise CaptureError(
                 f"the weight '{self.name}' is fake: it has a shape but no elements",
                 hint='write it with weights="external" or weights="arguments", or load real weights',
@@ -44,8 +45,20 @@ def tensor_literal(tensor: torch.Tensor, name: str) -> Operation:
     """``torch.vtensor.literal`` of a tensor; the elements stay where they are."""
     element_type = dtypes.element_type(tensor.dtype)
     sizes = tuple(tensor.shape)
-    fake = isinstance(tensor, torch._subclasses.FakeTensor) or tensor.is_meta
-    value = literal(TorchSource(name, tensor), sizes, element_type, has_elements=not fake)
+    source = TorchSource(name, tensor)
+    value = literal(source, sizes, element_type, has_elements=not is_fake(tensor))
     return core.ValueTensorLiteralOp.create(
         result_types=[t.vtensor(sizes, element_type)], properties={"value": value}
     )
+
+
+def identity(tensor: torch.Tensor) -> Hashable:
+    """Equal for tensors that are the same elements in the same memory (tied weights), whatever object they are."""
+    if is_fake(tensor) or tensor.numel() == 0:
+        return id(tensor)
+    return (tensor.data_ptr(), tensor.dtype, tuple(tensor.shape), tensor.stride())
+
+
+def is_fake(tensor: torch.Tensor) -> bool:
+    """Whether a tensor has a shape but no elements."""
+    return isinstance(tensor, torch._subclasses.FakeTensor) or tensor.is_meta

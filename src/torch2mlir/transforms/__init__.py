@@ -1,0 +1,1 @@
+"""Passes and pipelines over the torch dialect, by the names Torch-MLIR gives them."""

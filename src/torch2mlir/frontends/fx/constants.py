@@ -1,4 +1,4 @@
-"""Python values as operands: constants and lists of the torch dialect, each built once per block."""
+"""Python values as operands: constants of the torch dialect, each built once, and the types of lists."""
 
 from __future__ import annotations
 
@@ -63,15 +63,10 @@ class ConstantPool:
                 return self._once(("device", str(value)), lambda: make_device(StringAttr(str(value))))
         raise CaptureError(f"{value!r} ({type(value).__name__}) cannot be a constant of the torch dialect")
 
-    def list_of(self, values: Sequence[SSAValue], element: Attribute | None = None) -> SSAValue:
-        """A list of values; ``element`` is the type an empty list has elements of."""
-        key = ("list", tuple(values), element if not values else None)
-        return self._once(
-            key,
-            lambda: core.PrimListConstructOp.create(
-                operands=list(values), result_types=[t.ListType(_element_type(values, element))]
-            ),
-        )
+
+def list_type(values: Sequence[SSAValue], empty: Attribute | None = None) -> t.ListType:
+    """The type of a list of values; ``empty`` is the type an empty list has elements of."""
+    return t.ListType(_element_type(values, empty))
 
 
 def _element_type(values: Sequence[SSAValue], empty: Attribute | None) -> Attribute:

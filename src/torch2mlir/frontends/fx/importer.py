@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -21,8 +21,8 @@ from torch2mlir.dialects.torch.schema import find_schema
 from torch2mlir.errors import CaptureError, Torch2MLIRError
 from torch2mlir.frontends import dtypes
 from torch2mlir.frontends.fx import locations, mutation, symbols
-from torch2mlir.frontends.fx.constants import ConstantPool
-from torch2mlir.frontends.weights import tensor_literal
+from torch2mlir.frontends.fx.constants import ConstantPool, list_type
+from torch2mlir.frontends.weights import identity, tensor_literal
 
 Value = SSAValue | Sequence[SSAValue]
 SizeOf = Callable[[int | torch.SymInt], KnownSize]
@@ -83,6 +83,8 @@ class GraphImporter:
         insert: called with every new op, in order.
         attributes: what ``get_attr`` nodes refer to, by name; tensors become literals.
         size_of: how an entry of a fake tensor's shape becomes a dimension.
+        location: given to every op; without it each node's own source line is.
+        constants: where scalars come from; a pool of its own if not given.
     """
 
     def __init__(
@@ -91,17 +93,19 @@ class GraphImporter:
         attributes: Callable[[str], Any],
         size_of: SizeOf = symbols.size_of,
         location: LocationAttr | None = None,
+        constants: ConstantPool | None = None,
     ) -> None:
         self._append = insert
         self._attributes = attributes
         self._size_of = size_of
         self._location = location
         self._fixed_location = location is not None
-        self.constants = ConstantPool(self.insert)
+        self.constants = constants or ConstantPool(self.insert)
+        self._lists: dict[tuple[SSAValue, ...], SSAValue] = {}
         self.values: dict[Node, Value] = {}
         self._unpacked: dict[SSAValue, Sequence[SSAValue]] = {}
         self._bodies: dict[Node, GraphModule] = {}
-        self._literals: dict[int, SSAValue] = {}
+        self._literals: dict[Hashable, SSAValue] = {}
         self._same: dict[Node, list[Node]] = {}
 
     def insert(self, op: Operation) -> None:
@@ -158,12 +162,13 @@ class GraphImporter:
             raise CaptureError(f"the attribute '{node.target}' is a {type(target).__name__}, not a tensor")
 
     def literal(self, tensor: torch.Tensor, name: str) -> SSAValue:
-        """The value of a tensor that lives outside the program; one literal per tensor."""
-        known = self._literals.get(id(tensor))
+        """The value of a tensor that lives outside the program; tied weights share one literal."""
+        key = identity(tensor)
+        known = self._literals.get(key)
         if known is None:
             op = tensor_literal(tensor, name)
             self.insert(op)
-            known = self._literals[id(tensor)] = op.results[0]
+            known = self._literals[key] = op.results[0]
         return known
 
     def _item(self, node: Node) -> Value:
@@ -261,16 +266,26 @@ class GraphImporter:
             if known is None:
                 raise CaptureError(f"the value '{value.name}' cannot be used here")
             if not isinstance(known, SSAValue):
-                return self.constants.list_of(known)
+                return self._list(known, None)
             return known
         if isinstance(value, list | tuple):
             element = kind.split("[")[0].rstrip("?")
-            return self.constants.list_of(
-                [self.argument(item, element) for item in value], _EMPTY_LIST_ELEMENT.get(element)
-            )
+            items = [self.argument(item, element) for item in value]
+            return self._list(items, _EMPTY_LIST_ELEMENT.get(element))
         if isinstance(value, torch.Tensor):
             return self.literal(value, f"constant_{len(self._literals)}")
         return self.constants.scalar(value)
+
+    def _list(self, values: Sequence[SSAValue], empty: Attribute | None) -> SSAValue:
+        key = tuple(values)
+        known = self._lists.get(key) if key else None
+        if known is None:
+            op = core.PrimListConstructOp.create(
+                operands=values, result_types=[list_type(values, empty)]
+            )
+            self.insert(op)
+            known = self._lists[key] = op.results[0]
+        return known
 
     def runtime_assert(self, condition: SSAValue, message: str) -> None:
         """Checks a boolean when the program runs."""

@@ -1,0 +1,279 @@
+"""``torch-decompose-complex-ops``: everything that is not core, through PyTorch's decomposition of that one op."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch.fx import Node
+from torch.utils import _pytree as pytree
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from torch2mlir.dialects.locations import describe
+from torch2mlir.dialects.torch import core
+from torch2mlir.dialects.torch import types as t
+from torch2mlir.dialects.torch.dims import Dim
+from torch2mlir.dialects.torch.ops import RegistryOp
+from torch2mlir.dialects.torch.values import Unknown, Values
+from torch2mlir.errors import BackendContractError, Torch2MLIRError
+from torch2mlir.frontends import dtypes
+from torch2mlir.frontends.fx.constants import ConstantPool
+from torch2mlir.frontends.fx.importer import GraphImporter
+from torch2mlir.transforms.core_ops import CORE_OPS, SCALAR_OPS
+from torch2mlir.transforms.decompositions import find_decomposition, find_overload, table
+from torch2mlir.transforms.fake import FakeWorld
+from torch2mlir.transforms.symbols import symbol_ranges
+
+_DECODERS: dict[str, Callable[[int], Any]] = {
+    "ScalarType": dtypes.FROM_SCALAR_TYPE.__getitem__,
+    "MemoryFormat": dtypes.FROM_MEMORY_FORMAT.__getitem__,
+    "Layout": dtypes.FROM_LAYOUT.__getitem__,
+}
+
+
+@dataclass(frozen=True)
+class _Template:
+    """A traced decomposition: nodes over placeholders, ready to be imported anywhere the same call stands."""
+
+    nodes: Sequence[Node]
+    placeholders: Sequence[Node]
+    results: Sequence[Any]
+
+
+class Decomposer:
+    """Replaces ops by their decompositions, each distinct call traced once.
+
+    Args:
+        world: fake tensors over the module's symbols.
+        keep: ops that stay whole although they are not core, by dialect name.
+    """
+
+    def __init__(self, world: FakeWorld, keep: Iterable[str] = ()) -> None:
+        self.world = world
+        self.keep = CORE_OPS | SCALAR_OPS | set(keep)
+        self.values = Values()
+        self._templates: dict[Hashable, _Template | None] = {}
+
+    def run(self, block: Block) -> None:
+        """Decomposes every op of a block."""
+        entry = block.first_op
+
+        def at_entry(op: Operation) -> None:
+            if entry is None:
+                block.add_op(op)
+            else:
+                block.insert_op_before(op, entry)
+
+        constants = ConstantPool(at_entry)
+        for op in list(block.ops):
+            for region in op.regions:
+                for nested in region.blocks:
+                    self.run(nested)
+            if isinstance(op, RegistryOp) and op.name not in self.keep:
+                self._decompose(op, block, constants)
+
+    def _decompose(self, op: RegistryOp, block: Block, constants: ConstantPool) -> None:
+        try:
+            call = _Call.of(op, self.values)
+            key = (op.name, call.key)
+            if key not in self._templates:
+                self._templates[key] = self._trace(op, call)
+            template = self._templates[key]
+            if template is not None:
+                self._expand(template, op, call, block, constants)
+        except Torch2MLIRError as error:
+            error.op = error.op or op.name
+            error.location = error.location or describe(op.location)
+            raise
+
+    def _trace(self, op: RegistryOp, call: _Call) -> _Template | None:
+        overload = find_overload(op.name)
+        function = None if overload is None else find_decomposition(overload)
+        if function is None:
+            return None
+        decomposition = function
+
+        def flat(*leaves: Any) -> Any:
+            args, kwargs = call.rebuild(leaves)
+            return decomposition(*args, **kwargs)
+
+        arguments = [
+            self.world.tensor(leaf.type)  # type: ignore[arg-type]
+            if isinstance(leaf, SSAValue)
+            else self.world.integer(leaf)
+            for leaf in call.leaves
+        ]
+        try:
+            graph_module = self.world.trace(flat, arguments, table())
+        except Torch2MLIRError:
+            raise
+        except Exception as error:  # PyTorch's own errors: bad arguments, guards on unknown sizes
+            raise BackendContractError(
+                f"PyTorch could not decompose this op: {type(error).__name__}: {error}",
+                hint="check the op's arguments, make the sizes it depends on static, or register a lowering for it",
+            ) from error
+        nodes = list(graph_module.graph.nodes)
+        returned = next(n for n in nodes if n.op == "output").args[0]
+        placeholders = [n for n in nodes if n.op == "placeholder"]
+        body = [n for n in nodes if n.op not in ("placeholder", "output")]
+        if any(n.target is overload for n in body):
+            return None
+        for node in body:
+            if node.op == "get_attr":
+                node.meta["tensor"] = getattr(graph_module, str(node.target))
+        return _Template(_live(body, returned), placeholders, pytree.tree_leaves(returned))
+
+    def _expand(
+        self,
+        template: _Template,
+        op: RegistryOp,
+        call: _Call,
+        block: Block,
+        constants: ConstantPool,
+    ) -> None:
+        attributes = {str(n.target): n.meta["tensor"] for n in template.nodes if n.op == "get_attr"}
+        importer = GraphImporter(
+            lambda new: block.insert_op_before(new, op),
+            attributes.__getitem__,
+            self.world.size_of,
+            op.location,
+            constants,
+        )
+        for placeholder, leaf in zip(template.placeholders, call.values, strict=True):
+            importer.values[placeholder] = leaf
+        importer.run(template.nodes)
+        results = [importer.operand(r) for r in template.results]
+        if len(op.results) == 1 and isinstance(op.results[0].type, t.ListType):
+            _replace_list(op, results)
+        else:
+            for old, new in zip(op.results, results, strict=True):
+                old.replace_all_uses_with(new)
+        op.detach()
+        op.erase()
+
+
+def _live(nodes: Sequence[Node], returned: Any) -> list[Node]:
+    """The nodes that the results need, or that do something."""
+    needed = {n for n in pytree.tree_leaves(returned) if isinstance(n, Node)}
+    kept = list[Node]()
+    for node in reversed(nodes):
+        impure = isinstance(node.target, torch._ops.OpOverload) and node.target._schema.is_mutable
+        if node in needed or impure:
+            kept.append(node)
+            needed.update(node.all_input_nodes)
+    return kept[::-1]
+
+
+def _replace_list(op: RegistryOp, results: Sequence[SSAValue]) -> None:
+    """Gives the users of a list of tensors its members: unpacking disappears."""
+    for use in list(op.results[0].uses):
+        user = use.operation
+        if not isinstance(user, core.PrimListUnpackOp):
+            raise BackendContractError(
+                "a list of tensors is used as a whole", hint="unpack it where it is made"
+            )
+        for old, new in zip(user.results, results, strict=True):
+            old.replace_all_uses_with(new)
+        user.detach()
+        user.erase()
+
+
+@dataclass
+class _Call:
+    """The arguments of one op: which are tensors or symbolic sizes (leaves), and the rest as constants."""
+
+    leaves: list[SSAValue | Dim] = field(default_factory=list)
+    values: list[SSAValue] = field(default_factory=list)
+    key_parts: list[Hashable] = field(default_factory=list)
+    arguments: list[tuple[str, bool, Any]] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, op: RegistryOp, values: Values) -> _Call:
+        """Reads the operands of a registry op."""
+        call = cls()
+        for argument, operand in zip(op.schema.arguments, op.operands, strict=True):
+            decode = _DECODERS.get(argument.type.rstrip("?"))
+            value = values.of(operand)
+            if decode is not None and isinstance(value, int):
+                value = decode(value)
+            template = call._add(value, operand)
+            call.arguments.append((argument.name, argument.kwarg_only, template))
+        return call
+
+    @property
+    def key(self) -> Hashable:
+        """Equal for calls that decompose alike."""
+        return tuple(self.key_parts)
+
+    def _add(self, value: Any, operand: SSAValue) -> Any:
+        match value:
+            case SSAValue():
+                self.key_parts.append(value.type)
+                return self._leaf(value, value)
+            case Dim():
+                self.key_parts.append(value)
+                return self._leaf(value, operand)
+            case list():
+                self.key_parts.append(("list", len(value)))
+                source = operand.owner
+                members = source.operands if isinstance(source, Operation) else ()
+                return [self._add(v, o) for v, o in zip(value, members, strict=True)]
+            case Unknown():
+                raise BackendContractError(
+                    "an argument is only known when the program runs",
+                    hint="data-dependent shapes and options cannot be compiled; pass a constant or a size",
+                )
+            case float():
+                self.key_parts.append((float, value.hex()))
+            case _:
+                self.key_parts.append((type(value), value))
+        return _Constant(value)
+
+    def _leaf(self, leaf: SSAValue | Dim, operand: SSAValue) -> int:
+        self.leaves.append(leaf)
+        self.values.append(operand)
+        return len(self.leaves) - 1
+
+    def rebuild(self, leaves: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
+        """Positional and keyword arguments with the leaves filled in."""
+
+        def fill(template: Any) -> Any:
+            if isinstance(template, _Constant):
+                return template.value
+            return [fill(item) for item in template] if isinstance(template, list) else leaves[template]
+
+        args = [fill(template) for _, kwarg_only, template in self.arguments if not kwarg_only]
+        kwargs = {name: fill(tmpl) for name, kwarg_only, tmpl in self.arguments if kwarg_only}
+        return args, kwargs
+
+
+@dataclass(frozen=True)
+class _Constant:
+    value: Any
+
+
+@dataclass(frozen=True)
+class DecomposeComplexOpsPass(ModulePass):
+    """Decomposes every non-core op; ``legal-ops`` are kept."""
+
+    name = "torch-decompose-complex-ops"
+
+    legal_ops: tuple[str, ...] = ()
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        decomposer = Decomposer(FakeWorld(symbol_ranges(op)), _dialect_names(self.legal_ops))
+        for function in op.walk():
+            if isinstance(function, FuncOp):
+                for block in function.body.blocks:
+                    decomposer.run(block)
+
+
+def _dialect_names(names: Iterable[str]) -> set[str]:
+    """``aten.linear`` and ``torch.aten.linear`` are both accepted from users."""
+    return {name if name.startswith("torch.") else f"torch.{name}" for name in names}

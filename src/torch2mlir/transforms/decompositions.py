@@ -1,0 +1,288 @@
+"""How non-core ops become core ones: PyTorch's own decompositions, and ours where it has none that fits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import torch
+import torch._refs  # registers the reference decompositions  # noqa: F401
+from torch._decomp import core_aten_decompositions, decomposition_table
+from torch._ops import OpOverload
+
+from torch2mlir.transforms.core_ops import CORE_OPS
+
+aten = torch.ops.aten
+prims = torch.ops.prims
+
+Decomposition = Callable[..., Any]
+_OURS: dict[OpOverload, Decomposition] = {}
+
+
+def decomposes(*overloads: OpOverload) -> Callable[[Decomposition], Decomposition]:
+    """Registers a function of tensors as the decomposition of operators; it replaces PyTorch's."""
+
+    def register(function: Decomposition) -> Decomposition:
+        for overload in overloads:
+            _OURS[overload] = function
+        table.cache_clear()
+        return function
+
+    return register
+
+
+def find_overload(op_name: str) -> OpOverload | None:
+    """PyTorch's operator for ``torch.aten.add.Tensor``, or None if the installed PyTorch has no such operator."""
+    _, namespace, name, *overload = op_name.split(".")
+    packet = getattr(getattr(torch.ops, namespace), name, None)
+    chosen = ".".join(overload) or "default"
+    if packet is None or chosen not in packet.overloads():
+        return None
+    found: OpOverload = getattr(packet, chosen)
+    return found
+
+
+def op_name(overload: OpOverload) -> str:
+    """``torch.aten.add.Tensor`` for PyTorch's operator."""
+    schema = overload._schema
+    suffix = f".{schema.overload_name}" if schema.overload_name else ""
+    return f"torch.{schema.name.replace('::', '.')}{suffix}"
+
+
+@lru_cache(maxsize=1)
+def table() -> dict[Any, Decomposition]:
+    """Operator -> decomposition for everything that is not core; ours first, then PyTorch's."""
+    known = dict[Any, Decomposition](decomposition_table)
+    known.update(core_aten_decompositions())
+    known.update(_prims_as_aten())
+    known.update(_OURS)
+    return {
+        op: function
+        for op, function in known.items()
+        if isinstance(op, OpOverload) and op_name(op) not in CORE_OPS
+    }
+
+
+def find_decomposition(overload: OpOverload) -> Decomposition | None:
+    """The function that computes an operator from others, or None."""
+    known = table().get(overload)
+    if known is not None:
+        return known
+    composite = torch._C.DispatchKey.CompositeImplicitAutograd
+    if overload.has_kernel_for_dispatch_key(composite):
+        return overload.decompose
+    return None
+
+
+# prims that PyTorch's reference decompositions end in, as the ATen ops they are
+
+_PRIM_ELEMENTWISE = (
+    "abs acos acosh add asin asinh atan atan2 atanh bitwise_and bitwise_not bitwise_or bitwise_xor ceil cos cosh"
+    " eq erf exp expm1 floor fmod ge gt isnan le log log10 log1p log2 lt maximum minimum mul ne neg pow reciprocal"
+    " remainder round rsqrt sign sin sinh sqrt sub tan tanh trunc"
+)
+
+
+def _prims_as_aten() -> dict[OpOverload, Decomposition]:
+    found = dict[OpOverload, Decomposition]()
+    for name in _PRIM_ELEMENTWISE.split():
+        prim = getattr(prims, name, None)
+        if prim is not None:
+            found[prim.default] = getattr(aten, name)
+    return found
+
+
+@decomposes(prims.div.default)
+def _div(a: Any, b: Any) -> Any:
+    """``prims.div`` truncates integers where ``aten.div`` promotes to float."""
+    integer = not torch.is_tensor(a) or not (a.dtype.is_floating_point or a.dtype.is_complex)
+    return aten.div(a, b, rounding_mode="trunc") if integer else aten.div(a, b)
+
+
+@decomposes(prims.where.default)
+def _where(condition: Any, on_true: Any, on_false: Any) -> Any:
+    return aten.where(condition, on_true, on_false)
+
+
+@decomposes(prims.broadcast_in_dim.default)
+def _broadcast_in_dim(a: Any, shape: Any, dims: Any) -> Any:
+    for dim in range(len(shape)):
+        if dim not in dims:
+            a = aten.unsqueeze(a, dim)
+    return aten.expand(a, shape)
+
+
+@decomposes(prims.sum.default)
+def _sum(a: Any, dims: Any, *, output_dtype: Any = None) -> Any:
+    return aten.sum.dim_IntList(a, dims, False, dtype=output_dtype or a.dtype)
+
+
+@decomposes(prims.amax.default)
+def _amax(a: Any, dims: Any, *, output_dtype: Any = None) -> Any:
+    return aten.amax(a, dims)
+
+
+@decomposes(prims.amin.default)
+def _amin(a: Any, dims: Any, *, output_dtype: Any = None) -> Any:
+    return aten.amin(a, dims)
+
+
+@decomposes(prims.transpose.default)
+def _transpose(a: Any, permutation: Any) -> Any:
+    return aten.permute(a, permutation)
+
+
+@decomposes(prims.view_of.default)
+def _view_of(a: Any) -> Any:
+    return aten.alias(a)
+
+
+# ops PyTorch leaves whole, or decomposes for one CPU kernel
+
+
+@decomposes(aten.scaled_dot_product_attention.default)
+def _attention(
+    query: Any,
+    key: Any,
+    value: Any,
+    attn_mask: Any = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    *,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Any:
+    """PyTorch's mathematical form of attention instead of the kernel it would pick for the CPU."""
+    return aten._scaled_dot_product_attention_math(
+        query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa
+    )[0]
+
+
+@decomposes(aten.var.correction, prims.var.default)
+def _var(a: Any, dim: Any = None, correction: Any = 1, keepdim: bool = False, **_: Any) -> Any:
+    """Mean of squared deviations, divided by ``n - correction``. https://pytorch.org/docs/stable/generated/torch.var.html"""
+    return _var_mean(a, dim, correction=correction, keepdim=keepdim)[0]
+
+
+@decomposes(aten.var_mean.correction)
+def _var_mean(a: Any, dim: Any = None, *, correction: Any = None, keepdim: bool = False) -> Any:
+    dims = list(dim) if dim else list(range(a.dim()))
+    count: Any = 1
+    for axis in dims:
+        count = count * a.shape[axis]
+    computed = a.float() if a.dtype in (torch.float16, torch.bfloat16) else a
+    mean = computed.mean(dims, keepdim=True)
+    deviation = computed - mean
+    squares = deviation.abs() ** 2 if deviation.is_complex() else deviation * deviation
+    # torch.sum of the squares over n - correction; the sum and the mean are the same where there is no correction
+    correction = 1 if correction is None else correction
+    if correction == 0:
+        variance = squares.mean(dims, keepdim=keepdim)
+    else:
+        divisor = count - correction
+        if isinstance(divisor, torch.SymInt | torch.SymFloat):
+            divisor = torch.sym_max(divisor, 0)
+        else:
+            divisor = max(divisor, 0)
+        variance = squares.sum(dims, keepdim=keepdim) / divisor
+    if not keepdim:
+        mean = mean.squeeze(dims)
+    real = variance.dtype if not a.is_complex() else variance.dtype
+    return variance.to(real if computed is a else a.dtype), mean.to(a.dtype)
+
+
+@decomposes(aten._native_batch_norm_legit_no_training.default)
+def _batch_norm_inference(
+    input: Any, weight: Any, bias: Any, mean: Any, variance: Any, momentum: float, eps: float
+) -> Any:
+    """One affine step per channel: ``input * scale + shift`` with both computed from the statistics alone."""
+    scale = torch.rsqrt(variance + eps)
+    if weight is not None:
+        scale = scale * weight
+    shift = -mean * scale
+    if bias is not None:
+        shift = shift + bias
+    channels = [1, -1] + [1] * (input.dim() - 2)
+    out = input * scale.view(channels).to(input.dtype) + shift.view(channels).to(input.dtype)
+    empty = input.new_empty(0)
+    return out, empty, empty
+
+
+@decomposes(aten.split_with_sizes.default)
+def _split_with_sizes(a: Any, sizes: Any, dim: int = 0) -> Any:
+    parts, start = [], 0
+    for size in sizes:
+        parts.append(aten.slice(a, dim, start, start + size))
+        start = start + size
+    return parts
+
+
+@decomposes(aten.split.Tensor)
+def _split(a: Any, size: Any, dim: int = 0) -> Any:
+    length = a.shape[dim]
+    count = max((length + size - 1) // size, 1)
+    return [
+        aten.slice(a, dim, index * size, min((index + 1) * size, length)) for index in range(count)
+    ]
+
+
+@decomposes(aten.detach.default, aten.alias.default, aten.lift_fresh_copy.default)
+def _identity(a: Any) -> Any:
+    return aten.view(a, a.shape)
+
+
+@decomposes(aten.clone.default)
+def _clone(a: Any, *, memory_format: Any = None) -> Any:
+    return aten.view(a, a.shape)
+
+
+@decomposes(aten._to_copy.default)
+def _to_copy(a: Any, *, dtype: Any = None, **_: Any) -> Any:
+    return aten.view(a, a.shape) if dtype in (None, a.dtype) else prims.convert_element_type(a, dtype)
+
+
+@decomposes(aten.any.default, aten.any.dim)
+def _any(a: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+    return aten.any.dims(a, list(range(a.dim())) if dim is None else [dim], keepdim)
+
+
+@decomposes(aten.all.default, aten.all.dim)
+def _all(a: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+    return aten.all.dims(a, list(range(a.dim())) if dim is None else [dim], keepdim)
+
+
+@decomposes(aten.sum.default)
+def _sum_all(a: Any, *, dtype: Any = None) -> Any:
+    return aten.sum.dim_IntList(a, list(range(a.dim())), False, dtype=dtype)
+
+
+@decomposes(aten.mean.default)
+def _mean_all(a: Any, *, dtype: Any = None) -> Any:
+    return aten.mean.dim(a, list(range(a.dim())), False, dtype=dtype)
+
+
+@decomposes(aten.squeeze.dim)
+def _squeeze_dim(a: Any, dim: int) -> Any:
+    return aten.squeeze.dims(a, [dim])
+
+
+@decomposes(aten.squeeze.default)
+def _squeeze(a: Any) -> Any:
+    return aten.squeeze.dims(a, [i for i, size in enumerate(a.shape) if size == 1])
+
+
+@decomposes(aten._unsafe_view.default, aten.reshape.default, aten.view_copy.default)
+def _reshape(a: Any, size: Any) -> Any:
+    """Contiguity is no concern of a value tensor: a reshape is a view."""
+    return aten.view(a.contiguous(), size)
+
+
+@decomposes(aten.arange.default)
+def _arange(end: Any, **options: Any) -> Any:
+    return aten.arange.start_step(0, end, 1, **options)
+
+
+@decomposes(aten.arange.start)
+def _arange_start(start: Any, end: Any, **options: Any) -> Any:
+    return aten.arange.start_step(start, end, 1, **options)

@@ -1,0 +1,104 @@
+"""PyTorch's own semantics on the dialect's types: fake tensors with the program's symbols, traced op by op."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import sympy
+import torch
+from torch._dispatch.python import enable_python_dispatcher
+from torch._dynamo.source import ConstantSource
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx import GraphModule
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
+
+from torch2mlir.dialects.torch import types as t
+from torch2mlir.dialects.torch.dims import Dim, KnownSize
+from torch2mlir.errors import BackendContractError
+from torch2mlir.frontends import dtypes
+from torch2mlir.frontends.fx import symbols
+
+_HINTS = (11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53)
+"""Example sizes of symbols: distinct primes, so that no test on an example holds by accident."""
+
+
+class FakeWorld:
+    """Fake tensors over one program's symbols.
+
+    Args:
+        ranges: smallest and largest value of each symbol.
+    """
+
+    def __init__(self, ranges: dict[str, tuple[int, int]]) -> None:
+        self.shape_env = ShapeEnv()
+        self.mode = FakeTensorMode(shape_env=self.shape_env, allow_non_fake_inputs=True)
+        self._ranges = ranges
+        self._symbols: dict[str, sympy.Symbol] = {}
+        self._names: dict[sympy.Symbol, KnownSize] = {}
+
+    def _symbol(self, name: str) -> sympy.Symbol:
+        known = self._symbols.get(name)
+        if known is None:
+            low, high = self._ranges.get(name, (2, symbols.INT64_MAX))
+            low = max(low, 2)
+            hint = _HINTS[len(self._symbols) % len(_HINTS)]
+            hint = low + hint if hint < low else hint
+            known = self.shape_env.create_symbol(
+                max(low, min(hint, high)),
+                ConstantSource(f"__{name}"),
+                dynamic_dim=DimDynamic.DYNAMIC,
+                constraint_dim=None,
+            )
+            if high >= low:
+                self.shape_env.constrain_symbol_range(
+                    known, compiler_min=low, compiler_max=min(high, symbols.INT64_MAX - 1)
+                )
+            self._symbols[name] = known
+            self._names[known] = Dim("symbol", (name,))
+        return known
+
+    def integer(self, size: KnownSize) -> int | torch.SymInt:
+        """A size as PyTorch sees it."""
+        if isinstance(size, int):
+            return size
+        names = {name: self._symbol(name) for name in size.symbols()}
+        expression = symbols.to_sympy(size, names)
+        if isinstance(expression, sympy.Integer):
+            return int(expression)
+        hints = {s: self.shape_env.backed_var_to_val[s] for s in names.values()}
+        hint = int(expression.subs(hints))
+        return self.shape_env.create_symintnode(expression, hint=hint)
+
+    def size_of(self, size: int | torch.SymInt) -> KnownSize:
+        """The dimension of an entry of a fake tensor's shape."""
+        if isinstance(size, int):
+            return size
+        return symbols.to_dim(self.shape_env.simplify(size.node.expr), self._names)
+
+    def tensor(self, type: t.AnyTensorType) -> torch.Tensor:
+        """A fake tensor of a ranked type of known dtype."""
+        if type.sizes is None or type.dtype is None or None in type.sizes:
+            raise BackendContractError(
+                f"{type} has no known rank, sizes or dtype",
+                hint="give the function's arguments full types, or run torch-refine-types first",
+            )
+        with self.mode:
+            sizes = [self.integer(size) for size in type.sizes]  # type: ignore[arg-type]
+            return torch.empty(sizes, dtype=dtypes.FROM_ELEMENT_TYPE[type.dtype])
+
+    def trace(
+        self,
+        function: Callable[..., Any],
+        arguments: Sequence[Any],
+        table: dict[Any, Callable[..., Any]],
+    ) -> GraphModule:
+        """The ATen graph of a function of fake tensors and symbolic integers."""
+        with self.mode, torch.no_grad(), enable_python_dispatcher():
+            return make_fx(function, decomposition_table=table, tracing_mode="real")(*arguments)
+
+    def run(self, function: Callable[..., Any], arguments: Sequence[Any]) -> Any:
+        """What a function gives on fake tensors."""
+        with self.mode, torch.no_grad(), enable_python_dispatcher():
+            return function(*arguments)
