@@ -1,0 +1,163 @@
+"""What an engine is: the interface of every engine, and the registry that finds one by name.
+
+An engine compiles MLIR text and runs it on tensors. What a compiled function promises:
+
+- tensors go in and come out on the CPU, in the order of the entry function's types;
+- a call returns when its results are ready, and may come from any thread;
+- a result shares memory with no argument and with no other result;
+- an argument of the wrong number, dtype or shape is an InputError, anything the engine itself
+  refuses an EngineError.
+"""
+
+from __future__ import annotations
+
+import importlib
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import torch
+
+from torch2mlir.errors import EngineError, InputError
+
+
+class Executable(Protocol):
+    """One compiled function, loaded and ready to be called."""
+
+    def prepare(self, tensor: torch.Tensor) -> Any:
+        """Hand a long-lived tensor (weight, buffer) over once; pass the result in its place.
+
+        Zero-copy where the engine and the tensor's layout allow it. Whether later in-place
+        changes of the tensor are seen by calls depends on that: see ``Prepared.shares_memory``.
+        """
+        ...
+
+    def __call__(self, args: Sequence[Any]) -> list[torch.Tensor]:
+        """Run on tensors and prepared tensors; the results in order."""
+        ...
+
+
+class Engine(ABC):
+    """Compiles MLIR text of some dialects for this machine."""
+
+    name: ClassVar[str]
+    #: The output types whose text the engine takes.
+    output_types: ClassVar[frozenset[str]]
+    #: Whether every dimension must be known before compiling.
+    needs_static_shapes: ClassVar[bool] = False
+    #: The output types whose text the engine wants in MLIR's generic form.
+    generic_syntax: ClassVar[frozenset[str]] = frozenset()
+
+    @abstractmethod
+    def compile(self, text: str, output_type: str, func_name: str = "main") -> Executable:
+        """Compile a module and load its function ``func_name``.
+
+        Raises:
+            EngineError: the engine does not take this dialect, or refuses the program.
+        """
+
+    def check_output_type(self, output_type: str) -> None:
+        """Raise EngineError unless the engine takes ``output_type``."""
+        if output_type not in self.output_types:
+            raise EngineError(
+                f"engine {self.name!r} does not take {output_type!r}",
+                hint=f"it takes {', '.join(sorted(self.output_types))}",
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A tensor an engine holds under its own handle."""
+
+    handle: Any
+    dtype: torch.dtype
+    shape: tuple[int, ...]
+    #: Address of the elements the engine reads.
+    pointer: int
+    #: Whether these are the tensor's own elements; a copy has to be prepared again to be updated.
+    shares_memory: bool
+
+
+def host_tensor(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor as engines can read it: dense, contiguous, in CPU memory, out of autograd.
+
+    Shares memory with ``tensor`` unless its layout forbids it.
+
+    Raises:
+        InputError: not a tensor, or one without dense CPU memory.
+    """
+    if not isinstance(tensor, torch.Tensor):
+        raise InputError(f"engines take tensors, got {type(tensor).__name__}")
+    if tensor.device.type != "cpu" or tensor.layout is not torch.strided:
+        raise InputError(
+            f"engines take dense CPU tensors, got {tensor.layout} on {tensor.device}",
+            hint="move it with .cpu() or make it dense with .to_dense()",
+        )
+    if tensor.requires_grad:
+        tensor = tensor.detach()
+    if tensor.is_conj() or tensor.is_neg():
+        tensor = tensor.resolve_conj().resolve_neg()
+    return tensor if tensor.is_contiguous() else tensor.contiguous()
+
+
+Factory = Callable[[], Engine]
+
+
+@dataclass(frozen=True)
+class _Builtin:
+    """An engine of ours, imported when it is first asked for."""
+
+    target: str
+    extra: str | None = None
+    packages: tuple[str, ...] = ()
+
+    def __call__(self) -> Engine:
+        module, _, name = self.target.partition(":")
+        try:
+            return getattr(importlib.import_module(module), name)()
+        except ModuleNotFoundError as error:
+            if (error.name or "").partition(".")[0] not in self.packages:
+                raise
+            raise EngineError(
+                f"engine {self.extra!r} is not installed: no module named {error.name!r}",
+                hint=f"pip install 'torch2mlir[{self.extra}]'",
+            ) from error
+
+
+_lock = threading.RLock()
+_engines: dict[str, Engine] = {}
+_factories: dict[str, Factory] = {
+    "reference": _Builtin("torch2mlir.runtime.reference:ReferenceEngine"),
+    "xla": _Builtin("torch2mlir.runtime.xla:XlaEngine", "xla", ("jax", "jaxlib")),
+    "iree": _Builtin("torch2mlir.runtime.iree:IreeEngine", "iree", ("iree",)),
+}
+
+
+def engine_names() -> list[str]:
+    """Names of the engines known, installed or not."""
+    return sorted(_factories)
+
+
+def register_engine(name: str, factory: Factory) -> None:
+    """Make an engine available as ``engine=name``; the factory runs when it is first asked for."""
+    with _lock:
+        _factories[name] = factory
+        _engines.pop(name, None)
+
+
+def get_engine(name: str) -> Engine:
+    """The engine of that name, one object per process.
+
+    Raises:
+        EngineError: unknown name, or its packages are not installed.
+    """
+    with _lock:
+        if name not in _engines:
+            if name not in _factories:
+                raise EngineError(
+                    f"there is no engine {name!r}", hint=f"engines: {', '.join(engine_names())}"
+                )
+            _engines[name] = _factories[name]()
+        return _engines[name]

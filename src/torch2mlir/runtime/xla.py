@@ -1,0 +1,135 @@
+"""XLA on the CPU, through JAX.
+
+What is public of what is used: ``jax.extend.backend`` (the client, compile options), ``jax.dlpack``,
+``jax.enable_x64`` and ``jax.errors``. The client compiles StableHLO text and its executable takes and
+returns ``jax.Array``; their methods are reached through public objects, but JAX gives no promise
+of stability for them: all such calls are in ``XlaEngine.compile`` and ``XlaExecutable.__call__``.
+
+Facts about XLA's reader of StableHLO (jaxlib 0.10.2):
+
+- dialects it knows: stablehlo, chlo (lowered by XLA itself), func, arith constants, shape, tensor,
+  mhlo, sdy, quant, ml_program; not math, scf, linalg. Unregistered ops are refused;
+- custom and generic syntax, locations of every kind and unknown discardable attributes are fine;
+- ``dense<"0x...">`` constants are fine, ``dense_resource`` is refused;
+- the entry must be a public function called ``main``;
+- dynamic dimensions are refused, and bounded ones need a TPU.
+
+Facts about memory: a tensor whose address is a multiple of 64 is read in place, any other is copied
+on the way in. PyTorch's allocator aligns to 64, so a copy means a view into a larger tensor or a
+memory-mapped file. Results are never aliases of arguments, and reach PyTorch without a copy. Client
+calls carry 64-bit dtypes whatever ``jax_enable_x64`` says; only the import through ``jax.dlpack``
+needs the (thread-local) switch.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.dlpack
+import jax.extend.backend
+import torch
+from torch.utils.dlpack import from_dlpack, to_dlpack  # type: ignore[attr-defined]
+
+from torch2mlir.errors import EngineError
+from torch2mlir.runtime.diagnostics import compile_error, shortened
+from torch2mlir.runtime.engine import Engine, Prepared, host_tensor
+from torch2mlir.runtime.signature import Signature, entry_signature
+
+_DLPACK_CPU = (1, 0)
+# What XLA calls the text in error positions.
+_TEXT_NAME = "-"
+
+
+class XlaEngine(Engine):
+    """Compiles static-shape StableHLO with XLA:CPU."""
+
+    name = "xla"
+    output_types = frozenset({"stablehlo"})
+    needs_static_shapes = True
+
+    def __init__(self) -> None:
+        self._client = jax.extend.backend.get_backend("cpu")
+        self._devices = self._client.devices()[:1]
+
+    def compile(self, text: str, output_type: str, func_name: str = "main") -> XlaExecutable:
+        self.check_output_type(output_type)
+        signature = entry_signature(text, func_name)
+        for index, spec in enumerate(signature.arguments):
+            if not spec.is_static:
+                raise EngineError(
+                    f"XLA compiles static shapes only; argument {index} of @{func_name} is {spec}",
+                    dialect=output_type,
+                    hint="specialise the program to concrete shapes, or use the iree engine",
+                )
+        options = jax.extend.backend.get_compile_options(num_replicas=1, num_partitions=1)
+        try:
+            loaded = self._client.compile_and_load(
+                _with_entry_named_main(text, func_name), self._devices, options
+            )
+        except jax.errors.JaxRuntimeError as error:
+            raise compile_error("XLA", output_type, str(error), text, _TEXT_NAME) from error
+        return XlaExecutable(loaded, signature)
+
+
+class XlaExecutable:
+    """A function XLA has compiled. Safe to call from several threads at once."""
+
+    def __init__(self, loaded: Any, signature: Signature) -> None:
+        self._loaded = loaded
+        self._signature = signature
+
+    def prepare(self, tensor: torch.Tensor) -> Prepared:
+        with jax.enable_x64(True):
+            array = _to_jax(tensor).block_until_ready()
+        pointer = array.unsafe_buffer_pointer() if array.size else 0
+        shared = pointer == tensor.data_ptr() or not array.size
+        return Prepared(array, tensor.dtype, tuple(tensor.shape), pointer, shared)
+
+    def __call__(self, args: Sequence[Any]) -> list[torch.Tensor]:
+        self._signature.check(args)
+        with jax.enable_x64(True):
+            arrays = [arg.handle if type(arg) is Prepared else _to_jax(arg) for arg in args]
+        try:
+            results = self._loaded.execute_sharded(arrays).disassemble_into_single_device_arrays()
+            # The export waits until the array is computed.
+            return [from_dlpack(shards[0]) for shards in results]
+        except jax.errors.JaxRuntimeError as error:
+            raise EngineError(
+                f"XLA failed to run @{self._signature.name}: {shortened(str(error))}"
+            ) from error
+
+
+class _Capsule:
+    """A tensor as ``jax.dlpack`` wants it, past the checks ``host_tensor`` has done already."""
+
+    __slots__ = ("_tensor",)
+
+    def __init__(self, tensor: torch.Tensor) -> None:
+        self._tensor = tensor
+
+    def __dlpack__(self, *, stream: object = None) -> object:
+        return to_dlpack(self._tensor)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return _DLPACK_CPU
+
+
+def _to_jax(tensor: torch.Tensor) -> Any:
+    return jax.dlpack.from_dlpack(_Capsule(host_tensor(tensor)))
+
+
+def _with_entry_named_main(text: str, func_name: str) -> str:
+    """The program with its entry renamed to ``main``, the only name XLA starts from."""
+    if func_name == "main":
+        return text
+    if re.search(r"@main(?![\w$.-])", text):
+        raise EngineError(
+            f"cannot make @{func_name} the entry for XLA: the program has another @main"
+        )
+    name = re.escape(func_name)
+    return re.sub(rf'@{name}(?![\w$.-])|@"{name}"', "@main", text).replace(
+        f'sym_name = "{func_name}"', 'sym_name = "main"'
+    )
