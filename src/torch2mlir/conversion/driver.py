@@ -1,0 +1,230 @@
+"""The conversion passes: one walk over each function, every op handed to its lowering function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import FunctionType, ModuleOp, f64, i1
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+
+from torch2mlir.conversion.lowering import Lowering, ResultType, Scalar, Tensor
+from torch2mlir.conversion.promotion import si64
+from torch2mlir.conversion.registry import TARGETS, lowering_functions
+from torch2mlir.dialects.locations import describe
+from torch2mlir.dialects.torch import core, dims
+from torch2mlir.dialects.torch import types as t
+from torch2mlir.dialects.torch.dims import Dim, KnownSize
+from torch2mlir.dialects.torch.values import Unknown, Values
+from torch2mlir.errors import BackendContractError, UnsupportedOpError
+from torch2mlir.transforms.core_ops import SCALAR_OPS
+
+_SKIPPED = (core.ConstantOp, core.PrimListConstructOp, core.SymbolicIntOp, core.BindSymbolicShapeOp)
+"""Ops that lowerings see through their operands."""
+
+_SCALAR_DTYPES: dict[Attribute, Attribute] = {
+    t.int_type: si64,
+    t.float_type: f64,
+    t.bool_type: i1,
+}
+
+
+class FunctionConversion:
+    """Converts one function of the backend contract."""
+
+    def __init__(self, target: str) -> None:
+        self.functions = lowering_functions(target)
+        lowering_class = import_module(TARGETS[target]).LOWERING
+        self.lower: Lowering = lowering_class()
+        self.values = Values()
+        self.converted: dict[SSAValue, Tensor | Scalar] = {}
+
+    def run(self, function: FuncOp) -> FuncOp:
+        """The converted function."""
+        lower = self.lower
+        source = function.body.block
+        block = Block(arg_types=[self._boundary_type(arg.type) for arg in source.args])
+        for old, new in zip(source.args, block.args, strict=True):
+            new.name_hint = old.name_hint
+            self.converted[old] = self._wrap(old, new)
+        self._find_symbols(source, block)
+        for op in source.ops:
+            lower.location = op.location
+            lower.op_name = op.op_name if isinstance(op, core.OperatorOp) else op.name
+            if isinstance(op, ReturnOp):
+                results = [self._result(operand) for operand in op.operands]
+                lower.emit(ReturnOp, results, [])
+            elif not isinstance(op, _SKIPPED):
+                self._convert(op)
+        block.add_ops([*lower.entry, *lower.body])
+        outputs = [v.type for v in block.last_op.operands]  # type: ignore[union-attr]
+        type = FunctionType.from_lists([a.type for a in block.args], outputs)
+        return FuncOp(function.sym_name.data, type, Region(block), function.sym_visibility)
+
+    def _boundary_type(self, type: Attribute) -> Attribute:
+        if isinstance(type, t.ValueTensorType):
+            result = _result_type(type, self.lower)
+            return self.lower.tensor_type(result.sizes, result.dtype)
+        return self.lower.scalar_type(type)
+
+    def _wrap(self, old: SSAValue, new: SSAValue) -> Tensor | Scalar:
+        if isinstance(old.type, t.ValueTensorType):
+            result = _result_type(old.type, self.lower)
+            return Tensor(new, result.sizes, result.dtype)
+        return Scalar(new, _SCALAR_DTYPES[old.type])
+
+    def _find_symbols(self, source: Block, block: Block) -> None:
+        """Finds for every symbol an argument's dimension that gives its value."""
+        solutions = dict[str, tuple[SSAValue, int, KnownSize]]()
+        for old, new in zip(source.args, block.args, strict=True):
+            if not isinstance(old.type, t.ValueTensorType):
+                continue
+            for index, size in enumerate(old.type.sizes or ()):
+                if isinstance(size, Dim) and (solved := _solve(size)) is not None:
+                    name, formula = solved
+                    if name not in solutions or size.op == "symbol":
+                        solutions[name] = (new, index, formula)
+        for name, (argument, index, formula) in solutions.items():
+            value = self.lower.symbol_from_argument(argument, index)
+            self.lower.symbols["__size"] = value
+            self.lower.symbols[name] = self.lower.size(formula)
+
+    def _operand(self, operand: SSAValue) -> Any:
+        known = self.converted.get(operand)
+        if known is not None:
+            return known
+        return self._python(self.values.of(operand))
+
+    def _python(self, value: Any) -> Any:
+        match value:
+            case SSAValue():
+                return self.converted[value]
+            case list():
+                return [self._python(item) for item in value]
+            case Unknown():
+                known = self.converted.get(value.value)
+                return self._scalar_op(value.value) if known is None else known
+        return value
+
+    def _scalar_op(self, value: SSAValue) -> Any:
+        raise BackendContractError(
+            "a number that is only known at run time cannot be used here",
+            op=str(value.owner.name) if isinstance(value.owner, Operation) else None,
+            hint="data-dependent sizes and options cannot be compiled; compute with tensors instead",
+        )
+
+    def _result(self, operand: SSAValue) -> SSAValue:
+        value = self._operand(operand)
+        if isinstance(value, Tensor | Scalar):
+            return value.value
+        if isinstance(value, int | Dim) and not isinstance(value, bool):
+            return self.lower.size_as_scalar(value)
+        return self.lower.fail(f"a {operand.type} cannot be returned")
+
+    def _convert(self, op: Operation) -> None:
+        lower = self.lower
+        if op.name in SCALAR_OPS:
+            return
+        if isinstance(op, core.ValueTensorLiteralOp):
+            type = op.results[0].type
+            result = _result_type(type, lower)  # type: ignore[arg-type]
+            value = lower.literal(op.value, result.sizes, result.dtype)  # type: ignore[arg-type]
+            self.converted[op.results[0]] = value
+            return
+        function = self.functions.get(lower.op_name)
+        if function is None:
+            raise UnsupportedOpError(
+                f"no lowering of '{lower.op_name.removeprefix('torch.')}' to {lower.target}",
+                op=f"{lower.op_name} : ({', '.join(map(str, op.operand_types))})",
+                location=describe(op.location),
+                dialect=lower.target,
+                hint="register one with @torch2mlir.lowering(..), choose another dialect, or run that part in PyTorch "
+                "with torch2mlir.optimize",
+            )
+        lower.results = [_result_type(r.type, lower) for r in op.results]  # type: ignore[arg-type]
+        returned = function(lower, *(self._operand(o) for o in op.operands))
+        outputs = returned if isinstance(returned, tuple | list) else (returned,)
+        for result, expected, output in zip(op.results, lower.results, outputs, strict=True):
+            self.converted[result] = self._checked(output, expected)
+
+    def _checked(self, output: Tensor, expected: ResultType) -> Tensor:
+        """The lowering's result; it must have the type PyTorch gives it."""
+        lower = self.lower
+        wanted = lower.tensor_type(expected.sizes, expected.dtype)
+        if output.value.type != wanted:
+            lower.fail(f"the lowering produced {output.value.type} where {wanted} is expected")
+        return Tensor(output.value, expected.sizes, expected.dtype)
+
+
+def _solve(size: Dim) -> tuple[str, KnownSize] | None:
+    """For ``a*s + b``, the symbol and its value as an expression of ``__size``, the whole expression's value."""
+    names = set(size.symbols())
+    if len(names) != 1:
+        return None
+    (name,) = names
+    offset = dims.substitute(size, {name: 0})
+    slope = dims.sub(dims.substitute(size, {name: 1}), offset)
+    known = isinstance(offset, int) and isinstance(slope, int) and slope != 0
+    if not known or dims.add(dims.mul(slope, dims.symbol(name)), offset) != size:
+        return None
+    return name, dims.floordiv(dims.sub(dims.symbol("__size"), offset), slope)
+
+
+def _result_type(type: Attribute, lower: Lowering) -> ResultType:
+    if not isinstance(type, t.ValueTensorType) or type.sizes is None or type.dtype is None:
+        return ResultType((), type)
+    if None in type.sizes:
+        raise BackendContractError(
+            f"a dimension of {type} is not an expression of the function's symbols",
+            op=lower.op_name or None,
+            location=describe(lower.location),
+            hint="run torch-refine-types first (it needs PyTorch), or bind the argument's sizes with "
+            "torch.bind_symbolic_shape",
+        )
+    return ResultType(type.sizes, type.dtype)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class ConversionPass(ModulePass):
+    """Base of the conversion passes."""
+
+    target: ClassVar[str]
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        block = op.body.block
+        functions: Iterable[Operation] = list(block.ops)
+        for function in functions:
+            if isinstance(function, FuncOp):
+                converted = FunctionConversion(self.target).run(function)
+                block.insert_op_before(converted, function)
+                function.detach()
+                function.drop_all_references()
+
+
+@dataclass(frozen=True)
+class ConvertTorchToLinalgPass(ConversionPass):
+    """Backend contract to Linalg-on-Tensors."""
+
+    name = "convert-torch-to-linalg"
+    target = "linalg-on-tensors"
+
+
+@dataclass(frozen=True)
+class ConvertTorchToStablehloPass(ConversionPass):
+    """Backend contract to StableHLO."""
+
+    name = "convert-torch-to-stablehlo"
+    target = "stablehlo"
+
+
+@dataclass(frozen=True)
+class ConvertTorchToTosaPass(ConversionPass):
+    """Backend contract to TOSA."""
+
+    name = "convert-torch-to-tosa"
+    target = "tosa"

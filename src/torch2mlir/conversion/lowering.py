@@ -1,0 +1,286 @@
+"""What a lowering function is given: the context it builds with, and the vocabulary all three dialects share.
+
+A lowering reads ``def f(lower, x, dim, keepdim)``: plain values in the order of the op's schema, tensors as
+:class:`Tensor`, and returns tensors. ``lower.out`` is the type PyTorch gives the result; sizes in it are expressions of
+the program's symbols, so no lowering computes or checks shapes at run time.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar, NoReturn, TypeVar
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, UNKNOWN_LOC, LocationAttr, TensorType
+from xdsl.ir import Attribute, Operation, Region, SSAValue
+
+from torch2mlir.conversion import promotion
+from torch2mlir.dialects.locations import describe
+from torch2mlir.dialects.torch import types as t
+from torch2mlir.dialects.torch.dims import Dim, KnownSize
+from torch2mlir.errors import UnsupportedOpError
+
+Number = bool | int | float | complex
+
+
+@dataclass(frozen=True, eq=False)
+class Tensor:
+    """A converted tensor: a builtin ``tensor<..>`` value with the sizes and element type PyTorch knows it by."""
+
+    value: SSAValue
+    sizes: tuple[KnownSize, ...]
+    dtype: Attribute
+
+    @property
+    def rank(self) -> int:
+        """Number of dimensions."""
+        return len(self.sizes)
+
+    @property
+    def is_static(self) -> bool:
+        """Whether every size is a number."""
+        return all(isinstance(size, int) for size in self.sizes)
+
+
+@dataclass(frozen=True, eq=False)
+class Scalar:
+    """A Python number only known at run time: ``value`` is what the dialect represents it by (see ``scalar_type``)."""
+
+    value: SSAValue
+    dtype: Attribute
+
+
+@dataclass(frozen=True)
+class ResultType:
+    """The type of one result of the op being lowered."""
+
+    sizes: tuple[KnownSize, ...]
+    dtype: Attribute
+
+    @property
+    def rank(self) -> int:
+        """Number of dimensions."""
+        return len(self.sizes)
+
+
+Operand = Tensor | Scalar | Number | Dim
+_Op = TypeVar("_Op", bound=Operation)
+
+
+@lru_cache(maxsize=65536)
+def _tensor_type(sizes: tuple[KnownSize, ...], element: Attribute) -> TensorType[Attribute]:
+    return TensorType(element, [s if isinstance(s, int) else DYNAMIC_INDEX for s in sizes])
+
+
+class Lowering(ABC):
+    """The context of a conversion: emits ops at the current place, with the current source line.
+
+    Ops go to the *body*; constants, weights and sizes go to the *entry*, before the body, so that one of each serves
+    the whole function.
+    """
+
+    target: ClassVar[str]
+    """``linalg-on-tensors``, ``stablehlo`` or ``tosa``."""
+    keep_unsigned: ClassVar[bool] = False
+    """Whether the dialect has ``ui8`` and its kin; otherwise unsigned integers are signless."""
+
+    def __init__(self) -> None:
+        self.entry: list[Operation] = []
+        self.body: list[Operation] = []
+        self.results: list[ResultType] = []
+        self.location: LocationAttr = UNKNOWN_LOC
+        self.op_name = ""
+        self.symbols: dict[str, SSAValue] = {}
+        self._entry_values: dict[Hashable, SSAValue] = {}
+
+    # the op being lowered
+
+    @property
+    def out(self) -> ResultType:
+        """The type of the op's only (or first) result."""
+        return self.results[0]
+
+    def fail(self, reason: str, hint: str | None = None) -> NoReturn:
+        """Stops with an error that names the op, its source line and the dialect."""
+        raise UnsupportedOpError(
+            f"cannot lower '{self.op_name.removeprefix('torch.')}' to {self.target}: {reason}",
+            op=self.op_name,
+            location=describe(self.location),
+            dialect=self.target,
+            hint=hint
+            or "register a lowering of your own with @torch2mlir.lowering(..), choose another dialect, or run that "
+            "part in PyTorch with torch2mlir.optimize",
+        )
+
+    # emitting
+
+    def element_type(self, dtype: Attribute) -> Attribute:
+        """The builtin element type of a torch one."""
+        return t.signless(dtype, self.keep_unsigned)
+
+    def tensor_type(self, sizes: Sequence[KnownSize], dtype: Attribute) -> TensorType[Attribute]:
+        """The builtin tensor type of sizes and a torch element type."""
+        return _tensor_type(tuple(sizes), self.element_type(dtype))
+
+    def emit(
+        self,
+        op_class: type[_Op],
+        operands: Sequence[SSAValue],
+        result_types: Sequence[Attribute],
+        properties: Mapping[str, Attribute] | None = None,
+        regions: Sequence[Region] = (),
+    ) -> _Op:
+        """Appends an op to the body."""
+        op = op_class.create(
+            operands=operands,
+            result_types=result_types,
+            properties=properties or {},
+            regions=regions,
+            location=self.location,
+        )
+        self.body.append(op)
+        return op
+
+    def at_entry(self, key: Hashable, make: Callable[[], Operation]) -> SSAValue:
+        """The result of an op at the function's entry, made once per key."""
+        value = self._entry_values.get(key)
+        if value is None:
+            op = make()
+            self.entry.append(op)
+            value = self._entry_values[key] = op.results[0]
+        return value
+
+    def in_entry(self, build: Callable[[], SSAValue], key: Hashable) -> SSAValue:
+        """Like :meth:`at_entry` for a value that takes several ops, which ``build`` emits as usual."""
+        value = self._entry_values.get(key)
+        if value is None:
+            outer, self.body = self.body, self.entry
+            try:
+                value = self._entry_values[key] = build()
+            finally:
+                self.body = outer
+        return value
+
+    def tensor(self, value: SSAValue, sizes: Sequence[KnownSize], dtype: Attribute) -> Tensor:
+        """Wraps a value."""
+        return Tensor(value, tuple(sizes), dtype)
+
+    def op(
+        self,
+        op_class: type[Operation],
+        operands: Sequence[Tensor | SSAValue],
+        sizes: Sequence[KnownSize],
+        dtype: Attribute,
+        properties: Mapping[str, Attribute] | None = None,
+        regions: Sequence[Region] = (),
+    ) -> Tensor:
+        """Emits an op with one tensor result of these sizes and torch element type."""
+        values = [o.value if isinstance(o, Tensor) else o for o in operands]
+        emitted = self.emit(op_class, values, [self.tensor_type(sizes, dtype)], properties, regions)
+        return Tensor(emitted.results[0], tuple(sizes), dtype)
+
+    # shapes and types
+
+    def dim(self, dim: int, rank: int) -> int:
+        """A dimension counted from the front; rank 0 counts as rank 1, as in PyTorch."""
+        return dim % max(rank, 1)
+
+    def dims(self, dims: Sequence[int] | int | None, rank: int) -> list[int]:
+        """Dimensions counted from the front, sorted; None or empty means all."""
+        if isinstance(dims, int):
+            dims = [dims]
+        if not dims:
+            return list(range(rank))
+        return sorted(self.dim(d, rank) for d in dims)
+
+    def static(self, value: object, what: str) -> int:
+        """An int argument that must be known when compiling."""
+        if not isinstance(value, int):
+            self.fail(f"{what} must be a constant")
+        return value
+
+    def computed_dtype(self, *operands: Operand) -> Attribute:
+        """The element type PyTorch computes in for these operands."""
+        tensors = [(o.dtype, o.rank) for o in operands if isinstance(o, Tensor)]
+        scalars = [
+            o.dtype if isinstance(o, Scalar) else promotion.scalar_dtype(o)
+            for o in operands
+            if not isinstance(o, Tensor)
+        ]
+        return promotion.promote(tensors, scalars)
+
+    def operand(self, value: Operand, dtype: Attribute) -> Tensor:
+        """An operand as a tensor of an element type: tensors are cast, numbers become rank-0 tensors."""
+        if isinstance(value, Tensor):
+            return value if value.dtype == dtype else self.cast(value, dtype)
+        return self.splat(value, (), dtype)
+
+    # the vocabulary: each dialect has its own words for these
+
+    @abstractmethod
+    def scalar_type(self, type: Attribute) -> Attribute:
+        """What a ``!torch.int``, ``!torch.float`` or ``!torch.bool`` becomes at function boundaries."""
+
+    @abstractmethod
+    def symbol_from_argument(self, argument: SSAValue, dim: int) -> SSAValue:
+        """The size of a function argument's dimension, as the dialect computes with sizes; emitted at the entry."""
+
+    @abstractmethod
+    def size(self, size: KnownSize) -> SSAValue:
+        """A size as the dialect computes with sizes; emitted at the entry, once."""
+
+    @abstractmethod
+    def size_as_scalar(self, size: KnownSize) -> SSAValue:
+        """A size as a ``!torch.int`` value (see :meth:`scalar_type`)."""
+
+    @abstractmethod
+    def literal(self, value: Attribute, sizes: tuple[int, ...], dtype: Attribute) -> Tensor:
+        """A tensor literal (dense or weight attribute)."""
+
+    @abstractmethod
+    def splat(
+        self, value: Number | Dim | Scalar, sizes: Sequence[KnownSize], dtype: Attribute
+    ) -> Tensor:
+        """A tensor with one value everywhere, converted to ``dtype`` as PyTorch converts numbers."""
+
+    @abstractmethod
+    def cast(self, x: Tensor, dtype: Attribute) -> Tensor:
+        """Converts elements as ``Tensor.to`` does: float to int truncates, anything to bool is ``!= 0``."""
+
+    @abstractmethod
+    def broadcast_to(self, x: Tensor, sizes: Sequence[KnownSize]) -> Tensor:
+        """Right-aligned broadcasting; a size of 1 that faces another size is repeated."""
+
+    @abstractmethod
+    def reshape(self, x: Tensor, sizes: Sequence[KnownSize]) -> Tensor:
+        """The same elements in row-major order under other sizes."""
+
+    @abstractmethod
+    def transpose(self, x: Tensor, permutation: Sequence[int]) -> Tensor:
+        """``result.sizes[i] == x.sizes[permutation[i]]``."""
+
+    @abstractmethod
+    def slice(
+        self,
+        x: Tensor,
+        starts: Sequence[KnownSize],
+        sizes: Sequence[KnownSize],
+        steps: Sequence[int],
+    ) -> Tensor:
+        """``sizes[i]`` elements from ``starts[i]`` on, every ``steps[i]``-th."""
+
+    @abstractmethod
+    def concatenate(self, xs: Sequence[Tensor], dim: int) -> Tensor:
+        """Joins tensors along a dimension."""
+
+    @abstractmethod
+    def pad(
+        self, x: Tensor, low: Sequence[KnownSize], high: Sequence[KnownSize], value: Number
+    ) -> Tensor:
+        """Adds a constant around; no negative amounts."""
+
+    @abstractmethod
+    def iota(self, sizes: Sequence[KnownSize], dim: int, dtype: Attribute) -> Tensor:
+        """``0, 1, 2, ..`` along a dimension, repeated along the others."""
