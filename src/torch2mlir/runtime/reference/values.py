@@ -1,0 +1,205 @@
+"""How the reference engine holds a value: MLIR types as numpy dtypes, literals as arrays.
+
+Every scalar and every tensor is a numpy array (a scalar has rank 0) of its element type's dtype. Types
+numpy lacks are held in the next wider one and brought back into range after every op by :func:`fit`:
+``bf16`` in float32, ``i4`` and the like in the next power of two. Integers without a sign are held signed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    BFloat16Type,
+    ComplexType,
+    DenseIntOrFPElementsAttr,
+    DenseResourceAttr,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    ShapedType,
+    Signedness,
+    TensorType,
+)
+from xdsl.ir import Attribute
+
+from torch2mlir.dialects.weights import WeightAttr
+from torch2mlir.errors import EngineError
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Resources = Callable[[str], bytes | None]
+"""The bytes of a ``dense_resource`` by its name, None for an unknown one."""
+
+RESOURCE_HEADER_BYTES = 4
+"""A resource blob starts with its alignment, a 32-bit integer."""
+
+_FLOATS: dict[type[Attribute], type[np.floating[Any]]] = {
+    Float16Type: np.float16,
+    BFloat16Type: np.float32,
+    Float32Type: np.float32,
+    Float64Type: np.float64,
+}
+_COMPLEX = {Float32Type: np.complex64, Float64Type: np.complex128}
+
+
+def element_type(type_: Attribute) -> Attribute:
+    """The type of one element of a tensor type; a scalar type is its own."""
+    return type_.get_element_type() if isinstance(type_, ShapedType) else type_  # type: ignore[attr-defined]
+
+
+def bit_width(type_: Attribute) -> int:
+    """The width of an integer type in bits; ``index`` has 64."""
+    kind = element_type(type_)
+    return kind.width.data if isinstance(kind, IntegerType) else 64
+
+
+def dtype_of(type_: Attribute) -> np.dtype[Any]:
+    """The dtype that holds values (or elements) of a type.
+
+    Raises:
+        EngineError: numpy has nothing to hold it in.
+    """
+    kind = element_type(type_)
+    if isinstance(kind, IndexType):
+        return np.dtype(np.int64)
+    if isinstance(kind, IntegerType) and kind.width.data <= 64:
+        if kind.width.data == 1:
+            return np.dtype(np.bool_)
+        size = next(size for size in (8, 16, 32, 64) if size >= kind.width.data)
+        unsigned = kind.signedness.data == Signedness.UNSIGNED
+        return np.dtype(f"{'uint' if unsigned else 'int'}{size}")
+    if type(kind) in _FLOATS:
+        return np.dtype(_FLOATS[type(kind)])
+    if isinstance(kind, ComplexType) and type(kind.element_type) in _COMPLEX:
+        return np.dtype(_COMPLEX[type(kind.element_type)])
+    raise EngineError(
+        f"the reference engine has no values of type {kind}",
+        hint="cast the model to a dtype among bool, int8 to int64, float16, bfloat16, float32, "
+        "float64, complex64 and complex128",
+    )
+
+
+def round_to_bf16(array: Array) -> Array:
+    """The nearest bf16 of every float32, ties to even, as float32."""
+    flat = torch.from_numpy(np.array(array, dtype=np.float32))
+    return flat.to(torch.bfloat16).to(torch.float32).numpy()
+
+
+def fit(value: Any, type_: Attribute) -> Array:
+    """A computed value as one of ``type_``: converted, wrapped or rounded to what the type can hold."""
+    kind = element_type(type_)
+    array = np.asarray(value)
+    dtype = dtype_of(kind)
+    if isinstance(kind, BFloat16Type):
+        return round_to_bf16(array)
+    if dtype == np.bool_ and array.dtype != np.bool_:
+        return (array.astype(np.int64) & 1) != 0
+    if array.dtype != dtype:
+        array = array.astype(dtype)
+    if isinstance(kind, IntegerType) and dtype != np.bool_:
+        unused = dtype.itemsize * 8 - kind.width.data
+        if unused:
+            array = np.asarray((array << unused) >> unused)
+    return array
+
+
+def unsigned(array: Array) -> Array:
+    """The same bits read as unsigned integers."""
+    if array.dtype == np.bool_:
+        return array.astype(np.uint8)
+    return array.view(f"u{array.dtype.itemsize}") if array.dtype.kind == "i" else array
+
+
+def signed(array: Array) -> Array:
+    """The same bits read as signed integers; a true ``i1`` is -1."""
+    if array.dtype == np.bool_:
+        return np.negative(array.astype(np.int8))
+    return array.view(f"i{array.dtype.itemsize}") if array.dtype.kind == "u" else array
+
+
+def zero_extended(array: Array, type_: Attribute) -> Array:
+    """An integer of type ``type_`` read as unsigned, the bits beyond its width cleared."""
+    bits = unsigned(array)
+    width = bit_width(type_)
+    return bits if width in (1, 8, 16, 32, 64) else bits & bits.dtype.type((1 << width) - 1)
+
+
+def undefined(shape: tuple[int, ...], type_: Attribute) -> Array:
+    """The contents of a tensor nobody has written: NaN or the lowest integer, so that its use shows."""
+    dtype = dtype_of(type_)
+    if dtype.kind in "fc":
+        poison: Any = np.nan
+    else:
+        poison = True if dtype.kind == "b" else np.iinfo(dtype).min
+    return np.broadcast_to(fit(poison, type_), shape)
+
+
+def literal_to_array(literal: Attribute, type_: Attribute, resources: Resources) -> Array:
+    """Decodes a literal of type ``type_``; dense ones share the literal's memory where the format allows.
+
+    Args:
+        literal: an integer, float, ``[re, im]``, dense, ``dense_resource`` or weight attribute.
+        type_: the type of the value, which a weight or resource does not always repeat.
+        resources: where ``dense_resource`` blobs are.
+
+    Raises:
+        EngineError: an unknown kind of literal, a missing resource, or one of the wrong size.
+    """
+    match literal:
+        case IntegerAttr():
+            return fit(np.array(literal.value.data & 0xFFFF_FFFF_FFFF_FFFF, np.uint64), type_)
+        case FloatAttr():
+            return fit(np.array(literal.value.data), type_)
+        case ArrayAttr(data=(FloatAttr() as real, FloatAttr() as imaginary)):
+            return fit(complex(real.value.data, imaginary.value.data), type_)
+        case DenseIntOrFPElementsAttr():
+            return _from_bytes(literal.data.data, type_)
+        case WeightAttr():
+            return _from_bytes(literal.source.data.view(), type_)
+        case DenseResourceAttr():
+            name = literal.resource_handle.data
+            blob = resources(name)
+            if blob is None:
+                raise EngineError(
+                    f"the contents of dense_resource<{name}> are not in the module",
+                    hint="write the module with inline weights, or pass the weights along",
+                )
+            return _from_bytes(blob, type_)
+    raise EngineError(
+        f"the reference engine cannot read a literal of kind {type(literal).__name__}"
+    )
+
+
+def _from_bytes(data: bytes | memoryview, type_: Attribute) -> Array:
+    """Row-major little-endian elements; one element alone stands for all (a splat)."""
+    kind = element_type(type_)
+    dtype = dtype_of(kind)
+    shape = type_.get_shape() if isinstance(type_, TensorType) else ()
+    count = int(np.prod(shape, dtype=np.int64))
+    array: Array
+    if isinstance(kind, BFloat16Type):
+        array = (np.frombuffer(data, np.uint16).astype(np.uint32) << 16).view(np.float32)
+    elif dtype == np.bool_:
+        array = _booleans(np.frombuffer(data, np.uint8), count)
+    else:
+        array = np.frombuffer(data, dtype)
+    if array.size == 1 and count != 1:
+        return np.broadcast_to(array.reshape(()), shape)
+    if array.size != count:
+        raise EngineError(f"a literal of type {type_} has {array.size} elements instead of {count}")
+    return array.reshape(shape)
+
+
+def _booleans(data: np.ndarray[Any, np.dtype[np.uint8]], count: int) -> Array:
+    """One byte for every boolean, or eight of them to a byte."""
+    if data.size < count and data.size == (count + 7) // 8:
+        data = np.unpackbits(data, count=count, bitorder="little")
+    return data != 0
