@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
     BoolAttr,
+    DenseArrayBase,
     FloatAttr,
     IntegerAttr,
     TensorType,
@@ -134,7 +135,10 @@ class RaggedDotOp(IRDLOperation):
 
 @irdl_op_definition
 class ScanOp(IRDLOperation):
-    """A body run along one dimension of the inputs, carrying values from step to step."""
+    """A body run along one dimension of the inputs, carrying values from step to step.
+
+    ``chlo.scan(%inputs) inits (%inits) dimension=0 attributes {...} {body} : (...) -> (...)``
+    """
 
     name = "chlo.scan"
 
@@ -152,6 +156,39 @@ class ScanOp(IRDLOperation):
         AttrSizedOperandSegments(as_property=True),
         AttrSizedResultSegments(as_property=True),
     )
+
+    PRINTED: ClassVar = ("dimension", "operandSegmentSizes", "resultSegmentSizes")
+
+    def print(self, printer: Printer) -> None:
+        printer.print_operands(self.inputs)
+        printer.print_string(" inits ")
+        printer.print_operands(self.inits)
+        printer.print_string(f" dimension={self.dimension.value.data}")
+        syntax.print_attr_dict(self, printer, printed=self.PRINTED, keyword=True)
+        printer.print_string(" ")
+        printer.print_region(self.body)
+        printer.print_string(f" : {syntax.function_type_text(self)}")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        inputs = parser.parse_op_args_list()
+        parser.parse_keyword("inits")
+        inits = parser.parse_op_args_list()
+        parser.parse_keyword("dimension")
+        parser.parse_punctuation("=")
+        properties: dict[str, Attribute] = {"dimension": i64_attr(parser.parse_integer())}
+        attributes: dict[str, Attribute] = {}
+        if parser.parse_optional_keyword("attributes"):
+            attributes = syntax.parse_attr_dict(cls, parser, properties)
+        body = parser.parse_region()
+        signature = syntax.parse_function_signature(parser)
+        # Every initial value is carried to a result; the other results are stacked outputs.
+        outputs = len(signature.outputs) - len(inits)
+        operand_sizes, result_sizes = [len(inputs), len(inits)], [outputs, len(inits)]
+        properties["operandSegmentSizes"] = DenseArrayBase.from_list(i32, operand_sizes)
+        properties["resultSegmentSizes"] = DenseArrayBase.from_list(i32, result_sizes)
+        operands = [*inputs, *inits]
+        return syntax.build(cls, parser, operands, signature, properties, attributes, [body])
 
 
 OPERATIONS = (

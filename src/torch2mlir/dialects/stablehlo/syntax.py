@@ -255,9 +255,9 @@ def parse_operands(parser: Parser) -> list[UnresolvedOperand]:
 def print_attr_dict(
     op: Operation, printer: Printer, *, printed: Sequence[str] = (), keyword: bool = False
 ) -> None:
-    """`` {...}`` with the discardable attributes and the properties that the form did not print."""
-    if op.attributes or len(op.properties) > len(printed):
-        attributes = {**op.properties, **op.attributes}
+    """`` {...}`` with the attributes and the properties that the form did not print, by name."""
+    if op.attributes or op.properties:
+        attributes = dict(sorted({**op.properties, **op.attributes}.items()))
         printer.print_op_attributes(attributes, reserved_attr_names=printed, print_keyword=keyword)
 
 
@@ -314,7 +314,7 @@ class HloOp(IRDLOperation):
             separator = ", "
         if self.properties:
             self.print_clauses(printer, separator)
-        if self.attributes or len(self.properties) > len(self.CLAUSES):
+        if self.attributes or self.properties:
             print_attr_dict(self, printer, printed=self.claimed())
         printer.print_string(f" : {self.TYPES.print(self)}")
 
