@@ -9,7 +9,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError, VerifyException
 
-from tests.oracle import torch_mlir_opt
+from tests.oracle import iree_opt, torch_mlir_opt
 from tests.unit.dialects.hlo_instances import INSTANCES, QUANTIZED, context, module_of
 from torch2mlir.dialects.chlo import CHLO
 from torch2mlir.dialects.stablehlo import StableHLO
@@ -79,6 +79,19 @@ def test_the_custom_form_is_that_of_torch_mlir_opt(module):
         return [[word for word in re.split(r"[ :]+", line) if "%" not in word] for line in lines]
 
     assert operations(text_of(module)) == operations(torch_mlir_opt(text_of(module)))
+
+
+def test_locations_go_there_and_back(module):
+    flags = ("--mlir-print-debuginfo", "--mlir-print-local-scope")
+    located = torch_mlir_opt(text_of(module), *flags)
+    stream = StringIO()
+    Printer(stream, print_debuginfo=True).print_op(parse(located))
+    assert torch_mlir_opt(stream.getvalue(), *flags) == located
+
+
+@FORMS
+def test_iree_reads_what_we_print(module, generic):
+    iree_opt(text_of(module, generic=generic))
 
 
 @FORMS

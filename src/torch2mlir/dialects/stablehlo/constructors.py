@@ -33,8 +33,9 @@ class HloConstantOp(HloOp):
     def print(self, printer: Printer) -> None:
         if self._value_type() != self.result.type:
             # MLIR's form for a value stored in another type than the result's (quantized).
-            printer.print_string("()")
-            printer._print_op_properties(self.properties)
+            printer.print_string("() ")
+            with printer.in_angle_brackets():
+                printer.print_attr_dict(self.properties)
             printer.print_op_attributes(self.attributes)
             printer.print_string(f" : {syntax.function_type_text(self)}")
             return

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import (
     BoolAttr,
     DenseIntOrFPElementsAttr,
     IntegerAttr,
+    LocationAttr,
     TensorType,
     i1,
 )
@@ -52,12 +53,14 @@ from torch2mlir.dialects.stablehlo.enums import (
 # --- bodies --------------------------------------------------------------------------------------
 
 
-def combiner(op_type: type[Operation], element_type: Attribute) -> Region:
+def combiner(
+    op_type: type[Operation], element_type: Attribute, location: LocationAttr | None = None
+) -> Region:
     """The body ``(a, b) -> op_type(a, b)`` of scalars: of a sum, a product, a maximum."""
     scalar = TensorType(element_type, [])
     block = Block(arg_types=[scalar, scalar])
-    combined = op_type.create(operands=block.args, result_types=[scalar])
-    block.add_ops([combined, ReturnOp.create(operands=combined.results)])
+    combined = op_type.create(operands=block.args, result_types=[scalar], location=location)
+    block.add_ops([combined, ReturnOp.create(operands=combined.results, location=location)])
     return Region(block)
 
 
@@ -65,6 +68,7 @@ def comparator(
     direction: ComparisonDirection,
     element_types: Sequence[Attribute],
     compare_type: ComparisonType | None = None,
+    location: LocationAttr | None = None,
 ) -> Region:
     """The body of ``sort`` and of a selection: compares the first of the sorted tensors.
 
@@ -72,6 +76,7 @@ def comparator(
         direction: LT sorts up, GT down; GE selects the first of equal elements.
         element_types: of the tensors sorted together.
         compare_type: TOTALORDER gives NaN a place too.
+        location: of the ops in the body.
     """
     types = [TensorType(element_type, []) for element_type in element_types for _ in range(2)]
     block = Block(arg_types=types)
@@ -79,17 +84,20 @@ def comparator(
     if compare_type is not None:
         properties["compare_type"] = ComparisonTypeAttr(compare_type)
     compare = CompareOp.create(
-        operands=block.args[:2], result_types=[TensorType(i1, [])], properties=properties
+        operands=block.args[:2],
+        result_types=[TensorType(i1, [])],
+        properties=properties,
+        location=location,
     )
-    block.add_ops([compare, ReturnOp.create(operands=compare.results)])
+    block.add_ops([compare, ReturnOp.create(operands=compare.results, location=location)])
     return Region(block)
 
 
-def assign_body(element_type: Attribute) -> Region:
+def assign_body(element_type: Attribute, location: LocationAttr | None = None) -> Region:
     """The body ``(old, new) -> new`` of a ``scatter`` that overwrites."""
     scalar = TensorType(element_type, [])
     block = Block(arg_types=[scalar, scalar])
-    block.add_op(ReturnOp.create(operands=block.args[1:]))
+    block.add_op(ReturnOp.create(operands=block.args[1:], location=location))
     return Region(block)
 
 
@@ -205,9 +213,15 @@ class ReduceOp(IRDLOperation):
     def _parse_reducer(parser: Parser) -> Region:
         parser.parse_keyword("reducer")
         pairs: list[list[Parser.Argument]] = []
+
+        def parse_argument() -> Parser.Argument:
+            argument = parser.parse_argument()
+            argument.location = parser.parse_optional_location()
+            return argument
+
         while (
             pair := parser.parse_optional_comma_separated_list(
-                parser.Delimiter.PAREN, parser.parse_argument
+                parser.Delimiter.PAREN, parse_argument
             )
         ) is not None:
             pairs.append(pair)
