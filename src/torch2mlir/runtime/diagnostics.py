@@ -47,7 +47,7 @@ def compile_error(
         op = current[1]
     elif op is None and (named := _OP_NAME.search(first)):
         op = named[1]
-    message = first.split(" see current operation:")[0]
+    message = _STATUS.sub("", first.split(" see current operation:")[0], count=1)
     if op is not None:
         message = message.removesuffix(f": {op}")
     return EngineError(

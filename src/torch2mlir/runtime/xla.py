@@ -95,7 +95,7 @@ class XlaExecutable:
         try:
             results = self._loaded.execute_sharded(arrays).disassemble_into_single_device_arrays()
             # The export waits until the array is computed.
-            return [from_dlpack(shards[0]) for shards in results]
+            return [from_dlpack(shards[0].__dlpack__()) for shards in results]
         except jax.errors.JaxRuntimeError as error:
             raise EngineError(
                 f"XLA failed to run @{self._signature.name}: {shortened(str(error))}"

@@ -35,7 +35,7 @@ module {
   }
 }
 {-# dialect_resources: { builtin: { r: "0x040000000000803F0000803F" } } #-}"""
-    with pytest.raises(EngineError, match="Only dense elements") as caught:
+    with pytest.raises(EngineError, match="program: Only dense elements") as caught:
         get_engine("xla").compile(text, "stablehlo")
     assert "dense_resource<r>" in str(caught.value.op)
 
