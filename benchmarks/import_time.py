@@ -23,11 +23,12 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "examples"))
 
 import torch
-from measure import Measurement, measure
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 from torch.export import ExportedProgram
+
+from measure import Measurement, measure
 from zoo import MODELS, ZooModel, llama
 
 SUBJECTS: dict[str, Callable[..., ZooModel]] = {

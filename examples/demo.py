@@ -21,9 +21,9 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table
 from torch.export import ExportedProgram
 from torch.utils._pytree import tree_leaves
-from zoo import MODELS, ZooModel
 
 import torch2mlir
+from zoo import MODELS, ZooModel
 
 ENGINES = {"stablehlo": "xla", "linalg-on-tensors": "iree", "tosa": "iree"}
 SHOWN_MODELS = ("resnet50", "bert-base", "gpt2")

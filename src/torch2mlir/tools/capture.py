@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
+import re
 from typing import Any
 
 from torch2mlir.errors import CaptureError, InputError
@@ -16,6 +19,9 @@ from torch2mlir.tools.dynamic import (
 )
 from torch2mlir.tools.progress import Progress
 from torch2mlir.tools.source import HOW, Source
+
+_USER_LINE = re.compile(r'File "([^"]+)", line (\d+)')
+"""How ``torch.export`` names the line of the user's program that it cannot capture."""
 
 
 def add_program_arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,13 +59,16 @@ def captured(source: Source, dynamic: DynamicRequest | None, progress: Progress)
     with progress.stage("capture"):
         shapes = None if dynamic is None else dynamic_shapes(source, dynamic)
         try:
-            return torch.export.export(
-                _as_module(source.model), source.args, source.kwargs, dynamic_shapes=shapes
-            )
+            with contextlib.redirect_stderr(io.StringIO()):  # it prints whole graphs before failing
+                return torch.export.export(
+                    _as_module(source.model), source.args, source.kwargs, dynamic_shapes=shapes
+                )
         except Exception as error:
+            lines = _USER_LINE.findall(str(error))
             raise CaptureError(
-                f"torch.export cannot capture {source.name}: {error}",
-                hint="export it yourself with torch.export.export and compile the saved .pt2",
+                f"torch.export cannot capture {source.name}: {str(error).strip().splitlines()[0]}",
+                location=":".join(lines[-1]) if lines else None,
+                hint="rewrite that line, or export the program yourself and compile the saved .pt2",
             ) from error
 
 
