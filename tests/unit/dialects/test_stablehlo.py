@@ -10,10 +10,12 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError, VerifyException
 
 from tests.oracle import iree_opt, torch_mlir_opt
-from tests.unit.dialects.hlo_instances import INSTANCES, QUANTIZED, context, module_of
+from tests.unit.dialects import chlo_instances, hlo_instances
+from tests.unit.dialects.hlo_instances import QUANTIZED, context, module_of
 from torch2mlir.dialects.chlo import CHLO
 from torch2mlir.dialects.stablehlo import StableHLO
 
+INSTANCES = hlo_instances.INSTANCES + chlo_instances.INSTANCES
 FORMS = pytest.mark.parametrize("generic", [False, True], ids=["custom", "generic"])
 
 
