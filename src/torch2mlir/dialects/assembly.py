@@ -32,11 +32,30 @@ def results_text(types: Iterable[Attribute]) -> str:
     return texts[0] if len(texts) == 1 else f"({', '.join(texts)})"
 
 
-def print_values(printer: Printer, values: Iterable[SSAValue]) -> None:
-    """Print a comma-separated list of SSA names."""
-    separator = False
+def values_text(printer: Printer, values: Iterable[SSAValue]) -> str:
+    """A comma-separated list of SSA names, as `printer` names the values."""
+    known = printer._ssa_values
+    names: list[str] = []
     for value in values:
-        if separator:
-            printer.print_string(", ")
-        printer.print_ssa_value(value)
-        separator = True
+        name = known.get(value)
+        names.append(_new_name(printer, value) if name is None else name)
+    return f"%{', %'.join(names)}" if names else ""
+
+
+class _Nowhere(StringIO):
+    """A stream that forgets what is written to it."""
+
+    def write(self, text: str) -> int:
+        return len(text)
+
+
+_NOWHERE = _Nowhere()
+
+
+def _new_name(printer: Printer, value: SSAValue) -> str:
+    """Let the printer name a value it meets for the first time, without printing the name."""
+    stream, printer.stream = printer.stream, _NOWHERE
+    try:
+        return printer.print_ssa_value(value)
+    finally:
+        printer.stream = stream

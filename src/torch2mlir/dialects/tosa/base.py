@@ -21,7 +21,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from torch2mlir.dialects.assembly import print_values, results_text, types_text
+from torch2mlir.dialects.assembly import results_text, types_text, values_text
 from torch2mlir.dialects.tosa.attributes import (
     BlockSizeAttr,
     NanMode,
@@ -54,9 +54,7 @@ class TosaOp(IRDLOperation, ABC):
     """Whether an enumeration in the attribute dictionary is its bare keyword."""
 
     def print(self, printer: Printer) -> None:
-        if self.operands:
-            printer.print_string(" ")
-            print_values(printer, self.operands)
+        printer.print_string(f" {values_text(printer, self.operands)}")
         self._print_attributes(printer)
         inputs, outputs = types_text(self.operand_types), results_text(self.result_types)
         printer.print_string(f" : ({inputs}) -> {outputs}")

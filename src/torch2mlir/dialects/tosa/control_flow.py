@@ -31,7 +31,7 @@ from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, RecursiveMemoryEffect, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
-from torch2mlir.dialects.assembly import print_values, results_text, type_text, types_text
+from torch2mlir.dialects.assembly import results_text, type_text, types_text, values_text
 from torch2mlir.dialects.tosa.base import TENSOR, element_type, require, shape_of
 
 T = TypeVar("T")
@@ -47,8 +47,7 @@ class YieldOp(IRDLOperation):
     traits = traits_def(IsTerminator())
 
     def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        print_values(printer, self.operands)
+        printer.print_string(f" {values_text(printer, self.operands)}")
         printer.print_op_attributes(self.attributes)
         printer.print_string(f" : {types_text(self.operand_types)}")
 

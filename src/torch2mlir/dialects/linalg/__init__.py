@@ -1,0 +1,276 @@
+"""The linalg dialect for Linalg-on-Tensors: register `LINALG` in place of xDSL's `Linalg`.
+
+The classes are our own because xDSL's named operations build a hidden region each time and print
+slowly; `linalg.yield` and `#linalg.iterator_type` are xDSL's. Here a named operation has its region
+only after `materialize_bodies`, which the generic form needs; everything else ignores it.
+
+Facts about the consumers (torch-mlir-opt 20261001 and IREE 3.13):
+
+- Both read the custom form of everything below, except that IREE has no elementwise named
+  operations (linalg.add, linalg.exp, ...): lower elementwise code to linalg.generic.
+- In the generic form every named operation needs its region, and `indexing_maps` of matmul and
+  batch_matmul may be left out.
+- linalg.fill wants the scalar to have the output's element type.
+- torch-mlir-opt prints a body of one operation as `{ arith.addf }` before the operands of
+  linalg.reduce and linalg.map; we read that and print the long form.
+"""
+
+from xdsl.dialects.linalg.attrs import IteratorTypeAttr
+from xdsl.dialects.linalg.ops import YieldOp
+from xdsl.ir import Dialect, Operation
+
+from torch2mlir.dialects.linalg.attributes import (
+    TypeFnAttr,
+)
+from torch2mlir.dialects.linalg.contractions import (
+    CONTRACTIONS,
+    BatchMatmulOp,
+    BatchMatvecOp,
+    BatchMmt4dOp,
+    BatchReduceMatmulOp,
+    BatchVecmatOp,
+    ContractOp,
+    DotOp,
+    MatmulOp,
+    MatvecOp,
+    Mmt4dOp,
+    QuantizedBatchMatmulOp,
+    QuantizedMatmulOp,
+    VecmatOp,
+)
+from torch2mlir.dialects.linalg.generic import (
+    GenericOp,
+    IndexOp,
+)
+from torch2mlir.dialects.linalg.named import (
+    ContractionOp,
+    NamedOp,
+    PointwiseOp,
+    WindowOp,
+)
+from torch2mlir.dialects.linalg.pointwise import (
+    POINTWISE,
+    AbsOp,
+    AddOp,
+    CeilOp,
+    CopyOp,
+    DivOp,
+    DivUnsignedOp,
+    ErfOp,
+    ExpOp,
+    FillOp,
+    FloorOp,
+    LogOp,
+    MaxOp,
+    MinOp,
+    MulOp,
+    NegfOp,
+    PowfOp,
+    ReciprocalOp,
+    RoundOp,
+    RsqrtOp,
+    SelectOp,
+    SqrtOp,
+    SquareOp,
+    SubOp,
+    TanhOp,
+)
+from torch2mlir.dialects.linalg.primitives import (
+    BroadcastOp,
+    MapOp,
+    MovementOp,
+    ReduceOp,
+    TransposeOp,
+)
+from torch2mlir.dialects.linalg.structured import (
+    PARALLEL,
+    REDUCTION,
+    StructuredOp,
+    dims_map,
+    iterator_types,
+)
+from torch2mlir.dialects.linalg.windows import (
+    WINDOWS,
+    Conv1DNcwFcwOp,
+    Conv1DNwcWcfOp,
+    Conv1DOp,
+    Conv2DNchwFchwOp,
+    Conv2DNchwFchwQOp,
+    Conv2DNgchwFgchwOp,
+    Conv2DNgchwGfchwOp,
+    Conv2DNgchwGfchwQOp,
+    Conv2DNhwcFhwcOp,
+    Conv2DNhwcFhwcQOp,
+    Conv2DNhwcHwcfOp,
+    Conv2DNhwcHwcfQOp,
+    Conv2DNhwgcGfhwcOp,
+    Conv2DNhwgcGfhwcQOp,
+    Conv2DOp,
+    Conv3DNcdhwFcdhwOp,
+    Conv3DNdhwcDhwcfOp,
+    Conv3DNdhwcDhwcfQOp,
+    Conv3DOp,
+    DepthwiseConv1DNcwCwOp,
+    DepthwiseConv1DNwcWcmOp,
+    DepthwiseConv1DNwcWcOp,
+    DepthwiseConv2DNchwChwOp,
+    DepthwiseConv2DNhwcHwcmOp,
+    DepthwiseConv2DNhwcHwcmQOp,
+    DepthwiseConv2DNhwcHwcOp,
+    DepthwiseConv2DNhwcHwcQOp,
+    DepthwiseConv3DNcdhwCdhwOp,
+    DepthwiseConv3DNdhwcDhwcmOp,
+    DepthwiseConv3DNdhwcDhwcOp,
+    PoolingNchwMaxOp,
+    PoolingNchwSumOp,
+    PoolingNcwMaxOp,
+    PoolingNcwSumOp,
+    PoolingNdhwcMaxOp,
+    PoolingNdhwcMinOp,
+    PoolingNdhwcSumOp,
+    PoolingNhwcMaxOp,
+    PoolingNhwcMaxUnsignedOp,
+    PoolingNhwcMinOp,
+    PoolingNhwcMinUnsignedOp,
+    PoolingNhwcSumOp,
+    PoolingNwcMaxOp,
+    PoolingNwcMaxUnsignedOp,
+    PoolingNwcMinOp,
+    PoolingNwcMinUnsignedOp,
+    PoolingNwcSumOp,
+)
+
+__all__ = [
+    "AbsOp",
+    "AddOp",
+    "BatchMatmulOp",
+    "BatchMatvecOp",
+    "BatchMmt4dOp",
+    "BatchReduceMatmulOp",
+    "BatchVecmatOp",
+    "BroadcastOp",
+    "CeilOp",
+    "ContractOp",
+    "ContractionOp",
+    "Conv1DNcwFcwOp",
+    "Conv1DNwcWcfOp",
+    "Conv1DOp",
+    "Conv2DNchwFchwOp",
+    "Conv2DNchwFchwQOp",
+    "Conv2DNgchwFgchwOp",
+    "Conv2DNgchwGfchwOp",
+    "Conv2DNgchwGfchwQOp",
+    "Conv2DNhwcFhwcOp",
+    "Conv2DNhwcFhwcQOp",
+    "Conv2DNhwcHwcfOp",
+    "Conv2DNhwcHwcfQOp",
+    "Conv2DNhwgcGfhwcOp",
+    "Conv2DNhwgcGfhwcQOp",
+    "Conv2DOp",
+    "Conv3DNcdhwFcdhwOp",
+    "Conv3DNdhwcDhwcfOp",
+    "Conv3DNdhwcDhwcfQOp",
+    "Conv3DOp",
+    "CopyOp",
+    "DepthwiseConv1DNcwCwOp",
+    "DepthwiseConv1DNwcWcOp",
+    "DepthwiseConv1DNwcWcmOp",
+    "DepthwiseConv2DNchwChwOp",
+    "DepthwiseConv2DNhwcHwcOp",
+    "DepthwiseConv2DNhwcHwcQOp",
+    "DepthwiseConv2DNhwcHwcmOp",
+    "DepthwiseConv2DNhwcHwcmQOp",
+    "DepthwiseConv3DNcdhwCdhwOp",
+    "DepthwiseConv3DNdhwcDhwcOp",
+    "DepthwiseConv3DNdhwcDhwcmOp",
+    "DivOp",
+    "DivUnsignedOp",
+    "DotOp",
+    "ErfOp",
+    "ExpOp",
+    "FillOp",
+    "FloorOp",
+    "GenericOp",
+    "IndexOp",
+    "IteratorTypeAttr",
+    "LINALG",
+    "LogOp",
+    "MapOp",
+    "MatmulOp",
+    "MatvecOp",
+    "MaxOp",
+    "MinOp",
+    "Mmt4dOp",
+    "MovementOp",
+    "MulOp",
+    "NamedOp",
+    "NegfOp",
+    "PARALLEL",
+    "PointwiseOp",
+    "PoolingNchwMaxOp",
+    "PoolingNchwSumOp",
+    "PoolingNcwMaxOp",
+    "PoolingNcwSumOp",
+    "PoolingNdhwcMaxOp",
+    "PoolingNdhwcMinOp",
+    "PoolingNdhwcSumOp",
+    "PoolingNhwcMaxOp",
+    "PoolingNhwcMaxUnsignedOp",
+    "PoolingNhwcMinOp",
+    "PoolingNhwcMinUnsignedOp",
+    "PoolingNhwcSumOp",
+    "PoolingNwcMaxOp",
+    "PoolingNwcMaxUnsignedOp",
+    "PoolingNwcMinOp",
+    "PoolingNwcMinUnsignedOp",
+    "PoolingNwcSumOp",
+    "PowfOp",
+    "QuantizedBatchMatmulOp",
+    "QuantizedMatmulOp",
+    "REDUCTION",
+    "ReciprocalOp",
+    "ReduceOp",
+    "RoundOp",
+    "RsqrtOp",
+    "SelectOp",
+    "SqrtOp",
+    "SquareOp",
+    "StructuredOp",
+    "SubOp",
+    "TanhOp",
+    "TransposeOp",
+    "TypeFnAttr",
+    "VecmatOp",
+    "WindowOp",
+    "YieldOp",
+    "dims_map",
+    "iterator_types",
+    "materialize_bodies",
+]
+
+LINALG = Dialect(
+    "linalg",
+    [
+        GenericOp,
+        IndexOp,
+        YieldOp,
+        TransposeOp,
+        BroadcastOp,
+        ReduceOp,
+        MapOp,
+        *CONTRACTIONS,
+        *WINDOWS,
+        *POINTWISE,
+    ],
+    [IteratorTypeAttr, TypeFnAttr],
+)
+
+
+def materialize_bodies(root: Operation) -> None:
+    """Give every named operation within `root` the region that MLIR's generic form shows.
+
+    Call it before printing the generic form; the custom form does not show these regions.
+    """
+    for op in root.walk():
+        if isinstance(op, NamedOp | MovementOp) and not op.regions:
+            op.add_region(op.build_body())

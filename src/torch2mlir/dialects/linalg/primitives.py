@@ -1,0 +1,355 @@
+"""transpose, broadcast, reduce and map: structured operations given by a list of dimensions."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Self
+
+from xdsl.dialects.builtin import (
+    I64,
+    AffineMapAttr,
+    ArrayAttr,
+    DenseArrayBase,
+    IntegerType,
+    ShapedType,
+    TensorType,
+    i64,
+)
+from xdsl.dialects.linalg.attrs import IteratorTypeAttr
+from xdsl.dialects.linalg.ops import YieldOp
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    SameVariadicOperandSize,
+    irdl_op_definition,
+    operand_def,
+    opt_region_def,
+    prop_def,
+    region_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from torch2mlir.dialects.assembly import types_text
+from torch2mlir.dialects.linalg import bodies
+from torch2mlir.dialects.linalg.structured import (
+    PARALLEL,
+    REDUCTION,
+    dims_map,
+    element_type,
+    iterator_types,
+    operand_group_text,
+    parse_operand_group,
+    verify_loops,
+)
+
+
+def _rank(value: SSAValue) -> int:
+    return len(value.type.get_shape()) if isinstance(value.type, ShapedType) else 0
+
+
+def _tensor_types(values: Sequence[SSAValue]) -> list[Attribute]:
+    return [value.type for value in values if isinstance(value.type, TensorType)]
+
+
+def _groups_text(printer: Printer, inputs: Sequence[SSAValue], inits: Sequence[SSAValue]) -> str:
+    ins = operand_group_text(printer, "ins", inputs)
+    return ins + operand_group_text(printer, "outs", inits)
+
+
+def _dims_text(keyword: str, dims: DenseArrayBase[IntegerType]) -> str:
+    return f" {keyword} = [{', '.join(map(str, dims.get_values()))}]"
+
+
+def _parse_dims(parser: Parser, keyword: str) -> DenseArrayBase:
+    parser.parse_keyword(keyword)
+    parser.parse_punctuation("=")
+    dims = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
+    return DenseArrayBase.from_list(i64, dims)
+
+
+def _verify_results(op: Operation, inits: Sequence[SSAValue]) -> None:
+    wanted = _tensor_types(inits)
+    if list(op.result_types) != wanted:
+        raise VerifyException(
+            f"{op.name}: result types ({types_text(op.result_types)}) must be those of "
+            f"the outputs ({types_text(wanted)})"
+        )
+
+
+class MovementOp(IRDLOperation, ABC):
+    """One input, moved into one output; the body only hands the element on."""
+
+    input = operand_def()
+    init = operand_def()
+    result = var_result_def()
+    body = opt_region_def("single_block")
+
+    def __init__(
+        self, input: SSAValue, init: SSAValue, dims: Sequence[int] | DenseArrayBase
+    ) -> None:
+        if not isinstance(dims, DenseArrayBase):
+            dims = DenseArrayBase.from_list(i64, dims)
+        Operation.__init__(
+            self,
+            operands=(input, init),
+            result_types=_tensor_types((init,)),
+            properties={self.dims_keyword(): dims},
+        )
+
+    @classmethod
+    def dims_keyword(cls) -> str:
+        """The name of the property that lists dimensions."""
+        (name,) = cls.get_irdl_definition().properties
+        return name
+
+    @abstractmethod
+    def get_indexing_maps(self) -> ArrayAttr[AffineMapAttr]:
+        """One map for each operand, from the loops to the dimensions of the operand."""
+
+    def get_iterator_types(self) -> ArrayAttr[IteratorTypeAttr]:
+        """One parallel loop for each dimension of the output."""
+        return iterator_types(parallel=_rank(self.init))
+
+    def build_body(self) -> Region:
+        """The region the name stands for, not attached to the operation."""
+        return bodies.build_body(self.name, self.operands, bodies.first_input)
+
+    def print(self, printer: Printer) -> None:
+        source, init = self.operands
+        keyword = self.dims_keyword()
+        dims = self.properties[keyword]
+        assert isinstance(dims, DenseArrayBase)
+        printer.print_string(_groups_text(printer, (source,), (init,)) + _dims_text(keyword, dims))
+        printer.print_op_attributes(self.attributes)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        inputs = parse_operand_group(parser, "ins")
+        inits = parse_operand_group(parser, "outs")
+        keyword = cls.dims_keyword()
+        dims = _parse_dims(parser, keyword)
+        return cls.create(
+            operands=(*inputs, *inits),
+            result_types=_tensor_types(inits),
+            properties={keyword: dims},
+            attributes=parser.parse_optional_attr_dict(),
+        )
+
+    def verify_(self) -> None:
+        _verify_results(self, (self.init,))
+        loops = _rank(self.init)
+        verify_loops(self, self.get_indexing_maps().data, loops)
+
+
+@irdl_op_definition
+class TransposeOp(MovementOp):
+    """Output dimension i is input dimension permutation[i]."""
+
+    name = "linalg.transpose"
+
+    permutation = prop_def(DenseArrayBase.constr(I64))
+
+    def get_indexing_maps(self) -> ArrayAttr[AffineMapAttr]:
+        permutation = self.permutation.get_values()
+        rank = len(permutation)
+        inverse = tuple(permutation.index(dim) for dim in range(rank))
+        return ArrayAttr([dims_map(rank, inverse), dims_map(rank, tuple(range(rank)))])
+
+    def verify_(self) -> None:
+        permutation = self.permutation.get_values()
+        if sorted(permutation) != list(range(_rank(self.input))):
+            raise VerifyException(
+                f"{self.name}: {list(permutation)} is not a permutation of the dimensions "
+                f"of {self.input.type}"
+            )
+        super().verify_()
+
+
+@irdl_op_definition
+class BroadcastOp(MovementOp):
+    """Add the dimensions listed to the input; the others keep their order."""
+
+    name = "linalg.broadcast"
+
+    dimensions = prop_def(DenseArrayBase.constr(I64))
+
+    def get_indexing_maps(self) -> ArrayAttr[AffineMapAttr]:
+        added = self.dimensions.get_values()
+        rank = _rank(self.init)
+        kept = tuple(dim for dim in range(rank) if dim not in added)
+        return ArrayAttr([dims_map(rank, kept), dims_map(rank, tuple(range(rank)))])
+
+
+def _print_mapper(printer: Printer, region: Region) -> None:
+    """Print `(%arg: type, ..) { .. }`, a region with its arguments in front."""
+    printer.print_string(" (")
+    printer.print_list(region.block.args, printer.print_block_argument)
+    printer.print_string(") ")
+    printer.print_region(region, print_entry_block_args=False)
+
+
+def _parse_mapper(parser: Parser) -> Region:
+    arguments = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_argument)
+    return parser.parse_region(arguments)
+
+
+def _parse_payload(parser: Parser) -> tuple[type[Operation], dict[str, Attribute]] | None:
+    """Parse `{ arith.addf {attributes} }`, the short form of a body of one operation."""
+    if parser.parse_optional_punctuation("{") is None:
+        return None
+    name = parser.parse_identifier()
+    op = parser.ctx.get_optional_op(name)
+    if op is None:
+        parser.raise_error(f"operation {name} is not registered")
+    attributes = parser.parse_optional_attr_dict()
+    parser.parse_punctuation("}")
+    return op, attributes
+
+
+def _payload_body(
+    payload: tuple[type[Operation], dict[str, Attribute]],
+    operands: Sequence[SSAValue],
+    order: Sequence[int],
+) -> Region:
+    """A body that applies one operation to the block arguments numbered `order`."""
+    op, attributes = payload
+    block = Block(arg_types=[element_type(operand.type) for operand in operands])
+    definition = op.get_irdl_definition()  # type: ignore[attr-defined]
+    applied = op.create(
+        operands=[block.args[index] for index in order],
+        result_types=[block.args[-1].type],
+        properties={k: v for k, v in attributes.items() if k in definition.properties},
+        attributes={k: v for k, v in attributes.items() if k not in definition.properties},
+    )
+    block.add_ops([applied, YieldOp.create(operands=applied.results)])
+    return Region(block)
+
+
+@irdl_op_definition
+class ReduceOp(IRDLOperation):
+    """Reduce dimensions; the body combines an element of each input with the outputs."""
+
+    name = "linalg.reduce"
+
+    inputs = var_operand_def()
+    inits = var_operand_def()
+    dimensions = prop_def(DenseArrayBase.constr(I64))
+    res = var_result_def()
+    combiner = region_def("single_block")
+    irdl_options = (SameVariadicOperandSize(),)
+
+    def __init__(
+        self,
+        inputs: Sequence[SSAValue],
+        inits: Sequence[SSAValue],
+        dimensions: Sequence[int],
+        combiner: Block,
+    ) -> None:
+        Operation.__init__(
+            self,
+            operands=(*inputs, *inits),
+            result_types=_tensor_types(inits),
+            properties={"dimensions": DenseArrayBase.from_list(i64, dimensions)},
+            regions=[Region(combiner)],
+        )
+
+    def get_indexing_maps(self) -> ArrayAttr[AffineMapAttr]:
+        """Identity for inputs, the remaining dimensions for outputs."""
+        rank = _rank(self.operands[0])
+        reduced = self.dimensions.get_values()
+        kept = tuple(dim for dim in range(rank) if dim not in reduced)
+        count = len(self.operands) // 2
+        return ArrayAttr(
+            [dims_map(rank, tuple(range(rank)))] * count + [dims_map(rank, kept)] * count
+        )
+
+    def get_iterator_types(self) -> ArrayAttr[IteratorTypeAttr]:
+        """Reductions for the dimensions listed."""
+        reduced = self.dimensions.get_values()
+        rank = _rank(self.operands[0])
+        return ArrayAttr([REDUCTION if dim in reduced else PARALLEL for dim in range(rank)])
+
+    def verify_(self) -> None:
+        _verify_results(self, self.inits)
+        verify_loops(self, self.get_indexing_maps().data, _rank(self.operands[0]))
+
+    def print(self, printer: Printer) -> None:
+        groups = _groups_text(printer, self.inputs, self.inits)
+        printer.print_string(groups + _dims_text("dimensions", self.dimensions))
+        printer.print_op_attributes(self.attributes)
+        _print_mapper(printer, self.combiner)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        payload = _parse_payload(parser)
+        inputs = parse_operand_group(parser, "ins")
+        inits = parse_operand_group(parser, "outs")
+        dimensions = _parse_dims(parser, "dimensions")
+        attributes = parser.parse_optional_attr_dict()
+        operands = (*inputs, *inits)
+        # The short form applies its operation to (output, inputs), in this order.
+        last = len(operands) - 1
+        combiner = (
+            _parse_mapper(parser)
+            if payload is None
+            else _payload_body(payload, operands, (last, *range(last)))
+        )
+        return cls.create(
+            operands=operands,
+            result_types=_tensor_types(inits),
+            properties={"dimensions": dimensions},
+            attributes=attributes,
+            regions=[combiner],
+        )
+
+
+@irdl_op_definition
+class MapOp(IRDLOperation):
+    """Elementwise; the body takes an element of each input and of the output."""
+
+    name = "linalg.map"
+
+    inputs = var_operand_def()
+    init = operand_def()
+    result = var_result_def()
+    mapper = region_def("single_block")
+
+    def get_indexing_maps(self) -> ArrayAttr[AffineMapAttr]:
+        """The identity for each operand."""
+        rank = _rank(self.init)
+        return ArrayAttr([dims_map(rank, tuple(range(rank)))] * len(self.operands))
+
+    def get_iterator_types(self) -> ArrayAttr[IteratorTypeAttr]:
+        """One parallel loop for each dimension."""
+        return iterator_types(parallel=_rank(self.init))
+
+    def verify_(self) -> None:
+        _verify_results(self, (self.init,))
+        verify_loops(self, self.get_indexing_maps().data, _rank(self.init))
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(_groups_text(printer, self.inputs, (self.init,)))
+        printer.print_op_attributes(self.attributes)
+        _print_mapper(printer, self.mapper)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        payload = _parse_payload(parser)
+        inputs = parse_operand_group(parser, "ins")
+        inits = parse_operand_group(parser, "outs")
+        attributes = parser.parse_optional_attr_dict()
+        operands = (*inputs, *inits)
+        mapper = (
+            _parse_mapper(parser)
+            if payload is None
+            else _payload_body(payload, operands, range(len(inputs)))
+        )
+        return cls.create(
+            operands=operands,
+            result_types=_tensor_types(inits),
+            attributes=attributes,
+            regions=[mapper],
+        )
