@@ -1,0 +1,58 @@
+"""torch2mlir: PyTorch programs in the MLIR ecosystem, and running there."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from torch2mlir.errors import (
+    BackendContractError,
+    CaptureError,
+    EngineError,
+    InputError,
+    ParseError,
+    PassError,
+    Torch2MLIRError,
+    UnsupportedOpError,
+)
+
+if TYPE_CHECKING:
+    from torch2mlir import fx
+    from torch2mlir.api import compile
+    from torch2mlir.compiler import MlirModule, export_and_import
+    from torch2mlir.conversion.registry import lowering
+
+__version__ = "0.1.0"
+
+_LAZY = {
+    "compile": "torch2mlir.api",
+    "export_and_import": "torch2mlir.compiler",
+    "MlirModule": "torch2mlir.compiler",
+    "lowering": "torch2mlir.conversion.registry",
+}
+"""Public name -> module; imported on first use, so that the parts that need no PyTorch do not load it."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return getattr(import_module(_LAZY[name]), name)
+    if name == "fx":
+        return import_module("torch2mlir.fx")
+    raise AttributeError(f"module 'torch2mlir' has no attribute '{name}'")
+
+
+__all__ = [
+    "BackendContractError",
+    "CaptureError",
+    "EngineError",
+    "InputError",
+    "MlirModule",
+    "ParseError",
+    "PassError",
+    "Torch2MLIRError",
+    "UnsupportedOpError",
+    "compile",
+    "export_and_import",
+    "fx",
+    "lowering",
+]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, ClassVar
@@ -21,6 +21,7 @@ from torch2mlir.dialects.torch import core, dims
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim, KnownSize
 from torch2mlir.dialects.torch.values import Unknown, Values
+from torch2mlir.dialects.torch.symbols import resolve_shapes
 from torch2mlir.errors import BackendContractError, UnsupportedOpError
 from torch2mlir.transforms.core_ops import SCALAR_OPS
 
@@ -35,9 +36,15 @@ _SCALAR_DTYPES: dict[Attribute, Attribute] = {
 
 
 class FunctionConversion:
-    """Converts one function of the backend contract."""
+    """Converts one function of the backend contract.
 
-    def __init__(self, target: str) -> None:
+    Args:
+        target: the dialect to produce.
+        sizes: values of symbols; with all of them given the result is fully static.
+    """
+
+    def __init__(self, target: str, sizes: Mapping[str, int] | None = None) -> None:
+        self.sizes = sizes or {}
         self.functions = lowering_functions(target)
         lowering_class = import_module(TARGETS[target]).LOWERING
         self.lower: Lowering = lowering_class()
@@ -68,13 +75,35 @@ class FunctionConversion:
 
     def _boundary_type(self, type: Attribute) -> Attribute:
         if isinstance(type, t.ValueTensorType):
-            result = _result_type(type, self.lower)
+            result = self._type(type)
             return self.lower.tensor_type(result.sizes, result.dtype)
         return self.lower.scalar_type(type)
 
+    def _type(self, type: Attribute) -> ResultType:
+        """Sizes and element type of a torch type, known symbols replaced by their values."""
+        if not isinstance(type, t.ValueTensorType) or type.sizes is None or type.dtype is None:
+            raise BackendContractError(
+                f"{type} is not a value tensor of known rank and dtype",
+                op=self.lower.op_name or None,
+                location=describe(self.lower.location),
+                hint="run torch-lower-to-backend-contract first",
+            )
+        sizes = list[KnownSize]()
+        for size in type.sizes:
+            if size is None:
+                raise BackendContractError(
+                    f"a dimension of {type} is not an expression of the function's symbols",
+                    op=self.lower.op_name or None,
+                    location=describe(self.lower.location),
+                    hint="run torch-refine-types first (it needs PyTorch), or bind the argument's sizes with "
+                    "torch.bind_symbolic_shape",
+                )
+            sizes.append(dims.substitute(size, self.sizes) if self.sizes else size)
+        return ResultType(tuple(sizes), type.dtype)
+
     def _wrap(self, old: SSAValue, new: SSAValue) -> Tensor | Scalar:
         if isinstance(old.type, t.ValueTensorType):
-            result = _result_type(old.type, self.lower)
+            result = self._type(old.type)
             return Tensor(new, result.sizes, result.dtype)
         return Scalar(new, _SCALAR_DTYPES[old.type])
 
@@ -85,11 +114,13 @@ class FunctionConversion:
             if not isinstance(old.type, t.ValueTensorType):
                 continue
             for index, size in enumerate(old.type.sizes or ()):
-                if isinstance(size, Dim) and (solved := _solve(size)) is not None:
+                if isinstance(size, Dim) and (solved := solve(size)) is not None:
                     name, formula = solved
                     if name not in solutions or size.op == "symbol":
                         solutions[name] = (new, index, formula)
         for name, (argument, index, formula) in solutions.items():
+            if name in self.sizes:
+                continue
             value = self.lower.symbol_from_argument(argument, index)
             self.lower.symbols["__size"] = value
             self.lower.symbols[name] = self.lower.size(formula)
@@ -109,6 +140,8 @@ class FunctionConversion:
             case Unknown():
                 known = self.converted.get(value.value)
                 return self._scalar_op(value.value) if known is None else known
+            case Dim() if self.sizes:
+                return dims.substitute(value, self.sizes)
         return value
 
     def _scalar_op(self, value: SSAValue) -> Any:
@@ -132,7 +165,7 @@ class FunctionConversion:
             return
         if isinstance(op, core.ValueTensorLiteralOp):
             type = op.results[0].type
-            result = _result_type(type, lower)  # type: ignore[arg-type]
+            result = self._type(type)
             value = lower.literal(op.value, result.sizes, result.dtype)  # type: ignore[arg-type]
             self.converted[op.results[0]] = value
             return
@@ -146,7 +179,7 @@ class FunctionConversion:
                 hint="register one with @torch2mlir.lowering(..), choose another dialect, or run that part in PyTorch "
                 "with torch2mlir.optimize",
             )
-        lower.results = [_result_type(r.type, lower) for r in op.results]  # type: ignore[arg-type]
+        lower.results = [self._type(r.type) for r in op.results]
         returned = function(lower, *(self._operand(o) for o in op.operands))
         outputs = returned if isinstance(returned, tuple | list) else (returned,)
         for result, expected, output in zip(op.results, lower.results, outputs, strict=True):
@@ -161,7 +194,7 @@ class FunctionConversion:
         return Tensor(output.value, expected.sizes, expected.dtype)
 
 
-def _solve(size: Dim) -> tuple[str, KnownSize] | None:
+def solve(size: Dim) -> tuple[str, KnownSize] | None:
     """For ``a*s + b``, the symbol and its value as an expression of ``__size``, the whole expression's value."""
     names = set(size.symbols())
     if len(names) != 1:
@@ -175,18 +208,21 @@ def _solve(size: Dim) -> tuple[str, KnownSize] | None:
     return name, dims.floordiv(dims.sub(dims.symbol("__size"), offset), slope)
 
 
-def _result_type(type: Attribute, lower: Lowering) -> ResultType:
-    if not isinstance(type, t.ValueTensorType) or type.sizes is None or type.dtype is None:
-        return ResultType((), type)
-    if None in type.sizes:
-        raise BackendContractError(
-            f"a dimension of {type} is not an expression of the function's symbols",
-            op=lower.op_name or None,
-            location=describe(lower.location),
-            hint="run torch-refine-types first (it needs PyTorch), or bind the argument's sizes with "
-            "torch.bind_symbolic_shape",
-        )
-    return ResultType(type.sizes, type.dtype)  # type: ignore[arg-type]
+def convert_module(
+    module: ModuleOp, target: str, sizes: Mapping[str, int] | None = None
+) -> ModuleOp:
+    """A new module with every function converted; the contract-level module stays as it is.
+
+    Args:
+        module: satisfies the backend contract.
+        target: ``linalg-on-tensors``, ``stablehlo`` or ``tosa``.
+        sizes: symbol -> value, to specialise to concrete shapes.
+
+    Raises:
+        UnsupportedOpError: an op has no lowering.
+    """
+    functions = [op for op in module.body.block.ops if isinstance(op, FuncOp)]
+    return ModuleOp([FunctionConversion(target, sizes).run(function) for function in functions])
 
 
 @dataclass(frozen=True)
@@ -196,14 +232,16 @@ class ConversionPass(ModulePass):
     target: ClassVar[str]
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        resolve_shapes(op)
+        converted = convert_module(op, self.target)
         block = op.body.block
-        functions: Iterable[Operation] = list(block.ops)
-        for function in functions:
+        for function in list(block.ops):
             if isinstance(function, FuncOp):
-                converted = FunctionConversion(self.target).run(function)
-                block.insert_op_before(converted, function)
                 function.detach()
                 function.drop_all_references()
+        for function in list(converted.body.block.ops):
+            function.detach()
+            block.add_op(function)
 
 
 @dataclass(frozen=True)

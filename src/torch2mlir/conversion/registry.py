@@ -62,3 +62,21 @@ def lowering_functions(target: str) -> Mapping[str, LoweringFunction]:
     canonical = target_name(target)
     import_module(TARGETS[canonical])
     return MappingProxyType(_LOWERINGS[canonical])
+
+
+def lowering(name: str, target: str) -> Callable[[LoweringFunction], LoweringFunction]:
+    """Registers the user's own lowering of an op, ``@torch2mlir.lowering("mylib::op", "stablehlo")``.
+
+    An op with a lowering is kept whole on the way to the backend contract for that target. See :func:`lowers` for
+    what the function gets and returns.
+    """
+    _OWN[target_name(target)].add(op_name(name))
+    return lowers(target, name)
+
+
+_OWN: dict[str, set[str]] = {target: set() for target in TARGETS}
+
+
+def own_ops(target: str) -> frozenset[str]:
+    """The ops the user has registered lowerings for."""
+    return frozenset(_OWN[target_name(target)])

@@ -6,7 +6,6 @@ from xdsl.ir import Dialect, Operation
 
 from torch2mlir.dialects.torch import core, ops, schema, types
 
-
 Torch = Dialect("torch", [*core.OPS], [*types.TYPES, types.SizesAttr])
 """The dialect as xDSL sees it: hand-written ops and types. :func:`find_op` also knows the registry's ops."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache
 from typing import ClassVar
 
 from xdsl.ir import Attribute, Operation, OpTraits, SSAValue
@@ -131,7 +131,7 @@ def accepts(schema_type: str, type: Attribute) -> bool:
     return expected is None or isinstance(type, (*expected, t.AnyType, t.UnionType))
 
 
-@lru_cache(maxsize=None)
+@cache
 def registry_op(name: str) -> type[RegistryOp] | None:
     """The class of the op named ``torch.aten.add.Tensor``, made on first use; None outside the registry."""
     schema = find_schema(name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from importlib.resources import files
 
 
@@ -147,7 +147,7 @@ def op_names() -> list[str]:
     return sorted(_lines())
 
 
-@lru_cache(maxsize=None)
+@cache
 def find_schema(op_name: str) -> Schema | None:
     """The schema of an op of the dialect by name (``torch.aten.add.Tensor``), or None outside the registry."""
     line = _lines().get(op_name)

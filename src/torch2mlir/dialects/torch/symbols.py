@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from xdsl.dialects.builtin import AffineMapAttr
+from xdsl.dialects.builtin import AffineMapAttr, FunctionType
+from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineBinaryOpKind, AffineExpr, AffineMap
 from xdsl.ir.affine.affine_expr import AffineBinaryOpExpr, AffineConstantExpr, AffineSymExpr
@@ -52,6 +53,55 @@ def from_affine(expression: AffineExpr, names: Mapping[int, str]) -> KnownSize:
             operands = (from_affine(e, names) for e in (expression.lhs, expression.rhs))
             return _BUILDERS[expression.kind](*operands)
     raise ValueError(f"{expression} is not an expression of symbols")
+
+
+def resolve_shapes(module: Operation) -> None:
+    """Moves what ``torch.bind_symbolic_shape`` says into the types of the values, and removes the ops that said it.
+
+    The bindings of function arguments stay: they tell readers of the text where symbols come from.
+    """
+    for op in list(module.walk()):
+        if not isinstance(op, core.BindSymbolicShapeOp):
+            continue
+        value, declared = op.operands[0], op.operands[1:]
+        type = value.type
+        if not isinstance(type, t.ValueTensorType) or type.sizes is None:
+            continue
+        names = {i: s.owner.symbol for i, s in enumerate(declared) if isinstance(s.owner, core.SymbolicIntOp)}
+        expressions = op.properties["shape_expressions"].data.results  # type: ignore[attr-defined]
+        sizes = tuple(from_affine(expression, names) for expression in expressions)
+        value._type = t.vtensor(sizes, type.dtype)  # pyright: ignore[reportPrivateUsage]
+        if isinstance(value.owner, Operation):
+            op.detach()
+            op.erase()
+    for op in module.walk():
+        if isinstance(op, FuncOp):
+            _retype_function(op)
+
+
+def _retype_function(function: FuncOp) -> None:
+    block = function.body.blocks.first
+    if block is None or not isinstance(block.last_op, ReturnOp):
+        return
+    inputs = [arg.type for arg in block.args]
+    function.properties["function_type"] = FunctionType.from_lists(
+        inputs, list(block.last_op.operand_types)
+    )
+
+
+def bind_all_shapes(module: Operation) -> None:
+    """Says for every value with symbolic sizes what they are, so that text loses nothing."""
+    for function in module.walk():
+        if not isinstance(function, FuncOp):
+            continue
+        declared = {
+            op.symbol: op.results[0] for op in function.walk() if isinstance(op, core.SymbolicIntOp)
+        }
+        for op in list(function.walk()):
+            for result in op.results:
+                bind = bind_shape(result, declared) if declared and op.parent else None
+                if bind is not None:
+                    op.parent.insert_op_after(bind, op)  # type: ignore[union-attr]
 
 
 def bind_shape(value: SSAValue, declared: Mapping[str, SSAValue]) -> Operation | None:

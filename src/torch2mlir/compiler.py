@@ -1,0 +1,298 @@
+"""The road in one call: capture, backend contract, conversion, text."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO, Any
+
+import torch
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+
+from torch2mlir.conversion.driver import convert_module
+from torch2mlir.conversion.registry import TARGETS, own_ops
+from torch2mlir.dialects import make_context
+from torch2mlir.dialects.printer import WeightSyntax, module_text, weights_of, write_module
+from torch2mlir.dialects.torch.symbols import bind_all_shapes
+from torch2mlir.errors import CaptureError, Torch2MLIRError
+from torch2mlir.frontends.fx.exported import import_exported_program
+from torch2mlir.frontends.weights import TorchSource
+from torch2mlir.program import OUTPUT_TYPES, Program, StateInput
+from torch2mlir.transforms.lower_to_backend_contract import LowerToBackendContractPass
+from torch2mlir.transforms.weights_as_arguments import weights_as_arguments
+
+WEIGHT_MODES = ("inline", "external", "arguments")
+
+Model = torch.nn.Module | Callable[..., Any] | torch.export.ExportedProgram | Program
+
+
+def capture(
+    model: Model,
+    *args: Any,
+    dynamic_shapes: Any = None,
+    func_name: str = "main",
+    **kwargs: Any,
+) -> Program:
+    """The raw torch-dialect program of a model.
+
+    Args:
+        model: a module, a function of tensors, an exported program, or a program captured before.
+        args: example arguments; an exported program needs none.
+        dynamic_shapes: as ``torch.export.export`` takes it.
+        func_name: name of the function in the module.
+        kwargs: example keyword arguments.
+
+    Raises:
+        CaptureError: PyTorch cannot export the model, or the graph has no torch-dialect form.
+    """
+    if isinstance(model, Program):
+        return model
+    if not isinstance(model, torch.export.ExportedProgram):
+        model = _export(model, args, kwargs, dynamic_shapes)
+    return import_exported_program(model, func_name)
+
+
+def _export(
+    model: Any, args: Sequence[Any], kwargs: Mapping[str, Any], dynamic_shapes: Any
+) -> torch.export.ExportedProgram:
+    if not isinstance(model, torch.nn.Module):
+        if not callable(model):
+            raise CaptureError(
+                f"a {type(model).__name__} is neither a module, a function nor an exported program"
+            )
+        model = _FunctionModule(model)
+    try:
+        return torch.export.export(model, tuple(args), dict(kwargs), dynamic_shapes=dynamic_shapes)
+    except Torch2MLIRError:
+        raise
+    except Exception as error:
+        reason = str(error).strip().splitlines()
+        raise CaptureError(
+            f"torch.export cannot capture the model: {type(error).__name__}: "
+            f"{reason[0] if reason else 'no reason given'}",
+            location=_user_line(error),
+            hint="data-dependent control flow and shapes cannot be captured whole: rewrite them with torch.where or "
+            "torch.cond, or see torch.export.draft_export(..) for a report of everything in the way",
+        ) from error
+
+
+def _user_line(error: BaseException) -> str | None:
+    """The innermost line outside PyTorch and torch2mlir that an exception passed through."""
+    own = str(Path(__file__).parent)
+    place = None
+    trace = error.__traceback__
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if f"{os.sep}torch{os.sep}" not in file and not file.startswith((own, "<")):
+            place = f"{file}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return place
+
+
+class _FunctionModule(torch.nn.Module):
+    """A function as a module, with the function's own parameter names."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__()
+        self._function = function
+        self.forward = function  # type: ignore[assignment]
+        self.__signature__ = inspect.signature(function)
+
+
+def lower_to_contract(program: Program, backend_legal_ops: Sequence[str] = ()) -> Program:
+    """The program at the backend contract; works in place and returns it.
+
+    Raises:
+        BackendContractError: something in it is not core and cannot be decomposed.
+    """
+    if program.output_type == "raw":
+        LowerToBackendContractPass(tuple(backend_legal_ops)).apply(make_context(), program.module)
+        program.output_type = "torch"
+    return program
+
+
+def pass_weights_as_arguments(program: Program) -> Program:
+    """Makes every weight a function argument of a program at the contract; in place."""
+    for function in program.module.body.block.ops:
+        if isinstance(function, FuncOp) and function.sym_name.data == program.func_name:
+            for source, argument in weights_as_arguments(function):
+                tensor = source.tensor if isinstance(source, TorchSource) else source
+                state = StateInput(source.name, tensor, argument.type)  # type: ignore[arg-type]
+                program.signature.inputs.append(state)
+    return program
+
+
+def legal_ops(output_type: str, backend_legal_ops: Sequence[str]) -> list[str]:
+    """Ops to keep whole: those asked for, and those the user has lowerings for."""
+    own = own_ops(output_type) if output_type in TARGETS else ()
+    return [*backend_legal_ops, *own]
+
+
+def check_output_type(output_type: str) -> str:
+    """The output type by its canonical name.
+
+    Raises:
+        Torch2MLIRError: there is no such output type.
+    """
+    name = getattr(output_type, "value", output_type)
+    canonical = str(name).lower().replace("_", "-")
+    if canonical not in OUTPUT_TYPES:
+        raise Torch2MLIRError(
+            f"unknown output_type '{output_type}'", hint=f"use one of {', '.join(OUTPUT_TYPES)}"
+        )
+    return canonical
+
+
+@dataclass
+class MlirModule:
+    """A lowered program: ``str(m)`` is its MLIR text, ``m.save(path)`` writes it.
+
+    Attributes:
+        program: the module and its calling convention.
+        weights: ``inline``, ``external`` or ``arguments``.
+    """
+
+    program: Program
+    weights: str = "inline"
+
+    @property
+    def operation(self) -> ModuleOp:
+        """The xDSL module."""
+        return self.program.module
+
+    @property
+    def output_type(self) -> str:
+        """The dialect of the module."""
+        return self.program.output_type
+
+    def _syntax(self) -> WeightSyntax:
+        if self.weights == "external":
+            return WeightSyntax.REFERENCE
+        return WeightSyntax.HEX if self.output_type == "stablehlo" else WeightSyntax.RESOURCE
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def text(self, *, generic: bool = False, debuginfo: bool = False) -> str:
+        """The MLIR text.
+
+        Args:
+            generic: the form every MLIR version reads, instead of the usual one.
+            debuginfo: with source locations.
+        """
+        return module_text(
+            self.operation, weights=self._syntax(), generic=generic, debuginfo=debuginfo
+        )
+
+    def named_weights(self) -> dict[str, torch.Tensor]:
+        """The weights that are not in the text, by the name the text (or the argument) has."""
+        if self.weights == "external":
+            return {s.name: s.tensor for s in weights_of(self.operation) if isinstance(s, TorchSource)}
+        if self.weights == "arguments":
+            return {s.name: s.tensor for s in self.program.signature.state_inputs}
+        return {}
+
+    def save(
+        self, path: str | os.PathLike[str], *, generic: bool = False, debuginfo: bool = False
+    ) -> list[Path]:
+        """Writes the text, and ``path`` with the ending ``.safetensors`` for weights outside it.
+
+        The files appear complete or not at all. Returns what was written.
+        """
+        target = Path(path)
+        written = [target]
+        with _whole_file(target) as stream:
+            write_module(
+                self.operation, stream, weights=self._syntax(), generic=generic, debuginfo=debuginfo
+            )
+            if weights := self.named_weights():
+                written.append(target.with_suffix(".safetensors"))
+                _save_weights(weights, written[-1])
+        return written
+
+
+@contextmanager
+def _whole_file(target: Path) -> Iterator[IO[str]]:
+    """A text file that replaces ``target`` only when everything has been written."""
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", text=True)
+    try:
+        with os.fdopen(handle, "w") as stream:
+            yield stream
+        os.chmod(name, 0o644)
+        os.replace(name, target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _save_weights(weights: Mapping[str, torch.Tensor], target: Path) -> None:
+    from safetensors.torch import save_file
+
+    from torch2mlir.frontends.weights import is_fake
+
+    seen, distinct = set[int](), dict[str, torch.Tensor]()
+    for name, tensor in weights.items():
+        if is_fake(tensor):
+            continue  # a program of shapes only: the references stay, the elements are the user's to bring
+        tensor = tensor.detach().contiguous()
+        storage = tensor.untyped_storage().data_ptr()
+        distinct[name] = tensor.clone() if storage in seen else tensor
+        seen.add(storage)
+    partial = target.with_name(f".{target.name}.partial")
+    try:
+        save_file(distinct, partial)
+        os.replace(partial, target)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def export_and_import(
+    model: Model,
+    *args: Any,
+    output_type: str = "torch",
+    dynamic_shapes: Any = None,
+    func_name: str = "main",
+    weights: str = "inline",
+    backend_legal_ops: Sequence[str] = (),
+    **kwargs: Any,
+) -> MlirModule:
+    """A model as MLIR.
+
+    Args:
+        model: a module, a function of tensors or an exported program.
+        args: example arguments.
+        output_type: ``raw``, ``torch``, ``linalg-on-tensors``, ``tosa`` or ``stablehlo``.
+        dynamic_shapes: as ``torch.export.export`` takes it.
+        func_name: name of the function in the module.
+        weights: ``inline`` (in the text), ``external`` (a safetensors file beside it) or ``arguments`` (of the
+            function, after the user's own).
+        backend_legal_ops: non-core ops to keep whole.
+        kwargs: example keyword arguments.
+
+    Raises:
+        CaptureError: the model cannot be captured.
+        BackendContractError: an op is not core and cannot be decomposed.
+        UnsupportedOpError: a core op has no lowering to the output type.
+    """
+    output_type = check_output_type(output_type)
+    if weights not in WEIGHT_MODES:
+        raise Torch2MLIRError(
+            f"unknown weights mode '{weights}'", hint=f"use one of {', '.join(WEIGHT_MODES)}"
+        )
+    program = capture(model, *args, dynamic_shapes=dynamic_shapes, func_name=func_name, **kwargs)
+    if output_type != "raw":
+        lower_to_contract(program, legal_ops(output_type, backend_legal_ops))
+    if weights == "arguments":
+        pass_weights_as_arguments(program)
+    if output_type in ("raw", "torch"):
+        if output_type == "torch" and program.signature.ranges:
+            bind_all_shapes(program.module)
+        return MlirModule(program, weights)
+    module = convert_module(program.module, output_type)
+    return MlirModule(replace(program, module=module, output_type=output_type), weights)

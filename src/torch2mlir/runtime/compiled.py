@@ -1,0 +1,242 @@
+"""Compiled programs as callables with the model's own signature."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from torch2mlir.conversion.driver import convert_module, solve
+from torch2mlir.dialects.printer import WeightSyntax, module_text
+from torch2mlir.dialects.torch import dims
+from torch2mlir.dialects.torch.dims import Dim
+from torch2mlir.errors import InputError
+from torch2mlir.frontends import dtypes
+from torch2mlir.program import ConstantOutput, Program, Signature, StateInput, UserInput
+from torch2mlir.runtime.engine import Engine, Executable
+
+Shapes = tuple[tuple[str, int], ...]
+
+
+@dataclass
+class _Loaded:
+    """One compiled specialisation and the state handed to it."""
+
+    executable: Executable
+    prepared: dict[int, tuple[int, Any]]
+
+
+class CompiledFunction:
+    """A program at the backend contract, compiled by an engine, for each shape where the engine needs that.
+
+    Call it as the model. Buffers (and inputs) the model mutates are written back after each call. ``shapes`` tells
+    which specialisations exist. Safe to call from several threads if the model mutates nothing.
+
+    Args:
+        program: at the backend contract, weights as arguments.
+        output_type: the dialect between contract and engine.
+        engine: who compiles and runs it.
+    """
+
+    def __init__(self, program: Program, output_type: str, engine: Engine) -> None:
+        engine.check_output_type(output_type)
+        self.program = program
+        self.output_type = output_type
+        self.engine = engine
+        self._binder = _Binder(program.signature)
+        self._loaded: dict[Shapes, _Loaded] = {}
+        self._lock = threading.Lock()
+        written = {m.name for m in program.signature.mutations if m.position is None}
+        self._written = written
+
+    @property
+    def shapes(self) -> list[dict[str, int]]:
+        """The symbol values of the specialisations compiled so far."""
+        return [dict(key) for key in self._loaded]
+
+    def compile_for(self, symbols: Mapping[str, int] | None = None) -> None:
+        """Compiles ahead of the first call; ``symbols`` are the values of symbolic sizes, if there are any."""
+        self._executable(tuple(sorted((symbols or {}).items())))
+
+    def text(self, symbols: Mapping[str, int] | None = None) -> str:
+        """The text the engine gets, for given values of symbolic sizes."""
+        module = convert_module(self.program.module, self.output_type, symbols)
+        generic = self.output_type in self.engine.generic_syntax
+        syntax = WeightSyntax.HEX if self.output_type == "stablehlo" else WeightSyntax.RESOURCE
+        return module_text(module, weights=syntax, generic=generic)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        signature = self.program.signature
+        leaves = self._binder.leaves(args, kwargs)
+        symbols = self._binder.symbols(leaves)
+        loaded = self._executable(symbols if self.engine.needs_static_shapes else ())
+        arguments = [
+            _as_tensor(leaves[i.position]) if isinstance(i, UserInput) else self._state(i, index, loaded)
+            for index, i in enumerate(signature.inputs)
+        ]
+        results = loaded.executable(arguments)
+        mutated, returned = results[: len(signature.mutations)], results[len(signature.mutations) :]
+        self._write_back(mutated, leaves)
+        return self._result(returned)
+
+    def _executable(self, key: Shapes) -> _Loaded:
+        with self._lock:
+            if key not in self._loaded:
+                text = self.text(dict(key))
+                executable = self.engine.compile(text, self.output_type, self.program.func_name)
+                self._loaded[key] = _Loaded(executable, {})
+            return self._loaded[key]
+
+    def _state(self, state: StateInput, index: int, loaded: _Loaded) -> Any:
+        """A weight as the engine holds it; a mutated buffer as it is now."""
+        tensor: torch.Tensor = state.tensor
+        if state.name in self._written:
+            return tensor
+        version = 0 if tensor.is_inference() else tensor._version
+        known = loaded.prepared.get(index)
+        if known is None or known[0] != version:
+            known = loaded.prepared[index] = (version, loaded.executable.prepare(tensor))
+        return known[1]
+
+    def _write_back(self, mutated: Sequence[torch.Tensor], leaves: Sequence[Any]) -> None:
+        states = {s.name: s.tensor for s in self.program.signature.state_inputs}
+        with torch.no_grad():
+            for mutation, value in zip(self.program.signature.mutations, mutated, strict=True):
+                position = mutation.position
+                target = states[mutation.name] if position is None else leaves[position]
+                target.copy_(value)
+
+    def _result(self, returned: Sequence[torch.Tensor]) -> Any:
+        signature = self.program.signature
+        values = iter(returned)
+        leaves = list[Any]()
+        for output in signature.outputs:
+            if isinstance(output, ConstantOutput):
+                leaves.append(output.value)
+            else:
+                value = next(values)
+                leaves.append(value.item() if getattr(output, "is_scalar", False) else value)
+        if signature.out_spec is None:
+            return tuple(leaves)
+        return pytree.tree_unflatten(leaves, signature.out_spec)
+
+
+def _as_tensor(value: Any) -> torch.Tensor:
+    return value if isinstance(value, torch.Tensor) else torch.tensor(value)
+
+
+class _Binder:
+    """Checks a call's arguments against the signature and finds the values of the symbols."""
+
+    def __init__(self, signature: Signature) -> None:
+        self.signature = signature
+        self._spec = signature.in_spec
+
+    def leaves(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+        """The flat arguments, in the order of capture.
+
+        Raises:
+            InputError: another structure or number of arguments than captured.
+        """
+        if self._spec is None:
+            return list(args)
+        if self._spec.type is tuple and self._spec.num_children == 2:
+            kwargs = self._ordered(kwargs)
+        leaves, spec = pytree.tree_flatten((tuple(args), dict(kwargs)))
+        if spec != self._spec:
+            expected = self._spec.num_leaves
+            if len(leaves) != expected:
+                raise InputError(
+                    f"the program takes {expected} inputs ({self._names()}), got {len(leaves)}",
+                    hint="call it with arguments of the structure it was captured with",
+                )
+            raise InputError(
+                f"the arguments are structured as {spec}, the program was captured with {self._spec}",
+                hint="pass positional and keyword arguments as when the program was captured",
+            )
+        for constant in self.signature.constants:
+            value = leaves[constant.position]
+            if value != constant.value:
+                raise InputError(
+                    f"input '{constant.name}' was fixed to {constant.value!r} at capture, got {value!r}",
+                    hint="compile again with the other value",
+                )
+        return leaves
+
+    def _ordered(self, kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
+        names = self._spec.child(1).context if hasattr(self._spec, "child") else None
+        if names is None or set(names) != set(kwargs):
+            return kwargs
+        return {name: kwargs[name] for name in names}
+
+    def _names(self) -> str:
+        named = [(i.position, i.name) for i in self.signature.user_inputs]
+        named += [(c.position, c.name) for c in self.signature.constants]
+        return ", ".join(name for _, name in sorted(named))
+
+    def symbols(self, leaves: Sequence[Any]) -> Shapes:
+        """The value of every symbol, from the sizes of the inputs.
+
+        Raises:
+            InputError: an input's dtype, rank or size is not what the program was captured for.
+        """
+        values = dict[str, int]()
+        for item in self.signature.user_inputs:
+            if item.type is not None:
+                self._check_kind(item, leaves[item.position])
+        for check in (self._solve, self._check_size):
+            for item in self.signature.user_inputs:
+                for axis, size in enumerate(item.type.sizes or () if item.type else ()):
+                    check(item, axis, size, int(leaves[item.position].shape[axis]), values)
+        for name, value in values.items():
+            low, high = self.signature.ranges.get(name, (0, value))
+            if not low <= value <= high and not (low == 2 and value in (0, 1)):
+                raise InputError(
+                    f"the size '{name}' is {value}, outside the range {low} to {high} it was captured for"
+                )
+        return tuple(sorted(values.items()))
+
+    def _check_kind(self, item: UserInput, value: Any) -> None:
+        type = item.type
+        if type is None or type.sizes is None or type.dtype is None:
+            return
+        if not isinstance(value, torch.Tensor):
+            raise InputError(f"input '{item.name}' should be a tensor, got {value!r}")
+        dtype = dtypes.FROM_ELEMENT_TYPE[type.dtype]
+        if value.dtype != dtype:
+            raise InputError(
+                f"input '{item.name}' should be {dtype}, got {value.dtype}",
+                hint=f"convert it with .to({dtype})",
+            )
+        if value.dim() != len(type.sizes):
+            shown = ", ".join(str(size) for size in type.sizes)
+            raise InputError(
+                f"input '{item.name}' should have rank {len(type.sizes)} ([{shown}]), got {list(value.shape)}"
+            )
+
+    def _solve(
+        self, item: UserInput, axis: int, size: Any, actual: int, values: dict[str, int]
+    ) -> None:
+        if isinstance(size, Dim) and (solved := solve(size)) is not None:
+            name, formula = solved
+            if name not in values or size.op == "symbol":
+                value = dims.substitute(formula, {"__size": actual})
+                if isinstance(value, int):
+                    values.setdefault(name, value)
+
+    def _check_size(
+        self, item: UserInput, axis: int, size: Any, actual: int, values: dict[str, int]
+    ) -> None:
+        expected = dims.substitute(size, values) if size is not None else actual
+        if expected != actual:
+            was = f"{size} = {expected}" if isinstance(size, Dim) else str(size)
+            raise InputError(
+                f"input '{item.name}' should have size {was} in dimension {axis}, got {actual}",
+                hint=None
+                if isinstance(size, Dim)
+                else "capture with dynamic_shapes to let this size vary",
+            )
