@@ -2,6 +2,7 @@
 
 # Importing a dialect's file registers what its ops compute.
 from torch2mlir.runtime.reference import (  # noqa: F401
+    affine,
     arith,
     complex,
     func,

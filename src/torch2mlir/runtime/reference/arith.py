@@ -23,8 +23,10 @@ from torch2mlir.runtime.reference.values import (
     dtype_of,
     element_type,
     fit,
+    from_bytes,
     literal_to_array,
     signed,
+    to_bytes,
     zero_extended,
 )
 
@@ -199,16 +201,10 @@ def float_to_unsigned(_: ReferenceInterpreter, op: Operation, a: Array) -> Array
     return fit(a.astype(held), op.results[0].type)
 
 
-@implements("arith.bitcast")
+@implements("arith.bitcast", "tensor.bitcast", "complex.bitcast")
 def bitcast(_: ReferenceInterpreter, op: Operation, a: Array) -> Array:
     """The same bits under another type of the same width."""
-    source, target = dtype_of(op.operands[0].type), dtype_of(op.results[0].type)
-    kinds = {str(element_type(v.type)) for v in (op.operands[0], op.results[0])}
-    if kinds == {"bf16", "i16"}:
-        if source == np.float32:
-            return (np.array(a, order="C").view(np.uint32) >> 16).astype(np.uint16).view(target)
-        return (a.view(np.uint16).astype(np.uint32) << 16).view(np.float32)
-    return a if source == target else np.array(a).view(target)
+    return from_bytes(to_bytes(a, op.operands[0].type), op.results[0].type, a.shape)
 
 
 @implements("arith.select")

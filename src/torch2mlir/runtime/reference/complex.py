@@ -59,9 +59,3 @@ def create(_: ReferenceInterpreter, op: Operation, real: Array, imaginary: Array
     number = np.empty(real.shape, dtype_of(op.results[0].type))
     number.real, number.imag = real, imaginary
     return number
-
-
-@implements("complex.bitcast")
-def bitcast(_: ReferenceInterpreter, op: Operation, a: Array) -> Array:
-    """The same bits as another type of the same width."""
-    return np.array(a, order="C").view(dtype_of(op.results[0].type))

@@ -10,17 +10,12 @@ from typing import Any, cast
 
 import numpy as np
 import torch
-from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
 from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.interpreter import Interpreter
 from xdsl.ir import Attribute, Operation
-from xdsl.parser import Parser
-from xdsl.traits import SymbolTable
-from xdsl.utils.exceptions import ParseError as XdslParseError
 
 from torch2mlir.dialects import make_context
 from torch2mlir.dialects.locations import describe
-from torch2mlir.errors import EngineError, ParseError
 from torch2mlir.runtime.engine import Engine, Prepared, host_tensor
 from torch2mlir.runtime.reference.func import call_function
 from torch2mlir.runtime.reference.interpreter import (
@@ -29,13 +24,8 @@ from torch2mlir.runtime.reference.interpreter import (
     check_supported,
     op_name,
 )
-from torch2mlir.runtime.reference.values import (
-    RESOURCE_HEADER_BYTES,
-    Array,
-    Resources,
-    dtype_of,
-    round_to_bf16,
-)
+from torch2mlir.runtime.reference.reader import read_program
+from torch2mlir.runtime.reference.values import Array, Resources, dtype_of, is_narrow
 from torch2mlir.runtime.signature import Signature, TensorSpec, entry_signature
 
 Observer = Callable[[Operation, tuple[Array, ...]], None]
@@ -68,30 +58,17 @@ class ReferenceEngine(Engine):
             EngineError: another dialect, no such function, or an op that is not implemented.
         """
         self.check_output_type(output_type)
-        module, inline = (text, None) if isinstance(text, ModuleOp) else _parse(text)
+        module, inline = (
+            (text, None)
+            if isinstance(text, ModuleOp)
+            else read_program(make_context(allow_unregistered=True), text)
+        )
         check_supported(module)
-        function = SymbolTable.lookup_symbol(module, func_name)
-        if function is None or op_name(function) != "func.func":
-            raise EngineError(f"the program has no function @{func_name}")
         interpreter = ReferenceInterpreter(
             module, resources=resources or inline or (lambda name: None)
         )
+        function = interpreter.symbol(func_name)
         return ReferenceExecutable(interpreter, function, func_name)
-
-
-def _parse(text: str) -> tuple[ModuleOp, Resources]:
-    context = make_context(allow_unregistered=True)
-    try:
-        module = Parser(context, text, "<program>").parse_module()
-    except XdslParseError as error:
-        raise ParseError(f"the program is not MLIR: {error}") from error
-    blobs = context.get_dialect("builtin").get_interface(OpAsmDialectInterface)
-
-    def resource(name: str) -> bytes | None:
-        blob = blobs.lookup(name) if blobs else None
-        return bytes.fromhex(blob[2:])[RESOURCE_HEADER_BYTES:] if blob else None
-
-    return module, resource
 
 
 @dataclass(frozen=True)
@@ -129,7 +106,7 @@ class ReferenceExecutable:
         self._lock = threading.Lock()
 
     def prepare(self, tensor: torch.Tensor) -> Prepared:
-        """A tensor as the array the interpreter reads; shared, except for bf16."""
+        """A tensor as the array the interpreter reads; shared, unless numpy lacks its dtype."""
         dense = host_tensor(tensor)
         array = _to_array(dense)
         return Prepared(
@@ -197,7 +174,7 @@ def _signature(name: str, type_: FunctionType) -> Signature:
 
 
 def _to_array(tensor: torch.Tensor) -> Array:
-    return (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy()
+    return (tensor.float() if is_narrow(tensor.dtype) else tensor).numpy()
 
 
 def _as_declared(array: Array, type_: Attribute) -> Array:
@@ -210,6 +187,5 @@ def _to_tensor(result: Array, spec: TensorSpec, fresh: bool) -> torch.Tensor:
     """A result as a tensor of its own memory."""
     own = fresh and result.flags.owndata and result.flags.writeable and result.flags.c_contiguous
     array = result if own else np.array(result, order="C")
-    if spec.dtype == torch.bfloat16:
-        return torch.from_numpy(round_to_bf16(array)).to(torch.bfloat16)
-    return torch.from_numpy(array)
+    tensor = torch.from_numpy(array)
+    return tensor.to(spec.dtype) if is_narrow(spec.dtype) else tensor

@@ -42,8 +42,8 @@ def leave(_: ReferenceInterpreter, op: Operation, *values: Array) -> ReturnedVal
 @implements("func.call")
 def call(interpreter: ReferenceInterpreter, op: Operation, *arguments: Array) -> tuple[Array, ...]:
     """Runs another function of the module."""
-    callee = cast(SymbolRefAttr, attribute(op, "callee"))
-    return call_function(interpreter, interpreter.get_op_for_symbol(callee), arguments)
+    callee = cast(SymbolRefAttr, attribute(op, "callee")).string_value()
+    return call_function(interpreter, interpreter.symbol(callee), arguments)
 
 
 @implements("cf.br")
@@ -74,10 +74,9 @@ def check(_: ReferenceInterpreter, op: Operation, condition: Array) -> None:
 
 def _global(interpreter: ReferenceInterpreter, op: Operation) -> str:
     """The name of the global an op refers to, its contents made from the declaration at first use."""
-    symbol = cast(SymbolRefAttr, attribute(op, "global"))
-    name = symbol.root_reference.data
+    name = cast(SymbolRefAttr, attribute(op, "global")).string_value()
     if name not in interpreter.globals:
-        declaration = interpreter.get_op_for_symbol(symbol)
+        declaration = interpreter.symbol(name)
         literal = attribute(declaration, "value")
         if literal is None:
             raise EngineError(f"global @{name} has no initial value")

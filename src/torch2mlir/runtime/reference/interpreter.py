@@ -26,6 +26,7 @@ from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     IntegerAttr,
     ModuleOp,
+    StringAttr,
     TensorType,
     UnregisteredOp,
 )
@@ -155,6 +156,18 @@ class ReferenceInterpreter(Interpreter):
 
     def __post_init__(self) -> None:
         self._impls = _ImplementationsByName()
+
+    def symbol(self, name: str) -> Operation:
+        """The op of the module that declares a symbol.
+
+        Raises:
+            EngineError: there is none.
+        """
+        for op in self.module.ops:
+            declared = attribute(op, "sym_name")
+            if isinstance(declared, StringAttr) and declared.data == name:
+                return op
+        raise EngineError(f"the program has no @{name}")
 
     @contextmanager
     def run(self) -> Iterator[None]:

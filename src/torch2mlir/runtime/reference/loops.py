@@ -30,6 +30,7 @@ from xdsl.ir.affine import (
     AffineDimExpr,
     AffineExpr,
     AffineMap,
+    AffineSymExpr,
 )
 
 from torch2mlir.errors import EngineError
@@ -69,7 +70,7 @@ def linear(expr: AffineExpr, loops: int) -> Linear | None:
     return None
 
 
-_QUOTIENTS: dict[AffineBinaryOpKind, Callable[[Any, Any], Any]] = {
+_BINARY: dict[AffineBinaryOpKind, Callable[[Any, Any], Any]] = {
     AffineBinaryOpKind.Add: lambda a, b: a + b,
     AffineBinaryOpKind.Mul: lambda a, b: a * b,
     AffineBinaryOpKind.Mod: lambda a, b: a % b,
@@ -78,16 +79,18 @@ _QUOTIENTS: dict[AffineBinaryOpKind, Callable[[Any, Any], Any]] = {
 }
 
 
-def _evaluate(expr: AffineExpr, indices: Sequence[Array]) -> Any:
-    """An affine expression on index arrays."""
+def evaluate(expr: AffineExpr, dims: Sequence[Array], symbols: Sequence[Array] = ()) -> Any:
+    """An affine expression on arrays."""
     match expr:
         case AffineConstantExpr():
             return expr.value
         case AffineDimExpr():
-            return indices[expr.position]
+            return dims[expr.position]
+        case AffineSymExpr():
+            return symbols[expr.position]
         case AffineBinaryOpExpr():
-            left, right = _evaluate(expr.lhs, indices), _evaluate(expr.rhs, indices)
-            return _QUOTIENTS[expr.kind](left, right)
+            left = evaluate(expr.lhs, dims, symbols)
+            return _BINARY[expr.kind](left, evaluate(expr.rhs, dims, symbols))
     raise EngineError(f"an indexing map may not contain {expr}")
 
 
@@ -140,7 +143,7 @@ def view(array: Array, map_: AffineMap, box: Box, writeable: bool = False) -> Ar
         if writeable:
             raise EngineError(f"an output cannot be written through {map_}")
         indices = index_arrays(box)
-        picked = array[tuple(_evaluate(expr, indices) for expr in map_.results)]
+        picked = array[tuple(evaluate(expr, indices) for expr in map_.results)]
         return picked.reshape((1,) * (len(box) - picked.ndim) + picked.shape)
     starts, strides = [], [0] * len(box)
     for axis, (coefficients, constant) in enumerate(cast("list[Linear]", forms)):

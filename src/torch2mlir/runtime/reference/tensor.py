@@ -60,13 +60,6 @@ def cast_shape(_: ReferenceInterpreter, op: Operation, source: Array) -> Array:
     return source
 
 
-@implements("tensor.bitcast")
-def bitcast(_: ReferenceInterpreter, op: Operation, source: Array) -> Array:
-    """The same bits under another element type of the same width."""
-    target = dtype_of(op.results[0].type)
-    return source if source.dtype == target else np.array(source, order="C").view(target)
-
-
 def _window(op: Operation, arguments: Sequence[Sequence[Array]]) -> tuple[list[int], ...]:
     offsets, sizes, strides = arguments
     return (

@@ -1,8 +1,8 @@
 """How the reference engine holds a value: MLIR types as numpy dtypes, literals as arrays.
 
 Every scalar and every tensor is a numpy array (a scalar has rank 0) of its element type's dtype. Types
-numpy lacks are held in the next wider one and brought back into range after every op by :func:`fit`:
-``bf16`` in float32, ``i4`` and the like in the next power of two. Integers without a sign are held signed.
+numpy lacks are held in a wider one and brought back into range after every op by :func:`fit`:
+``bf16`` and ``f8`` in float32, ``i4`` and the like in the next power of two. Integers without a sign are held signed.
 """
 
 from __future__ import annotations
@@ -18,6 +18,10 @@ from xdsl.dialects.builtin import (
     ComplexType,
     DenseIntOrFPElementsAttr,
     DenseResourceAttr,
+    Float8E4M3FNType,
+    Float8E4M3FNUZType,
+    Float8E5M2FNUZType,
+    Float8E5M2Type,
     Float16Type,
     Float32Type,
     Float64Type,
@@ -38,15 +42,19 @@ Array = np.ndarray[Any, np.dtype[Any]]
 Resources = Callable[[str], bytes | None]
 """The bytes of a ``dense_resource`` by its name, None for an unknown one."""
 
-RESOURCE_HEADER_BYTES = 4
-"""A resource blob starts with its alignment, a 32-bit integer."""
-
 _FLOATS: dict[type[Attribute], type[np.floating[Any]]] = {
     Float16Type: np.float16,
-    BFloat16Type: np.float32,
     Float32Type: np.float32,
     Float64Type: np.float64,
 }
+_NARROW: dict[type[Attribute], torch.dtype] = {
+    BFloat16Type: torch.bfloat16,
+    Float8E4M3FNType: torch.float8_e4m3fn,
+    Float8E4M3FNUZType: torch.float8_e4m3fnuz,
+    Float8E5M2Type: torch.float8_e5m2,
+    Float8E5M2FNUZType: torch.float8_e5m2fnuz,
+}
+"""Floats numpy lacks; PyTorch rounds to them."""
 _COMPLEX = {Float32Type: np.complex64, Float64Type: np.complex128}
 
 
@@ -76,21 +84,27 @@ def dtype_of(type_: Attribute) -> np.dtype[Any]:
         size = next(size for size in (8, 16, 32, 64) if size >= kind.width.data)
         unsigned = kind.signedness.data == Signedness.UNSIGNED
         return np.dtype(f"{'uint' if unsigned else 'int'}{size}")
+    if type(kind) in _NARROW:
+        return np.dtype(np.float32)
     if type(kind) in _FLOATS:
         return np.dtype(_FLOATS[type(kind)])
     if isinstance(kind, ComplexType) and type(kind.element_type) in _COMPLEX:
         return np.dtype(_COMPLEX[type(kind.element_type)])
     raise EngineError(
         f"the reference engine has no values of type {kind}",
-        hint="cast the model to a dtype among bool, int8 to int64, float16, bfloat16, float32, "
-        "float64, complex64 and complex128",
+        hint="cast the model to bool, an integer dtype, float8 to float64, complex64 or complex128",
     )
 
 
-def round_to_bf16(array: Array) -> Array:
-    """The nearest bf16 of every float32, ties to even, as float32."""
-    flat = torch.from_numpy(np.array(array, dtype=np.float32))
-    return flat.to(torch.bfloat16).to(torch.float32).numpy()
+def is_narrow(dtype: torch.dtype) -> bool:
+    """Whether numpy lacks a dtype, so that its values are held in float32."""
+    return dtype in _NARROW.values()
+
+
+def _rounded(array: Array, dtype: torch.dtype) -> Array:
+    """The nearest value of a narrow dtype for every element, as float32."""
+    wide = torch.from_numpy(np.array(array, dtype=np.float32))
+    return wide.to(dtype).to(torch.float32).numpy()
 
 
 def fit(value: Any, type_: Attribute) -> Array:
@@ -98,8 +112,8 @@ def fit(value: Any, type_: Attribute) -> Array:
     kind = element_type(type_)
     array = np.asarray(value)
     dtype = dtype_of(kind)
-    if isinstance(kind, BFloat16Type):
-        return round_to_bf16(array)
+    if narrow := _NARROW.get(type(kind)):
+        return _rounded(array, narrow)
     if dtype == np.bool_ and array.dtype != np.bool_:
         return (array.astype(np.int64) & 1) != 0
     if array.dtype != dtype:
@@ -153,6 +167,7 @@ def literal_to_array(literal: Attribute, type_: Attribute, resources: Resources)
     Raises:
         EngineError: an unknown kind of literal, a missing resource, or one of the wrong size.
     """
+    shape = type_.get_shape() if isinstance(type_, TensorType) else ()
     match literal:
         case IntegerAttr():
             return fit(np.array(literal.value.data & 0xFFFF_FFFF_FFFF_FFFF, np.uint64), type_)
@@ -161,9 +176,9 @@ def literal_to_array(literal: Attribute, type_: Attribute, resources: Resources)
         case ArrayAttr(data=(FloatAttr() as real, FloatAttr() as imaginary)):
             return fit(complex(real.value.data, imaginary.value.data), type_)
         case DenseIntOrFPElementsAttr():
-            return _from_bytes(literal.data.data, type_)
+            return from_bytes(literal.data.data, type_, shape)
         case WeightAttr():
-            return _from_bytes(literal.source.data.view(), type_)
+            return from_bytes(literal.source.data.view(), type_, shape)
         case DenseResourceAttr():
             name = literal.resource_handle.data
             blob = resources(name)
@@ -172,21 +187,20 @@ def literal_to_array(literal: Attribute, type_: Attribute, resources: Resources)
                     f"the contents of dense_resource<{name}> are not in the module",
                     hint="write the module with inline weights, or pass the weights along",
                 )
-            return _from_bytes(blob, type_)
+            return from_bytes(blob, type_, shape)
     raise EngineError(
         f"the reference engine cannot read a literal of kind {type(literal).__name__}"
     )
 
 
-def _from_bytes(data: bytes | memoryview, type_: Attribute) -> Array:
+def from_bytes(data: bytes | memoryview, type_: Attribute, shape: tuple[int, ...]) -> Array:
     """Row-major little-endian elements; one element alone stands for all (a splat)."""
     kind = element_type(type_)
     dtype = dtype_of(kind)
-    shape = type_.get_shape() if isinstance(type_, TensorType) else ()
     count = int(np.prod(shape, dtype=np.int64))
     array: Array
-    if isinstance(kind, BFloat16Type):
-        array = (np.frombuffer(data, np.uint16).astype(np.uint32) << 16).view(np.float32)
+    if narrow := _NARROW.get(type(kind)):
+        array = torch.frombuffer(bytearray(data), dtype=narrow).to(torch.float32).numpy()
     elif dtype == np.bool_:
         array = _booleans(np.frombuffer(data, np.uint8), count)
     else:
@@ -196,6 +210,15 @@ def _from_bytes(data: bytes | memoryview, type_: Attribute) -> Array:
     if array.size != count:
         raise EngineError(f"a literal of type {type_} has {array.size} elements instead of {count}")
     return array.reshape(shape)
+
+
+def to_bytes(array: Array, type_: Attribute) -> bytes:
+    """The elements as they are in memory, row-major."""
+    narrow = _NARROW.get(type(element_type(type_)))
+    if narrow is None:
+        return array.tobytes()
+    stored = torch.from_numpy(np.array(array, order="C")).to(narrow)
+    return stored.reshape(-1).view(torch.uint8).numpy().tobytes()
 
 
 def _booleans(data: np.ndarray[Any, np.dtype[np.uint8]], count: int) -> Array:
