@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import IO
 
 import pytest
 
 from torch2mlir.errors import InputError
-from torch2mlir.tools.output import write_whole
+from torch2mlir.tools.output import checked_target, described, write_whole
 
 
-def test_companions_move_along(tmp_path: Path) -> None:
-    def write(path: Path) -> None:
-        path.write_text("text")
-        path.with_suffix(".safetensors").write_bytes(b"weights")
-
-    files = write_whole(tmp_path / "m.mlir", write)
-    assert files == [tmp_path / "m.safetensors", tmp_path / "m.mlir"]
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["m.mlir", "m.safetensors"]
+def test_a_file_is_replaced(tmp_path: Path) -> None:
+    target = tmp_path / "m.bin"
+    target.write_text("old")
+    write_whole(target, lambda stream: stream.write(b"new"))
+    assert target.read_text() == "new"
+    assert described(target) == f"{target} (3 B)"
 
 
 def test_a_failing_writer_leaves_the_old_file(tmp_path: Path) -> None:
     target = tmp_path / "m.mlir"
     target.write_text("old")
 
-    def write(path: Path) -> None:
-        path.write_text("half")
+    def write(stream: IO[bytes]) -> None:
+        stream.write(b"half")
         raise RuntimeError("disk full")
 
     with pytest.raises(RuntimeError):
@@ -36,6 +35,6 @@ def test_a_failing_writer_leaves_the_old_file(tmp_path: Path) -> None:
 
 def test_a_missing_folder_is_an_input_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="not a folder"):
-        write_whole(tmp_path / "nowhere" / "m.mlir", Path.touch)
+        checked_target(tmp_path / "nowhere" / "m.mlir")
     with pytest.raises(InputError, match="is a folder"):
-        write_whole(tmp_path, Path.touch)
+        checked_target(tmp_path)

@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 from torch2mlir.tools.capture import add_program_arguments, captured
-from torch2mlir.tools.output import STDOUT, write_whole
-from torch2mlir.tools.progress import Progress, human_bytes
+from torch2mlir.tools.output import STDOUT, checked_target, described
+from torch2mlir.tools.progress import Progress
 from torch2mlir.tools.source import load_source
 
 SUMMARY = "compile a program to MLIR text"
@@ -55,23 +55,19 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     with Progress(options.quiet) as progress:
         with progress.stage("load"):
             source = load_source(options.program)
-        exported = captured(source, options.dynamic, progress)
+        output = options.output or f"{source.name}.{options.to}.mlir"
+        target = None if output == STDOUT else checked_target(Path(output))
+        program = captured(source, options.dynamic, progress, options.func_name)
         with progress.stage("lower") as stage:
             module = torch2mlir.export_and_import(
-                exported,
-                output_type=options.to,
-                weights=options.weights,
-                func_name=options.func_name,
+                program, output_type=options.to, weights=options.weights
             )
-            stage.detail = f"{options.to}, {module.op_count} ops"
+            count = sum(1 for _ in module.operation.walk())
+            stage.detail = f"{options.to}, {count} ops"
         with progress.stage("write") as stage:
-            if options.output == STDOUT:
-                module.write(sys.stdout, **form)
+            if target is None:
+                sys.stdout.write(module.text(**form))
                 sys.stdout.flush()
-                return 0
-            output = Path(options.output or f"{source.name}.{options.to}.mlir")
-            files = write_whole(output, lambda path: module.save(path, **form))
-            stage.detail = ", ".join(
-                f"{file} ({human_bytes(file.stat().st_size)})" for file in reversed(files)
-            )
+            else:
+                stage.detail = ", ".join(map(described, module.save(target, **form)))
     return 0

@@ -105,17 +105,18 @@ class OptMain(xDSLOptMain):
             ParseError: the input is not MLIR that we can read.
             PassError: a pass failed, or the module does not verify.
         """
-        self._aside: str | None = None
+        self._aside = ""
         try:
             super().run()
-            if self._aside is not None:
+            if self._aside:
+                os.chmod(self._aside, 0o644)
                 os.replace(self._aside, self.args.output_file)
         except (XdslParseError, UnicodeDecodeError) as error:
             raise ParseError(f"{self.get_input_name()} is not valid MLIR: {error}") from error
         except DiagnosticException as error:
             raise PassError(f"{self.get_input_name()}: {error}") from error
         finally:
-            if self._aside is not None and os.path.exists(self._aside):
+            if self._aside and os.path.exists(self._aside):
                 os.unlink(self._aside)
 
     def output_resulting_program(self, prog: ModuleOp) -> str:

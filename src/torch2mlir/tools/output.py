@@ -6,34 +6,45 @@ import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import IO
 
 from torch2mlir.errors import InputError
 
 STDOUT = "-"
 
 
-def write_whole(target: Path, write: Callable[[Path], None]) -> list[Path]:
-    """Let ``write`` make a file and its companions aside, then move them into place together.
-
-    Args:
-        target: the file that is wanted.
-        write: is given a path of the same file name in a temporary folder of the same file system;
-            what it creates next to that path (external weights) moves along.
-
-    Returns:
-        The files written, ``target`` last.
+def checked_target(target: Path) -> Path:
+    """The same path, which can be written.
 
     Raises:
-        InputError: the folder does not exist or ``target`` is one.
+        InputError: its folder does not exist, or it is a folder itself.
     """
-    folder = target.parent
-    if not folder.is_dir():
-        raise InputError(f"{folder} is not a folder", hint="create it first")
+    if not target.parent.is_dir():
+        raise InputError(f"{target.parent} is not a folder", hint="create it first")
     if target.is_dir():
         raise InputError(f"{target} is a folder", hint="name a file with -o")
-    with tempfile.TemporaryDirectory(prefix=".torch2mlir-", dir=folder) as aside:
-        write(Path(aside) / target.name)
-        names = sorted(os.listdir(aside), key=lambda name: name == target.name)
-        for name in names:
-            os.replace(Path(aside) / name, folder / name)
-    return [folder / name for name in names]
+    return target
+
+
+def write_whole(target: Path, write: Callable[[IO[bytes]], object]) -> None:
+    """Replace ``target`` by what ``write`` writes, once all of it is written."""
+    checked_target(target)
+    descriptor, aside = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            write(stream)
+        os.chmod(aside, 0o644)
+        os.replace(aside, target)
+    except BaseException:
+        os.unlink(aside)
+        raise
+
+
+def described(file: Path) -> str:
+    """A file with its size as people read it, in powers of ten."""
+    amount = float(file.stat().st_size)
+    for unit in ("B", "kB", "MB"):
+        if amount < 1000:
+            return f"{file} ({amount:.3g} {unit})"
+        amount /= 1000
+    return f"{file} ({amount:.2f} GB)"

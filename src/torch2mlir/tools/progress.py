@@ -66,13 +66,3 @@ class Progress:
     def _say(self, stage: Stage) -> None:
         line = f"{stage.name:<10} {stage.seconds:8.2f} s  {stage.detail}".rstrip()
         self._console.print(line, markup=False, soft_wrap=True)
-
-
-def human_bytes(size: int) -> str:
-    """A file size as people read it, in powers of ten."""
-    amount = float(size)
-    for unit in ("B", "kB", "MB"):
-        if amount < 1000:
-            return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
-        amount /= 1000
-    return f"{amount:.2f} GB"

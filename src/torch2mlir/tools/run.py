@@ -11,7 +11,7 @@ import statistics
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from rich.console import Console
 from rich.table import Table
@@ -32,8 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--engine",
         choices=ENGINES,
-        default="xla",
-        help="what runs it (default: %(default)s)",
+        help="what runs it (default: xla for stablehlo, iree for the others)",
     )
     source = parser.add_mutually_exclusive_group()
     source.add_argument(
@@ -78,20 +77,21 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
         with progress.stage("load"):
             source = load_source(options.program)
             args, kwargs = _inputs(source, options)
-        exported = captured(source, options.dynamic, progress)
+        program = captured(source, options.dynamic, progress)
         if options.compare:
             with progress.stage("eager") as stage:
-                expected, times = _measure(exported.module(), args, kwargs, options.repeat)
+                eager = source.model.module() if source.is_exported else source.model
+                expected, times = _measure(eager, args, kwargs, options.repeat)
                 stage.detail = _spread(times)
         with progress.stage("compile") as stage:
-            compiled = torch2mlir.compile(exported, output_type=options.to, engine=options.engine)
-            stage.detail = f"{options.to} for {options.engine}"
+            compiled = torch2mlir.compile(program, output_type=options.to, engine=options.engine)
+            stage.detail = f"{options.to} for {compiled.engine.name}"
         with progress.stage("run") as stage:
             outputs, times = _measure(compiled, args, kwargs, options.repeat)
             stage.detail = _spread(times)
         if options.output is not None:
             with progress.stage("write") as stage:
-                write_whole(options.output, lambda path: _save(outputs, path))
+                write_whole(options.output, lambda stream: _save(outputs, stream))
                 stage.detail = str(options.output)
     return _report(outputs, expected, options)
 
@@ -132,17 +132,16 @@ def _named_leaves(outputs: Any) -> dict[str, Any]:
     return {keystr(path).strip("[]'.") or "output": leaf for path, leaf in leaves}
 
 
-def _save(outputs: Any, path: Path) -> None:
+def _save(outputs: Any, stream: IO[bytes]) -> None:
     import numpy
     import torch
 
-    arrays = {
+    arrays: dict[str, Any] = {
         name: torch.as_tensor(leaf).detach().numpy()
         for name, leaf in _named_leaves(outputs).items()
         if leaf is not None
     }
-    with path.open("wb") as file:
-        numpy.savez(file, **arrays)
+    numpy.savez(stream, **arrays)
 
 
 def _report(outputs: Any, expected: Any, options: argparse.Namespace) -> int:
