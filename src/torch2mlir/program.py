@@ -46,10 +46,9 @@ class StateInput:
 
 @dataclass(frozen=True)
 class UserOutput:
-    """A function result the caller gets; ``is_scalar`` for a Python number."""
+    """A function result the caller gets; ``type`` is None for a Python number."""
 
-    is_scalar: bool = False
-    is_bool: bool = False
+    type: ValueTensorType | None
 
 
 @dataclass(frozen=True)
@@ -57,13 +56,6 @@ class ConstantOutput:
     """A part of the caller's result that is the same in every call and no function result."""
 
     value: Any
-
-
-@dataclass(frozen=True)
-class AliasedOutput:
-    """A part of the caller's result that is one of the caller's own arguments, by its position."""
-
-    position: int
 
 
 @dataclass(frozen=True)
@@ -75,7 +67,7 @@ class Mutation:
 
 
 FunctionInput = UserInput | StateInput
-Output = UserOutput | ConstantOutput | AliasedOutput
+Output = UserOutput | ConstantOutput
 
 
 @dataclass

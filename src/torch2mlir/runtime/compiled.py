@@ -14,6 +14,7 @@ from torch2mlir.conversion.driver import convert_module, solve
 from torch2mlir.dialects.printer import WeightSyntax, module_text
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import Dim
+from torch2mlir.dialects.torch.types import ValueTensorType
 from torch2mlir.errors import InputError
 from torch2mlir.frontends import dtypes
 from torch2mlir.program import ConstantOutput, Program, Signature, StateInput, UserInput
@@ -108,7 +109,7 @@ class CompiledFunction:
             for mutation, value in zip(self.program.signature.mutations, mutated, strict=True):
                 position = mutation.position
                 target = states[mutation.name] if position is None else leaves[position]
-                target.copy_(value)
+                target.copy_(value.view(target.dtype))
 
     def _result(self, returned: Sequence[torch.Tensor]) -> Any:
         signature = self.program.signature
@@ -119,7 +120,7 @@ class CompiledFunction:
                 leaves.append(output.value)
             else:
                 value = next(values)
-                leaves.append(value.item() if getattr(output, "is_scalar", False) else value)
+                leaves.append(value.item() if output.type is None else _retyped(value, output.type))
         if signature.out_spec is None:
             return tuple(leaves)
         return pytree.tree_unflatten(leaves, signature.out_spec)
@@ -127,6 +128,12 @@ class CompiledFunction:
 
 def _as_tensor(value: Any) -> torch.Tensor:
     return value if isinstance(value, torch.Tensor) else torch.tensor(value)
+
+
+def _retyped(value: torch.Tensor, type: ValueTensorType) -> torch.Tensor:
+    """Engines see signless integers; the bits are right, the dtype may be the signed one."""
+    dtype = dtypes.FROM_ELEMENT_TYPE[type.dtype] if type.dtype is not None else value.dtype
+    return value if value.dtype == dtype else value.view(dtype)
 
 
 class _Binder:

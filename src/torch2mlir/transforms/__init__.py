@@ -1,1 +1,49 @@
-"""Passes and pipelines over the torch dialect, by the names Torch-MLIR gives them."""
+"""Passes over the torch dialect and to the target dialects, by their pipeline names.
+
+Passes are imported when they are run: the ones that need PyTorch's semantics import it, the others do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+
+from xdsl.passes import ModulePass
+
+from torch2mlir.errors import PassError
+
+_LOCATIONS: dict[str, str] = {
+    "torch-canonicalize": "torch2mlir.transforms.canonicalize:CanonicalizePass",
+    "torch-decompose-complex-ops": "torch2mlir.transforms.decompose_complex_ops:DecomposeComplexOpsPass",
+    "torch-lower-to-backend-contract": (
+        "torch2mlir.transforms.lower_to_backend_contract:LowerToBackendContractPass"
+    ),
+    "torch-refine-types": "torch2mlir.transforms.refine_types:RefineTypesPass",
+    "torch-weights-as-arguments": "torch2mlir.transforms.weights_as_arguments:WeightsAsArgumentsPass",
+    "convert-torch-to-linalg": "torch2mlir.conversion.driver:ConvertTorchToLinalgPass",
+    "convert-torch-to-stablehlo": "torch2mlir.conversion.driver:ConvertTorchToStablehloPass",
+    "convert-torch-to-tosa": "torch2mlir.conversion.driver:ConvertTorchToTosaPass",
+}
+
+
+def _loader(name: str, location: str) -> Callable[[], type[ModulePass]]:
+    def load() -> type[ModulePass]:
+        module, _, attribute = location.partition(":")
+        try:
+            found: type[ModulePass] = getattr(import_module(module), attribute)
+        except ModuleNotFoundError as error:
+            if error.name != "torch":
+                raise
+            raise PassError(
+                f"the pass '{name}' runs PyTorch's own semantics, and PyTorch is not installed",
+                hint="pip install torch",
+            ) from error
+        return found
+
+    return load
+
+
+PASSES: dict[str, Callable[[], type[ModulePass]]] = {
+    name: _loader(name, location) for name, location in _LOCATIONS.items()
+}
+"""Pipeline name -> loader of the pass."""

@@ -80,7 +80,7 @@ class Decomposer:
 
     def _decompose(self, op: RegistryOp, block: Block, constants: ConstantPool) -> None:
         try:
-            call = _Call.of(op, self.values)
+            call = Call.of(op, self.values)
             key = (op.name, call.key)
             if key not in self._templates:
                 self._templates[key] = self._trace(op, call)
@@ -92,7 +92,7 @@ class Decomposer:
             error.location = error.location or describe(op.location)
             raise
 
-    def _trace(self, op: RegistryOp, call: _Call) -> _Template | None:
+    def _trace(self, op: RegistryOp, call: Call) -> _Template | None:
         overload = find_overload(op.name)
         function = None if overload is None else find_decomposition(overload)
         if function is None:
@@ -103,14 +103,8 @@ class Decomposer:
             args, kwargs = call.rebuild(leaves)
             return decomposition(*args, **kwargs)
 
-        arguments = [
-            self.world.tensor(leaf.type)  # type: ignore[arg-type]
-            if isinstance(leaf, SSAValue)
-            else self.world.integer(leaf)
-            for leaf in call.leaves
-        ]
         try:
-            graph_module = self.world.trace(flat, arguments, table())
+            graph_module = self.world.trace(flat, call.fakes(self.world), table())
         except Torch2MLIRError:
             raise
         except Exception as error:  # PyTorch's own errors: bad arguments, guards on unknown sizes
@@ -133,7 +127,7 @@ class Decomposer:
         self,
         template: _Template,
         op: RegistryOp,
-        call: _Call,
+        call: Call,
         block: Block,
         constants: ConstantPool,
     ) -> None:
@@ -185,7 +179,7 @@ def _replace_list(op: RegistryOp, results: Sequence[SSAValue]) -> None:
 
 
 @dataclass
-class _Call:
+class Call:
     """The arguments of one op: which are tensors or symbolic sizes (leaves), and the rest as constants."""
 
     leaves: list[SSAValue | Dim] = field(default_factory=list)
@@ -194,7 +188,7 @@ class _Call:
     arguments: list[tuple[str, bool, Any]] = field(default_factory=list)
 
     @classmethod
-    def of(cls, op: RegistryOp, values: Values) -> _Call:
+    def of(cls, op: RegistryOp, values: Values) -> Call:
         """Reads the operands of a registry op."""
         call = cls()
         for argument, operand in zip(op.schema.arguments, op.operands, strict=True):
@@ -239,6 +233,13 @@ class _Call:
         self.leaves.append(leaf)
         self.values.append(operand)
         return len(self.leaves) - 1
+
+    def fakes(self, world: FakeWorld) -> list[Any]:
+        """The leaves as PyTorch sees them: fake tensors and symbolic integers."""
+        return [
+            world.tensor(leaf.type) if isinstance(leaf, SSAValue) else world.integer(leaf)  # type: ignore[arg-type]
+            for leaf in self.leaves
+        ]
 
     def rebuild(self, leaves: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
         """Positional and keyword arguments with the leaves filled in."""

@@ -153,10 +153,35 @@ def _attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Any:
-    """PyTorch's mathematical form of attention instead of the kernel it would pick for the CPU."""
-    return aten._scaled_dot_product_attention_math(
-        query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa
-    )[0]
+    """``softmax(scale * query @ key.T + mask) @ value``; half precision computes in float32.
+
+    A row whose keys are all masked gives zeros, as PyTorch's: its maximum is clamped to the lowest finite number, so
+    its exponentials vanish, and the sum of any other row is at least ``exp(0)``.
+    """
+    dtype = query.dtype
+    computed = torch.float32 if dtype in (torch.float16, torch.bfloat16) else dtype
+    query, key, value = (x.to(computed) for x in (query, key, value))
+    if enable_gqa:
+        key = key.repeat_interleave(query.shape[-3] // key.shape[-3], -3)
+        value = value.repeat_interleave(query.shape[-3] // value.shape[-3], -3)
+    scale = query.shape[-1] ** -0.5 if scale is None else scale
+    scores = torch.matmul(query * scale, key.transpose(-2, -1))
+    if is_causal:
+        rows, columns = (torch.arange(n, device=scores.device) for n in scores.shape[-2:])
+        scores = torch.where(rows.unsqueeze(1) >= columns, scores, -torch.inf)
+    if attn_mask is None:
+        weights = torch.softmax(scores, -1)
+    else:
+        if attn_mask.dtype == torch.bool:
+            scores = torch.where(attn_mask, scores, -torch.inf)
+        else:
+            scores = scores + attn_mask
+        lowest = torch.finfo(computed).min
+        exponentials = torch.exp(scores - scores.amax(-1, keepdim=True).clamp(min=lowest))
+        weights = exponentials / exponentials.sum(-1, keepdim=True).clamp(min=1.0)
+    if dropout_p > 0:
+        weights = torch.dropout(weights, dropout_p, True)
+    return torch.matmul(weights, value).to(dtype)
 
 
 @decomposes(aten.var.correction, prims.var.default)
@@ -286,3 +311,44 @@ def _arange(end: Any, **options: Any) -> Any:
 @decomposes(aten.arange.start)
 def _arange_start(start: Any, end: Any, **options: Any) -> Any:
     return aten.arange.start_step(start, end, 1, **options)
+
+
+@decomposes(aten.full_like.default)
+def _full_like(a: Any, value: Any, *, dtype: Any = None, **_: Any) -> Any:
+    return aten.full(a.shape, value, dtype=dtype or a.dtype, device=a.device)
+
+
+@decomposes(aten.zeros_like.default, aten.empty_like.default)
+def _zeros_like(a: Any, *, dtype: Any = None, **_: Any) -> Any:
+    return aten.full(a.shape, 0, dtype=dtype or a.dtype, device=a.device)
+
+
+@decomposes(aten.ones_like.default)
+def _ones_like(a: Any, *, dtype: Any = None, **_: Any) -> Any:
+    return aten.full(a.shape, 1, dtype=dtype or a.dtype, device=a.device)
+
+
+@decomposes(aten.new_full.default)
+def _new_full(a: Any, size: Any, value: Any, *, dtype: Any = None, **_: Any) -> Any:
+    return aten.full(size, value, dtype=dtype or a.dtype, device=a.device)
+
+
+@decomposes(aten.new_zeros.default, aten.new_empty.default)
+def _new_zeros(a: Any, size: Any, *, dtype: Any = None, **_: Any) -> Any:
+    return aten.full(size, 0, dtype=dtype or a.dtype, device=a.device)
+
+
+@decomposes(aten.new_ones.default)
+def _new_ones(a: Any, size: Any, *, dtype: Any = None, **_: Any) -> Any:
+    return aten.full(size, 1, dtype=dtype or a.dtype, device=a.device)
+
+
+@decomposes(aten.zeros.default, aten.empty.memory_format)
+def _zeros(size: Any, *, dtype: Any = None, **_: Any) -> Any:
+    """An uninitialised tensor may hold anything: zeros are what every engine agrees on."""
+    return aten.full(size, 0, dtype=dtype or torch.get_default_dtype(), device="cpu")
+
+
+@decomposes(aten.ones.default)
+def _ones(size: Any, *, dtype: Any = None, **_: Any) -> Any:
+    return aten.full(size, 1, dtype=dtype or torch.get_default_dtype(), device="cpu")

@@ -89,7 +89,9 @@ class LowerToBackendContractPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         from torch2mlir.transforms.decompose_complex_ops import DecomposeComplexOpsPass
+        from torch2mlir.transforms.refine_types import RefineTypesPass
 
+        RefineTypesPass().apply(ctx, op)
         CanonicalizePass().apply(ctx, op)
         DecomposeComplexOpsPass(self.backend_legal_ops).apply(ctx, op)
         CanonicalizePass().apply(ctx, op)

@@ -76,10 +76,11 @@ def resolve_shapes(module: Operation) -> None:
             op.erase()
     for op in module.walk():
         if isinstance(op, FuncOp):
-            _retype_function(op)
+            retype_function(op)
 
 
-def _retype_function(function: FuncOp) -> None:
+def retype_function(function: FuncOp) -> None:
+    """Makes a function's type that of its arguments and of what it returns."""
     block = function.body.blocks.first
     if block is None or not isinstance(block.last_op, ReturnOp):
         return

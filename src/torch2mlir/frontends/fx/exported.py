@@ -11,9 +11,6 @@ from torch.export.graph_signature import (
     InputKind,
     InputSpec,
     OutputKind,
-    SymBoolArgument,
-    SymFloatArgument,
-    SymIntArgument,
 )
 from torch.fx import Graph, GraphModule, Node
 from xdsl.dialects.builtin import FunctionType, ModuleOp
@@ -210,8 +207,9 @@ class _ExportedImport(_FunctionImport):
             elif spec.kind is OutputKind.USER_INPUT_MUTATION:
                 final[str(spec.target)] = self.importer.operand(item)
             elif isinstance(item, Node):
-                outputs.append(_output(spec.arg))
-                values.append(self.importer.operand(item))
+                value = self.importer.operand(item)
+                outputs.append(_output(value))
+                values.append(value)
             else:
                 outputs.append(ConstantOutput(item))
         results = list[SSAValue]()
@@ -225,11 +223,8 @@ class _ExportedImport(_FunctionImport):
         return results + values
 
 
-def _output(argument: Any) -> UserOutput:
-    return UserOutput(
-        is_scalar=isinstance(argument, SymIntArgument | SymFloatArgument | SymBoolArgument),
-        is_bool=isinstance(argument, SymBoolArgument),
-    )
+def _output(value: SSAValue) -> UserOutput:
+    return UserOutput(value.type if isinstance(value.type, t.ValueTensorType) else None)
 
 
 def import_graph_module(
@@ -260,8 +255,7 @@ def import_graph_module(
         if isinstance(item, Node):
             value = building.importer.operand(item)
             results.append(value)
-            scalar = not isinstance(value.type, t.AnyTensorType)
-            building.signature.outputs.append(UserOutput(scalar, value.type == t.bool_type))
+            building.signature.outputs.append(_output(value))
         else:
             building.signature.outputs.append(ConstantOutput(item))
     return building.finish(results)

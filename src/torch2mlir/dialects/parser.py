@@ -1,0 +1,97 @@
+"""Reading MLIR text: xDSL's parser, with what weights need.
+
+- A resource of the text (``dense_resource<name>`` with its bytes at the end) becomes a weight, a reference to those bytes.
+- The hexadecimal form of a float in a dense literal (``dense<0xFF800000>``, an infinity) is its bits; xDSL 0.74 reads
+  the integer they spell.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdsl.context import Context
+from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
+from xdsl.dialects.builtin import AnyFloat, DenseResourceAttr, ModuleOp, TensorType
+from xdsl.ir import Operation
+from xdsl.parser import AttrParser, Parser
+from xdsl.utils.exceptions import ParseError as XdslParseError
+
+from torch2mlir.dialects import make_context
+from torch2mlir.dialects.weights import BufferSource, SourceAttr, WeightAttr
+from torch2mlir.errors import ParseError
+
+HEADER_BYTES = 4
+"""A resource blob starts with its alignment, a 32-bit integer."""
+
+
+def parse_module(text: str, name: str = "<text>", context: Context | None = None) -> ModuleOp:
+    """The module in a text, in custom or generic syntax.
+
+    Args:
+        text: MLIR.
+        name: what messages call it.
+        context: the dialects to know; ours by default.
+
+    Raises:
+        ParseError: the text is not MLIR, or uses syntax none of the dialects has.
+    """
+    parser = MlirParser(context or make_context(), text, name)
+    try:
+        return parser.parse_module()
+    except XdslParseError as error:
+        raise ParseError(f"{name} is not valid MLIR: {error}") from error
+
+
+class MlirParser(Parser):
+    """xDSL's parser with weights from the text's own resources."""
+
+    def __init__(self, context: Context, text: str, name: str = "<unknown>") -> None:
+        super().__init__(context, text, name)
+        self._blobs: dict[str, str] = {}
+
+    def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
+        """The module, its resources resolved."""
+        module = super().parse_module(allow_implicit_module)
+        if self._blobs:
+            sources = {
+                name: BufferSource(name, memoryview(bytes.fromhex(blob.removeprefix("0x"))[HEADER_BYTES:]))
+                for name, blob in self._blobs.items()
+            }
+            for op in module.walk():
+                _resolve(op, sources)
+        return module
+
+    def _parse_dialect_resource_handle(
+        self, dialect_name: str, interface: OpAsmDialectInterface
+    ) -> str:
+        return self.parse_optional_str_literal() or self.parse_identifier(" for resource handle")
+
+    def _parse_resource(self, dialect_name: str, interface: OpAsmDialectInterface) -> None:
+        key = self._parse_dialect_resource_handle(dialect_name, interface)
+        self.parse_punctuation(":")
+        self._blobs[key] = self.parse_str_literal()
+
+    def _parse_tensor_literal_element(self) -> AttrParser._TensorLiteralElement:
+        is_hexadecimal = self._current_token.text[:2].lower() == "0x"
+        element = super()._parse_tensor_literal_element()
+        if is_hexadecimal:
+            return _Bits(element.is_negative, element.value, element.span)
+        return element
+
+
+class _Bits(AttrParser._TensorLiteralElement):
+    """An element in hexadecimal: a number for integers, the bits for floats."""
+
+    def to_type(self, parser: AttrParser, type: Any) -> Any:
+        if isinstance(type, AnyFloat) and isinstance(self.value, int):
+            return next(type.iter_unpack(self.value.to_bytes(type.compile_time_size, "little")))
+        return super().to_type(parser, type)
+
+
+def _resolve(op: Operation, sources: dict[str, BufferSource]) -> None:
+    for table in (op.properties, op.attributes):
+        for key, value in table.items():
+            if isinstance(value, DenseResourceAttr) and isinstance(value.type, TensorType):
+                source = sources.get(value.resource_handle.data)
+                if source is not None:
+                    table[key] = WeightAttr(SourceAttr(source), value.type)
