@@ -19,6 +19,7 @@ from xdsl.xdsl_opt_main import xDSLOptMain
 
 from torch2mlir import transforms
 from torch2mlir.dialects import make_context
+from torch2mlir.dialects.parser import MlirParser
 from torch2mlir.dialects.printer import MlirPrinter
 from torch2mlir.errors import ParseError, PassError
 from torch2mlir.tools.failure import guarded
@@ -53,6 +54,16 @@ class OptMain(xDSLOptMain):
         for name, load in Universe.get_multiverse().all_dialects.items():
             if name not in taken:
                 self.ctx.register_dialect(name, load)
+
+    def register_all_frontends(self) -> None:
+        """MLIR text, its resources read as weights."""
+
+        def read(stream: IO[bytes]) -> ModuleOp:
+            text = stream.read().decode("utf-8")
+            parser = MlirParser(self.ctx, text, self.get_input_name())
+            return parser.parse_module(not self.args.no_implicit_module)
+
+        self.available_frontends["mlir"] = read
 
     def register_all_passes(self) -> None:
         """Ours first: where xDSL has a pass of the same name, the name means ours."""
