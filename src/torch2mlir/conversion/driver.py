@@ -20,8 +20,8 @@ from torch2mlir.dialects.locations import describe
 from torch2mlir.dialects.torch import core, dims
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim, KnownSize
-from torch2mlir.dialects.torch.values import Unknown, Values
 from torch2mlir.dialects.torch.symbols import resolve_shapes
+from torch2mlir.dialects.torch.values import Unknown, Values
 from torch2mlir.errors import BackendContractError, UnsupportedOpError
 from torch2mlir.transforms.core_ops import SCALAR_OPS
 
