@@ -84,12 +84,18 @@ def _others(kept: set[str]) -> Iterator[tuple[str, str]]:
     from torch2mlir.transforms.decompositions import find_decomposition, find_overload
 
     for op in op_names():
+        if not op.startswith(("torch.aten.", "torch.prims.", "torch.quantized_decomposed.")):
+            continue  # the rest is TorchScript's own
         schema = find_schema(op)
         if op in CORE_OPS or op in kept or schema is None or schema.is_mutating:
             continue
         overload = find_overload(op)
-        if overload is not None:
+        if overload is None:
+            continue
+        try:
             yield op, "decomposed" if find_decomposition(overload) else ABSENT
+        except RuntimeError:  # known to TorchScript alone, like aten::Bool.Tensor
+            continue
 
 
 def _marks(row: Row) -> list[str]:
