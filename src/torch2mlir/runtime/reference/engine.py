@@ -16,6 +16,7 @@ from xdsl.ir import Attribute, Operation
 
 from torch2mlir.dialects import make_context
 from torch2mlir.dialects.locations import describe
+from torch2mlir.dialects.parser import parse_module
 from torch2mlir.runtime.engine import Engine, Prepared, host_tensor
 from torch2mlir.runtime.reference.func import call_function
 from torch2mlir.runtime.reference.interpreter import (
@@ -24,7 +25,6 @@ from torch2mlir.runtime.reference.interpreter import (
     check_supported,
     op_name,
 )
-from torch2mlir.runtime.reference.reader import read_program
 from torch2mlir.runtime.reference.values import Array, Resources, dtype_of, is_narrow
 from torch2mlir.runtime.signature import Signature, TensorSpec, entry_signature
 
@@ -58,17 +58,20 @@ class ReferenceEngine(Engine):
             EngineError: another dialect, no such function, or an op that is not implemented.
         """
         self.check_output_type(output_type)
-        module, inline = (
-            (text, None)
-            if isinstance(text, ModuleOp)
-            else read_program(make_context(allow_unregistered=True), text)
-        )
+        module = text if isinstance(text, ModuleOp) else _parse(text)
         check_supported(module)
-        interpreter = ReferenceInterpreter(
-            module, resources=resources or inline or (lambda name: None)
-        )
+        interpreter = ReferenceInterpreter(module, resources=resources or _no_resources)
         function = interpreter.symbol(func_name)
         return ReferenceExecutable(interpreter, function, func_name)
+
+
+def _parse(text: str) -> ModuleOp:
+    """A module from text; what no dialect declares is left to :func:`check_supported`."""
+    return parse_module(text, "<program>", make_context(allow_unregistered=True))
+
+
+def _no_resources(name: str) -> bytes | None:
+    return None
 
 
 @dataclass(frozen=True)

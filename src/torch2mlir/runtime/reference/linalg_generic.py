@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, StringAttr
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
-from xdsl.ir.affine import AffineMap
+from xdsl.ir.affine import AffineExpr, AffineMap
 
 from torch2mlir.errors import EngineError
 from torch2mlir.runtime.reference.contraction import contract
@@ -143,9 +143,7 @@ def reduce(
     rank = inputs[0].ndim
     reduced = integers(op, "dimensions")
     kept = [d for d in range(rank) if d not in reduced]
-    to_output = AffineMap.from_callable(
-        lambda *dims: tuple(dims[d] for d in kept), dim_symbol_split=(rank, 0)
-    )
+    to_output = AffineMap(rank, 0, tuple(AffineExpr.dimension(d) for d in kept))
     nest = Nest(
         op,
         op.regions[0].block,
