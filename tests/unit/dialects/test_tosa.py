@@ -1,17 +1,14 @@
 """The TOSA dialect against torch-mlir-opt and IREE: every operation, both forms, both ways."""
 
-from io import StringIO
 from pathlib import Path
 
 import pytest
-from xdsl.context import Context
-from xdsl.dialects.builtin import Builtin, ModuleOp
-from xdsl.dialects.func import Func
-from xdsl.parser import Parser
-from xdsl.printer import Printer
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import ParseError, VerifyException
 
 from tests.oracle import iree_opt, torch_mlir_opt
+from tests.unit.dialects.roundtrip import function, text_of
+from tests.unit.dialects.roundtrip import parse as parse_in
 from torch2mlir.dialects.tosa import TOSA, ConstShapeOp, ShapeType
 
 INSTANCES = (Path(__file__).parent / "tosa_ops.mlir").read_text()
@@ -19,22 +16,7 @@ ONLY_IN_IREE = {"tosa.argmin"}
 
 
 def parse(text: str) -> ModuleOp:
-    context = Context()
-    for dialect in (Builtin, Func, TOSA):
-        context.load_dialect(dialect)
-    module = Parser(context, text).parse_module()
-    module.verify()
-    return module
-
-
-def text_of(module: ModuleOp, *, generic: bool = False) -> str:
-    stream = StringIO()
-    Printer(stream, print_generic_format=generic).print_op(module)
-    return stream.getvalue()
-
-
-def function(body: str, arguments: str = "") -> str:
-    return f"func.func @f({arguments}) {{\n{body}\nreturn\n}}"
+    return parse_in(text, TOSA)
 
 
 def test_every_operation_has_an_instance():

@@ -1,0 +1,139 @@
+"""The tensor dialect with what xDSL lacks of it: register `TENSOR` in place of xDSL's `Tensor`.
+
+Added: bitcast, generate, rank. Corrected: expand_shape of a tensor of rank 0.
+"""
+
+from typing import Self
+
+from xdsl.dialects import tensor
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    DenseArrayBase,
+    IndexType,
+    TensorType,
+    UnrankedTensorType,
+    i64,
+)
+from xdsl.dialects.utils.reshape_ops_utils import ContiguousArrayOfIntArray
+from xdsl.irdl import (
+    IRDLOperation,
+    base,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import Pure, RecursiveMemoryEffect
+from xdsl.utils.exceptions import VerifyException
+
+from torch2mlir.dialects.arith_ext import extended
+from torch2mlir.dialects.assembly import type_text, values_text
+
+ANY_TENSOR = base(TensorType) | base(UnrankedTensorType)
+
+
+@irdl_op_definition
+class BitcastOp(IRDLOperation):
+    """The same bits under another element type of equal width."""
+
+    name = "tensor.bitcast"
+
+    source = operand_def(ANY_TENSOR)
+    dest = result_def(ANY_TENSOR)
+    traits = traits_def(Pure())
+
+    assembly_format = "$source attr-dict `:` type($source) `to` type($dest)"
+
+
+@irdl_op_definition
+class RankOp(IRDLOperation):
+    """The number of dimensions of a tensor."""
+
+    name = "tensor.rank"
+
+    tensor = operand_def(ANY_TENSOR)
+    result = result_def(IndexType)
+    traits = traits_def(Pure())
+
+    assembly_format = "$tensor attr-dict `:` type($tensor)"
+
+
+@irdl_op_definition
+class GenerateOp(IRDLOperation):
+    """A tensor whose elements the body computes from their indices."""
+
+    name = "tensor.generate"
+
+    dynamic_extents = var_operand_def(IndexType)
+    body = region_def("single_block")
+    result = result_def(TensorType)
+    traits = traits_def(RecursiveMemoryEffect())
+
+    def verify_(self) -> None:
+        type_ = self.result.type
+        assert isinstance(type_, TensorType)
+        shape = type_.get_shape()
+        if len(self.dynamic_extents) != shape.count(DYNAMIC_INDEX):
+            raise VerifyException(
+                f"{self.name}: {len(self.dynamic_extents)} sizes for the dynamic dimensions "
+                f"of {type_}"
+            )
+        if list(self.body.block.arg_types) != [IndexType()] * len(shape):
+            raise VerifyException(f"{self.name}: the body must take {len(shape)} indices")
+        last = self.body.block.last_op
+        if not isinstance(last, tensor.YieldOp) or last.operand_types[0] != type_.element_type:
+            raise VerifyException(f"{self.name}: the body must yield one {type_.element_type}")
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(f" {values_text(printer, self.operands)} ".replace("  ", " "))
+        printer.print_region(self.body)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(f" : {type_text(self.result.type)}")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        position = parser.pos
+        extents = (
+            parser.parse_optional_undelimited_comma_separated_list(
+                parser.parse_optional_unresolved_operand, parser.parse_unresolved_operand
+            )
+            or ()
+        )
+        body = parser.parse_region()
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        return cls.create(
+            operands=parser.resolve_operands(extents, [IndexType()] * len(extents), position),
+            result_types=[parser.parse_type()],
+            attributes=attributes,
+            regions=[body],
+        )
+
+
+@irdl_op_definition
+class ExpandShapeOp(tensor.ExpandShapeOp):
+    """Split dimensions; a tensor of rank 0 becomes one of dimensions 1."""
+
+    name = "tensor.expand_shape"
+
+    src = operand_def(TensorType)
+    dynamic_output_shape = var_operand_def(IndexType)
+    reassociation = prop_def(ContiguousArrayOfIntArray())
+    static_output_shape = prop_def(DenseArrayBase.constr(i64))
+    result = result_def(TensorType)
+
+    def verify_(self) -> None:
+        source, result = self.src.type, self.result.type
+        assert isinstance(source, TensorType) and isinstance(result, TensorType)
+        if source.get_shape():
+            super().verify_()
+        elif set(result.get_shape()) - {1}:
+            raise VerifyException(f"{self.name}: {source} does not expand to {result}")
+
+
+TENSOR = extended(tensor.Tensor, BitcastOp, ExpandShapeOp, GenerateOp, RankOp)
