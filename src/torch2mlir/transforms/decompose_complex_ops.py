@@ -104,7 +104,7 @@ class Decomposer:
             return decomposition(*args, **kwargs)
 
         try:
-            graph_module = self.world.trace(flat, call.fakes(self.world), table())
+            graph_module = self.world.trace(flat, call.fakes, table())
         except Torch2MLIRError:
             raise
         except Exception as error:  # PyTorch's own errors: bad arguments, guards on unknown sizes

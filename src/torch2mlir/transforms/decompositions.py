@@ -352,3 +352,8 @@ def _zeros(size: Any, *, dtype: Any = None, **_: Any) -> Any:
 @decomposes(aten.ones.default)
 def _ones(size: Any, *, dtype: Any = None, **_: Any) -> Any:
     return aten.full(size, 1, dtype=dtype or torch.get_default_dtype(), device="cpu")
+
+
+@decomposes(aten.copy.default)
+def _copy(a: Any, source: Any, non_blocking: bool = False) -> Any:
+    return aten.expand(_to_copy(source, dtype=a.dtype), a.shape)

@@ -21,6 +21,7 @@ from torch2mlir.frontends import dtypes
 from torch2mlir.frontends.fx import symbols
 
 _HINTS = (11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53)
+_OTHER_HINTS = (2003, 2011, 2017, 2027, 2029, 2039, 2053, 2063, 2069, 2081, 2083, 2087)
 """Example sizes of symbols: distinct primes, so that no test on an example holds by accident."""
 
 
@@ -31,7 +32,10 @@ class FakeWorld:
         ranges: smallest and largest value of each symbol.
     """
 
-    def __init__(self, ranges: dict[str, tuple[int, int]]) -> None:
+    def __init__(
+        self, ranges: dict[str, tuple[int, int]], hints: Sequence[int] = _HINTS
+    ) -> None:
+        self._hints = hints
         self.shape_env = ShapeEnv()
         self.mode = FakeTensorMode(shape_env=self.shape_env, allow_non_fake_inputs=True)
         self._ranges = ranges
@@ -43,7 +47,7 @@ class FakeWorld:
         if known is None:
             low, high = self._ranges.get(name, (2, symbols.INT64_MAX))
             low = max(low, 2)
-            hint = _HINTS[len(self._symbols) % len(_HINTS)]
+            hint = self._hints[len(self._symbols) % len(self._hints)]
             hint = low + hint if hint < low else hint
             known = self.shape_env.create_symbol(
                 max(low, min(hint, high)),
@@ -88,13 +92,43 @@ class FakeWorld:
             sizes = [self.integer(size) for size in type.sizes]  # type: ignore[arg-type]
             return torch.empty(sizes, dtype=dtypes.FROM_ELEMENT_TYPE[type.dtype])
 
+    def other(self) -> FakeWorld:
+        """A world with the same symbols and other example sizes."""
+        return FakeWorld(self._ranges, _OTHER_HINTS)
+
     def trace(
+        self,
+        function: Callable[..., Any],
+        arguments: Callable[[FakeWorld], Sequence[Any]],
+        table: dict[Any, Callable[..., Any]],
+    ) -> GraphModule:
+        """The ATen graph of a function of fake tensors and symbolic integers.
+
+        PyTorch may have asked how large the example sizes are. Then the function is traced again on other examples,
+        and the graphs must be the same: a choice that only holds for some sizes is no program.
+
+        Raises:
+            BackendContractError: the graph depends on the examples.
+        """
+        guards = len(self.shape_env.guards)
+        graph_module = self._trace(function, arguments(self), table)
+        if len(self.shape_env.guards) > guards or self.shape_env.replacements:
+            asked = ", ".join(str(guard.expr) for guard in self.shape_env.guards[guards:])
+            other = self.other()
+            again = other._trace(function, arguments(other), table)
+            if graph_module.code != again.code or self.shape_env.replacements:
+                raise BackendContractError(
+                    f"what this op does depends on its sizes ({asked})",
+                    hint="make the sizes it depends on static, or bound them with torch._check",
+                )
+        return graph_module
+
+    def _trace(
         self,
         function: Callable[..., Any],
         arguments: Sequence[Any],
         table: dict[Any, Callable[..., Any]],
     ) -> GraphModule:
-        """The ATen graph of a function of fake tensors and symbolic integers."""
         with self.mode, torch.no_grad(), enable_python_dispatcher():
             return make_fx(function, decomposition_table=table, tracing_mode="real")(*arguments)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
+from typing import NoReturn
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -13,9 +15,20 @@ from xdsl.passes import ModulePass
 from torch2mlir.dialects.locations import describe
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
+from torch2mlir.dialects.torch.dims import Dim
 from torch2mlir.errors import BackendContractError
 from torch2mlir.transforms.canonicalize import CanonicalizePass
 from torch2mlir.transforms.core_ops import CORE_OPS, SCALAR_OPS
+from torch2mlir.transforms.symbols import symbol_ranges
+
+_DATA_DEPENDENT = {
+    f"torch.aten.{name}"
+    for name in (
+        "nonzero nonzero_numpy masked_select _local_scalar_dense item unique_consecutive unique_dim _unique2"
+        " repeat_interleave.Tensor bincount is_nonzero equal"
+    ).split()
+}
+"""Ops whose result's shape, or whose Python value, depends on the elements of a tensor."""
 
 _ALLOWED: tuple[type[Operation], ...] = (
     core.ConstantOp,
@@ -38,28 +51,53 @@ def check_backend_contract(module: ModuleOp, legal_ops: tuple[str, ...] = ()) ->
         BackendContractError: names the first op that violates it, its types and the source line.
     """
     legal = CORE_OPS | SCALAR_OPS | {n if n.startswith("torch.") else f"torch.{n}" for n in legal_ops}
+    declared = symbol_ranges(module)
     for op in module.walk():
         if op is module:
             continue
         name = op.op_name if isinstance(op, core.OperatorOp) else op.name
         if not isinstance(op, _ALLOWED) and name not in legal:
-            raise BackendContractError(
-                f"'{name}' is not a core op and PyTorch has no decomposition for it",
-                op=_signature(op, name),
-                location=describe(op.location),
-                dialect="torch (backend contract)",
-                hint="register a lowering for your dialect with @torch2mlir.lowering(..), give a torch.library op "
-                "a traceable Python body, or run that part in PyTorch with torch2mlir.optimize",
-            )
+            if name in _DATA_DEPENDENT:
+                _violation(op, f"the result of '{name}' depends on the elements of a tensor", _STATIC)
+            _violation(op, f"'{name}' is not a core op and PyTorch has no decomposition for it", _OWN_OP)
         for result in op.results:
             if (problem := _problem(result.type)) is not None:
-                raise BackendContractError(
-                    f"{problem}: {result.type}",
-                    op=_signature(op, name),
-                    location=describe(op.location),
-                    dialect="torch (backend contract)",
-                    hint="annotate the function's arguments with full types and run torch-refine-types",
-                )
+                _violation(op, f"{problem}: {result.type}", _ANNOTATE)
+            if (size := _undeclared(result.type, declared)) is not None:
+                _violation(op, f"the size '{size}' depends on the elements of a tensor", _STATIC)
+
+
+_STATIC = (
+    "data-dependent shapes and values cannot be compiled: use torch.where, a mask, or a result of fixed size "
+    "(nonzero_static), or run that part in PyTorch with torch2mlir.optimize"
+)
+_OWN_OP = (
+    "register a lowering for your dialect with @torch2mlir.lowering(..), give a torch.library op a traceable Python "
+    "body, or run that part in PyTorch with torch2mlir.optimize"
+)
+_ANNOTATE = "annotate the function's arguments with full types and run torch-refine-types"
+
+
+def _violation(op: Operation, message: str, hint: str) -> NoReturn:
+    name = op.op_name if isinstance(op, core.OperatorOp) else op.name
+    raise BackendContractError(
+        message,
+        op=_signature(op, name),
+        location=describe(op.location),
+        dialect="torch (backend contract)",
+        hint=hint,
+    )
+
+
+def _undeclared(type: Attribute, declared: Container[str]) -> str | None:
+    """A symbol in a type's sizes that no argument's size gives."""
+    if isinstance(type, t.ValueTensorType):
+        for size in type.sizes or ():
+            if isinstance(size, Dim):
+                for name in size.symbols():
+                    if name not in declared:
+                        return name
+    return None
 
 
 def _problem(type: Attribute) -> str | None:

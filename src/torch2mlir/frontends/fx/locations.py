@@ -18,7 +18,7 @@ _TORCH = os.path.dirname(torch.__file__) + os.sep
 def from_stack_trace(stack_trace: str) -> LocationAttr:
     """The innermost frame outside PyTorch itself: the line of the user's model."""
     frames = [(file, int(line)) for file, line in _FRAME.findall(stack_trace)]
-    own = [f for f in frames if not f[0].startswith(_TORCH) and not f[0].startswith("torch/")]
+    own = [f for f in frames if not f[0].startswith((_TORCH, "torch/", "<"))]
     if not frames:
         return UNKNOWN_LOC
     file, line = (own or frames)[-1]
