@@ -1,0 +1,40 @@
+"""Convolutions: 1, 2 and 3 dimensions, transposed, grouped, strided, dilated, padded."""
+
+from __future__ import annotations
+
+from torch import nn
+from torch.nn import functional
+
+from tests.e2e.registry import bf16, case, f16, f32, f64
+
+CONV2D = {
+    "plain": (3, 4, 3),
+    "kernel_1": (3, 4, 1),
+    "strided": (3, 4, 3, 2),
+    "padded": (3, 4, 3, 1, 1),
+    "strided_padded": (3, 4, (3, 2), (2, 1), (1, 0)),
+    "dilated": (3, 4, 2, 1, 0, 2),
+    "same": (3, 4, 3, 1, "same"),
+    "no_bias": (3, 4, 3, 1, 0, 1, 1, False),
+}
+for name, init in CONV2D.items():
+    case(f"conv2d_{name}", nn.Conv2d, f32("B", 3, "H", "W"), init=init)
+case("conv2d_grouped", nn.Conv2d, f32("B", 4, 8, 7), init=(4, 6, 3, 1, 1, 1, 2))
+case("conv2d_depthwise", nn.Conv2d, f32("B", 4, "H", 7), init=(4, 4, 3, 1, 1, 1, 4))
+case("conv2d_depthwise_multiplied", nn.Conv2d, f32("B", 3, 8, 7), init=(3, 6, 3, 2, 1, 1, 3))
+case("conv2d_patches", nn.Conv2d, f32("B", 3, 8, 8), init=(3, 4, 4, 4))
+case("conv2d_unbatched", nn.Conv2d, f32(3, 8, 7), init=(3, 4, 3))
+case("conv2d_f64", functional.conv2d, f64(2, 3, 5, 5), f64(4, 3, 3, 3), f64(4))
+case("conv2d_f16", functional.conv2d, f16(2, 3, 5, 5), f16(4, 3, 3, 3), f16(4), loose=4)
+case("conv2d_bf16", functional.conv2d, bf16(2, 3, 5, 5), bf16(4, 3, 3, 3), bf16(4), loose=4)
+case("conv1d", nn.Conv1d, f32("B", 3, "S"), init=(3, 4, 3, 1, 1))
+case("conv1d_strided", nn.Conv1d, f32("B", 3, 9), init=(3, 4, 3, 2))
+case("conv1d_grouped", nn.Conv1d, f32("B", 4, 9), init=(4, 4, 3, 1, 0, 1, 2))
+case("conv1d_dilated", nn.Conv1d, f32("B", 3, 9), init=(3, 4, 3, 1, 0, 2))
+case("conv3d", nn.Conv3d, f32("B", 2, 4, 5, 4), init=(2, 3, 2, 1, 1))
+case("conv3d_strided", nn.Conv3d, f32(1, 2, 5, 5, 5), init=(2, 3, 3, 2))
+case("conv_transpose2d", nn.ConvTranspose2d, f32("B", 3, 4, 5), init=(3, 4, 3))
+case("conv_transpose2d_strided", nn.ConvTranspose2d, f32("B", 3, 4, 5), init=(3, 4, 3, 2, 1, 1))
+case("conv_transpose2d_grouped", nn.ConvTranspose2d, f32("B", 4, 4, 5), init=(4, 4, 3, 2, 1, 0, 2))
+case("conv_transpose2d_dilated", nn.ConvTranspose2d, f32("B", 3, 4, 5), init=(3, 4, 3, 1, 0, 0, 1, True, 2))
+case("conv_transpose1d", nn.ConvTranspose1d, f32("B", 3, 5), init=(3, 4, 3, 2))

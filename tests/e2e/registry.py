@@ -1,0 +1,234 @@
+"""The registry of end-to-end cases: a program, its inputs, and which of their sizes may vary.
+
+A case is registered once and runs on every configuration (``configurations.py``), with static and
+with dynamic shapes, against eager PyTorch.
+
+    case("exp", torch.exp, f32("B", 3))
+    case("linear", nn.Linear, f32("B", 4), init=(4, 8))
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any
+
+import torch
+from torch import nn
+from torch.export import Dim
+from torch.utils import _pytree as pytree
+
+Size = int | str | tuple[str, Callable[[int], int]]
+"""A size: fixed, a name for one that may vary, or a formula of one (``("B", lambda b: 2 * b)``)."""
+
+SIZES: dict[str, tuple[int, int]] = {
+    "B": (3, 5),
+    "S": (4, 7),
+    "T": (6, 2),
+    "N": (5, 4),
+    "H": (8, 11),
+    "W": (7, 10),
+}
+"""The two sizes a named dimension takes; the first is the static one and the example at capture."""
+
+
+@dataclass(frozen=True)
+class Input:
+    """A tensor argument: its dtype, sizes, and how its elements are drawn.
+
+    Attributes:
+        dtype: of the tensor.
+        shape: sizes, names of those that may vary.
+        low: lowest element; floats are normally distributed unless both bounds are given.
+        high: integers stay below it.
+        values: elements to take in turn instead of random ones.
+        make: another way to get from the sizes (and a generator) to the tensor.
+    """
+
+    dtype: torch.dtype
+    shape: tuple[Size, ...]
+    low: float | None = None
+    high: float | None = None
+    values: Sequence[Any] | None = None
+    make: Callable[..., torch.Tensor] | None = None
+
+    def tensor(self, which: int, generator: torch.Generator) -> torch.Tensor:
+        """The tensor at the ``which``-th sizes."""
+        sizes = [_resolve(size, which) for size in self.shape]
+        if self.make is not None:
+            return self.make(*sizes).to(self.dtype)
+        if self.values is not None:
+            count = int(torch.Size(sizes).numel())
+            elements = (list(self.values) * (count // len(self.values) + 1))[:count]
+            return torch.tensor(elements, dtype=self.dtype).reshape(sizes)
+        return _random(self, sizes, generator)
+
+    def dynamic(self) -> dict[int, Any] | None:
+        """The dimensions that may vary, as ``torch.export`` takes them."""
+        named = {i: Dim.DYNAMIC for i, size in enumerate(self.shape) if not isinstance(size, int)}
+        return named or None
+
+
+def _resolve(size: Size, which: int) -> int:
+    if isinstance(size, int):
+        return size
+    if isinstance(size, str):
+        return SIZES[size][which]
+    name, formula = size
+    return formula(SIZES[name][which])
+
+
+def _random(spec: Input, sizes: list[int], generator: torch.Generator) -> torch.Tensor:
+    dtype = spec.dtype
+    if dtype is torch.bool:
+        return torch.randint(0, 2, sizes, generator=generator).bool()
+    if dtype.is_floating_point or dtype.is_complex:
+        if spec.low is None or spec.high is None:
+            drawn = torch.randn(sizes, generator=generator, dtype=_wide(dtype))
+        else:
+            drawn = torch.empty(sizes, dtype=_wide(dtype))
+            drawn.uniform_(spec.low, spec.high, generator=generator)
+        return drawn.to(dtype)
+    default = 0 if dtype is torch.uint8 else -6
+    low = default if spec.low is None else int(spec.low)
+    high = 10 if spec.high is None else int(spec.high)
+    return torch.randint(low, high, sizes, generator=generator).to(dtype)
+
+
+def _wide(dtype: torch.dtype) -> torch.dtype:
+    return torch.complex128 if dtype.is_complex else torch.float64
+
+
+def tensor(dtype: torch.dtype, *shape: Size, **drawn: Any) -> Input:
+    """A tensor argument; see :class:`Input` for the keywords."""
+    return Input(dtype, shape, **drawn)
+
+
+f32 = partial(tensor, torch.float32)
+f64 = partial(tensor, torch.float64)
+f16 = partial(tensor, torch.float16)
+bf16 = partial(tensor, torch.bfloat16)
+i64 = partial(tensor, torch.int64)
+i32 = partial(tensor, torch.int32)
+i16 = partial(tensor, torch.int16)
+i8 = partial(tensor, torch.int8)
+u8 = partial(tensor, torch.uint8)
+b1 = partial(tensor, torch.bool)
+c64 = partial(tensor, torch.complex64)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A registered program.
+
+    Attributes:
+        name: unique, readable.
+        family: the file it is registered in.
+        program: a function, or a module class.
+        inputs: a pytree of :class:`Input` and of constants, the positional arguments.
+        kwargs: the same by keyword.
+        init: arguments of the module class.
+        loose: factor on the dtype's tolerance, for long sums.
+        dynamic: whether it also runs with dynamic shapes.
+    """
+
+    name: str
+    family: str
+    program: Any
+    inputs: tuple[Any, ...]
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    init: tuple[Any, ...] = ()
+    loose: float = 1.0
+    dynamic: bool = True
+
+    def model(self) -> nn.Module:
+        """The program as a module, the same at every call."""
+        if not (isinstance(self.program, type) and issubclass(self.program, nn.Module)):
+            return _Function(self.program)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(zlib.crc32(self.name.encode()))
+            return self.program(*self.init).eval()
+
+    def arguments(self, which: int = 0) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Fresh arguments at the ``which``-th sizes, the same at every call."""
+        generator = torch.Generator().manual_seed(zlib.crc32(self.name.encode()) + which)
+
+        def draw(spec: Any) -> Any:
+            return spec.tensor(which, generator) if isinstance(spec, Input) else spec
+
+        return pytree.tree_map(draw, (self.inputs, dict(self.kwargs)))
+
+    def export(self, dynamic: bool) -> torch.export.ExportedProgram:
+        """The program as PyTorch captures it."""
+        args, kwargs = self.arguments()
+        shapes = self.dynamic_shapes() if dynamic else None
+        with torch.no_grad():
+            return torch.export.export(self.model(), args, kwargs, dynamic_shapes=shapes)
+
+    def dynamic_shapes(self) -> Any:
+        """What may vary, in the form ``torch.export`` takes."""
+
+        def varying(spec: Any) -> Any:
+            return spec.dynamic() if isinstance(spec, Input) else None
+
+        args, kwargs = pytree.tree_map(varying, (self.inputs, dict(self.kwargs)))
+        if isinstance(self.program, type):
+            return (*args, *kwargs.values())
+        return ((*args,), *kwargs.values())
+
+
+class _Function(nn.Module):
+    """A function as a module."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        return self.function(*args, **kwargs)
+
+
+CASES: dict[str, Case] = {}
+_family = ""
+
+
+def case(
+    name: str,
+    program: Any,
+    *inputs: Any,
+    kwargs: Mapping[str, Any] | None = None,
+    init: tuple[Any, ...] = (),
+    loose: float = 1.0,
+) -> None:
+    """Registers a program with its arguments; it runs dynamically if a size has a name."""
+    if name in CASES:
+        raise ValueError(f"two cases are called {name!r}")
+    leaves = pytree.tree_leaves((inputs, kwargs or {}))
+    dynamic = any(isinstance(leaf, Input) and leaf.dynamic() for leaf in leaves)
+    CASES[name] = Case(name, _family, program, inputs, kwargs or {}, init, loose, dynamic)
+
+
+def program(*inputs: Any, **options: Any) -> Callable[[Any], Any]:
+    """Decorator form of :func:`case`; the case has the function's (or the class's) name."""
+
+    def register(function: Any) -> Any:
+        name = function.__name__
+        name = "".join("_" + c.lower() if c.isupper() else c for c in name).removeprefix("_")
+        case(name, function, *inputs, **options)
+        return function
+
+    return register
+
+
+def load_cases() -> dict[str, Case]:
+    """All cases, by name; the families are the files of ``cases/``."""
+    global _family
+    package = import_module("tests.e2e.cases")
+    for module in sorted(iter_modules(package.__path__), key=lambda m: m.name):
+        _family = module.name
+        import_module(f"tests.e2e.cases.{module.name}")
+    return CASES
