@@ -205,3 +205,43 @@ def test_a_failed_run_leaves_nothing_behind_and_threads_take_turns():
     for thread in threads:
         thread.join()
     assert {n: r.tolist() for n, r in results.items()} == {n: [2.0 * n] * 2 for n in range(4)}
+
+
+def test_globals_last_from_one_call_to_the_next():
+    text = """
+    "builtin.module"() ({
+      "ml_program.global"() <{is_mutable, sym_name = "seed", sym_visibility = "private",
+          type = tensor<i64>, value = dense<3> : tensor<i64>}> : () -> ()
+      "func.func"() <{function_type = () -> tensor<i64>, sym_name = "main"}> ({
+        %old = "ml_program.global_load"() <{global = @seed}> : () -> tensor<i64>
+        %new = "arith.addi"(%old, %old) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+        "ml_program.global_store"(%new) <{global = @seed}> : (tensor<i64>) -> ()
+        "func.return"(%new) : (tensor<i64>) -> ()
+      }) : () -> ()
+    }) : () -> ()"""
+    executable = ReferenceEngine().compile(text)
+    executable([])[0].zero_()
+    assert executable([])[0].item() == 12
+
+
+def test_affine_values():
+    text = """
+    "builtin.module"() ({
+      "func.func"() <{function_type = (tensor<?xf32>) -> tensor<index>, sym_name = "shape"}> ({
+      ^bb0(%x: tensor<?xf32>):
+        %c0 = "arith.constant"() <{value = 0 : index}> : () -> index
+        %n = "tensor.dim"(%x, %c0) : (tensor<?xf32>, index) -> index
+        %m = "affine.apply"(%n, %n) <{map = affine_map<(d0)[s0] -> (d0 floordiv 2 + s0)>}> : (index, index) -> index
+        %k = "affine.min"(%m) <{map = affine_map<(d0) -> (d0, 20)>}> : (index) -> index
+        %r = "tensor.from_elements"(%k) : (index) -> tensor<index>
+        "func.return"(%r) : (tensor<index>) -> ()
+      }) : () -> ()
+      "func.func"() <{function_type = (tensor<?xf32>) -> tensor<i64>, sym_name = "main"}> ({
+      ^bb0(%x: tensor<?xf32>):
+        %s = "func.call"(%x) <{callee = @shape}> : (tensor<?xf32>) -> tensor<index>
+        %r = "arith.index_cast"(%s) : (tensor<index>) -> tensor<i64>
+        "func.return"(%r) : (tensor<i64>) -> ()
+      }) : () -> ()
+    }) : () -> ()"""
+    assert run_one(text, torch.zeros(7)).item() == 10
+    assert run_one(text, torch.zeros(70)).item() == 20
