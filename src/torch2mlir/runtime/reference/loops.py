@@ -22,7 +22,7 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
     AffineBinaryOpKind,
@@ -165,10 +165,6 @@ def view(array: Array, map_: AffineMap, box: Box, writeable: bool = False) -> Ar
 # What a body does
 
 
-REDUCERS: dict[str, Callable[[Array, tuple[int, ...]], Array]] = {}
-"""Combining op -> how an array is reduced with it along some axes."""
-
-
 def _wide_sum(ufunc: np.ufunc, array: Array, axes: tuple[int, ...]) -> Array:
     """Sums and products of floats are taken in double precision and rounded once."""
     wide = np.float64 if array.dtype.kind == "f" else array.dtype
@@ -193,7 +189,7 @@ def _unsigned(ufunc: np.ufunc, array: Array, axes: tuple[int, ...]) -> Array:
     return np.asarray(chosen).view(array.dtype)
 
 
-REDUCERS |= {
+REDUCERS: dict[str, Callable[[Array, tuple[int, ...]], Array]] = {
     "arith.addf": partial(_wide_sum, np.add),
     "arith.mulf": partial(_wide_sum, np.multiply),
     "complex.add": partial(_wide_sum, np.add),
@@ -212,6 +208,7 @@ REDUCERS |= {
     "arith.ori": partial(_narrow, np.bitwise_or),
     "arith.xori": partial(_narrow, np.bitwise_xor),
 }
+"""Combining op -> how an array is reduced with it along some axes."""
 
 
 @dataclass
@@ -232,13 +229,9 @@ class Plan:
 def make_plan(block: Block, outputs: Sequence[BlockArgument]) -> Plan:
     """Finds out which outputs of a body are plain reductions."""
     last = cast(Operation, block.last_op)
-    tainted: set[SSAValue] = set(outputs)
-    for op in block.ops:
-        if any(operand in tainted for operand in op.operands):
-            tainted.update(op.results)
     # The body of a linalg.map may have no arguments for the outputs.
     known = [*outputs, *[None] * (len(last.operands) - len(outputs))]
-    combined = [_combiner(o, r, tainted) for o, r in zip(known, last.operands, strict=True)]
+    combined = [_combiner(o, r) for o, r in zip(known, last.operands, strict=True)]
     skipped = {found[0] for found in combined if found} if all(combined) else set()
     inner = [op for op in block.ops if op is not last and op not in skipped]
     return Plan(
@@ -250,22 +243,17 @@ def make_plan(block: Block, outputs: Sequence[BlockArgument]) -> Plan:
     )
 
 
-def _combiner(
-    output: BlockArgument | None, result: SSAValue, tainted: set[SSAValue]
-) -> tuple[Operation, int] | None:
-    """The op that makes ``result`` out of ``output`` and something independent of every output."""
+def _combiner(output: BlockArgument | None, result: SSAValue) -> tuple[Operation, int] | None:
+    """The op that makes ``result`` out of ``output`` and something else.
+
+    Neither has another use, so when this holds for every output nothing else depends on any of them.
+    """
     op = result.owner
     if output is None or not isinstance(op, Operation) or op_name(op) not in REDUCERS:
         return None
-    for mine, other in ((0, 1), (1, 0)):
-        if (
-            op.operands[mine] is output
-            and op.operands[other] not in tainted
-            and output.has_one_use()
-            and result.has_one_use()
-        ):
-            return op, other
-    return None
+    if output not in op.operands or not (output.has_one_use() and result.has_one_use()):
+        return None
+    return op, 1 if op.operands[0] is output else 0
 
 
 # Running it
@@ -319,11 +307,6 @@ class Nest:
     def __post_init__(self) -> None:
         maps = [*self.input_maps, *self.output_maps]
         self.bounds = loop_bounds([*self.inputs, *self.outputs], maps)
-
-    @property
-    def result_types(self) -> list[Attribute]:
-        """The types of the outputs."""
-        return [result.type for result in self.op.results]
 
 
 def run_nest(interpreter: ReferenceInterpreter, nest: Nest) -> tuple[Array, ...]:
