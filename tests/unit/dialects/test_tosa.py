@@ -156,6 +156,13 @@ CONV = (
         ),
         (
             IMAGE,
+            CONV.replace("PAD", "1, 1, 1, 1")
+            .replace("RESULT", "tensor<1x8x8x16xf32>")
+            .replace("stride = array<i64: 1, 1>", "stride = array<i64: 0, 1>"),
+            "stride must be positive",
+        ),
+        (
+            IMAGE,
             CONV.replace("PAD", "0, 0, 0, 0").replace("RESULT", "tensor<1x8x8x16xf32>"),
             "dimension 1 of the result must be 6",
         ),

@@ -214,6 +214,14 @@ def require_length(op: Operation, name: str, array: Attribute, length: int) -> N
         raise VerifyException(f"{op.name}: {name} must list {length} integers, got {array}")
 
 
+def require_positive(op: Operation, name: str, array: Attribute, length: int) -> None:
+    """An integer-list attribute has `length` entries, all of them positive."""
+    require_length(op, name, array, length)
+    assert isinstance(array, DenseArrayBase)
+    if any(value <= 0 for value in array.iter_values()):
+        raise VerifyException(f"{op.name}: {name} must be positive, got {array}")
+
+
 def same_dim(first: int, second: int) -> bool:
     """Whether two dimensions may be equal."""
     return first == second or DYNAMIC_INDEX in (first, second)

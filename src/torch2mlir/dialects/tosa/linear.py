@@ -23,6 +23,7 @@ from torch2mlir.dialects.tosa.base import (
     TosaOp,
     require,
     require_length,
+    require_positive,
     require_rank,
     require_single_element,
     same_dim,
@@ -51,7 +52,7 @@ class WindowedConvOp(TosaOp, ABC):
         require_rank(self, "bias", self.bias, 1)
         require_rank(self, "result", self.output, rank)
         require_single_element(self, input_zp=self.input_zp, weight_zp=self.weight_zp)
-        require_length(self, "stride", self.stride, spatial)
+        require_positive(self, "stride", self.stride, spatial)
 
     def _verify_channels(self, in_channels: int, out_channels: int) -> None:
         source, result, bias = map(shape_of, (self.input, self.output, self.bias))
@@ -79,7 +80,7 @@ class ConvOp(WindowedConvOp, ABC):
 
     def _verify_window(self, spatial: int, kernel: tuple[int, ...]) -> None:
         require_length(self, "pad", self.pad, 2 * spatial)
-        require_length(self, "dilation", self.dilation, spatial)
+        require_positive(self, "dilation", self.dilation, spatial)
         source, result = shape_of(self.input), shape_of(self.output)
         if source is None or result is None:
             return

@@ -22,6 +22,7 @@ from torch2mlir.dialects.tosa.base import (
     TosaOp,
     require,
     require_length,
+    require_positive,
     require_rank,
     require_same_element_type,
     require_shape_rank,
@@ -45,12 +46,9 @@ class PoolOp(TosaOp, ABC):
         require_rank(self, "input", self.input, 4)
         require_rank(self, "result", self.output, 4)
         require_same_element_type(self, input=self.input, output=self.output)
-        for name, attr, length in (
-            ("kernel", self.kernel, 2),
-            ("stride", self.stride, 2),
-            ("pad", self.pad, 4),
-        ):
-            require_length(self, name, attr, length)
+        require_positive(self, "kernel", self.kernel, 2)
+        require_positive(self, "stride", self.stride, 2)
+        require_length(self, "pad", self.pad, 4)
         source, result = shape_of(self.input), shape_of(self.output)
         if source is None or result is None:
             return
