@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import UnknownLoc
 from xdsl.ir import Attribute, Dialect, Operation, TypeAttribute
 from xdsl.printer import Printer
 
+from torch2mlir.dialects.linalg import materialize_bodies
 from torch2mlir.dialects.weights import TensorSource, WeightAttr
 
 RESOURCE_ALIGNMENT = 64
@@ -130,6 +131,8 @@ def write_module(
     debuginfo: bool = False,
 ) -> None:
     """Writes ``module`` as MLIR text to ``stream``, weights in pieces of a megabyte."""
+    if generic:
+        materialize_bodies(module)  # MLIR's generic form of a named linalg op has its body
     printer = MlirPrinter(
         stream=stream,
         print_generic_format=generic,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from xdsl.ir import Dialect, Operation
 
-from torch2mlir.dialects.torch import core, ops, schema, types
+from torch2mlir.dialects.torch import core, object_graph, ops, schema, types
 
-Torch = Dialect("torch", [*core.OPS], [*types.TYPES, types.SizesAttr])
+Torch = Dialect("torch", [*core.OPS, *object_graph.OPS], [*types.TYPES, types.SizesAttr])
 """The dialect as xDSL sees it: hand-written ops and types. :func:`find_op` also knows the registry's ops."""
 
-_HAND_WRITTEN: dict[str, type[ops.TorchOp]] = {op.name: op for op in core.OPS}
+_HAND_WRITTEN: dict[str, type[Operation]] = {op.name: op for op in (*core.OPS, *object_graph.OPS)}
 
 
 def find_op(name: str) -> type[Operation] | None:

@@ -1,4 +1,4 @@
-"""Operations of the torch dialect: the registry's, made from their schema on first use, and the shared assembly format."""
+"""Operations of the torch dialect: the registry's, made from their schema on first use, and the shared format."""
 
 from __future__ import annotations
 
@@ -155,4 +155,3 @@ def build(
     if cls is None:
         return OperatorOp.build_named(name, operands, result_types, location)
     return cls.create(operands=operands, result_types=result_types, location=location)  # type: ignore[arg-type]
-

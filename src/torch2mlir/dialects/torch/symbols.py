@@ -67,7 +67,11 @@ def resolve_shapes(module: Operation) -> None:
         type = value.type
         if not isinstance(type, t.ValueTensorType) or type.sizes is None:
             continue
-        names = {i: s.owner.symbol for i, s in enumerate(declared) if isinstance(s.owner, core.SymbolicIntOp)}
+        names = {
+            i: s.owner.symbol
+            for i, s in enumerate(declared)
+            if isinstance(s.owner, core.SymbolicIntOp)
+        }
         expressions = op.properties["shape_expressions"].data.results  # type: ignore[attr-defined]
         sizes = tuple(from_affine(expression, names) for expression in expressions)
         value._type = t.vtensor(sizes, type.dtype)  # pyright: ignore[reportPrivateUsage]
@@ -115,7 +119,9 @@ def bind_shape(value: SSAValue, declared: Mapping[str, SSAValue]) -> Operation |
     sizes = value.type.sizes
     if None in sizes or not any(isinstance(size, Dim) for size in sizes):
         return None
-    names = list(dict.fromkeys(n for size in sizes if isinstance(size, Dim) for n in size.symbols()))
+    names = list(
+        dict.fromkeys(n for size in sizes if isinstance(size, Dim) for n in size.symbols())
+    )
     if not all(name in declared for name in names):
         return None
     positions = {name: index for index, name in enumerate(names)}

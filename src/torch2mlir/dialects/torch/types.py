@@ -200,9 +200,7 @@ class VariadicType(TorchType):
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         angle = parser.Delimiter.ANGLE
-        return (
-            ArrayAttr(parser.parse_comma_separated_list(angle, lambda: parse_nested(parser))),
-        )
+        return (ArrayAttr(parser.parse_comma_separated_list(angle, lambda: parse_nested(parser))),)
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
@@ -435,4 +433,3 @@ def builtin_tensor(type: AnyTensorType, keep_unsigned: bool = False) -> TensorTy
         raise ValueError(f"{type} has no known rank or dtype")
     shape = [s if isinstance(s, int) else DYNAMIC_INDEX for s in type.sizes]
     return TensorType(signless(type.dtype, keep_unsigned), shape)
-
