@@ -65,6 +65,9 @@ class Decomposer:
         entry = block.first_op
 
         def at_entry(op: Operation) -> None:
+            nonlocal entry
+            if entry is not None and entry.parent is None:  # it has been decomposed itself
+                entry = block.first_op
             if entry is None:
                 block.add_op(op)
             else:
