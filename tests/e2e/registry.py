@@ -22,7 +22,7 @@ from torch import nn
 from torch.export import Dim
 from torch.utils import _pytree as pytree
 
-Size = int | str | tuple[str, Callable[[int], int]]
+Size = int | str | tuple[str, Callable[[Any], Any]]
 """A size: fixed, a name for one that may vary, or a formula of one (``("B", lambda b: 2 * b)``)."""
 
 SIZES: dict[str, tuple[int, int]] = {
@@ -42,7 +42,7 @@ class Input:
 
     Attributes:
         dtype: of the tensor.
-        shape: sizes, names of those that may vary.
+        shape: sizes, names of those that may vary; equal names are equal sizes.
         low: lowest element; floats are normally distributed unless both bounds are given.
         high: integers stay below it.
         values: elements to take in turn instead of random ones.
@@ -69,8 +69,15 @@ class Input:
 
     def dynamic(self) -> dict[int, Any] | None:
         """The dimensions that may vary, as ``torch.export`` takes them."""
-        named = {i: Dim.DYNAMIC for i, size in enumerate(self.shape) if not isinstance(size, int)}
+        named = {i: _dim(size) for i, size in enumerate(self.shape) if not isinstance(size, int)}
         return named or None
+
+
+def _dim(size: str | tuple[str, Callable[[Any], Any]]) -> Any:
+    if isinstance(size, str):
+        return Dim(size, min=min(SIZES[size]))
+    name, formula = size
+    return formula(_dim(name))
 
 
 def _resolve(size: Size, which: int) -> int:
@@ -130,7 +137,7 @@ class Case:
         family: the file it is registered in.
         program: a function, or a module class.
         inputs: a pytree of :class:`Input` and of constants, the positional arguments.
-        kwargs: the same by keyword.
+        kwargs: the same by keyword, for a module class.
         init: arguments of the module class.
         loose: factor on the dtype's tolerance, for long sums.
         dynamic: whether it also runs with dynamic shapes.
@@ -176,9 +183,7 @@ class Case:
             return spec.dynamic() if isinstance(spec, Input) else None
 
         args, kwargs = pytree.tree_map(varying, (self.inputs, dict(self.kwargs)))
-        if isinstance(self.program, type):
-            return (*args, *kwargs.values())
-        return ((*args,), *kwargs.values())
+        return (*args, *kwargs.values()) if isinstance(self.program, type) else (args,)
 
 
 class _Function(nn.Module):

@@ -65,7 +65,11 @@ PROMOTION = {
     "zero_rank_f32_i64": (i64(4), f32()),
 }
 for name, arguments in PROMOTION.items():
-    case(f"promote_{name}", lambda x, y: (x + y, x * y, x - y if x.dtype != torch.bool else x), *arguments)
+    case(
+        f"promote_{name}",
+        lambda x, y: (x + y, x * y, x - y if x.dtype != torch.bool else x),
+        *arguments,
+    )
 
 case("add_alpha", lambda x, y: torch.add(x, y, alpha=2), f32("B", 3), f32(3))
 case("add_alpha_i64", lambda x, y: torch.add(x, y, alpha=3), i64("B", 3), i64(3))
@@ -85,9 +89,21 @@ case("maximum", torch.maximum, f32("B", 11, values=LEFT), f32(11, values=RIGHT))
 case("minimum", torch.minimum, f32("B", 11, values=LEFT), f32(11, values=RIGHT))
 case("maximum_i64", torch.maximum, i64("B", 3), i64(3))
 case("minimum_u8", torch.minimum, u8("B", 3, high=256), u8(3, high=256))
-case("maximum_half", lambda x, y, z, w: (torch.maximum(x, y), torch.minimum(z, w)), f16(11, values=LEFT), f16(11, values=RIGHT), bf16(11, values=LEFT), bf16(11, values=RIGHT))
+case(
+    "maximum_half",
+    lambda x, y, z, w: (torch.maximum(x, y), torch.minimum(z, w)),
+    f16(11, values=LEFT),
+    f16(11, values=RIGHT),
+    bf16(11, values=LEFT),
+    bf16(11, values=RIGHT),
+)
 case("maximum_bool", lambda x, y: (torch.maximum(x, y), torch.minimum(x, y)), b1("B", 3), b1(3))
-case("fmax_fmin", lambda x, y: (torch.fmax(x, y), torch.fmin(x, y)), f32("B", 11, values=LEFT), f32(11, values=RIGHT))
+case(
+    "fmax_fmin",
+    lambda x, y: (torch.fmax(x, y), torch.fmin(x, y)),
+    f32("B", 11, values=LEFT),
+    f32(11, values=RIGHT),
+)
 case("atan2", torch.atan2, f32("B", 11, values=LEFT), f32(11, values=RIGHT))
 case("atan2_f64", torch.atan2, f64(33, values=LEFT), f64(33, values=RIGHT))
 case("hypot", torch.hypot, f32("B", 3), f32(3))
@@ -117,23 +133,65 @@ BITWISE = {
 }
 for name, function in BITWISE.items():
     case(f"bitwise_{name}", function, i64("B", 4), i64(4))
-    case(f"bitwise_{name}_small", lambda x, y, z, w, f=function: (f(x, x + 1), f(y, y + 1), f(z, w)), i32(4), u8(4), b1(4), b1(4))
-    case(f"bitwise_{name}_scalar", lambda x, y, f=function: (f(x, 5), f(y, True)), i64("B", 4), b1(4))
+    case(
+        f"bitwise_{name}_small",
+        lambda x, y, z, w, f=function: (f(x, x + 1), f(y, y + 1), f(z, w)),
+        i32(4),
+        u8(4),
+        b1(4),
+        b1(4),
+    )
+    case(
+        f"bitwise_{name}_scalar", lambda x, y, f=function: (f(x, 5), f(y, True)), i64("B", 4), b1(4)
+    )
 case("shifts", lambda x: (x << 2, x >> 1), i32("B", 4))
 
 for name in ("logical_and", "logical_or", "logical_xor"):
     function = getattr(torch, name)
     case(name, function, b1("B", 4), b1(4))
-    case(f"{name}_of_numbers", function, f32("B", 4, values=(0.0, 1.0, nan, -0.0)), i64(4, low=0, high=2))
+    case(
+        f"{name}_of_numbers",
+        function,
+        f32("B", 4, values=(0.0, 1.0, nan, -0.0)),
+        i64(4, low=0, high=2),
+    )
 
 case("where", torch.where, b1("B", 4), f32("B", 4), f32(4))
 case("where_broadcast", torch.where, b1("B", 1), f32(4), f32("B", 1))
 case("where_promotes", torch.where, b1("B", 4), i64("B", 4), f32(4))
-case("where_scalars", lambda c, x: (torch.where(c, x, 0.0), torch.where(c, 1.0, x)), b1("B", 4), f32("B", 4))
+case(
+    "where_scalars",
+    lambda c, x: (torch.where(c, x, 0.0), torch.where(c, 1.0, x)),
+    b1("B", 4),
+    f32("B", 4),
+)
 case("where_two_scalars", lambda c: (torch.where(c, 1.0, 2.0), torch.where(c, 3, 4)), b1("B", 4))
 case("where_integers", torch.where, b1("B", 4), i64("B", 4), i64(4))
-case("where_half", lambda c, x, y: (torch.where(c, x, -x), torch.where(c, y, -y)), b1("B", 4), f16(4), bf16(4))
-case("masked_fill", lambda x, m: (x.masked_fill(m, -inf), x.masked_fill(~m, 2)), f32("B", 4), b1("B", 4))
+case(
+    "where_half",
+    lambda c, x, y: (torch.where(c, x, -x), torch.where(c, y, -y)),
+    b1("B", 4),
+    f16(4),
+    bf16(4),
+)
+case(
+    "masked_fill",
+    lambda x, m: (x.masked_fill(m, -inf), x.masked_fill(~m, 2)),
+    f32("B", 4),
+    b1("B", 4),
+)
 case("addcmul", lambda x, y, z: torch.addcmul(x, y, z, value=0.5), f32("B", 3), f32(3), f32("B", 1))
-case("addcdiv", lambda x, y, z: torch.addcdiv(x, y, z, value=0.5), f32("B", 3), f32(3), f32("B", 1, low=1, high=2))
-case("lerp", lambda x, y, w: (torch.lerp(x, y, 0.3), torch.lerp(x, y, w)), f32("B", 3), f32("B", 3), f32("B", 3))
+case(
+    "addcdiv",
+    lambda x, y, z: torch.addcdiv(x, y, z, value=0.5),
+    f32("B", 3),
+    f32(3),
+    f32("B", 1, low=1, high=2),
+)
+case(
+    "lerp",
+    lambda x, y, w: (torch.lerp(x, y, 0.3), torch.lerp(x, y, w)),
+    f32("B", 3),
+    f32("B", 3),
+    f32("B", 3),
+)

@@ -36,5 +36,10 @@ case("conv3d_strided", nn.Conv3d, f32(1, 2, 5, 5, 5), init=(2, 3, 3, 2))
 case("conv_transpose2d", nn.ConvTranspose2d, f32("B", 3, 4, 5), init=(3, 4, 3))
 case("conv_transpose2d_strided", nn.ConvTranspose2d, f32("B", 3, 4, 5), init=(3, 4, 3, 2, 1, 1))
 case("conv_transpose2d_grouped", nn.ConvTranspose2d, f32("B", 4, 4, 5), init=(4, 4, 3, 2, 1, 0, 2))
-case("conv_transpose2d_dilated", nn.ConvTranspose2d, f32("B", 3, 4, 5), init=(3, 4, 3, 1, 0, 0, 1, True, 2))
+case(
+    "conv_transpose2d_dilated",
+    nn.ConvTranspose2d,
+    f32("B", 3, 4, 5),
+    init=(3, 4, 3, 1, 0, 0, 1, True, 2),
+)
 case("conv_transpose1d", nn.ConvTranspose1d, f32("B", 3, 5), init=(3, 4, 3, 2))

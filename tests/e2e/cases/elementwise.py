@@ -10,7 +10,25 @@ import torch
 
 from tests.e2e.registry import b1, bf16, case, f16, f32, f64, i8, i32, i64, u8
 
-EDGES = (-inf, -3.5, -2.5, -1.5, -1.0, -0.5, -0.0, 0.0, 0.3, 0.5, 1.0, 1.5, 2.5, 3.7, 20.0, inf, nan)
+EDGES = (
+    -inf,
+    -3.5,
+    -2.5,
+    -1.5,
+    -1.0,
+    -0.5,
+    -0.0,
+    0.0,
+    0.3,
+    0.5,
+    1.0,
+    1.5,
+    2.5,
+    3.7,
+    20.0,
+    inf,
+    nan,
+)
 INTEGERS = (-7, -2, -1, 0, 1, 2, 5, 9)
 
 FLOAT_FUNCTIONS = (
@@ -74,7 +92,13 @@ case("sinc", torch.sinc, f32("B", 6, values=(0.0, 0.5, -1.5, 3.0)))
 case("bitwise_not", _each(torch.bitwise_not), i64("B", 3), i32(4), u8(4), b1(4))
 case("logical_not_of_integers", _each(torch.logical_not), i64("B", 3, low=-1, high=2), b1(4), u8(4))
 case("isnan_of_integers", torch.isnan, i32("B", 3))
-case("isinf_half", _each(torch.isinf), f16(17, values=EDGES), bf16(17, values=EDGES), f64(17, values=EDGES))
+case(
+    "isinf_half",
+    _each(torch.isinf),
+    f16(17, values=EDGES),
+    bf16(17, values=EDGES),
+    f64(17, values=EDGES),
+)
 case("abs_of_unsigned", torch.abs, u8(6))
 case("neg_wraps", torch.neg, i32(3, values=(-(2**31), 2**31 - 1, 1)))
 case("clamp_integers", lambda x: x.clamp(-2, 3), i64("B", 3))
@@ -84,10 +108,22 @@ case("clamp_tensor_min", lambda x, low: torch.clamp(x, min=low), f32("B", 4), f3
 case("clamp_crossed_bounds", lambda x: x.clamp(2.0, 1.0), f32("B", 4, values=EDGES))
 case("float_to_integers", lambda x: (x.long(), x.int(), x.short()), f32("B", 4, low=-9, high=9))
 case("float_to_u8", lambda x: x.to(torch.uint8), f32("B", 4, low=0, high=250))
-case("integers_to_float", lambda x, y, z: (x.float(), y.double(), z.half()), i64("B", 3), i32(4), u8(4))
-case("integers_narrow_and_wrap", lambda x: (x.int(), x.to(torch.int8), x.to(torch.uint8)), i64(4, values=(300, -129, 2**31, -1)))
+case(
+    "integers_to_float",
+    lambda x, y, z: (x.float(), y.double(), z.half()),
+    i64("B", 3),
+    i32(4),
+    u8(4),
+)
+case(
+    "integers_narrow_and_wrap",
+    lambda x: (x.int(), x.to(torch.int8), x.to(torch.uint8)),
+    i64(4, values=(300, -129, 2**31, -1)),
+)
 case("bool_to_numbers", lambda x: (x.float(), x.long(), x.to(torch.uint8), x.half()), b1("B", 3))
-case("integer_to_bool", lambda x, y: (x.bool(), y.bool()), i64("B", 3, low=-1, high=2), u8(4, high=2))
+case(
+    "integer_to_bool", lambda x, y: (x.bool(), y.bool()), i64("B", 3, low=-1, high=2), u8(4, high=2)
+)
 case("f64_to_f32", lambda x: x.float(), f64("B", 3))
 case("half_to_float", lambda x, y: (x.float(), y.float(), y.half()), f16("B", 3), bf16(4))
 case("u8_to_signed", lambda x: (x.to(torch.int8), x.long()), u8(4, values=(0, 127, 128, 255)))

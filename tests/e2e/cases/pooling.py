@@ -20,9 +20,15 @@ MAX_POOL = {
 for name, options in MAX_POOL.items():
     case(f"max_pool2d_{name}", lambda x, o=options: f.max_pool2d(x, **o), IMAGE)
 case("max_pool2d_ceil", lambda x: f.max_pool2d(x, 3, 2, ceil_mode=True), f32("B", 3, 8, 8))
-case("max_pool2d_indices", lambda x: f.max_pool2d(x, 3, 2, 1, return_indices=True), f32("B", 2, 7, 6))
+case(
+    "max_pool2d_indices", lambda x: f.max_pool2d(x, 3, 2, 1, return_indices=True), f32("B", 2, 7, 6)
+)
 case("max_pool2d_f64", lambda x: f.max_pool2d(x, 2), f64(2, 3, 4, 4))
-case("max_pool2d_edges", lambda x: f.max_pool2d(x, 2, 2, 1), f32(1, 1, 4, 4, values=(-inf, nan, 1.0, -inf, -inf)))
+case(
+    "max_pool2d_edges",
+    lambda x: f.max_pool2d(x, 2, 2, 1),
+    f32(1, 1, 4, 4, values=(-inf, nan, 1.0, -inf, -inf)),
+)
 case("max_pool2d_unbatched", lambda x: f.max_pool2d(x, 2), f32(3, 4, 4))
 case("max_pool1d", lambda x: f.max_pool1d(x, 3, 2, 1), f32("B", 3, 9))
 
@@ -35,7 +41,9 @@ AVG_POOL = {
 for name, options in AVG_POOL.items():
     case(f"avg_pool2d_{name}", lambda x, o=options: f.avg_pool2d(x, **o), IMAGE)
 case("avg_pool2d_ceil", lambda x: f.avg_pool2d(x, 3, 2, ceil_mode=True), f32("B", 3, 8, 8))
-case("avg_pool2d_ceil_padded", lambda x: f.avg_pool2d(x, 3, 2, 1, ceil_mode=True), f32("B", 3, 8, 8))
+case(
+    "avg_pool2d_ceil_padded", lambda x: f.avg_pool2d(x, 3, 2, 1, ceil_mode=True), f32("B", 3, 8, 8)
+)
 case("avg_pool2d_f64", lambda x: f.avg_pool2d(x, 2), f64(2, 3, 4, 4))
 case("avg_pool1d", lambda x: f.avg_pool1d(x, 3, 2, 1), f32("B", 3, 9))
 case("adaptive_avg_pool2d_one", lambda x: f.adaptive_avg_pool2d(x, 1), IMAGE)
@@ -43,4 +51,8 @@ case("adaptive_avg_pool2d_divides", lambda x: f.adaptive_avg_pool2d(x, (2, 3)), 
 case("adaptive_avg_pool2d_uneven", lambda x: f.adaptive_avg_pool2d(x, (3, 4)), f32("B", 3, 8, 6))
 case("adaptive_avg_pool1d", lambda x: f.adaptive_avg_pool1d(x, 1), f32("B", 3, "S"))
 case("adaptive_max_pool2d_one", lambda x: f.adaptive_max_pool2d(x, 1), f32("B", 3, 4, 4))
-case("global_average_and_flatten", lambda x: torch.flatten(f.adaptive_avg_pool2d(x, (1, 1)), 1), IMAGE)
+case(
+    "global_average_and_flatten",
+    lambda x: torch.flatten(f.adaptive_avg_pool2d(x, (1, 1)), 1),
+    IMAGE,
+)

@@ -21,14 +21,20 @@ for name in ("sum", "mean", "amax", "amin"):
     for dims, options in DIMENSIONS.items():
         case(f"{name}_{dims}", lambda x, f=function, o=options: f(x, **o), f32("B", 4, "S"))
     case(f"{name}_f64", lambda x, f=function: f(x, dim=1), f64("B", 4))
-    case(f"{name}_half", lambda x, y, f=function: (f(x, dim=1), f(y, dim=1)), f16(3, 40), bf16(3, 40))
+    case(
+        f"{name}_half", lambda x, y, f=function: (f(x, dim=1), f(y, dim=1)), f16(3, 40), bf16(3, 40)
+    )
 
 case("sum_all", torch.sum, f32("B", 4))
 case("sum_i64", lambda x: x.sum(1), i64("B", 4))
 case("sum_of_i32_is_i64", lambda x: (x.sum(), x.sum(0)), i32("B", 4))
 case("sum_of_bool_is_i64", lambda x: (x.sum(), x.sum(1)), b1("B", 4))
 case("sum_of_u8_is_i64", lambda x: x.sum(1), u8("B", 4, high=256))
-case("sum_to_dtype", lambda x: (x.sum(0, dtype=torch.float64), x.sum(0, dtype=torch.float16)), f32("B", 4))
+case(
+    "sum_to_dtype",
+    lambda x: (x.sum(0, dtype=torch.float64), x.sum(0, dtype=torch.float16)),
+    f32("B", 4),
+)
 case("sum_of_nothing", lambda x: x.sum(0), f32(0, 3))
 case("sum_nan", lambda x: x.sum(1), f32("B", 3, values=(1.0, nan, 2.0, inf, -1.0)))
 case("mean_all", torch.mean, f32("B", 4))
@@ -36,7 +42,11 @@ case("mean_to_dtype", lambda x: x.mean(0, dtype=torch.float32), i64("B", 4))
 case("amax_i64", lambda x: (x.amax(1), x.amin(0)), i64("B", 4))
 case("amax_u8", lambda x: (x.amax(1), x.amin(0)), u8("B", 4, high=256))
 case("amax_bool", lambda x: (x.amax(1), x.amin(0)), b1("B", 4))
-case("amax_nan", lambda x: (x.amax(1), x.amin(1)), f32("B", 3, values=(1.0, nan, 2.0, -inf, -inf, -inf, inf)))
+case(
+    "amax_nan",
+    lambda x: (x.amax(1), x.amin(1)),
+    f32("B", 3, values=(1.0, nan, 2.0, -inf, -inf, -inf, inf)),
+)
 case("max_min_all", lambda x: (x.max(), x.min()), f32("B", 4))
 case("max_all_i64", lambda x: (x.max(), x.min()), i64("B", 4))
 case("prod", lambda x: (x.prod(1), x.prod(0, keepdim=True)), f32("B", 4))
@@ -45,8 +55,18 @@ case("prod_i64", lambda x: x.prod(1), i64("B", 4, low=-3, high=4))
 case("prod_of_bool", lambda x: x.prod(1), b1("B", 4))
 case("any", lambda x: (x.any(1), x.any(), x.any(0, keepdim=True)), b1("B", 3))
 case("all", lambda x: (x.all(1), x.all(), x.all(0, keepdim=True)), b1("B", 3))
-case("any_of_numbers", lambda x, y: (x.any(1), y.any(1)), f32("B", 3, values=(0.0, nan, 0.0, 0.0, 1.0)), i64("B", 2, low=0, high=2))
-case("all_of_numbers", lambda x, y: (x.all(1), y.all(1)), f32("B", 3, values=(0.0, nan, 2.0, 3.0, 1.0)), i64("B", 2, low=0, high=2))
+case(
+    "any_of_numbers",
+    lambda x, y: (x.any(1), y.any(1)),
+    f32("B", 3, values=(0.0, nan, 0.0, 0.0, 1.0)),
+    i64("B", 2, low=0, high=2),
+)
+case(
+    "all_of_numbers",
+    lambda x, y: (x.all(1), y.all(1)),
+    f32("B", 3, values=(0.0, nan, 2.0, 3.0, 1.0)),
+    i64("B", 2, low=0, high=2),
+)
 case("any_of_u8_stays_u8", lambda x: (x.any(1), x.all(1)), u8("B", 3, high=2))
 case("any_of_dims", lambda x: torch.any(x, (0, 2)), b1("B", 2, "S"))
 case("all_of_dims", lambda x: torch.all(x, (0, 2), keepdim=True), b1("B", 2, "S"))
@@ -56,15 +76,29 @@ for name in ("argmax", "argmin"):
     case(name, lambda x, f=function: f(x, 1), f32("B", 4))
     case(f"{name}_kept", lambda x, f=function: f(x, 0, keepdim=True), f32("B", 4))
     case(f"{name}_all", function, f32("B", 4))
-    case(f"{name}_ties", lambda x, f=function: f(x, 1), f32("B", 6, values=(1.0, 2.0, 2.0, 1.0, 1.0, 2.0)))
-    case(f"{name}_nan", lambda x, f=function: f(x, 1), f32("B", 4, values=(1.0, nan, 3.0, nan, inf)))
+    case(
+        f"{name}_ties",
+        lambda x, f=function: f(x, 1),
+        f32("B", 6, values=(1.0, 2.0, 2.0, 1.0, 1.0, 2.0)),
+    )
+    case(
+        f"{name}_nan", lambda x, f=function: f(x, 1), f32("B", 4, values=(1.0, nan, 3.0, nan, inf))
+    )
     case(f"{name}_i64", lambda x, f=function: f(x, -1), i64("B", 4))
 for name in ("max", "min"):
     function = getattr(torch, name)
     case(f"{name}_with_indices", lambda x, f=function: tuple(f(x, 1)), f32("B", 4))
-    case(f"{name}_with_indices_kept", lambda x, f=function: tuple(f(x, 0, keepdim=True)), f32("B", 4))
-    case(f"{name}_with_indices_nan", lambda x, f=function: tuple(f(x, 1)), f32("B", 4, values=(1.0, nan, 3.0, 2.0, inf)))
-    case(f"{name}_with_indices_i64", lambda x, f=function: tuple(f(x, 1)), i64("B", 6, low=0, high=3))
+    case(
+        f"{name}_with_indices_kept", lambda x, f=function: tuple(f(x, 0, keepdim=True)), f32("B", 4)
+    )
+    case(
+        f"{name}_with_indices_nan",
+        lambda x, f=function: tuple(f(x, 1)),
+        f32("B", 4, values=(1.0, nan, 3.0, 2.0, inf)),
+    )
+    case(
+        f"{name}_with_indices_i64", lambda x, f=function: tuple(f(x, 1)), i64("B", 6, low=0, high=3)
+    )
 case("named_tuple_result", lambda x: x.max(1), f32("B", 4))
 
 case("cumsum", lambda x: (x.cumsum(0), x.cumsum(-1)), f32("B", 4))

@@ -1,0 +1,63 @@
+"""A small program in every dtype, complex numbers, and dtypes that meet."""
+
+from __future__ import annotations
+
+import torch
+
+from tests.e2e.registry import b1, bf16, c64, case, f16, f32, f64, i8, i16, i32, i64, u8
+
+for name, spec in {"f64": f64, "f32": f32, "f16": f16, "bf16": bf16}.items():
+    case(
+        f"layer_in_{name}", lambda x, w: torch.relu(x @ w).sum(1), spec("B", 4), spec(4, 3), loose=4
+    )
+    case(
+        f"statistics_in_{name}",
+        lambda x: (x - x.mean(1, keepdim=True)).abs().amax(1),
+        spec("B", 4),
+        loose=2,
+    )
+
+for name, spec in {"i64": i64, "i32": i32, "i16": i16, "i8": i8, "u8": u8}.items():
+    case(
+        f"arithmetic_in_{name}",
+        lambda x, y: (x + y, x * y, x - y, x // 3, x % 3),
+        spec("B", 4),
+        spec(4),
+    )
+    case(
+        f"reductions_in_{name}",
+        lambda x: (x.sum(1), x.amax(1), x.argmax(1), x.sort().values[:, -1] if False else x.max()),
+        spec("B", 4),
+    )
+    case(
+        f"movement_in_{name}",
+        lambda x: (x.t(), x.flip(0), torch.cat([x, x]), x[:, 1:]),
+        spec("B", 4),
+    )
+case("logic_in_bool", lambda x, y: (x & y, x | y, x ^ y, ~x, x.any(1), x == y), b1("B", 4), b1(4))
+
+case("complex_add_mul", lambda x, y: (x + y, x * y, x - y), c64("B", 3), c64(3))
+case("complex_divide", lambda x, y: x / y, c64("B", 3), c64(3))
+case("complex_parts", lambda x: (x.real, x.imag, x.abs()), c64("B", 3))
+case("complex_from_parts", torch.complex, f32("B", 3), f32("B", 3))
+case("complex_exp", torch.exp, c64("B", 3))
+case("complex_conjugate", lambda x: x.conj() * 2, c64("B", 3))
+case("complex_as_real", torch.view_as_real, c64("B", 3))
+case("complex_from_real", torch.view_as_complex, f32("B", 3, 2))
+case("complex_matmul", torch.mm, c64("B", 3), c64(3, 2))
+case("complex_sum", lambda x: x.sum(1), c64("B", 3))
+case("complex_where", lambda c, x: torch.where(c, x, -x), b1("B", 3), c64("B", 3))
+case("complex_movement", lambda x: (x.t(), torch.cat([x, x])), c64("B", 3))
+case("complex_equal", lambda x, y: x == y, c64("B", 3), c64(3))
+
+case(
+    "mixed_precision",
+    lambda x, w: (x.half() @ w).float().softmax(-1),
+    f32("B", 4),
+    f16(4, 3),
+    loose=50,
+)
+case("bf16_accumulates_in_f32", lambda x: x.sum(1), bf16(2, 64), loose=2)
+case("i64_beyond_i32", lambda x: (x + 1, x * 2, x // 7), i64("B", values=(2**40, -(2**40), 2**31)))
+case("u8_image", lambda x: (x.float() / 255 - 0.5) * 2, u8("B", 3, 4, high=256))
+case("f64_precision", lambda x: x + 1e-12, f64("B", 3))

@@ -1,0 +1,139 @@
+"""In-place programs: buffers, inputs, views of either; what the caller sees afterwards counts."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from tests.e2e.registry import b1, case, f32, i64, program
+
+X = f32("B", 4)
+
+
+def _in_place(x: torch.Tensor) -> torch.Tensor:
+    y = x.clone()
+    y.add_(1).mul_(2).clamp_(-1, 3)
+    return y
+
+
+def _into_a_slice(x: torch.Tensor) -> torch.Tensor:
+    y = x.clone()
+    y[:, 1:3] = 7.0
+    y[0] += 1
+    return y
+
+
+def _into_a_view_of_a_view(x: torch.Tensor) -> torch.Tensor:
+    y = x.clone()
+    y.t()[2].mul_(3)
+    y.view(-1)[::2].neg_()
+    return y
+
+
+def _copied(x: torch.Tensor) -> torch.Tensor:
+    y = torch.zeros(x.shape)
+    y.copy_(x[0])
+    y[:, 0].zero_()
+    return y
+
+
+def _fill_masked(x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    y = x.clone()
+    y.masked_fill_(mask, 0.0)
+    y[mask] = 5.0
+    return y
+
+
+def _into_an_input(x: torch.Tensor) -> torch.Tensor:
+    x.add_(1)
+    return x * 2
+
+
+def _into_an_input_slice(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    x[:, 0] = y
+    return x.sum()
+
+
+def _input_returned(x: torch.Tensor) -> torch.Tensor:
+    return x.mul_(2)
+
+
+def _two_inputs(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    x.add_(y)
+    y.sub_(x)
+    return x - y
+
+
+def _put_in_place(x: torch.Tensor, i: torch.Tensor) -> torch.Tensor:
+    y = x.clone()
+    y[i] = 1.0
+    y.index_add_(0, i, x[:2])
+    y.scatter_(1, i[:, None], 9.0)
+    return y
+
+
+case("in_place", _in_place, X)
+case("in_place_slice", _into_a_slice, X)
+case("in_place_view_of_view", _into_a_view_of_a_view, X)
+case("in_place_copy", _copied, X)
+case("in_place_mask", _fill_masked, X, b1("B", 4))
+case("in_place_index", _put_in_place, X, i64(2, values=(2, 0)))
+case("in_place_relu", lambda x: torch.relu_(x + 1), X)
+case("input_mutated", _into_an_input, X)
+case("input_mutated_slice", _into_an_input_slice, X, f32("B"))
+case("input_mutated_and_returned", _input_returned, X)
+case("two_inputs_mutated", _two_inputs, X, X)
+
+
+@program(X)
+class Counter(nn.Module):
+    """A buffer that counts calls."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("calls", torch.zeros((), dtype=torch.int64))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.calls += 1
+        return x * self.calls
+
+
+@program(X)
+class RunningMean(nn.Module):
+    """Two buffers, one of them not saved, both used before and after they change."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(4))
+        self.register_buffer("last", torch.zeros(4), persistent=False)
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        before = self.mean.clone()
+        self.mean.mul_(0.9).add_(x.mean(0), alpha=0.1)
+        self.last.copy_(x[0])
+        return before, x - self.mean + self.last
+
+
+@program(f32("B", 2), i64(1, low=0, high=4))
+class Cache(nn.Module):
+    """A key cache written at a position."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("cache", torch.zeros(4, 2))
+
+    def forward(self, x: torch.Tensor, position: torch.Tensor) -> torch.Tensor:
+        self.cache[position] = x.sum(0)
+        return self.cache.sum(0)
+
+
+@program(X)
+class BufferReturned(nn.Module):
+    """The result is the mutated buffer itself."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("total", torch.zeros(4))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.total.add_(x.sum(0))
