@@ -96,13 +96,23 @@ def _user_line(error: BaseException) -> str | None:
 
 
 class _FunctionModule(torch.nn.Module):
-    """A function as a module, with the function's own parameter names."""
+    """A function as a module, with the function's own parameter names.
+
+    PyTorch records the source lines of frames called ``forward`` only, so ours says it stands where the function does.
+    """
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__()
-        self._function = function
-        self.forward = function  # type: ignore[assignment]
-        self.__signature__ = inspect.signature(function)
+
+        def forward(*args: Any, **kwargs: Any) -> Any:
+            return function(*args, **kwargs)
+
+        if (code := getattr(function, "__code__", None)) is not None:
+            forward.__code__ = forward.__code__.replace(
+                co_filename=code.co_filename, co_firstlineno=code.co_firstlineno - 1
+            )
+        forward.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+        self.forward = forward  # type: ignore[method-assign,assignment]
 
 
 def lower_to_contract(program: Program, backend_legal_ops: Sequence[str] = ()) -> Program:

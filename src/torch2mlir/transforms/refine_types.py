@@ -6,7 +6,7 @@ value. ``torch.tensor_static_info_cast`` of what is now known disappears.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from torch.utils import _pytree as pytree
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, Operation
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from torch2mlir.dialects.locations import describe
@@ -39,6 +39,17 @@ def _is_known(type: Attribute) -> bool:
     return type.sizes is not None and None not in type.sizes and type.dtype is not None
 
 
+def _tensors(op: Operation) -> Iterator[SSAValue]:
+    """The results of an op; for a list of tensors, its members where they are unpacked."""
+    for result in op.results:
+        if isinstance(result.type, t.ListType):
+            for use in result.uses:
+                if isinstance(use.operation, core.PrimListUnpackOp):
+                    yield from use.operation.results
+        else:
+            yield result
+
+
 class _Refiner:
     """Refines the types of one module's values."""
 
@@ -51,7 +62,7 @@ class _Refiner:
         block = function.body.block
         self._name_sizes(block)
         for op in list(block.ops):
-            if isinstance(op, RegistryOp) and not all(_is_known(r.type) for r in op.results):
+            if isinstance(op, RegistryOp) and not all(_is_known(v.type) for v in _tensors(op)):
                 self._refine(op)
             elif isinstance(op, core.TensorStaticInfoCastOp) and _is_known(op.operands[0].type):
                 op.results[0].replace_all_uses_with(op.operands[0])
@@ -97,21 +108,10 @@ class _Refiner:
             error.op = error.op or op.name
             error.location = error.location or describe(op.location)
             raise
-        for result, fake in zip(op.results, self._results[key], strict=False):
+        for result, fake in zip(_tensors(op), self._results[key], strict=False):
             if isinstance(fake, torch.Tensor):
                 sizes = tuple(self.world.size_of(size) for size in fake.shape)
                 result._type = t.vtensor(sizes, dtypes.element_type(fake.dtype))
-        self._refine_lists(op, key)
-
-    def _refine_lists(self, op: Operation, key: Hashable) -> None:
-        """The members of a returned list get their types where it is unpacked."""
-        if len(op.results) != 1 or not isinstance(op.results[0].type, t.ListType):
-            return
-        for use in op.results[0].uses:
-            if isinstance(use.operation, core.PrimListUnpackOp):
-                for result, fake in zip(use.operation.results, self._results[key], strict=True):
-                    sizes = tuple(self.world.size_of(size) for size in fake.shape)
-                    result._type = t.vtensor(sizes, dtypes.element_type(fake.dtype))
 
     def _run(self, overload: Any, call: Call) -> list[Any]:
         leaves = call.fakes(self.world)

@@ -40,9 +40,9 @@ def print_nested(printer: Printer, type: Attribute) -> None:
 
 def parse_nested(parser: AttrParser) -> Attribute:
     """Parses a type inside another torch type; the full ``!torch.x`` spelling is accepted too."""
-    if (spelled := parser.parse_optional_type()) is not None:
-        return spelled
-    name = parser.parse_identifier()
+    name = parser.parse_optional_identifier()
+    if name is None:
+        return parser.parse_type()
     cls = TYPES_BY_NAME.get(PREFIX + name)
     if cls is None:
         parser.raise_error(f"unknown torch type '{name}'")
