@@ -8,14 +8,14 @@ from importlib import import_module
 from typing import Any, ClassVar
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import FunctionType, ModuleOp, f64, i1
+from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from torch2mlir.conversion.lowering import Lowering, ResultType, Scalar, Tensor
-from torch2mlir.conversion.promotion import si64
 from torch2mlir.conversion.registry import TARGETS, lowering_functions
+from torch2mlir.conversion.scalar_ops import DTYPES, lower_scalar_op
 from torch2mlir.dialects.locations import describe
 from torch2mlir.dialects.torch import core, dims
 from torch2mlir.dialects.torch import types as t
@@ -27,12 +27,6 @@ from torch2mlir.transforms.core_ops import SCALAR_OPS
 
 _SKIPPED = (core.ConstantOp, core.PrimListConstructOp, core.SymbolicIntOp, core.BindSymbolicShapeOp)
 """Ops that lowerings see through their operands."""
-
-_SCALAR_DTYPES: dict[Attribute, Attribute] = {
-    t.int_type: si64,
-    t.float_type: f64,
-    t.bool_type: i1,
-}
 
 
 class FunctionConversion:
@@ -105,7 +99,7 @@ class FunctionConversion:
         if isinstance(old.type, t.ValueTensorType):
             result = self._type(old.type)
             return Tensor(new, result.sizes, result.dtype)
-        return Scalar(new, _SCALAR_DTYPES[old.type])
+        return Scalar(new, DTYPES[old.type])
 
     def _find_symbols(self, source: Block, block: Block) -> None:
         """Finds for every symbol an argument's dimension that gives its value."""
@@ -144,12 +138,20 @@ class FunctionConversion:
                 return dims.substitute(value, self.sizes)
         return value
 
-    def _scalar_op(self, value: SSAValue) -> Any:
-        raise BackendContractError(
-            "a number that is only known at run time cannot be used here",
-            op=str(value.owner.name) if isinstance(value.owner, Operation) else None,
-            hint="data-dependent sizes and options cannot be compiled; compute with tensors instead",
-        )
+    def _scalar_op(self, value: SSAValue) -> Scalar:
+        """A Python number that is computed when the program runs."""
+        op = value.owner
+        if not isinstance(op, Operation) or op.name not in SCALAR_OPS:
+            raise BackendContractError(
+                "a number that is only known at run time cannot be used here",
+                op=op.name if isinstance(op, Operation) else None,
+                location=describe(self.lower.location),
+                hint="data-dependent sizes and options cannot be compiled; compute with tensors instead",
+            )
+        operands = [self._operand(operand) for operand in op.operands]
+        result = lower_scalar_op(self.lower, self.functions, op, operands)
+        self.converted[value] = result
+        return result
 
     def _result(self, operand: SSAValue) -> SSAValue:
         value = self._operand(operand)
@@ -157,6 +159,8 @@ class FunctionConversion:
             return value.value
         if isinstance(value, int | Dim) and not isinstance(value, bool):
             return self.lower.size_as_scalar(value)
+        if isinstance(value, bool | float):
+            return self.lower.splat(value, (), DTYPES[operand.type]).value
         return self.lower.fail(f"a {operand.type} cannot be returned")
 
     def _convert(self, op: Operation) -> None:

@@ -1,0 +1,82 @@
+"""Python arithmetic that is left for run time: the tensor op of the same meaning, on rank-0 tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from xdsl.dialects.builtin import f64, i1
+from xdsl.ir import Attribute, Operation
+
+from torch2mlir.conversion.lowering import Lowering, Operand, ResultType, Scalar, Tensor
+from torch2mlir.conversion.promotion import si64
+from torch2mlir.dialects.torch import types as t
+
+DTYPES: dict[Attribute, Attribute] = {t.int_type: si64, t.float_type: f64, t.bool_type: i1}
+"""What Python numbers are as elements of tensors."""
+
+_TENSOR_OPS: dict[str, tuple[str, tuple[Any, ...]]] = {
+    "aten.add": ("torch.aten.add.Tensor", (1,)),
+    "aten.sub": ("torch.aten.sub.Tensor", (1,)),
+    "aten.mul": ("torch.aten.mul.Tensor", ()),
+    "aten.div": ("torch.aten.div.Tensor", ()),
+    "aten.floordiv": ("torch.aten.div.Tensor_mode", ("floor",)),
+    "aten.remainder": ("torch.aten.remainder.Tensor", ()),
+    "aten.neg": ("torch.aten.neg", ()),
+    "aten.ceil": ("torch.aten.ceil", ()),
+    "aten.floor": ("torch.aten.floor", ()),
+    "aten.eq": ("torch.aten.eq.Tensor", ()),
+    "aten.ne": ("torch.aten.ne.Tensor", ()),
+    "aten.lt": ("torch.aten.lt.Tensor", ()),
+    "aten.le": ("torch.aten.le.Tensor", ()),
+    "aten.gt": ("torch.aten.gt.Tensor", ()),
+    "aten.ge": ("torch.aten.ge.Tensor", ()),
+    "prim.max": ("torch.aten.maximum", ()),
+    "prim.min": ("torch.aten.minimum", ()),
+    "aten.Float": ("", ()),
+    "aten.Int": ("", ()),
+}
+"""Scalar op without overload -> tensor op, and its further arguments; an empty name only converts."""
+
+_ROUNDING = {"aten.ceil", "aten.floor"}
+"""Scalar ops whose float result is an int in Python."""
+
+
+def lower_scalar_op(
+    lower: Lowering,
+    functions: Mapping[str, Callable[..., Any]],
+    op: Operation,
+    operands: Sequence[Operand],
+) -> Scalar:
+    """The result of an op of the contract's scalar set whose operands are not all known.
+
+    Raises:
+        UnsupportedOpError: the op, or the tensor op it stands for, has no lowering in the dialect.
+    """
+    base = ".".join(op.name.split(".")[1:3])
+    known = _TENSOR_OPS.get(base)
+    function = functions.get(known[0]) if known else None
+    if known is None or (known[0] and function is None):
+        lower.fail("a Python number only known at run time")
+    dtype = DTYPES[op.results[0].type]
+    tensors = [_as_tensor(lower, operand) for operand in operands]
+    if function is None:
+        result = tensors[0]
+    else:
+        computed = f64 if base in _ROUNDING else dtype
+        outer, lower.results = lower.results, [ResultType((), computed)]
+        outer_name, lower.op_name = lower.op_name, op.name
+        try:
+            result = function(lower, *tensors, *known[1])
+        finally:
+            lower.results, lower.op_name = outer, outer_name
+    return Scalar(lower.operand(result, dtype).value, dtype)
+
+
+def _as_tensor(lower: Lowering, operand: Operand) -> Tensor:
+    if isinstance(operand, Tensor):
+        return operand
+    if isinstance(operand, Scalar):
+        return lower.splat(operand, (), operand.dtype)
+    dtype = f64 if isinstance(operand, float) else i1 if isinstance(operand, bool) else si64
+    return lower.splat(operand, (), dtype)
