@@ -1,0 +1,29 @@
+"""Backend contract to Linalg-on-Tensors."""
+
+from torch2mlir.conversion.torch_to_linalg import (
+    constructors,
+    convolution,
+    data_movement,
+    elementwise,
+    indexing,
+    linear,
+    pooling,
+    reduction,
+    scatter,
+)
+from torch2mlir.conversion.torch_to_linalg.lowering import LinalgLowering
+
+FAMILIES = (
+    elementwise,
+    reduction,
+    linear,
+    convolution,
+    pooling,
+    data_movement,
+    indexing,
+    scatter,
+    constructors,
+)
+LOWERING = LinalgLowering
+
+__all__ = ["FAMILIES", "LOWERING", "LinalgLowering"]

@@ -1,0 +1,235 @@
+"""Convolutions in Linalg-on-Tensors: the named ops on channels-first layouts, padded with tensor.pad.
+
+Halves are accumulated in f32; a bias is what the convolution accumulates into.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType, i64
+from xdsl.ir import Attribute, Operation
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
+
+from torch2mlir.conversion.lowering import Scalar, Tensor
+from torch2mlir.conversion.torch_to_linalg.data_movement import reverse
+from torch2mlir.conversion.torch_to_linalg.lowering import (
+    LinalgLowering,
+    Subscript,
+    lowers,
+    widened,
+)
+from torch2mlir.conversion.torch_to_linalg.scalars import Scalars
+from torch2mlir.dialects import linalg
+from torch2mlir.dialects.linalg.structured import SEGMENTS, segment_sizes
+from torch2mlir.dialects.torch import dims
+from torch2mlir.dialects.torch.dims import KnownSize
+
+PLAIN: dict[int, type[Operation]] = {
+    1: linalg.Conv1DNcwFcwOp,
+    2: linalg.Conv2DNchwFchwOp,
+    3: linalg.Conv3DNcdhwFcdhwOp,
+}
+DEPTHWISE: dict[int, type[Operation]] = {
+    1: linalg.DepthwiseConv1DNcwCwOp,
+    2: linalg.DepthwiseConv2DNchwChwOp,
+    3: linalg.DepthwiseConv3DNcdhwCdhwOp,
+}
+"""Number of window dimensions -> the named op."""
+
+
+@lru_cache(maxsize=256)
+def window_factors(values: tuple[int, ...]) -> DenseIntOrFPElementsAttr[Attribute]:
+    """Strides or dilations as the named ops take them."""
+    return DenseIntOrFPElementsAttr.from_list(TensorType(i64, [len(values)]), values)  # type: ignore[return-value]
+
+
+def window_properties(strides: Sequence[int], dilations: Sequence[int]) -> dict[str, Attribute]:
+    """The properties of a named convolution or pooling."""
+    return {
+        "strides": window_factors(tuple(strides)),
+        "dilations": window_factors(tuple(dilations)),
+        SEGMENTS: segment_sizes(2, 1),
+    }
+
+
+def for_each(values: Sequence[int] | int, count: int) -> list[int]:
+    """An option of a window, given for each dimension or once for all."""
+    listed = [values] if isinstance(values, int) else list(values)
+    return listed * count if len(listed) == 1 else listed
+
+
+@lowers("aten.convolution")
+def convolution(
+    lower: LinalgLowering,
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    transposed: bool,
+    output_padding: Sequence[int],
+    groups: int,
+) -> Tensor:
+    """Cross-correlation of ``x[n, c, ..]`` with ``weight[f, c / groups, ..]``, plus ``bias[f]``."""
+    count = x.rank - 2
+    strides, paddings = for_each(stride, count), for_each(padding, count)
+    dilations = for_each(dilation, count)
+    if transposed:
+        extra = for_each(output_padding, count)
+        x = spread(lower, x, weight, strides, paddings, dilations, extra)
+        weight = turned(lower, weight, groups)
+        strides = [1] * count
+    else:
+        around = [0, 0, *paddings]
+        x = lower.pad(x, around, around, 0)
+    init = accumulator(lower, bias)
+    if groups == 1:
+        result = windowed(lower, PLAIN[count], x, weight, init, strides, dilations)
+    elif groups == x.sizes[1] == weight.sizes[0]:
+        filters = lower.reshape(weight, [weight.sizes[0], *weight.sizes[2:]])
+        result = windowed(lower, DEPTHWISE[count], x, filters, init, strides, dilations)
+    else:
+        result = grouped(lower, x, weight, init, strides, dilations, groups)
+    return lower.cast(result, lower.out.dtype)
+
+
+def accumulator(lower: LinalgLowering, bias: Tensor | None) -> Tensor:
+    """What a convolution accumulates into: the bias, or zeros."""
+    sizes, computed = lower.out.sizes, widened(lower.out.dtype)
+    if bias is None:
+        return lower.full(0, sizes, computed)
+    access = (bias, [1])
+    return lower.compute(lambda s, b: b, [access], sizes, computed)
+
+
+def windowed(
+    lower: LinalgLowering,
+    op_class: type[Operation],
+    x: Tensor,
+    window: Tensor,
+    init: Tensor,
+    strides: Sequence[int],
+    dilations: Sequence[int],
+) -> Tensor:
+    """A named op that moves a window over a tensor."""
+    properties = window_properties(strides, dilations)
+    return lower.op(op_class, [x, window, init], init.sizes, init.dtype, properties)
+
+
+def grouped(
+    lower: LinalgLowering,
+    x: Tensor,
+    weight: Tensor,
+    init: Tensor,
+    strides: Sequence[int],
+    dilations: Sequence[int],
+    groups: int,
+) -> Tensor:
+    """Channels split into groups that do not mix, a dimension of their own."""
+    x = lower.reshape(x, split_groups(x.sizes, 1, groups))
+    weight = lower.reshape(weight, split_groups(weight.sizes, 0, groups))
+    split = lower.reshape(init, split_groups(init.sizes, 1, groups))
+    if len(strides) == 2:
+        named = linalg.Conv2DNgchwGfchwOp
+        result = windowed(lower, named, x, weight, split, strides, dilations)
+    else:
+        result = grouped_nest(lower, x, weight, split, strides, dilations)
+    return lower.reshape(result, init.sizes)
+
+
+def split_groups(sizes: Sequence[KnownSize], dim: int, groups: int) -> list[KnownSize]:
+    """The sizes with a dimension split in two, the groups first."""
+    return [*sizes[:dim], groups, dims.floordiv(sizes[dim], groups), *sizes[dim + 1 :]]
+
+
+def grouped_nest(
+    lower: LinalgLowering,
+    x: Tensor,
+    weight: Tensor,
+    init: Tensor,
+    strides: Sequence[int],
+    dilations: Sequence[int],
+) -> Tensor:
+    """A grouped convolution in one or three dimensions, which has no named op."""
+    count = len(strides)
+    batch, group, feature, channel = 0, 1, 2, 3 + count
+    outer, inner = range(3, 3 + count), range(4 + count, 4 + 2 * count)
+    places = [
+        window_place(o, i, stride, dilation)
+        for o, i, stride, dilation in zip(outer, inner, strides, dilations, strict=True)
+    ]
+
+    def build(s: Scalars, element: Scalar, factor: Scalar, total: Scalar) -> Scalar:
+        product = s("mul", s.cast(element, total.dtype), s.cast(factor, total.dtype))
+        return s("add", total, product)
+
+    source: list[Subscript] = [batch, group, channel, *places]
+    inputs = [(x, source), (weight, [group, feature, channel, *inner])]
+    kinds = "p" * channel + "r" * (1 + count)
+    return lower.nest(kinds, inputs, [(init, [batch, group, feature, *outer])], build)[0]
+
+
+def window_place(outer: int, inner: int, stride: int, dilation: int) -> AffineExpr:
+    """The position ``outer * stride + inner * dilation`` of loops."""
+    position, offset = AffineDimExpr(outer), AffineDimExpr(inner)
+    return (position * stride if stride != 1 else position) + (
+        offset * dilation if dilation != 1 else offset
+    )
+
+
+# transposed
+
+
+def spread(
+    lower: LinalgLowering,
+    x: Tensor,
+    weight: Tensor,
+    strides: Sequence[int],
+    paddings: Sequence[int],
+    dilations: Sequence[int],
+    output_paddings: Sequence[int],
+) -> Tensor:
+    """The input with zeros between its elements and around, over which a transposed convolution is a plain one.
+
+    Negative amounts around, of paddings wider than the window, are cut off.
+    """
+    reach = [
+        dilation * (lower.static(size, "the size of a window") - 1)
+        for dilation, size in zip(dilations, weight.sizes[2:], strict=True)
+    ]
+    low = [0, 0, *(r - p for r, p in zip(reach, paddings, strict=True))]
+    high = [0, 0, *(a + o for a, o in zip(low[2:], output_paddings, strict=True))]
+    x = between(lower, x, [1, 1, *strides])
+    cut = [max(0, -a) for a in low]
+    sizes = [
+        dims.sub(size, max(0, -a) + max(0, -b))
+        for size, a, b in zip(x.sizes, low, high, strict=True)
+    ]
+    x = lower.slice(x, cut, sizes, [1] * x.rank)
+    return lower.pad(x, [max(0, a) for a in low], [max(0, b) for b in high], 0)
+
+
+def between(lower: LinalgLowering, x: Tensor, strides: Sequence[int]) -> Tensor:
+    """``strides[i] - 1`` zeros between neighbours along dimension ``i``."""
+    if all(stride == 1 for stride in strides):
+        return x
+    sizes = [
+        dims.add(dims.mul(stride, dims.sub(size, 1)), 1)
+        for size, stride in zip(x.sizes, strides, strict=True)
+    ]
+    return lower.insert_slice(x, lower.full(0, sizes, x.dtype), [0] * x.rank, x.sizes, strides)
+
+
+def turned(lower: LinalgLowering, weight: Tensor, groups: int) -> Tensor:
+    """The weight of a transposed convolution, ``[c, f / groups, ..]``, as that of the plain one."""
+    over = range(2, weight.rank)
+    weight = reverse(lower, weight, [d for d in over if weight.sizes[d] != 1])
+    if groups == 1:
+        return lower.transpose(weight, [1, 0, *over])
+    split = lower.reshape(weight, split_groups(weight.sizes, 0, groups))
+    swapped = lower.transpose(split, [0, 2, 1, *(d + 1 for d in over)])
+    features = dims.mul(groups, swapped.sizes[1])
+    return lower.reshape(swapped, [features, *swapped.sizes[2:]])

@@ -1,0 +1,357 @@
+"""Elementwise ops in Linalg-on-Tensors: the formula of each, on one element."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from xdsl.dialects.builtin import IntegerType, i1
+
+from torch2mlir.conversion import promotion
+from torch2mlir.conversion.lowering import Operand, Scalar, Tensor
+from torch2mlir.conversion.torch_to_linalg.lowering import (
+    LinalgLowering,
+    ScalarCode,
+    lowers,
+    widened,
+)
+from torch2mlir.conversion.torch_to_linalg.scalars import Scalars, is_unsigned
+
+UnaryLowering = Callable[[LinalgLowering, Tensor], Tensor]
+
+# one operand
+
+
+def sigmoid(s: Scalars, x: Scalar) -> Scalar:
+    """``1 / (1 + exp(-x))``."""
+    one = s.constant(1, x.dtype)
+    return s("div", one, s("add", s("exp", s("neg", x)), one))
+
+
+def reciprocal(s: Scalars, x: Scalar) -> Scalar:
+    """``1 / x``."""
+    return s("div", 1, x)
+
+
+def absolute(s: Scalars, x: Scalar) -> Scalar:
+    """``|x|``; the magnitude of complex numbers."""
+    if promotion.is_complex(x.dtype):
+        return s.magnitude(x)
+    return x if is_unsigned(x.dtype) else s("abs", x)
+
+
+def negative(s: Scalars, x: Scalar) -> Scalar:
+    """``-x``; integers wrap around."""
+    return s("sub", 0, x) if isinstance(x.dtype, IntegerType) else s("neg", x)
+
+
+def sign(s: Scalars, x: Scalar) -> Scalar:
+    """-1, 0 or 1; 0 for NaN."""
+    if promotion.is_bool(x.dtype):
+        return x
+    zero, one = s.constant(0, x.dtype), s.constant(1, x.dtype)
+    not_positive = zero if is_unsigned(x.dtype) else s.select(s.compare("lt", x, zero), -1, zero)
+    return s.select(s.compare("gt", x, zero), one, not_positive)
+
+
+def is_inf(s: Scalars, x: Scalar) -> Scalar:
+    """Whether ``x``, or a part of it, is infinite; never for integers."""
+    if promotion.is_complex(x.dtype):
+        real, imaginary = s.parts(x)
+        return s("or", is_inf(s, real), is_inf(s, imaginary))
+    if not promotion.is_float(x.dtype):
+        return s.constant(False, i1)
+    return s.compare("eq", s("abs", x), math.inf)
+
+
+def is_nan(s: Scalars, x: Scalar) -> Scalar:
+    """Whether ``x``, or a part of it, is NaN; never for integers."""
+    if isinstance(x.dtype, IntegerType):
+        return s.constant(False, i1)
+    return s.compare("ne", x, x)
+
+
+def bitwise_not(s: Scalars, x: Scalar) -> Scalar:
+    """All bits inverted; the opposite of a boolean."""
+    return s("xor", x, -1)
+
+
+def rounding(word: str) -> ScalarCode:
+    """A rounding function; integers are what they are."""
+    return lambda s, x: x if isinstance(x.dtype, IntegerType) else s(word, x)
+
+
+def function(word: str) -> ScalarCode:
+    """A function that is one op."""
+    return lambda s, x: s(word, x)
+
+
+FUNCTIONS = "acos acosh asin asinh atan atanh cos cosh erf exp expm1 log log10 log1p log2 rsqrt sin sinh sqrt tan tanh"
+"""ATen ops that are a word of the same name."""
+
+UNARY: dict[str, ScalarCode] = {
+    **{f"aten.{name}": function(name) for name in FUNCTIONS.split()},
+    "aten.ceil": rounding("ceil"),
+    "aten.floor": rounding("floor"),
+    "aten.trunc": rounding("trunc"),
+    # halves go to the even neighbour
+    "aten.round": rounding("roundeven"),
+    "aten.sigmoid": sigmoid,
+    "aten.reciprocal": reciprocal,
+    "aten.neg": negative,
+    "aten.sign": sign,
+    "aten.bitwise_not": bitwise_not,
+    "aten.relu": lambda s, x: s("max", x, 0),
+}
+"""Ops computed in the type of their result."""
+
+OF_THE_OPERAND: dict[str, ScalarCode] = {
+    "aten.abs": absolute,
+    "aten.isinf": is_inf,
+    "aten.isnan": is_nan,
+    "aten.logical_not": lambda s, x: s.compare("eq", x, 0),
+}
+"""Ops computed in the type of their operand."""
+
+
+def _unary(code: ScalarCode) -> UnaryLowering:
+    def lower_unary(lower: LinalgLowering, x: Tensor) -> Tensor:
+        return lower.elementwise(code, x, computed=widened(lower.out.dtype))
+
+    return lower_unary
+
+
+def _of_the_operand(code: ScalarCode) -> UnaryLowering:
+    def lower_unary(lower: LinalgLowering, x: Tensor) -> Tensor:
+        return lower.elementwise(code, x)
+
+    return lower_unary
+
+
+for _name, _code in UNARY.items():
+    lowers(_name)(_unary(_code))
+for _name, _code in OF_THE_OPERAND.items():
+    lowers(_name)(_of_the_operand(_code))
+
+# two operands
+
+
+def addition(s: Scalars, x: Scalar, y: Scalar) -> Scalar:
+    """``x + y``; of booleans, whether one of them holds."""
+    return s("or" if promotion.is_bool(x.dtype) else "add", x, y)
+
+
+def of_different_signs(s: Scalars, remainder: Scalar, y: Scalar) -> Scalar:
+    """Whether a remainder is not zero and has not the sign of the divisor."""
+    signs = s("xor", s.compare("lt", remainder, 0), s.compare("lt", y, 0))
+    return s("and", s.compare("ne", remainder, 0), signs)
+
+
+def remainder(s: Scalars, x: Scalar, y: Scalar) -> Scalar:
+    """``x - floor(x / y) * y``: of the sign of ``y``, exact."""
+    rest = s("rem", x, y)
+    if is_unsigned(x.dtype):
+        return rest
+    return s.select(of_different_signs(s, rest, y), s("add", rest, y), rest)
+
+
+def floor_division(s: Scalars, x: Scalar, y: Scalar) -> Scalar:
+    """``floor(x / y)``; on floats the formula of Python's ``//``, which is right where ``x / y`` rounds up."""
+    if is_unsigned(x.dtype):
+        return s("div", x, y)
+    if not promotion.is_float(x.dtype):
+        quotient = s("div", x, y)
+        return s.select(of_different_signs(s, s("rem", x, y), y), s("sub", quotient, 1), quotient)
+    rest, quotient = s("rem", x, y), s("div", x, y)
+    exact = s("div", s("sub", x, rest), y)
+    exact = s.select(of_different_signs(s, rest, y), s("sub", exact, 1), exact)
+    floor = s("floor", exact)
+    nearest = s.select(s.compare("gt", s("sub", exact, floor), 0.5), s("add", floor, 1), floor)
+    zero = s("copysign", s.constant(0, x.dtype), quotient)
+    result = s.select(s.compare("eq", exact, 0), zero, nearest)
+    return s.select(s.compare("eq", y, 0), quotient, result)
+
+
+def truncated_division(s: Scalars, x: Scalar, y: Scalar) -> Scalar:
+    """``x / y`` rounded toward zero."""
+    quotient = s("div", x, y)
+    return s("trunc", quotient) if promotion.is_float(x.dtype) else quotient
+
+
+def two(word: str) -> ScalarCode:
+    """A function of two operands that is one op."""
+    return lambda s, x, y: s(word, x, y)
+
+
+BINARY: dict[str, ScalarCode] = {
+    "aten.mul": two("mul"),
+    "aten.div": two("div"),
+    "aten.fmod": two("rem"),
+    "aten.remainder": remainder,
+    "aten.bitwise_and": two("and"),
+    "aten.bitwise_or": two("or"),
+    "aten.bitwise_xor": two("xor"),
+}
+"""Ops on tensors and on numbers, computed in the type of their result."""
+
+BINARY_ON_TENSORS: dict[str, ScalarCode] = {
+    "aten.atan2": two("atan2"),
+    # NaN where an operand is
+    "aten.maximum": two("max"),
+    "aten.minimum": two("min"),
+}
+"""Ops on tensors, computed in the type of their result."""
+
+
+def _binary(code: ScalarCode) -> Callable[..., Tensor]:
+    def lower_binary(lower: LinalgLowering, x: Operand, y: Operand) -> Tensor:
+        return lower.elementwise(code, x, y, computed=widened(lower.out.dtype))
+
+    return lower_binary
+
+
+for _name, _code in BINARY.items():
+    lowers(f"{_name}.Tensor", f"{_name}.Scalar")(_binary(_code))
+for _name, _code in BINARY_ON_TENSORS.items():
+    lowers(_name)(_binary(_code))
+
+
+@lowers("aten.add.Tensor", "aten.add.Scalar")
+def add(lower: LinalgLowering, x: Operand, y: Operand, alpha: Operand) -> Tensor:
+    """``x + alpha * y``."""
+    return _sum(lower, addition, x, y, alpha)
+
+
+@lowers("aten.sub.Tensor", "aten.sub.Scalar")
+def sub(lower: LinalgLowering, x: Operand, y: Operand, alpha: Operand) -> Tensor:
+    """``x - alpha * y``."""
+    return _sum(lower, two("sub"), x, y, alpha)
+
+
+def _sum(lower: LinalgLowering, code: ScalarCode, x: Operand, y: Operand, alpha: Operand) -> Tensor:
+    computed = widened(lower.out.dtype)
+    if alpha == 1:
+        return lower.elementwise(code, x, y, computed=computed)
+    return lower.elementwise(
+        lambda s, x, y, alpha: code(s, x, s("mul", y, alpha)), x, y, alpha, computed=computed
+    )
+
+
+ROUNDING_MODES: dict[str | None, ScalarCode] = {
+    None: two("div"),
+    "floor": floor_division,
+    "trunc": truncated_division,
+}
+
+
+@lowers("aten.div.Tensor_mode", "aten.div.Scalar_mode")
+def div_mode(lower: LinalgLowering, x: Operand, y: Operand, rounding_mode: str | None) -> Tensor:
+    """``x / y``, rounded down, toward zero or not."""
+    code = ROUNDING_MODES[rounding_mode]
+    return lower.elementwise(code, x, y, computed=widened(lower.out.dtype))
+
+
+def _comparison(predicate: str) -> Callable[..., Tensor]:
+    def lower_comparison(lower: LinalgLowering, x: Operand, y: Operand) -> Tensor:
+        computed = lower.computed_dtype(x, y)
+        return lower.elementwise(
+            lambda s, x, y: s.compare(predicate, x, y), x, y, computed=computed
+        )
+
+    return lower_comparison
+
+
+for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
+    lowers(f"aten.{_name}.Tensor", f"aten.{_name}.Scalar")(_comparison(_name))
+
+
+def _logical(word: str) -> Callable[..., Tensor]:
+    def lower_logical(lower: LinalgLowering, x: Operand, y: Operand) -> Tensor:
+        return lower.elementwise(two(word), x, y, computed=i1)
+
+    return lower_logical
+
+
+for _name in ("and", "or", "xor"):
+    lowers(f"aten.logical_{_name}")(_logical(_name))
+
+# powers
+
+SIMPLE_POWERS: dict[float, ScalarCode] = {
+    0.5: function("sqrt"),
+    1: lambda s, x: x,
+    2: lambda s, x: s("mul", x, x),
+    3: lambda s, x: s("mul", s("mul", x, x), x),
+    -0.5: function("rsqrt"),
+    -1: reciprocal,
+    -2: lambda s, x: s("div", 1, s("mul", x, x)),
+}
+"""Exponents PyTorch's own kernel treats apart."""
+
+INTEGER_POWERS = {exponent: SIMPLE_POWERS[exponent] for exponent in (1, 2, 3)}
+
+
+@lowers("aten.pow.Tensor_Tensor", "aten.pow.Tensor_Scalar", "aten.pow.Scalar")
+def power(lower: LinalgLowering, x: Operand, exponent: Operand) -> Tensor:
+    """``x ** exponent``; integers wrap around, and to a negative power are 0 unless ``x`` is 1 or -1."""
+    dtype = widened(lower.out.dtype)
+    whole = isinstance(dtype, IntegerType)
+    if exponent == 0:
+        return lower.splat(1, lower.out.sizes, lower.out.dtype)
+    simple = INTEGER_POWERS if whole else SIMPLE_POWERS
+    if isinstance(exponent, int | float) and exponent in simple:
+        return lower.elementwise(simple[exponent], x, computed=dtype)
+    code = integer_power if whole else two("pow")
+    return lower.elementwise(code, x, exponent, computed=dtype)
+
+
+def integer_power(s: Scalars, x: Scalar, exponent: Scalar) -> Scalar:
+    """By repeated squaring, a step for each bit of the exponent; the negative exponents apart."""
+    result: Scalar = s.constant(1, x.dtype)
+    square, width = x, promotion.bit_width(x.dtype)
+    for bit in range(width if is_unsigned(x.dtype) else width - 1):
+        if bit:
+            square = s("mul", square, square)
+        mask = s("and", exponent, 1 << bit)
+        result = s.select(s.compare("ne", mask, 0), s("mul", result, square), result)
+    if is_unsigned(x.dtype):
+        return result
+    odd = s.compare("ne", s("and", exponent, 1), 0)
+    inverse = s.select(s.compare("eq", x, 1), 1, s.constant(0, x.dtype))
+    of_minus_one = s.select(odd, -1, s.constant(1, x.dtype))
+    inverse = s.select(s.compare("eq", x, -1), of_minus_one, inverse)
+    return s.select(s.compare("lt", exponent, 0), inverse, result)
+
+
+# choosing and converting
+
+
+@lowers("aten.where.self")
+def where(lower: LinalgLowering, condition: Tensor, on_true: Tensor, on_false: Tensor) -> Tensor:
+    """Elementwise select; all three operands broadcast together."""
+    dtype = lower.out.dtype
+
+    def build(s: Scalars, c: Scalar, x: Scalar, y: Scalar) -> Scalar:
+        return s.select(s.cast(c, i1), s.cast(x, dtype), s.cast(y, dtype))
+
+    return lower.elementwise(build, condition, on_true, on_false)
+
+
+@lowers("aten.clamp", "aten.clamp.Tensor")
+def clamp(lower: LinalgLowering, x: Tensor, low: Operand | None, high: Operand | None) -> Tensor:
+    """``min(max(x, low), high)``, NaN where an operand is; a bound may be missing."""
+    bounds = [(word, bound) for word, bound in (("max", low), ("min", high)) if bound is not None]
+
+    def build(s: Scalars, x: Scalar, *limits: Scalar) -> Scalar:
+        for (word, _), limit in zip(bounds, limits, strict=True):
+            x = s(word, x, limit)
+        return x
+
+    return lower.elementwise(build, x, *(bound for _, bound in bounds), computed=lower.out.dtype)
+
+
+@lowers("prims.convert_element_type")
+def convert_element_type(lower: LinalgLowering, x: Tensor, dtype: Any) -> Tensor:
+    """``Tensor.to`` another element type."""
+    return lower.cast(x, lower.out.dtype)

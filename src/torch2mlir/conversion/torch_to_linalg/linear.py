@@ -1,0 +1,88 @@
+"""Matrix products in Linalg-on-Tensors: the named ops, halves accumulated in f32."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr
+from xdsl.ir import Attribute, Operation
+
+from torch2mlir.conversion.lowering import Operand, Scalar, Tensor
+from torch2mlir.conversion.torch_to_linalg.elementwise import two
+from torch2mlir.conversion.torch_to_linalg.lowering import LinalgLowering, lowers, widened
+from torch2mlir.conversion.torch_to_linalg.scalars import Scalars
+from torch2mlir.dialects import linalg
+from torch2mlir.dialects.linalg.structured import SEGMENTS, dims_map, segment_sizes
+from torch2mlir.dialects.torch import dims
+
+_TRANSPOSED_RHS: ArrayAttr[AffineMapAttr] = ArrayAttr(
+    [dims_map(3, (0, 2)), dims_map(3, (1, 2)), dims_map(3, (0, 1))]
+)
+"""Loops m, n, k: the right operand is read as ``[n, k]``."""
+
+
+def product(
+    lower: LinalgLowering,
+    op_class: type[Operation],
+    x: Tensor,
+    y: Tensor,
+    init: Tensor,
+    maps: Attribute | None = None,
+) -> Tensor:
+    """``init`` plus a matrix product, in the element type of ``init``."""
+    properties: dict[str, Attribute] = {SEGMENTS: segment_sizes(2, 1)}
+    if maps is not None:
+        properties["indexing_maps"] = maps
+    return lower.op(op_class, [x, y, init], init.sizes, init.dtype, properties)
+
+
+def zeros(lower: LinalgLowering) -> Tensor:
+    """What a product accumulates into, of the op's own sizes."""
+    return lower.full(0, lower.out.sizes, widened(lower.out.dtype))
+
+
+@lowers("aten.mm")
+def mm(lower: LinalgLowering, x: Tensor, y: Tensor) -> Tensor:
+    """``x @ y`` of matrices."""
+    return lower.cast(product(lower, linalg.MatmulOp, x, y, zeros(lower)), lower.out.dtype)
+
+
+@lowers("aten.bmm")
+def bmm(lower: LinalgLowering, x: Tensor, y: Tensor) -> Tensor:
+    """``x @ y`` of batches of matrices."""
+    return lower.cast(product(lower, linalg.BatchMatmulOp, x, y, zeros(lower)), lower.out.dtype)
+
+
+@lowers("aten.addmm")
+def addmm(
+    lower: LinalgLowering, bias: Tensor, x: Tensor, y: Tensor, beta: Operand, alpha: Operand
+) -> Tensor:
+    """``beta * bias + alpha * (x @ y)``; with ``beta`` 0 the bias is not read."""
+    out, computed = lower.out, widened(lower.out.dtype)
+    if alpha == 1 and beta in (0, 1):
+        init = zeros(lower)
+        if beta == 1:
+            init = lower.broadcast_to(lower.cast(bias, computed), out.sizes)
+        return lower.cast(product(lower, linalg.MatmulOp, x, y, init), out.dtype)
+    result = product(lower, linalg.MatmulOp, x, y, zeros(lower))
+    if beta == 0:
+        return lower.elementwise(two("mul"), result, alpha, computed=computed)
+
+    def build(s: Scalars, b: Scalar, r: Scalar, beta: Scalar, alpha: Scalar) -> Scalar:
+        return s("add", s("mul", b, beta), s("mul", r, alpha))
+
+    return lower.elementwise(build, bias, result, beta, alpha, computed=computed)
+
+
+@lowers("aten.linear")
+def linear(lower: LinalgLowering, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """``x @ weight.T + bias``, leading dimensions of ``x`` taken together; the transposition is an indexing map."""
+    out, computed = lower.out, widened(lower.out.dtype)
+    features = weight.sizes[0] if weight.rank == 2 else 1
+    rows = dims.product(x.sizes[:-1])
+    matrix = lower.reshape(x, [rows, x.sizes[-1]])
+    weights = lower.reshape(weight, [features, weight.sizes[-1]])
+    if bias is None:
+        init = lower.full(0, [rows, features], computed)
+    else:
+        init = lower.broadcast_to(lower.cast(bias, computed), [rows, features])
+    result = product(lower, linalg.MatmulOp, matrix, weights, init, _TRANSPOSED_RHS)
+    return lower.reshape(lower.cast(result, out.dtype), out.sizes)

@@ -1,0 +1,536 @@
+"""Linalg-on-Tensors' words for the shared vocabulary.
+
+Sizes are ``index`` values, computed at the function's entry. Elementwise code is one linalg.generic per op of the
+program: broadcasting is in its indexing maps, conversions and numbers are in its body. Destinations (tensor.empty) are
+at the entry, one for each type and size; fills are where they are used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
+from math import prod
+
+from xdsl.dialects import arith, tensor
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    AffineMapAttr,
+    ArrayAttr,
+    BFloat16Type,
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    Float16Type,
+    IntegerAttr,
+    TensorType,
+    f32,
+    f64,
+    i1,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
+
+from torch2mlir.conversion import promotion
+from torch2mlir.conversion.lowering import Lowering, Number, Operand, Scalar, Tensor
+from torch2mlir.conversion.registry import lowers as register
+from torch2mlir.conversion.torch_to_linalg.reassociation import regroup
+from torch2mlir.conversion.torch_to_linalg.scalars import INDEX, Scalars, number_attribute
+from torch2mlir.dialects import arith_ext, linalg, tensor_ext
+from torch2mlir.dialects.linalg.structured import SEGMENTS, segment_sizes
+from torch2mlir.dialects.torch import dims
+from torch2mlir.dialects.torch import types as t
+from torch2mlir.dialects.torch.dims import Dim, KnownSize
+from torch2mlir.dialects.weights import retyped_literal
+
+lowers = partial(register, "linalg-on-tensors")
+
+Subscript = int | None | AffineExpr
+"""What indexes a dimension of an operand: a loop, always the first element, or an expression of loops."""
+Access = tuple[Tensor, Sequence[Subscript]]
+"""An operand of a loop nest and how it is indexed."""
+ScalarCode = Callable[..., Scalar | Sequence[Scalar]]
+"""``build(s, *elements)``: emits scalar ops, returns what the nest yields."""
+
+_SIZE_ARITHMETIC: dict[str, type[Operation]] = {
+    "add": arith.AddiOp,
+    "mul": arith.MuliOp,
+    "max": arith.MaxSIOp,
+    "min": arith.MinSIOp,
+    "floordiv": arith.FloorDivSIOp,
+}
+
+
+@lru_cache(maxsize=4096)
+def _indexing_map(loops: int, subscripts: tuple[Subscript, ...]) -> AffineMapAttr:
+    expressions = [
+        AffineConstantExpr(0) if s is None else AffineDimExpr(s) if isinstance(s, int) else s
+        for s in subscripts
+    ]
+    return AffineMapAttr(AffineMap(loops, 0, tuple(expressions)))
+
+
+@lru_cache(maxsize=4096)
+def _indexing_maps(
+    loops: int, subscripts: tuple[tuple[Subscript, ...], ...]
+) -> ArrayAttr[AffineMapAttr]:
+    return ArrayAttr([_indexing_map(loops, s) for s in subscripts])
+
+
+@lru_cache(maxsize=256)
+def _iterators(kinds: str) -> Attribute:
+    return ArrayAttr([linalg.REDUCTION if kind == "r" else linalg.PARALLEL for kind in kinds])
+
+
+@lru_cache(maxsize=1024)
+def i64_array(values: tuple[int, ...]) -> DenseArrayBase:
+    """A list of integers as MLIR's ``array<i64: ..>``."""
+    return DenseArrayBase.from_list(i64, values)
+
+
+def broadcast_subscripts(
+    sizes: Sequence[KnownSize], result: Sequence[KnownSize]
+) -> list[Subscript]:
+    """How a nest over the result's dimensions reads an operand that is broadcast to them."""
+    offset = len(result) - len(sizes)
+    return [
+        None if size == 1 and result[offset + i] != 1 else offset + i
+        for i, size in enumerate(sizes)
+    ]
+
+
+def widened(dtype: Attribute) -> Attribute:
+    """What functions and sums of an element type are computed in: f32 for half floats, as PyTorch does on CPU."""
+    return f32 if isinstance(dtype, Float16Type | BFloat16Type) else dtype
+
+
+class LinalgLowering(Lowering):
+    """Builds linalg, tensor, arith, math and complex ops."""
+
+    target = "linalg-on-tensors"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scalars = Scalars(self)
+
+    def scalar_type(self, type: Attribute) -> Attribute:
+        return TensorType({t.int_type: i64, t.float_type: f64, t.bool_type: i1}[type], [])
+
+    # sizes
+
+    def symbol_from_argument(self, argument: SSAValue, dim: int) -> SSAValue:
+        axis = self.size(dim)
+        return self.at_entry(
+            ("dim", argument, dim),
+            lambda: tensor.DimOp.create(operands=[argument, axis], result_types=[INDEX]),
+        )
+
+    def size(self, size: KnownSize) -> SSAValue:
+        if isinstance(size, int):
+            return self.scalars.constant(size, INDEX).value
+        if size.op == "symbol":
+            return self.symbols[size.name]
+        return self.in_entry(lambda: self._size_expression(size), ("size", size))
+
+    def _size_expression(self, size: Dim) -> SSAValue:
+        operands = [self.size(arg) for arg in size.operands()]
+        result = operands[0]
+        for operand in operands[1:]:
+            if size.op == "mod":  # of the sign of the divisor: x - floor(x / y) * y
+                floor = self._size_op("floordiv", result, operand)
+                whole = self._size_op("mul", floor, operand)
+                result = self.emit(arith.SubiOp, [result, whole], [INDEX], _NO_OVERFLOW).results[0]
+            else:
+                result = self._size_op(size.op, result, operand)
+        return result
+
+    def _size_op(self, name: str, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+        flags = _NO_OVERFLOW if name in ("add", "mul") else None
+        return self.emit(_SIZE_ARITHMETIC[name], [lhs, rhs], [INDEX], flags).results[0]
+
+    def size_as_scalar(self, size: KnownSize) -> SSAValue:
+        if isinstance(size, int):
+            return self.splat(size, (), promotion.si64).value
+        number = self.scalars.cast(Scalar(self.size(size), INDEX), promotion.si64)
+        type = TensorType(i64, [])
+        return self.emit(tensor.FromElementsOp, [number.value], [type]).results[0]
+
+    def mixed(self, sizes: Sequence[KnownSize]) -> tuple[DenseArrayBase, list[SSAValue]]:
+        """Sizes as an array with place holders, and values for these."""
+        static = tuple(size if isinstance(size, int) else DYNAMIC_INDEX for size in sizes)
+        return i64_array(static), self.dynamic(sizes)
+
+    def dynamic(self, sizes: Sequence[KnownSize]) -> list[SSAValue]:
+        """The values of those sizes that are no literals."""
+        return [self.size(size) for size in sizes if not isinstance(size, int)]
+
+    # constants and destinations
+
+    def literal(self, value: Attribute, sizes: tuple[int, ...], dtype: Attribute) -> Tensor:
+        type = self.tensor_type(sizes, dtype)
+        return Tensor(self._constant(retyped_literal(value, type), type), sizes, dtype)
+
+    def _constant(self, value: Attribute, type: Attribute) -> SSAValue:
+        return self.at_entry(
+            ("literal", value),
+            lambda: arith_ext.ConstantOp.create(result_types=[type], properties={"value": value}),
+        )
+
+    def splat(
+        self, value: Number | Dim | Scalar, sizes: Sequence[KnownSize], dtype: Attribute
+    ) -> Tensor:
+        static = tuple(size for size in sizes if isinstance(size, int))
+        if isinstance(value, Dim | Scalar) or len(static) < len(sizes):
+            return self.full(value, sizes, dtype)
+        type = self.tensor_type(static, dtype)
+        return Tensor(self._constant(_splat_literal(value, type), type), static, dtype)
+
+    def full(
+        self, value: Number | Dim | Scalar, sizes: Sequence[KnownSize], dtype: Attribute
+    ) -> Tensor:
+        """A tensor filled with one value; a destination to compute into."""
+        if isinstance(value, Scalar) and isinstance(value.value.type, TensorType):
+            source = Tensor(value.value, (), value.dtype)
+            return self.broadcast_to(self.cast(source, dtype), sizes)
+        init = self.empty(sizes, dtype)
+        operands = [self.number(value, dtype).value, init.value]
+        return self.op(linalg.FillOp, operands, sizes, dtype, {SEGMENTS: segment_sizes(1, 1)})
+
+    def number(self, value: Number | Dim | Scalar, dtype: Attribute) -> Scalar:
+        """A number as a scalar value of an element type, made at the entry."""
+        if isinstance(value, Dim):
+            index = Scalar(self.size(value), INDEX)
+            build = lambda: self.scalars.cast(index, dtype).value  # noqa: E731
+            return Scalar(self.in_entry(build, ("number", value, dtype)), dtype)
+        if isinstance(value, Scalar):
+            return self.scalars.cast(value, dtype)
+        return self.scalars.constant(value, dtype)
+
+    def empty(self, sizes: Sequence[KnownSize], dtype: Attribute) -> Tensor:
+        """A destination without contents."""
+        type = self.tensor_type(sizes, dtype)
+        key = ("empty", tuple(sizes), type)
+        build = lambda: self.emit(tensor.EmptyOp, self.dynamic(sizes), [type]).results[0]  # noqa: E731
+        return Tensor(self.in_entry(build, key), tuple(sizes), dtype)
+
+    # loop nests
+
+    def block(self, types: Sequence[Attribute], build: Callable[..., None]) -> Block:
+        """A block of what ``build(*arguments)`` emits."""
+        block = Block(arg_types=types)
+        outer, self.body = self.body, []
+        try:
+            build(*block.args)
+            block.add_ops(self.body)
+        finally:
+            self.body = outer
+        return block
+
+    def nest(
+        self, kinds: str, inputs: Sequence[Access], outputs: Sequence[Access], build: ScalarCode
+    ) -> list[Tensor]:
+        """A linalg.generic; ``build`` gets an element of each input and output.
+
+        Args:
+            kinds: for each loop ``p`` (parallel) or ``r`` (reduction).
+            inputs: what is read.
+            outputs: what is computed into.
+            build: emits the body.
+        """
+        distinct = {(x.value, tuple(subscripts)): x for x, subscripts in inputs}
+        places = {key: place for place, key in enumerate(distinct)}
+        accesses = [*distinct, *((x.value, tuple(subscripts)) for x, subscripts in outputs)]
+
+        def body(*elements: SSAValue) -> None:
+            read = [
+                Scalar(elements[places[x.value, tuple(subscripts)]], x.dtype)
+                for x, subscripts in inputs
+            ]
+            written = [
+                Scalar(element, x.dtype)
+                for element, (x, _) in zip(elements[len(distinct) :], outputs, strict=True)
+            ]
+            results = build(self.scalars, *read, *written)
+            results = [results] if isinstance(results, Scalar) else results
+            self.emit(linalg.YieldOp, [result.value for result in results], [])
+
+        operands = [value for value, _ in accesses]
+        types = [value.type.element_type for value in operands]  # type: ignore[attr-defined]
+        properties = {
+            "indexing_maps": _indexing_maps(len(kinds), tuple(s for _, s in accesses)),
+            "iterator_types": _iterators(kinds),
+            SEGMENTS: segment_sizes(len(distinct), len(outputs)),
+        }
+        block = self.block(types, body)
+        result_types = [x.value.type for x, _ in outputs]
+        op = self.emit(linalg.GenericOp, operands, result_types, properties, [Region(block)])
+        return [
+            Tensor(result, x.sizes, x.dtype)
+            for result, (x, _) in zip(op.results, outputs, strict=True)
+        ]
+
+    def compute(
+        self,
+        build: ScalarCode,
+        accesses: Sequence[Access],
+        sizes: Sequence[KnownSize],
+        dtype: Attribute,
+    ) -> Tensor:
+        """A tensor whose elements are each computed on their own, from elements of operands at given places."""
+        rank = len(sizes)
+
+        def body(s: Scalars, *elements: Scalar) -> Scalar:
+            result = build(s, *elements[:-1])
+            return s.cast(result, dtype)  # type: ignore[arg-type]
+
+        output = (self.empty(sizes, dtype), range(rank))
+        return self.nest("p" * rank, accesses, [output], body)[0]
+
+    def elementwise(
+        self,
+        build: ScalarCode,
+        *operands: Operand,
+        computed: Attribute | None = None,
+        dtype: Attribute | None = None,
+        sizes: Sequence[KnownSize] | None = None,
+    ) -> Tensor:
+        """``build(s, *elements)`` for corresponding elements of operands broadcast to the result.
+
+        Args:
+            build: emits the scalar code; its result is converted to ``dtype``.
+            operands: tensors and numbers.
+            computed: what elements are converted to first; by default tensors keep their types, and numbers, which
+                need one, are of the result's.
+            dtype: element type of the result; the op's own by default.
+            sizes: sizes of the result; the op's own by default.
+        """
+        sizes = self.out.sizes if sizes is None else sizes
+        dtype = self.out.dtype if dtype is None else dtype
+        known = [
+            self._as_tensor(o)
+            if isinstance(o, Tensor | Scalar)
+            else self.number(o, computed or dtype)
+            for o in operands
+        ]
+        tensors = [o for o in known if isinstance(o, Tensor)]
+
+        def body(s: Scalars, *elements: Scalar) -> Scalar | Sequence[Scalar]:
+            read = iter(elements)
+            scalars = [next(read) if isinstance(o, Tensor) else o for o in known]
+            return build(s, *(s.cast(x, computed) if computed else x for x in scalars))
+
+        accesses = [(x, broadcast_subscripts(x.sizes, sizes)) for x in tensors]
+        return self.compute(body, accesses, sizes, dtype)
+
+    def _as_tensor(self, value: Tensor | Scalar) -> Tensor | Scalar:
+        """Numbers known at run time come as rank-0 tensors."""
+        if isinstance(value, Scalar) and isinstance(value.value.type, TensorType):
+            return Tensor(value.value, (), value.dtype)
+        return value
+
+    def reduce(
+        self, build: ScalarCode, x: Tensor, over: Sequence[int], init: Number, dtype: Attribute
+    ) -> Tensor:
+        """Combines elements along dimensions: ``build(s, element, accumulator)``, both of type ``dtype``.
+
+        The sizes are the op's own; reduced dimensions are kept if those have the rank of ``x``.
+        """
+        over = [d for d in over if d < x.rank]
+        kept = [d for d in range(x.rank) if d not in over]
+        keeps = self.out.rank == x.rank
+        subscripts = [None if d in over else d for d in range(x.rank)] if keeps else kept
+        kinds = "".join("r" if d in over else "p" for d in range(x.rank))
+
+        def body(s: Scalars, element: Scalar, accumulator: Scalar) -> Scalar | Sequence[Scalar]:
+            return build(s, s.cast(element, dtype), accumulator)
+
+        output = (self.full(init, self.out.sizes, dtype), subscripts)
+        return self.nest(kinds, [(x, range(x.rank))], [output], body)[0]
+
+    # the rest of the shared vocabulary
+
+    def cast(self, x: Tensor, dtype: Attribute) -> Tensor:
+        if x.dtype == dtype:
+            return x
+        if self.element_type(x.dtype) == self.element_type(dtype):
+            return Tensor(x.value, x.sizes, dtype)
+        return self.elementwise(lambda s, e: s.cast(e, dtype), x, dtype=dtype, sizes=x.sizes)
+
+    def broadcast_to(self, x: Tensor, sizes: Sequence[KnownSize]) -> Tensor:
+        if x.sizes == tuple(sizes):
+            return x
+        subscripts = broadcast_subscripts(x.sizes, sizes)
+        if None in subscripts:
+            return self.compute(lambda s, e: e, [(x, subscripts)], sizes, x.dtype)
+        added = i64_array(tuple(range(len(sizes) - x.rank)))
+        operands = [x, self.empty(sizes, x.dtype)]
+        return self.op(linalg.BroadcastOp, operands, sizes, x.dtype, {"dimensions": added})
+
+    def transpose(self, x: Tensor, permutation: Sequence[int]) -> Tensor:
+        if list(permutation) == list(range(x.rank)):
+            return x
+        sizes = [x.sizes[p] for p in permutation]
+        operands = [x, self.empty(sizes, x.dtype)]
+        properties = {"permutation": i64_array(tuple(permutation))}
+        return self.op(linalg.TransposeOp, operands, sizes, x.dtype, properties)
+
+    def reshape(self, x: Tensor, sizes: Sequence[KnownSize]) -> Tensor:
+        if x.sizes == tuple(sizes):
+            return x
+        if 0 in x.sizes or 0 in sizes:
+            return self.empty(sizes, x.dtype)
+        groups = regroup(x.sizes, sizes) if x.sizes and sizes else []
+        collapsed = self._collapse(x, [source for source, _ in groups])
+        return self._expand(collapsed, [result for _, result in groups], sizes)
+
+    def _collapse(self, x: Tensor, groups: Sequence[range]) -> Tensor:
+        """One dimension for each group."""
+        if x.rank == len(groups):
+            return x
+        sizes = [dims.product([x.sizes[i] for i in group]) for group in groups]
+        type = _merged(x.value.type, groups)
+        properties = {"reassociation": _reassociation(tuple(groups))}
+        op = self.emit(tensor.CollapseShapeOp, [x.value], [type], properties)
+        return Tensor(op.results[0], tuple(sizes), x.dtype)
+
+    def _expand(self, x: Tensor, groups: Sequence[range], sizes: Sequence[KnownSize]) -> Tensor:
+        """A group of dimensions for each one."""
+        type = self.tensor_type(sizes, x.dtype)
+        if len(sizes) == x.rank:
+            return Tensor(self.tensor_cast(x.value, type), tuple(sizes), x.dtype)
+        source = self.tensor_cast(x.value, _merged(type, groups))
+        static, dynamic = self.mixed(sizes)
+        properties = {"reassociation": _reassociation(tuple(groups)), "static_output_shape": static}
+        op = self.emit(tensor_ext.ExpandShapeOp, [source, *dynamic], [type], properties)
+        return Tensor(op.results[0], tuple(sizes), x.dtype)
+
+    def tensor_cast(self, value: SSAValue, type: Attribute) -> SSAValue:
+        """The same tensor with more or fewer of its sizes in its type."""
+        return value if value.type == type else self.emit(tensor.CastOp, [value], [type]).results[0]
+
+    def sized(self, x: Tensor, sizes: Sequence[KnownSize]) -> Tensor:
+        """The same tensor under other expressions for its sizes."""
+        value = self.tensor_cast(x.value, self.tensor_type(sizes, x.dtype))
+        return Tensor(value, tuple(sizes), x.dtype)
+
+    def slice(
+        self,
+        x: Tensor,
+        starts: Sequence[KnownSize],
+        sizes: Sequence[KnownSize],
+        steps: Sequence[int],
+    ) -> Tensor:
+        if x.sizes == tuple(sizes) and all(step == 1 for step in steps):
+            return x
+        return self.extract_slice(x, starts, sizes, steps, sizes)
+
+    def extract_slice(
+        self,
+        x: Tensor,
+        starts: Sequence[KnownSize],
+        sizes: Sequence[KnownSize],
+        steps: Sequence[int],
+        kept: Sequence[KnownSize],
+    ) -> Tensor:
+        """A window of a tensor; ``kept`` are its sizes without dimensions of size 1 to be dropped."""
+        dynamic, properties = self._window(1, starts, sizes, steps)
+        return self.op(tensor.ExtractSliceOp, [x, *dynamic], kept, x.dtype, properties)
+
+    def insert_slice(
+        self,
+        source: Tensor,
+        into: Tensor,
+        starts: Sequence[KnownSize],
+        sizes: Sequence[KnownSize],
+        steps: Sequence[int],
+    ) -> Tensor:
+        """A tensor with a window of it replaced."""
+        dynamic, properties = self._window(2, starts, sizes, steps)
+        operands = [source, into, *dynamic]
+        return self.op(tensor.InsertSliceOp, operands, into.sizes, into.dtype, properties)
+
+    def _window(
+        self,
+        tensors: int,
+        starts: Sequence[KnownSize],
+        sizes: Sequence[KnownSize],
+        steps: Sequence[int],
+    ) -> tuple[list[SSAValue], dict[str, Attribute]]:
+        """Operands and properties that describe a window of a tensor."""
+        static_offsets, offsets = self.mixed(starts)
+        static_sizes, dynamic = self.mixed(sizes)
+        segments = [*[1] * tensors, len(offsets), len(dynamic), 0]
+        properties: dict[str, Attribute] = {
+            "static_offsets": static_offsets,
+            "static_sizes": static_sizes,
+            "static_strides": i64_array(tuple(steps)),
+            SEGMENTS: DenseArrayBase.from_list(i32, segments),
+        }
+        return [*offsets, *dynamic], properties
+
+    def concatenate(self, xs: Sequence[Tensor], dim: int) -> Tensor:
+        if len(xs) == 1:
+            return xs[0]
+        sizes = list(xs[0].sizes)
+        sizes[dim] = dims.add(*(x.sizes[dim] for x in xs))
+        joined = [x.sizes[dim] for x in xs]
+        shape = [size if isinstance(size, int) else DYNAMIC_INDEX for size in sizes]
+        if not all(isinstance(size, int) for size in joined):
+            shape[dim] = DYNAMIC_INDEX
+        type = TensorType(self.element_type(xs[0].dtype), shape)
+        values = [x.value for x in xs]
+        op = self.emit(tensor.ConcatOp, values, [type], {"dim": IntegerAttr(dim, i64)})
+        wanted = self.tensor_type(sizes, xs[0].dtype)
+        return Tensor(self.tensor_cast(op.results[0], wanted), tuple(sizes), xs[0].dtype)
+
+    def pad(
+        self, x: Tensor, low: Sequence[KnownSize], high: Sequence[KnownSize], value: Number
+    ) -> Tensor:
+        if all(amount == 0 for amount in (*low, *high)):
+            return x
+        sizes = [dims.add(*parts) for parts in zip(low, x.sizes, high, strict=True)]
+        fill = self.number(value, x.dtype).value
+        block = self.block(
+            [INDEX] * x.rank, lambda *_: self.emit(tensor.YieldOp, [fill], []) and None
+        )
+        static_low, below = self.mixed(low)
+        static_high, above = self.mixed(high)
+        properties = {
+            "static_low": static_low,
+            "static_high": static_high,
+            SEGMENTS: DenseArrayBase.from_list(i32, [1, len(below), len(above)]),
+        }
+        operands = [x, *below, *above]
+        return self.op(tensor.PadOp, operands, sizes, x.dtype, properties, [Region(block)])
+
+    def iota(self, sizes: Sequence[KnownSize], dim: int, dtype: Attribute) -> Tensor:
+        return self.compute(lambda s: s.cast(s.index(dim), dtype), [], sizes, dtype)
+
+
+_NO_OVERFLOW = {"overflowFlags": arith.IntegerOverflowAttr("none")}
+
+
+@lru_cache(maxsize=4096)
+def _reassociation(groups: tuple[range, ...]) -> Attribute:
+    return ArrayAttr([ArrayAttr([IntegerAttr(i, i64) for i in group]) for group in groups])
+
+
+def _merged(type: Attribute, groups: Sequence[range]) -> TensorType[Attribute]:
+    """The type with one dimension for each group; a product with an unknown size is unknown."""
+    shape = type.get_shape()  # type: ignore[attr-defined]
+    parts = [[shape[i] for i in group] for group in groups]
+    merged = [DYNAMIC_INDEX if DYNAMIC_INDEX in part else prod(part) for part in parts]
+    return TensorType(type.element_type, merged)  # type: ignore[attr-defined]
+
+
+def _splat_literal(
+    value: Number, type: TensorType[Attribute]
+) -> DenseIntOrFPElementsAttr[Attribute]:
+    """A literal with one element for all."""
+    number = number_attribute(value, type.element_type)
+    element: object
+    if isinstance(number, ArrayAttr):
+        element = tuple(part.value.data for part in number)
+    else:
+        element = number.value.data  # type: ignore[attr-defined]
+    return DenseIntOrFPElementsAttr.from_list(type, [element])  # type: ignore[arg-type, call-overload, no-any-return]

@@ -1,0 +1,169 @@
+"""Reductions in Linalg-on-Tensors: loop nests that start from the neutral element."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from xdsl.dialects.builtin import i1
+from xdsl.ir import Attribute
+
+from torch2mlir.conversion import promotion
+from torch2mlir.conversion.lowering import Number, ResultType, Scalar, Tensor
+from torch2mlir.conversion.torch_to_linalg.elementwise import addition, two
+from torch2mlir.conversion.torch_to_linalg.lowering import LinalgLowering, lowers, widened
+from torch2mlir.conversion.torch_to_linalg.scalars import Scalars, is_unsigned
+from torch2mlir.dialects.torch import dims
+
+Dims = Sequence[int] | int | None
+
+
+def lowest(dtype: Attribute) -> Number:
+    """The neutral element of ``max``."""
+    if promotion.is_float(dtype):
+        return -math.inf
+    return 0 if is_unsigned(dtype) else -(1 << (promotion.bit_width(dtype) - 1))
+
+
+def highest(dtype: Attribute) -> Number:
+    """The neutral element of ``min``."""
+    if promotion.is_float(dtype):
+        return math.inf
+    if promotion.is_bool(dtype):
+        return True
+    return (1 << (promotion.bit_width(dtype) - (not is_unsigned(dtype)))) - 1
+
+
+@lowers("aten.sum.dim_IntList")
+def sum_(lower: LinalgLowering, x: Tensor, dim: Dims, keepdim: bool, dtype: Any) -> Tensor:
+    """The sum in the type of the result; halves are added up in f32."""
+    return lower.cast(_sum(lower, x, dim), lower.out.dtype)
+
+
+def _sum(lower: LinalgLowering, x: Tensor, dim: Dims) -> Tensor:
+    return lower.reduce(addition, x, lower.dims(dim, x.rank), 0, widened(lower.out.dtype))
+
+
+@lowers("aten.mean.dim")
+def mean(lower: LinalgLowering, x: Tensor, dim: Dims, keepdim: bool, dtype: Any) -> Tensor:
+    """The sum divided by the number of elements; NaN if there are none."""
+    total = _sum(lower, x, dim)
+    count = dims.product([x.sizes[d] for d in lower.dims(dim, x.rank) if d < x.rank])
+    return lower.elementwise(two("div"), total, count, computed=total.dtype)
+
+
+@lowers("aten.prod.dim_int")
+def prod(lower: LinalgLowering, x: Tensor, dim: int, keepdim: bool, dtype: Any) -> Tensor:
+    """The product along a dimension."""
+    over = lower.dims(dim, x.rank)
+    return lower.cast(
+        lower.reduce(two("mul"), x, over, 1, widened(lower.out.dtype)), lower.out.dtype
+    )
+
+
+def _extremum(word: str, neutral: Callable[[Attribute], Number]) -> Callable[..., Tensor]:
+    def lower_extremum(lower: LinalgLowering, x: Tensor, dim: Dims, keepdim: bool) -> Tensor:
+        return lower.reduce(two(word), x, lower.dims(dim, x.rank), neutral(x.dtype), x.dtype)
+
+    return lower_extremum
+
+
+# NaN where an element is, as arith.maximumf
+lowers("aten.amax")(_extremum("max", lowest))
+lowers("aten.amin")(_extremum("min", highest))
+
+
+def _truth(word: str, neutral: bool) -> Callable[..., Tensor]:
+    def lower_truth(lower: LinalgLowering, x: Tensor, dim: Dims, keepdim: bool) -> Tensor:
+        truth = lower.reduce(two(word), x, lower.dims(dim, x.rank), neutral, i1)
+        return lower.cast(truth, lower.out.dtype)
+
+    return lower_truth
+
+
+lowers("aten.any.dims")(_truth("or", False))
+lowers("aten.all.dims")(_truth("and", True))
+
+# where the extremum is
+
+
+def _best(
+    lower: LinalgLowering, x: Tensor, dim: int, predicate: str, neutral: Number
+) -> list[Tensor]:
+    """The extremum along a dimension and its first position; the first NaN wins."""
+    index = lower.results[-1]
+    over = lower.dim(dim, x.rank)
+    if x.rank == 0:
+        return [x, lower.splat(0, (), index.dtype)]
+    keeps = index.rank == x.rank
+    subscripts = [None if d == over else d for d in range(x.rank) if keeps or d != over]
+    kinds = "".join("r" if d == over else "p" for d in range(x.rank))
+
+    def build(s: Scalars, element: Scalar, best: Scalar, place: Scalar) -> list[Scalar]:
+        if promotion.is_float(x.dtype):
+            # unordered: also where one of the two is NaN
+            better = s.compare(f"u{predicate}", element, best)
+            better = s("and", better, s.compare("ord", best, best))
+        else:
+            better = s.compare(predicate, element, best)
+        here = s.cast(s.index(over), index.dtype)
+        return [s.select(better, element, best), s.select(better, here, place)]
+
+    outputs = [
+        (lower.full(neutral, index.sizes, x.dtype), subscripts),
+        (lower.full(0, index.sizes, index.dtype), subscripts),
+    ]
+    return lower.nest(kinds, [(x, range(x.rank))], outputs, build)
+
+
+def _arg_extremum(predicate: str, neutral: Callable[[Attribute], Number]) -> Callable[..., Tensor]:
+    def lower_arg(lower: LinalgLowering, x: Tensor, dim: int | None, keepdim: bool) -> Tensor:
+        if dim is None:
+            x = lower.reshape(x, [dims.product(x.sizes)])
+            flat = lower.results[0]
+            lower.results = [ResultType((), flat.dtype)]
+            place = _best(lower, x, 0, predicate, neutral(x.dtype))[1]
+            return lower.reshape(place, flat.sizes)
+        return _best(lower, x, dim, predicate, neutral(x.dtype))[1]
+
+    return lower_arg
+
+
+def _with_index(
+    predicate: str, neutral: Callable[[Attribute], Number]
+) -> Callable[..., list[Tensor]]:
+    def lower_both(lower: LinalgLowering, x: Tensor, dim: int, keepdim: bool) -> list[Tensor]:
+        return _best(lower, x, dim, predicate, neutral(x.dtype))
+
+    return lower_both
+
+
+lowers("aten.argmax")(_arg_extremum("gt", lowest))
+lowers("aten.argmin")(_arg_extremum("lt", highest))
+lowers("aten.max.dim")(_with_index("gt", lowest))
+lowers("aten.min.dim")(_with_index("lt", highest))
+
+# scans
+
+
+@lowers("aten.cumsum")
+def cumsum(lower: LinalgLowering, x: Tensor, dim: int, dtype: Any) -> Tensor:
+    """``result[i] = x[0] + .. + x[i]`` along a dimension.
+
+    A reduction over a triangle, in parallel over everything else: linalg has no scan, and a loop over slices would run
+    step by step.
+    """
+    out, over = lower.out, lower.dim(dim, x.rank)
+    if x.rank == 0:
+        return lower.cast(x, out.dtype)
+    computed, rank = widened(out.dtype), x.rank
+    source = [rank if d == over else d for d in range(rank)]
+
+    def build(s: Scalars, element: Scalar, total: Scalar) -> Scalar:
+        reached = s.compare("le", s.index(rank), s.index(over))
+        return addition(s, total, s.select(reached, s.cast(element, computed), 0))
+
+    output = (lower.full(0, out.sizes, computed), range(rank))
+    (result,) = lower.nest("p" * rank + "r", [(x, source)], [output], build)
+    return lower.cast(result, out.dtype)

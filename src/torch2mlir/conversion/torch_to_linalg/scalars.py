@@ -1,0 +1,294 @@
+"""Scalar code: what the bodies of linalg.generic are written in.
+
+``s("add", x, y)`` picks the op for the element type; numbers among the operands become constants of it.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from xdsl.dialects import arith, complex, math, tensor
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    ArrayAttr,
+    ComplexType,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    f32,
+    i1,
+    i64,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from torch2mlir.conversion import promotion
+from torch2mlir.conversion.lowering import Number, Scalar
+from torch2mlir.dialects import arith_ext, linalg
+
+if TYPE_CHECKING:
+    from torch2mlir.conversion.lowering import Tensor
+    from torch2mlir.conversion.torch_to_linalg.lowering import LinalgLowering
+
+INDEX = IndexType()
+OpClass = type[Operation]
+
+
+class Word(NamedTuple):
+    """The op of a word for each kind of element; None where it has none."""
+
+    on_floats: OpClass | None = None
+    on_signed: OpClass | None = None
+    on_unsigned: OpClass | None = None
+    on_complex: OpClass | None = None
+
+
+WORDS: dict[str, Word] = {
+    "add": Word(arith.AddfOp, arith.AddiOp, arith.AddiOp, complex.AddOp),
+    "sub": Word(arith.SubfOp, arith.SubiOp, arith.SubiOp, complex.SubOp),
+    "mul": Word(arith.MulfOp, arith.MuliOp, arith.MuliOp, complex.MulOp),
+    "div": Word(arith.DivfOp, arith.DivSIOp, arith.DivUIOp, complex.DivOp),
+    "rem": Word(arith_ext.RemfOp, arith.RemSIOp, arith.RemUIOp),
+    "max": Word(arith.MaximumfOp, arith.MaxSIOp, arith.MaxUIOp),
+    "min": Word(arith.MinimumfOp, arith.MinSIOp, arith.MinUIOp),
+    "and": Word(None, arith.AndIOp, arith.AndIOp),
+    "or": Word(None, arith.OrIOp, arith.OrIOp),
+    "xor": Word(None, arith.XOrIOp, arith.XOrIOp),
+    "shl": Word(None, arith.ShLIOp, arith.ShLIOp),
+    "shr": Word(None, arith.ShRSIOp, arith.ShRUIOp),
+    "neg": Word(arith.NegfOp, None, None, complex.NegOp),
+    "abs": Word(math.AbsFOp, math.AbsIOp),
+    "acos": Word(math.AcosOp),
+    "acosh": Word(math.AcoshOp),
+    "asin": Word(math.AsinOp),
+    "asinh": Word(math.AsinhOp),
+    "atan": Word(math.AtanOp),
+    "atan2": Word(math.Atan2Op),
+    "atanh": Word(math.AtanhOp),
+    "ceil": Word(math.CeilOp),
+    "copysign": Word(math.CopySignOp),
+    "cos": Word(math.CosOp, None, None, complex.CosOp),
+    "cosh": Word(math.CoshOp),
+    "erf": Word(math.ErfOp),
+    "exp": Word(math.ExpOp, None, None, complex.ExpOp),
+    "expm1": Word(math.ExpM1Op, None, None, complex.Expm1Op),
+    "floor": Word(math.FloorOp),
+    "log": Word(math.LogOp, None, None, complex.LogOp),
+    "log10": Word(math.Log10Op),
+    "log1p": Word(math.Log1pOp, None, None, complex.Log1pOp),
+    "log2": Word(math.Log2Op),
+    "pow": Word(math.PowFOp, None, None, complex.PowOp),
+    "roundeven": Word(math.RoundEvenOp),
+    "rsqrt": Word(math.RsqrtOp, None, None, complex.RsqrtOp),
+    "sin": Word(math.SinOp, None, None, complex.SinOp),
+    "sinh": Word(math.SinhOp),
+    "sqrt": Word(math.SqrtOp, None, None, complex.SqrtOp),
+    "tan": Word(math.TanOp, None, None, complex.TanOp),
+    "tanh": Word(math.TanhOp, None, None, complex.TanhOp),
+    "trunc": Word(math.TruncOp),
+}
+
+_FLOAT_PREDICATES = {"eq": 1, "gt": 2, "ge": 3, "lt": 4, "le": 5, "ord": 7, "ugt": 9, "ult": 11}
+_FLOAT_PREDICATES |= {"ne": 13, "uno": 14}
+_INTEGER_PREDICATES = {"eq": 0, "ne": 1, "lt": 2, "le": 3, "gt": 4, "ge": 5}
+_UNSIGNED_OFFSET = 4
+"""From a signed ordering's predicate to the unsigned one."""
+
+
+def is_unsigned(dtype: Attribute) -> bool:
+    """Whether a builtin or torch integer type is compared and extended without sign."""
+    return not isinstance(dtype, IndexType) and promotion.is_unsigned(dtype)
+
+
+@cache
+def default_properties(op_class: OpClass) -> dict[str, Attribute]:
+    """The flags an op has when nobody asks for others."""
+    definitions = op_class.get_irdl_definition().properties  # type: ignore[attr-defined]
+    defaults = {name: d.default_value for name, d in definitions.items()}
+    return {name: value for name, value in defaults.items() if value is not None}
+
+
+class Scalars:
+    """Emits scalar ops where the lowering is emitting; elements carry their torch dtype (or ``index``)."""
+
+    def __init__(self, lower: LinalgLowering) -> None:
+        self.lower = lower
+
+    def __call__(self, word: str, *operands: Scalar | Number) -> Scalar:
+        """An op on operands of one type, by its word."""
+        dtype = next(o.dtype for o in operands if isinstance(o, Scalar))
+        elements = [o if isinstance(o, Scalar) else self.constant(o, dtype) for o in operands]
+        return self._emit(self._op(word, dtype), elements, dtype)
+
+    def _op(self, word: str, dtype: Attribute) -> OpClass:
+        kinds = WORDS[word]
+        if promotion.is_complex(dtype):
+            op_class = kinds.on_complex
+        elif promotion.is_float(dtype):
+            op_class = kinds.on_floats
+        else:
+            op_class = kinds.on_unsigned if is_unsigned(dtype) else kinds.on_signed
+        return op_class or self.lower.fail(f"'{word}' is not defined on elements of type {dtype}")
+
+    def _emit(
+        self,
+        op_class: OpClass,
+        operands: Sequence[Scalar],
+        dtype: Attribute,
+        properties: dict[str, Attribute] | None = None,
+    ) -> Scalar:
+        """An op with one result of a torch type."""
+        type = self.lower.element_type(dtype)
+        defaults = default_properties(op_class)
+        properties = {**defaults, **properties} if properties else defaults
+        values = [o.value for o in operands]
+        return Scalar(self.lower.emit(op_class, values, [type], properties).results[0], dtype)
+
+    # constants
+
+    def constant(self, value: Number, dtype: Attribute) -> Scalar:
+        """A number, converted as PyTorch converts it; emitted at the entry, once."""
+        type = self.lower.element_type(dtype)
+        attribute = number_attribute(value, type)
+        if isinstance(attribute, ArrayAttr):
+            op_class, properties = complex.ConstantOp, {"value": attribute}
+        else:
+            op_class, properties = arith_ext.ConstantOp, {"value": attribute}
+        constant = self.lower.at_entry(
+            ("constant", attribute),
+            lambda: op_class.create(result_types=[type], properties=properties),
+        )
+        return Scalar(constant, dtype)
+
+    # choosing
+
+    def compare(self, predicate: str, x: Scalar, y: Scalar | Number) -> Scalar:
+        """``eq ne lt le gt ge``; on floats also ``ord uno ugt ult``. With a NaN only ``ne`` and the last three hold."""
+        if not isinstance(y, Scalar):
+            y = self.constant(y, x.dtype)
+        if promotion.is_complex(x.dtype):
+            kinds = {"eq": complex.EqualOp, "ne": complex.NotEqualOp}
+            return self._emit(kinds[predicate], [x, y], i1)
+        if promotion.is_float(x.dtype):
+            number = IntegerAttr(_FLOAT_PREDICATES[predicate], i64)
+            return self._emit(arith.CmpfOp, [x, y], i1, {"predicate": number})
+        code = _INTEGER_PREDICATES[predicate]
+        if is_unsigned(x.dtype) and code > 1:
+            code += _UNSIGNED_OFFSET
+        return self._emit(arith.CmpiOp, [x, y], i1, {"predicate": IntegerAttr(code, i64)})
+
+    def select(self, condition: Scalar, x: Scalar | Number, y: Scalar | Number) -> Scalar:
+        """``x`` where the condition holds, else ``y``; at least one is no number."""
+        dtype = next(o.dtype for o in (x, y) if isinstance(o, Scalar))
+        branches = [o if isinstance(o, Scalar) else self.constant(o, dtype) for o in (x, y)]
+        return self._emit(arith.SelectOp, [condition, *branches], dtype)
+
+    def not_(self, x: Scalar) -> Scalar:
+        """The opposite of a boolean."""
+        return self("xor", x, True)
+
+    def is_nan(self, x: Scalar) -> Scalar:
+        """Whether a float is NaN."""
+        return self.compare("uno", x, x)
+
+    # tensors and loops
+
+    def index(self, loop: int) -> Scalar:
+        """The iteration number of a loop of the surrounding linalg.generic."""
+        properties: dict[str, Attribute] = {"dim": IntegerAttr(loop, i64)}
+        return self._emit(linalg.IndexOp, [], INDEX, properties)
+
+    def extract(self, source: Tensor, indices: Sequence[Scalar]) -> Scalar:
+        """One element of a tensor."""
+        type = self.lower.element_type(source.dtype)
+        operands: list[SSAValue] = [source.value, *(i.value for i in indices)]
+        element = self.lower.emit(tensor.ExtractOp, operands, [type]).results[0]
+        return Scalar(element, source.dtype)
+
+    # conversion
+
+    def cast(self, x: Scalar, dtype: Attribute) -> Scalar:
+        """As ``Tensor.to``: float to int truncates, anything to bool is ``!= 0``, complex to real drops the rest."""
+        source = x.dtype
+        if source == dtype:
+            return x
+        if promotion.is_bool(dtype):
+            return self.compare("ne", x, 0)
+        if isinstance(source, IndexType):
+            return self.cast(self._emit(arith.IndexCastOp, [x], promotion.si64), dtype)
+        if isinstance(dtype, IndexType):
+            return self._emit(arith.IndexCastOp, [self.cast(x, promotion.si64)], INDEX)
+        if isinstance(source, ComplexType):
+            return self._from_complex(x, source, dtype)
+        if isinstance(dtype, ComplexType):
+            part = dtype.element_type
+            return self.create_complex(self.cast(x, part), self.constant(0, part), dtype)
+        if promotion.is_float(source):
+            if promotion.is_float(dtype):
+                return self._float_to_float(x, dtype)
+            return self._float_to_int(x, dtype)
+        if promotion.is_float(dtype):
+            converts = arith.UIToFPOp if is_unsigned(source) else arith.SIToFPOp
+            return self._emit(converts, [x], dtype)
+        return self._int_to_int(x, dtype)
+
+    def create_complex(self, real: Scalar, imaginary: Scalar, dtype: Attribute) -> Scalar:
+        """A complex number of its parts."""
+        return self._emit(complex.CreateOp, [real, imaginary], dtype)
+
+    def parts(self, x: Scalar) -> tuple[Scalar, Scalar]:
+        """The real and the imaginary part of a complex number."""
+        part: Attribute = x.dtype.element_type  # type: ignore[attr-defined]
+        return self._emit(complex.ReOp, [x], part), self._emit(complex.ImOp, [x], part)
+
+    def magnitude(self, x: Scalar) -> Scalar:
+        """The absolute value of a complex number."""
+        return self._emit(complex.AbsOp, [x], x.dtype.element_type)  # type: ignore[attr-defined]
+
+    def _from_complex(self, x: Scalar, source: ComplexType, dtype: Attribute) -> Scalar:  # type: ignore[type-arg]
+        if not isinstance(dtype, ComplexType):
+            return self.cast(self._emit(complex.ReOp, [x], source.element_type), dtype)
+        real, imaginary = self.parts(x)
+        part = dtype.element_type
+        return self.create_complex(self.cast(real, part), self.cast(imaginary, part), dtype)
+
+    def _float_to_float(self, x: Scalar, dtype: Attribute) -> Scalar:
+        source_width, width = promotion.bit_width(x.dtype), promotion.bit_width(dtype)
+        if source_width == width:  # f16 and bf16
+            return self.cast(self.cast(x, f32), dtype)
+        return self._emit(arith.ExtFOp if width > source_width else arith.TruncFOp, [x], dtype)
+
+    def _float_to_int(self, x: Scalar, dtype: Attribute) -> Scalar:
+        """Types narrower than 32 bits wrap around from an i32, unsigned ones from an i64, as PyTorch's CPU kernels."""
+        if is_unsigned(dtype) or promotion.bit_width(dtype) == 64:
+            wide = promotion.si64
+        else:
+            wide = IntegerType(32, dtype.signedness)  # type: ignore[attr-defined]
+        return self.cast(self._emit(arith.FPToSIOp, [x], wide), dtype)
+
+    def _int_to_int(self, x: Scalar, dtype: Attribute) -> Scalar:
+        source_width, width = promotion.bit_width(x.dtype), promotion.bit_width(dtype)
+        if source_width == width:
+            return Scalar(x.value, dtype)
+        if width < source_width:
+            return self._emit(arith_ext.TruncIOp, [x], dtype)
+        return self._emit(arith.ExtUIOp if is_unsigned(x.dtype) else arith.ExtSIOp, [x], dtype)
+
+
+def number_attribute(value: Number, type: Attribute) -> Attribute:
+    """A literal of a builtin element type; complex ones are arrays of two."""
+    if isinstance(type, ComplexType):
+        part, number = type.element_type, builtins.complex(value)
+        return ArrayAttr([FloatAttr(number.real, part), FloatAttr(number.imag, part)])
+    if isinstance(type, AnyFloat):
+        return FloatAttr(float(value), type)  # type: ignore[arg-type]
+    if type == i1:
+        return IntegerAttr(int(bool(value)), i1)
+    if isinstance(type, IntegerType):
+        width = type.width.data
+        wrapped = int(value) & ((1 << width) - 1)  # type: ignore[arg-type]
+        return IntegerAttr(wrapped - (wrapped >> (width - 1) << width), type)
+    return IntegerAttr(int(value), INDEX)  # type: ignore[arg-type]
