@@ -1,0 +1,34 @@
+"""The demo and the benchmark, end to end on small models."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def _run(*command: str) -> str:
+    done = subprocess.run(
+        [sys.executable, *command], cwd=ROOT, check=False, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_demo_leaves_its_files_and_matches_eager(tmp_path: Path) -> None:
+    models = ["resnet50", "bert-base", "gpt2"]
+    table = _run("examples/demo.py", "--size", "small", "--output", str(tmp_path))
+    assert str(tmp_path) in table.replace("\n", "")
+    for model in models:
+        assert table.count(model) == 3
+        for dialect in ("stablehlo", "linalg-on-tensors", "tosa"):
+            assert (tmp_path / f"{model}.{dialect}.mlir").is_file()
+
+
+def test_the_benchmark_compares_with_the_peer() -> None:
+    options = ["--size", "small", "--models", "resnet50", "--dialects", "torch", "--runs", "1"]
+    table = _run("benchmarks/import_time.py", *options)
+    assert "failed" not in table
+    assert "less memory" in table and "save external" in table
