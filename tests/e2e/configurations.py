@@ -33,16 +33,20 @@ SLOW_ENGINES = {"iree"}
 """Engines whose compile costs 0.2 s and more; ``--full`` runs everything on them."""
 
 
-def runs(case: Case, full: bool) -> Iterator[tuple[Configuration, str]]:
-    """The configurations and modes of a case.
+def modes_on(configuration: Configuration, name: str, full: bool) -> list[str]:
+    """The modes of a dynamic program on a configuration.
 
-    Without ``full`` a slow engine gets one of the two modes, fixed by the case's name: half of the
-    cases are static, half dynamic.
+    Without ``full`` a slow engine gets one of the two, fixed by the program's name: half of the
+    programs are static, half dynamic.
     """
-    modes = ["static", "dynamic"] if case.dynamic else ["static"]
+    modes = ["static", "dynamic"]
+    if configuration.engine in SLOW_ENGINES and not full:
+        return [modes[zlib.crc32(name.encode()) % len(modes)]]
+    return modes
+
+
+def runs(case: Case, full: bool) -> Iterator[tuple[Configuration, str]]:
+    """The configurations and modes of a case."""
     for configuration in CONFIGURATIONS:
-        if configuration.engine in SLOW_ENGINES and not full:
-            yield configuration, modes[zlib.crc32(case.name.encode()) % len(modes)]
-        else:
-            for mode in modes:
-                yield configuration, mode
+        for mode in modes_on(configuration, case.name, full) if case.dynamic else ["static"]:
+            yield configuration, mode

@@ -31,13 +31,38 @@ EDGES = (
 )
 INTEGERS = (-7, -2, -1, 0, 1, 2, 5, 9)
 
-FLOAT_FUNCTIONS = (
-    "acos acosh asin asinh atan atanh cos cosh erf exp expm1 log log10 log1p log2 reciprocal rsqrt"
-    " sigmoid sin sinh sqrt tan tanh"
-).split()
+FLOAT_FUNCTIONS = [
+    *(
+        "acos",
+        "acosh",
+        "asin",
+        "asinh",
+        "atan",
+        "atanh",
+        "cos",
+        "cosh",
+        "sin",
+        "sinh",
+        "tan",
+        "tanh",
+    ),
+    *(
+        "exp",
+        "expm1",
+        "log",
+        "log10",
+        "log1p",
+        "log2",
+        "sqrt",
+        "rsqrt",
+        "reciprocal",
+        "erf",
+        "sigmoid",
+    ),
+]
 """Their result is a float, whatever they are given."""
 
-SAME_DTYPE_FUNCTIONS = "abs ceil floor neg relu round sign trunc".split()
+SAME_DTYPE_FUNCTIONS = ["abs", "ceil", "floor", "neg", "relu", "round", "sign", "trunc"]
 
 
 def _each(function: Callable[..., Any]) -> Callable[..., Any]:

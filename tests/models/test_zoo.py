@@ -5,27 +5,15 @@ from __future__ import annotations
 import pytest
 import torch
 from torch.utils._pytree import tree_leaves
+
+from tests.models.resized import other_inputs
 from zoo import MODELS
-
-OTHER_SIZES = {"batch": 3, "sequence": 6, "target": 4}
-
-
-def _resize(value: torch.Tensor, dims: dict[int, str]) -> torch.Tensor:
-    for axis, name in dims.items():
-        indices = torch.arange(OTHER_SIZES[name]) % value.shape[axis]
-        value = value.index_select(axis, indices)
-    return value
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_dynamic_export_agrees_with_eager_at_other_sizes(name: str) -> None:
     entry = MODELS[name](size="small")
-    parameters = list(entry.dims)
-    args = [
-        _resize(value, entry.dims[parameter])
-        for parameter, value in zip(parameters, entry.args, strict=False)
-    ]
-    kwargs = {key: _resize(value, entry.dims[key]) for key, value in entry.kwargs.items()}
+    args, kwargs = other_inputs(entry)
     program = entry.export(dynamic=True)
     with torch.no_grad():
         expected = entry.model(*args, **kwargs)

@@ -1,0 +1,49 @@
+"""Every zoo model on every configuration, static and dynamic, against eager PyTorch."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import pytest
+import torch
+
+import torch2mlir
+from tests.e2e.agreement import assert_agrees
+from tests.e2e.configurations import CONFIGURATIONS, Configuration, modes_on
+from tests.models.resized import other_inputs
+from zoo import MODELS, ZooModel
+
+LOOSE = 50.0
+"""Factor on the tolerances of single ops: the models are tens of layers deep."""
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    full = metafunc.config.getoption("--full")
+    parameters = [
+        pytest.param(name, configuration, mode, id=f"{name}-{configuration.name}-{mode}")
+        for name in MODELS
+        for configuration in CONFIGURATIONS
+        for mode in modes_on(configuration, name, full)
+    ]
+    metafunc.parametrize("name, configuration, mode", parameters)
+
+
+@lru_cache(maxsize=2)
+def _exported(name: str, mode: str) -> tuple[ZooModel, torch.export.ExportedProgram]:
+    entry = MODELS[name](size="small")
+    return entry, entry.export(dynamic=mode == "dynamic")
+
+
+def test_agrees_with_eager(name: str, configuration: Configuration, mode: str) -> None:
+    entry, program = _exported(name, mode)
+    compiled = torch2mlir.compile(
+        program, output_type=configuration.output_type, engine=configuration.engine
+    )
+    calls: list[tuple[Any, Any]] = [(entry.args, entry.kwargs)]
+    if mode == "dynamic":
+        calls.append(other_inputs(entry))
+    for args, kwargs in calls:
+        with torch.no_grad():
+            expected = entry.model(*args, **kwargs)
+        assert_agrees(compiled(*args, **kwargs), expected, LOOSE)
