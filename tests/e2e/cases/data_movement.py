@@ -77,7 +77,6 @@ DYNAMIC_MIDDLE: dict[str, Callable[..., Any]] = {
         .reshape(x.shape[0], x.shape[1], 8)
     ),
     "rows_merged": lambda x: x.reshape(-1, 8),
-    "rows_merged_and_back": lambda x: x.reshape(-1, 8).view(x.shape[0], -1, 8),
     "last_position": lambda x: x[:, -1],
     "without_last_position": lambda x: x[:, :-1],
     "shifted": lambda x: torch.cat([x[:, 1:], x[:, :1]], 1),

@@ -1,0 +1,208 @@
+"""Programs that cannot be compiled: one clear error each, with op, source line, dialect and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import torch
+from torch import nn
+
+import torch2mlir
+from torch2mlir.conversion import registry
+from torch2mlir.dialects import make_context
+from torch2mlir.dialects.parser import parse_module
+from torch2mlir.errors import (
+    BackendContractError,
+    CaptureError,
+    EngineError,
+    ParseError,
+    Torch2MLIRError,
+    UnsupportedOpError,
+)
+from torch2mlir.transforms.lower_to_backend_contract import LowerToBackendContractPass
+
+TARGETS = ("stablehlo", "linalg-on-tensors", "tosa")
+
+
+def line_of(marker: str) -> str:
+    """``file:line`` of the line of this file that ends in a marker comment."""
+    with open(__file__) as source:
+        lines = source.read().splitlines()
+    return (
+        f"{__file__}:{1 + next(i for i, text in enumerate(lines) if text.endswith(f'# {marker}'))}"
+    )
+
+
+@pytest.fixture
+def opaque() -> Iterator[None]:
+    """An op of a library of the user's, without a decomposition."""
+    with torch.library._scoped_library("torch2mlir_tests", "FRAGMENT") as library:
+        library.define("opaque(Tensor x, int n=1) -> Tensor")
+        library.impl("opaque", lambda x, n=1: x * n, "CPU")
+        library._register_fake("opaque", lambda x, n=1: torch.empty_like(x))
+        yield
+
+
+class Opaque(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.ops.torch2mlir_tests.opaque(x + 1, 2)  # opaque
+
+
+class Sine(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = x * 2
+        return torch.sin(y)  # sine
+
+
+class Nonzero(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.nonzero(x)  # nonzero
+
+
+class Branch(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if x.sum() > 0:  # branch
+            return x
+        return -x
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_missing_lowering_names_op_line_dialect_and_a_way_out(
+    target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registry.lowering_functions(target)
+    monkeypatch.delitem(registry._LOWERINGS[target], "torch.aten.sin", raising=False)
+    with pytest.raises(UnsupportedOpError) as caught:
+        torch2mlir.export_and_import(Sine(), torch.ones(3), output_type=target)
+    error = caught.value
+    assert error.op is not None and error.op.startswith("torch.aten.sin")
+    assert error.dialect == target
+    assert error.location is not None and error.location.startswith(line_of("sine"))
+    assert "torch2mlir.lowering" in str(error)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_an_op_outside_the_registry_is_named_with_its_line(opaque: None, target: str) -> None:
+    with pytest.raises(Torch2MLIRError) as caught:
+        torch2mlir.export_and_import(Opaque(), torch.ones(3), output_type=target)
+    message = str(caught.value)
+    assert "torch2mlir_tests.opaque" in message
+    assert line_of("opaque") in message
+    assert "torch2mlir.lowering" in message
+
+
+def test_an_op_outside_the_registry_is_imported_raw(opaque: None) -> None:
+    text = str(torch2mlir.export_and_import(Opaque(), torch.ones(3), output_type="raw"))
+    assert 'torch.operator "torch.torch2mlir_tests.opaque"' in text
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_data_dependent_shape_is_named_with_its_line(target: str) -> None:
+    with pytest.raises(Torch2MLIRError) as caught:
+        torch2mlir.export_and_import(Nonzero(), torch.ones(3), output_type=target)
+    message = str(caught.value)
+    assert "nonzero" in message
+    assert line_of("nonzero") in message
+    assert "  next: " in message
+
+
+def test_data_dependent_control_flow_is_a_capture_error() -> None:
+    with pytest.raises(CaptureError) as caught:
+        torch2mlir.compile(Branch(), torch.ones(3))
+    assert line_of("branch") in str(caught.value)
+    assert "torch.cond" in str(caught.value)
+
+
+def test_what_is_no_model_is_a_capture_error() -> None:
+    with pytest.raises(CaptureError, match="int is neither a module"):
+        torch2mlir.compile(3, torch.ones(3))  # type: ignore[arg-type]
+
+
+def test_wrong_example_inputs_are_a_capture_error() -> None:
+    with pytest.raises(CaptureError, match="cannot capture"):
+        torch2mlir.compile(nn.Linear(3, 2), torch.ones(4))
+
+
+def test_wrong_dynamic_shapes_are_a_capture_error() -> None:
+    with pytest.raises(CaptureError, match="cannot capture"):
+        torch2mlir.compile(
+            nn.Linear(3, 2), torch.ones(4, 3), dynamic_shapes=({1: torch.export.Dim("n")},)
+        )
+
+
+UNRANKED = """
+func.func @main(%arg0: !torch.vtensor) -> !torch.vtensor {
+  %0 = torch.aten.relu %arg0 : !torch.vtensor -> !torch.vtensor loc("model.py":7:1)
+  return %0 : !torch.vtensor
+}
+"""
+
+
+def test_an_unranked_tensor_does_not_reach_the_contract() -> None:
+    module = parse_module(UNRANKED)
+    with pytest.raises(BackendContractError) as caught:
+        LowerToBackendContractPass().apply(make_context(), module)
+    message = str(caught.value)
+    assert "rank" in message or "dtype" in message
+    assert "torch.aten.relu" in message
+    assert "model.py:7" in message
+    assert "  next: " in message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "func.func @main(",
+        "not mlir",
+        "func.func @f() { return %0 : !torch.int }",
+        "%0 = torch.nope",
+    ],
+)
+def test_malformed_text_is_a_parse_error(text: str) -> None:
+    with pytest.raises(ParseError, match="model.mlir is not valid MLIR"):
+        parse_module(text, "model.mlir")
+
+
+@pytest.mark.parametrize("call", [torch2mlir.compile, torch2mlir.export_and_import])
+def test_an_unknown_output_type_lists_the_known_ones(call: object) -> None:
+    with pytest.raises(Torch2MLIRError, match="unknown output_type 'stablehl'") as caught:
+        call(nn.ReLU(), torch.ones(3), output_type="stablehl")  # type: ignore[operator]
+    assert "linalg-on-tensors" in str(caught.value.hint)
+
+
+def test_torch_dialect_cannot_be_run() -> None:
+    with pytest.raises(Torch2MLIRError, match="cannot be run"):
+        torch2mlir.compile(nn.ReLU(), torch.ones(3), output_type="torch")
+
+
+def test_an_unknown_engine_lists_the_known_ones() -> None:
+    with pytest.raises(EngineError, match="no engine 'abacus'") as caught:
+        torch2mlir.compile(nn.ReLU(), torch.ones(3), engine="abacus")
+    assert "iree, reference, xla" in str(caught.value.hint)
+
+
+def test_an_engine_refuses_a_dialect_it_does_not_take() -> None:
+    with pytest.raises(EngineError, match="does not take 'tosa'"):
+        torch2mlir.compile(nn.ReLU(), torch.ones(3), output_type="tosa", engine="xla")
+
+
+def test_an_unknown_weights_mode_lists_the_known_ones() -> None:
+    with pytest.raises(Torch2MLIRError, match="unknown weights mode 'outline'") as caught:
+        torch2mlir.export_and_import(nn.ReLU(), torch.ones(3), weights="outline")
+    assert "inline, external, arguments" in str(caught.value.hint)
+
+
+def test_a_lowering_for_an_unknown_target_is_refused() -> None:
+    with pytest.raises(Torch2MLIRError, match="unknown target 'llvm'"):
+        torch2mlir.lowering("mylib::op", "llvm")
+
+
+def test_fake_weights_have_no_inline_text() -> None:
+    with torch.device("meta"):
+        model = nn.Linear(3, 2)
+    module = torch2mlir.export_and_import(model, torch.ones(4, 3, device="meta"))
+    with pytest.raises(CaptureError) as caught:
+        str(module)
+    assert "fake" in str(caught.value)
+    assert 'weights="external"' in str(caught.value.hint)
