@@ -53,7 +53,7 @@ def main() -> int:
     """Run the demo and return its exit code."""
     options = _parse()
     options.output.mkdir(parents=True, exist_ok=True)
-    console = Console()
+    console = Console(width=max(Console().width, 100))  # the table stays one when piped
     rows: list[Row] = []
     with Progress(
         SpinnerColumn(),
@@ -159,9 +159,8 @@ def _milliseconds(call: Callable[[], Any]) -> float:
 
 def _table(rows: list[Row]) -> Table:
     table = Table(title="PyTorch models through torch2mlir")
-    table.add_column("model")
-    table.add_column("dialect")
-    table.add_column("engine")
+    for heading in ("model", "dialect", "engine"):
+        table.add_column(heading, no_wrap=True)
     for heading in ("ops", "compile s", "run ms", "eager ms", "max error"):
         table.add_column(heading, justify="right")
     for row in rows:
