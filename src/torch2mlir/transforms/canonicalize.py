@@ -12,11 +12,19 @@ from xdsl.passes import ModulePass
 from xdsl.traits import Pure
 
 from torch2mlir.dialects.torch.ops import RegistryOp
+from torch2mlir.dialects.torch.types import AnyTensorType
 from torch2mlir.dialects.torch.values import Values
 
 
 def _same_type(op: Operation, values: Values) -> SSAValue | None:
     return op.operands[0] if op.operands[0].type == op.results[0].type else None
+
+
+def _same_shape(op: Operation, values: Values) -> SSAValue | None:
+    """Equal types say that the sizes are equal, unless one is unknown: a ``?`` may be any size."""
+    type = op.results[0].type
+    known = isinstance(type, AnyTensorType) and type.sizes is not None and None not in type.sizes
+    return _same_type(op, values) if known else None
 
 
 def _identity_permutation(op: Operation, values: Values) -> SSAValue | None:
@@ -27,28 +35,28 @@ def _identity_permutation(op: Operation, values: Values) -> SSAValue | None:
 
 def _view_of_view(op: Operation, values: Values) -> SSAValue | None:
     """Nothing between them: two views in a row are the second one on the first one's operand."""
-    if (same := _same_type(op, values)) is not None:
+    if (same := _same_shape(op, values)) is not None:
         return same
     source = op.operands[0].owner
     if isinstance(source, Operation) and source.name == "torch.aten.view":
         op.operands[0] = source.operands[0]
-        return _same_type(op, values)
+        return _same_shape(op, values)
     return None
 
 
 def _whole_slice(op: Operation, values: Values) -> SSAValue | None:
     step = values.of(op.operands[4])
-    return _same_type(op, values) if step == 1 else None
+    return _same_shape(op, values) if step == 1 else None
 
 
 _FOLDS: dict[str, Callable[[Operation, Values], SSAValue | None]] = {
     "torch.aten.view": _view_of_view,
-    "torch.aten.expand": _same_type,
-    "torch.aten.squeeze.dims": _same_type,
+    "torch.aten.expand": _same_shape,
+    "torch.aten.squeeze.dims": _same_shape,
     "torch.aten.permute": _identity_permutation,
     "torch.aten.slice.Tensor": _whole_slice,
     "torch.prims.convert_element_type": _same_type,
-    "torch.aten.repeat": _same_type,
+    "torch.aten.repeat": _same_shape,
 }
 """Op -> the value it can be replaced by, if it changes nothing."""
 
