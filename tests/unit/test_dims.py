@@ -1,0 +1,133 @@
+"""Symbolic dimensions: their canonical form, their text, and that rewriting never changes their value."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from torch2mlir.dialects.torch import dims
+from torch2mlir.dialects.torch.dims import KnownSize, parse_dim, symbol
+from torch2mlir.dialects.torch.symbols import from_affine, to_affine
+
+A, B, C = symbol("a"), symbol("b"), symbol("c")
+NAMES = ("a", "b", "c")
+
+
+@pytest.mark.parametrize(
+    "one, other",
+    [
+        (dims.add(A, B), dims.add(B, A)),
+        (dims.add(A, dims.add(B, C)), dims.add(dims.add(A, B), C)),
+        (dims.add(A, A), dims.mul(2, A)),
+        (dims.add(A, 3, -3), A),
+        (dims.sub(A, A), 0),
+        (dims.sub(dims.add(A, B), B), A),
+        (dims.mul(A, B), dims.mul(B, A)),
+        (dims.mul(2, dims.mul(3, A)), dims.mul(6, A)),
+        (dims.mul(A, 0), 0),
+        (dims.mul(1, A), A),
+        (dims.mul(2, dims.add(A, 1)), dims.add(dims.mul(2, A), 2)),
+        (dims.floordiv(dims.mul(4, A), 2), dims.mul(2, A)),
+        (dims.floordiv(dims.mul(A, B), A), B),
+        (dims.floordiv(dims.add(dims.mul(2, A), 4), 2), dims.add(A, 2)),
+        (dims.floordiv(A, 1), A),
+        (dims.floordiv(A, A), 1),
+        (dims.mod(dims.mul(6, A), 3), 0),
+        (dims.mod(A, 1), 0),
+        (dims.maximum(A, dims.maximum(B, A)), dims.maximum(B, A)),
+        (dims.maximum(A, 2, 3), dims.maximum(3, A)),
+        (dims.minimum(4, 7), 4),
+        (dims.product([2, A, 3]), dims.mul(6, A)),
+        (dims.product([2, 3]), 6),
+    ],
+)
+def test_equal_sizes_have_one_form(one: KnownSize, other: KnownSize) -> None:
+    assert one == other
+    assert hash(one) == hash(other)
+
+
+@pytest.mark.parametrize("text", ["a", "2*a", "a + b", "a//2", "(a + b)//3", "a%4", "max(2, a)"])
+def test_text_is_read_back(text: str) -> None:
+    dim = parse_dim(text)
+    assert parse_dim(str(dim)) == dim
+
+
+def expression(generator: random.Random, depth: int) -> KnownSize:
+    """A random size; divisors are positive, as sizes are."""
+    if depth == 0 or generator.random() < 0.2:
+        return generator.choice([A, B, C, generator.randint(1, 6)])
+    op = generator.choice(["add", "sub", "mul", "floordiv", "mod", "max", "min"])
+    lhs = expression(generator, depth - 1)
+    if op in ("floordiv", "mod"):
+        return dims.BUILDERS[op](lhs, generator.randint(1, 6))
+    rhs = expression(generator, depth - 1)
+    return dims.sub(lhs, rhs) if op == "sub" else dims.BUILDERS[op](lhs, rhs)
+
+
+def value(dim: KnownSize, values: dict[str, int]) -> int:
+    """The value, computed by Python from the tree as it is."""
+    if isinstance(dim, int):
+        return dim
+    if dim.op == "symbol":
+        return values[dim.name]
+    first, *rest = (value(arg, values) for arg in dim.operands())
+    for operand in rest:
+        match dim.op:
+            case "add":
+                first += operand
+            case "mul":
+                first *= operand
+            case "floordiv":
+                first //= operand
+            case "mod":
+                first %= operand
+            case "max":
+                first = max(first, operand)
+            case "min":
+                first = min(first, operand)
+    return first
+
+
+RANDOM = [expression(random.Random(seed), 4) for seed in range(300)]
+
+
+def assignments(seed: int) -> dict[str, int]:
+    generator = random.Random(1000 + seed)
+    return {name: generator.randint(1, 50) for name in NAMES}
+
+
+def test_text_of_random_sizes_is_read_back() -> None:
+    for dim in RANDOM:
+        assert parse_dim(str(dim)) == dim, str(dim)
+
+
+def test_substitution_computes_what_the_expression_says() -> None:
+    for seed, dim in enumerate(RANDOM):
+        values = assignments(seed)
+        assert dims.substitute(dim, values) == value(dim, values), str(dim)
+
+
+def test_building_from_values_equals_building_from_symbols() -> None:
+    for seed in range(300):
+        values = assignments(seed)
+        dim = expression(random.Random(seed), 4)
+        renamed = dims.substitute(dim, {name: symbol(name.upper()) for name in NAMES})
+        back = dims.substitute(renamed, {name.upper(): symbol(name) for name in NAMES})
+        assert value(back, values) == value(dim, values), str(dim)
+
+
+def test_symbols_are_all_named() -> None:
+    assert sorted(set(dims.add(A, dims.mul(B, dims.floordiv(C, 2))).symbols())) == ["a", "b", "c"]  # type: ignore[union-attr]
+
+
+def test_affine_maps_keep_the_value() -> None:
+    positions = {name: index for index, name in enumerate(NAMES)}
+    names = {index: name for name, index in positions.items()}
+    for seed, dim in enumerate(RANDOM):
+        affine = to_affine(dim, positions)
+        if affine is None:
+            assert "max" in str(dim) or "min" in str(dim)
+            continue
+        values = assignments(seed)
+        assert dims.substitute(from_affine(affine, names), values) == value(dim, values), str(dim)
