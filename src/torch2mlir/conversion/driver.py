@@ -184,10 +184,12 @@ class FunctionConversion:
                 "with torch2mlir.optimize",
             )
         lower.results = [self._type(r.type) for r in op.results]
+        lower.used = [r.first_use is not None for r in op.results]
         returned = function(lower, *(self._operand(o) for o in op.operands))
         outputs = returned if isinstance(returned, tuple | list) else (returned,)
         for result, expected, output in zip(op.results, lower.results, outputs, strict=True):
-            self.converted[result] = self._checked(output, expected)
+            if output is not None:
+                self.converted[result] = self._checked(output, expected)
 
     def _checked(self, output: Tensor, expected: ResultType) -> Tensor:
         """The lowering's result; it must have the type PyTorch gives it."""

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, NoReturn, TypeVar
+from typing import ClassVar, NoReturn, TypeVar
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, UNKNOWN_LOC, LocationAttr, TensorType
 from xdsl.ir import Attribute, Operation, Region, SSAValue
@@ -77,6 +77,9 @@ def _tensor_type(sizes: tuple[KnownSize, ...], element: Attribute) -> TensorType
 class Lowering(ABC):
     """The context of a conversion: emits ops at the current place, with the current source line.
 
+    ``results`` are the types of the op being lowered, ``used`` says which of them anybody uses: for the others a
+    lowering may return None.
+
     Ops go to the *body*; constants, weights and sizes go to the *entry*, before the body, so that one of each serves
     the whole function.
     """
@@ -90,6 +93,7 @@ class Lowering(ABC):
         self.entry: list[Operation] = []
         self.body: list[Operation] = []
         self.results: list[ResultType] = []
+        self.used: list[bool] = []
         self.location: LocationAttr = UNKNOWN_LOC
         self.op_name = ""
         self.symbols: dict[str, SSAValue] = {}

@@ -1,9 +1,29 @@
 """Backend contract to StableHLO."""
 
-from torch2mlir.conversion.torch_to_stablehlo import elementwise
+from torch2mlir.conversion.torch_to_stablehlo import (
+    comparison,
+    constructors,
+    convolution,
+    data_movement,
+    elementwise,
+    indexing,
+    linear,
+    pooling,
+    reduction,
+)
 from torch2mlir.conversion.torch_to_stablehlo.lowering import StablehloLowering
 
-FAMILIES = (elementwise,)
+FAMILIES = (
+    comparison,
+    constructors,
+    convolution,
+    data_movement,
+    elementwise,
+    indexing,
+    linear,
+    pooling,
+    reduction,
+)
 LOWERING = StablehloLowering
 
 __all__ = ["FAMILIES", "LOWERING", "StablehloLowering"]

@@ -6,22 +6,25 @@ never uses a dynamic op.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from xdsl.dialects.builtin import (
+    BFloat16Type,
     ComplexType,
     DenseIntOrFPElementsAttr,
+    Float16Type,
     TensorType,
+    f32,
     f64,
     i1,
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from torch2mlir.conversion import promotion
-from torch2mlir.conversion.lowering import Lowering, Number, Scalar, Tensor
+from torch2mlir.conversion.lowering import Lowering, Number, Operand, Scalar, Tensor
 from torch2mlir.conversion.registry import lowers as register
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.torch import dims
@@ -45,6 +48,9 @@ class StablehloLowering(Lowering):
 
     target = "stablehlo"
     keep_unsigned = True
+    bool = i1
+    si64 = promotion.si64
+    f64 = f64
 
     def scalar_type(self, type: Attribute) -> Attribute:
         return TensorType({t.int_type: i64, t.float_type: f64, t.bool_type: i1}[type], [])
@@ -203,17 +209,144 @@ class StablehloLowering(Lowering):
             operands[0].dtype if dtype is None else dtype,
         )
 
+    def operands(self, *operands: Operand) -> tuple[Tensor, ...]:
+        """Operands on the result's element type."""
+        return tuple(self.operand(operand, self.out.dtype) for operand in operands)
+
+    def select(self, condition: Tensor, on_true: Tensor, on_false: Tensor) -> Tensor:
+        """``stablehlo.select`` of tensors of equal sizes."""
+        return self.op(hlo.SelectOp, [condition, on_true, on_false], on_true.sizes, on_true.dtype)
+
+    def logical(self, op_class: type[Operation], a: Tensor, b: Tensor) -> Tensor:
+        """An operation on booleans of equal sizes."""
+        return self.op(op_class, [a, b], a.sizes, i1)
+
+    def truncated(self, x: Tensor) -> Tensor:
+        """Floats rounded toward zero."""
+        down, up = (self.op(op, [x], x.sizes, x.dtype) for op in (hlo.FloorOp, hlo.CeilOp))
+        return self.select(self.compare("LT", x, self.splat(0, x.sizes, x.dtype)), up, down)
+
+    def widened(self, dtype: Attribute) -> Attribute:
+        """What sums of an element type are computed in: f32 for half floats, as PyTorch does."""
+        return f32 if isinstance(dtype, Float16Type | BFloat16Type) else dtype
+
+    # combining elements
+
+    def region(
+        self, types: Sequence[Attribute], build: Callable[..., Sequence[SSAValue]]
+    ) -> Region:
+        """The body ``build(*arguments)`` emits, ended by a return of what it gives."""
+        block = Block(arg_types=types)
+        outer, self.body = self.body, []
+        outer_entry, self.entry = self.entry, self.body
+        outer_known, self._entry_values = self._entry_values, {}
+        try:
+            returned = build(*block.args)
+            self.emit(hlo.ReturnOp, returned, [])
+            block.add_ops(self.body)
+        finally:
+            self.body, self.entry, self._entry_values = outer, outer_entry, outer_known
+        return Region(block)
+
+    def reduce(
+        self,
+        op_class: type[Operation],
+        x: Tensor,
+        over: Sequence[int],
+        init: Number,
+        keepdim: bool = False,
+    ) -> Tensor:
+        """Combines the elements along dimensions; sums and products of half floats in f32."""
+        if not over:
+            return x
+        computed = self.widened(x.dtype) if op_class in (hlo.AddOp, hlo.MulOp) else x.dtype
+        kept = [size for axis, size in enumerate(x.sizes) if axis not in over]
+        start = self.splat(init, (), computed)
+        reduced = self.op(
+            hlo.ReduceOp,
+            [self.cast(x, computed), start],
+            kept,
+            computed,
+            {"dimensions": hlo.i64_array(over)},
+            [hlo.combiner(op_class, self.element_type(computed), self.location)],
+        )
+        if keepdim:
+            sizes = [1 if axis in over else size for axis, size in enumerate(x.sizes)]
+            reduced = self.reshape(reduced, sizes)
+        return self.cast(reduced, x.dtype)
+
+    def window_properties(
+        self,
+        window: Sequence[int],
+        strides: Sequence[int] | None,
+        dilations: Sequence[int] | None,
+        padding: Sequence[tuple[int, int]] | None,
+    ) -> dict[str, Attribute]:
+        """The properties of ``reduce_window``."""
+        properties: dict[str, Attribute] = {"window_dimensions": hlo.i64_array(window)}
+        if strides is not None and set(strides) != {1}:
+            properties["window_strides"] = hlo.i64_array(strides)
+        if dilations is not None and set(dilations) != {1}:
+            properties["window_dilations"] = hlo.i64_array(dilations)
+        if padding is not None and any(pair != (0, 0) for pair in padding):
+            properties["padding"] = hlo.padding_attr(padding)
+        return properties
+
+    def reduce_window(
+        self,
+        op_class: type[Operation],
+        x: Tensor,
+        init: Number,
+        window: Sequence[int],
+        *,
+        sizes: Sequence[KnownSize],
+        strides: Sequence[int] | None = None,
+        dilations: Sequence[int] | None = None,
+        padding: Sequence[tuple[int, int]] | None = None,
+    ) -> Tensor:
+        """Combines the elements of each window; sums of half floats in f32."""
+        computed = self.widened(x.dtype) if op_class is hlo.AddOp else x.dtype
+        result = self.op(
+            hlo.ReduceWindowOp,
+            [self.cast(x, computed), self.splat(init, (), computed)],
+            sizes,
+            computed,
+            self.window_properties(window, strides, dilations, padding),
+            [hlo.combiner(op_class, self.element_type(computed), self.location)],
+        )
+        return self.cast(result, x.dtype)
+
+    def dot(self, a: Tensor, b: Tensor, contracting: tuple[int, int], batching: int = 0) -> Tensor:
+        """``dot_general`` over one dimension of each; the first ``batching`` dimensions are paired."""
+        left, right = contracting
+        sizes = [
+            *a.sizes[:batching],
+            *(s for i, s in enumerate(a.sizes) if i >= batching and i != left),
+            *(s for i, s in enumerate(b.sizes) if i >= batching and i != right),
+        ]
+        numbers = hlo.DotDimensionNumbersAttr(
+            lhs_batching_dimensions=range(batching),
+            rhs_batching_dimensions=range(batching),
+            lhs_contracting_dimensions=[left],
+            rhs_contracting_dimensions=[right],
+        )
+        return self.op(hlo.DotGeneralOp, [a, b], sizes, a.dtype, {"dot_dimension_numbers": numbers})
+
     # shapes
 
     def broadcast_to(self, x: Tensor, sizes: Sequence[KnownSize]) -> Tensor:
         if x.sizes == tuple(sizes):
             return x
-        offset = len(sizes) - x.rank
-        dimensions = hlo.i64_array(range(offset, len(sizes)))
-        properties = {"broadcast_dimensions": dimensions}
-        if all(isinstance(size, int) for size in sizes):
+        return self.broadcast_in_dim(x, sizes, range(len(sizes) - x.rank, len(sizes)))
+
+    def broadcast_in_dim(
+        self, x: Tensor, sizes: Sequence[KnownSize], places: Sequence[int]
+    ) -> Tensor:
+        """Dimension ``i`` of ``x`` becomes dimension ``places[i]``; sizes of 1 and the others are repeated."""
+        properties: dict[str, Attribute] = {"broadcast_dimensions": hlo.i64_array(places)}
+        if all(isinstance(size, int) for size in (*sizes, *x.sizes)):
             return self.op(hlo.BroadcastInDimOp, [x], sizes, x.dtype, properties)
-        expanding = [i for i, size in enumerate(x.sizes) if size != sizes[offset + i]]
+        expanding = [i for i, size in enumerate(x.sizes) if size != sizes[places[i]]]
         kept = [i for i in range(x.rank) if i not in expanding]
         properties["known_expanding_dimensions"] = hlo.i64_array(expanding)
         properties["known_nonexpanding_dimensions"] = hlo.i64_array(kept)
