@@ -1,0 +1,276 @@
+"""Elementwise ops of two tensors in TOSA: arithmetic, comparison, logic."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from xdsl.dialects.builtin import i1
+from xdsl.ir import Operation
+
+from torch2mlir.conversion import promotion
+from torch2mlir.conversion.lowering import Operand, Tensor
+from torch2mlir.conversion.torch_to_tosa import transcendental
+from torch2mlir.conversion.torch_to_tosa.casts import computed_dtype
+from torch2mlir.conversion.torch_to_tosa.elementwise import float_dtype
+from torch2mlir.conversion.torch_to_tosa.expressions import Expr
+from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering, lowers
+from torch2mlir.dialects import tosa
+
+BINARY: dict[tuple[str, ...], type[Operation]] = {
+    ("aten.mul.Tensor", "aten.mul.Scalar"): tosa.MulOp,
+    ("aten.maximum",): tosa.MaximumOp,
+    ("aten.minimum",): tosa.MinimumOp,
+}
+
+
+def _binary(op_class: type[Operation]) -> Callable[..., Tensor]:
+    def lower_binary(lower: TosaLowering, x: Operand, y: Operand) -> Tensor:
+        dtype = lower.out.dtype
+        return lower.elementwise(op_class, lower.operand(x, dtype), lower.operand(y, dtype))
+
+    return lower_binary
+
+
+for _names, _op in BINARY.items():
+    lowers(*_names)(_binary(_op))
+
+
+def _with_alpha(op_class: type[Operation]) -> Callable[..., Tensor]:
+    def lower_sum(lower: TosaLowering, x: Operand, y: Operand, alpha: Operand) -> Tensor:
+        dtype = lower.out.dtype
+        second = lower.operand(y, dtype)
+        if alpha != 1:
+            second = lower.elementwise(tosa.MulOp, second, lower.operand(alpha, dtype))
+        return lower.elementwise(op_class, lower.operand(x, dtype), second)
+
+    return lower_sum
+
+
+lowers("aten.add.Tensor", "aten.add.Scalar")(_with_alpha(tosa.AddOp))
+lowers("aten.sub.Tensor", "aten.sub.Scalar")(_with_alpha(tosa.SubOp))
+
+
+# comparison: name -> op, operands swapped, result negated
+
+COMPARISON: dict[str, tuple[type[Operation], bool, bool]] = {
+    "eq": (tosa.EqualOp, False, False),
+    "ne": (tosa.EqualOp, False, True),
+    "gt": (tosa.GreaterOp, False, False),
+    "ge": (tosa.GreaterEqualOp, False, False),
+    "lt": (tosa.GreaterOp, True, False),
+    "le": (tosa.GreaterEqualOp, True, False),
+}
+
+
+def _comparison(op_class: type[Operation], swapped: bool, negated: bool) -> Callable[..., Tensor]:
+    def lower_comparison(lower: TosaLowering, x: Operand, y: Operand) -> Tensor:
+        dtype = lower.computed_dtype(x, y)
+        operands = [lower.operand(x, dtype), lower.operand(y, dtype)]
+        result = lower.compare(op_class, *(reversed(operands) if swapped else operands))
+        return lower.elementwise(tosa.LogicalNotOp, result) if negated else result
+
+    return lower_comparison
+
+
+for _name, _how in COMPARISON.items():
+    lowers(f"aten.{_name}.Tensor", f"aten.{_name}.Scalar")(_comparison(*_how))
+
+
+# logic
+
+BITWISE: dict[str, tuple[type[Operation], type[Operation]]] = {
+    "and": (tosa.BitwiseAndOp, tosa.LogicalAndOp),
+    "or": (tosa.BitwiseOrOp, tosa.LogicalOrOp),
+    "xor": (tosa.BitwiseXorOp, tosa.LogicalXorOp),
+}
+
+
+def _bitwise(integer: type[Operation], boolean: type[Operation]) -> Callable[..., Tensor]:
+    def lower_bitwise(lower: TosaLowering, x: Operand, y: Operand) -> Tensor:
+        dtype = lower.out.dtype
+        op_class = boolean if promotion.is_bool(dtype) else integer
+        return lower.elementwise(op_class, lower.operand(x, dtype), lower.operand(y, dtype))
+
+    return lower_bitwise
+
+
+def _logical(op_class: type[Operation]) -> Callable[..., Tensor]:
+    def lower_logical(lower: TosaLowering, x: Operand, y: Operand) -> Tensor:
+        return lower.elementwise(op_class, lower.operand(x, i1), lower.operand(y, i1))
+
+    return lower_logical
+
+
+for _name, (_integer, _boolean) in BITWISE.items():
+    lowers(f"aten.bitwise_{_name}.Tensor", f"aten.bitwise_{_name}.Scalar")(
+        _bitwise(_integer, _boolean)
+    )
+    lowers(f"aten.logical_{_name}")(_logical(_boolean))
+
+
+# division
+
+
+@lowers("aten.div.Tensor", "aten.div.Scalar")
+def div(lower: TosaLowering, x: Operand, y: Operand) -> Tensor:
+    """``x * (1 / y)``, TOSA's only division of floats; the inverse of a number is a constant."""
+    dtype = float_dtype(lower.out.dtype)
+    x = lower.operand(x, dtype)
+    if isinstance(y, int | float):
+        inverse = lower.operand(_inverse(float(y)), dtype)
+    else:
+        inverse = lower.elementwise(tosa.ReciprocalOp, lower.operand(y, dtype))
+    return lower.cast(lower.elementwise(tosa.MulOp, x, inverse), lower.out.dtype)
+
+
+def _inverse(number: float) -> float:
+    return 1 / number if number else math.copysign(math.inf, number)
+
+
+@lowers("aten.div.Tensor_mode", "aten.div.Scalar_mode")
+def div_mode(lower: TosaLowering, x: Operand, y: Operand, mode: str | None) -> Tensor:
+    """The quotient, rounded towards zero (``trunc``) or down (``floor``)."""
+    if mode is None:
+        return div(lower, x, y)
+    a, b = _operands(lower, x, y)
+    if promotion.is_float(a.tensor.dtype):
+        result = _whole_quotient(a, b)[0] if mode == "trunc" else _float_floor(a, b)
+    else:
+        result = a // b if mode == "trunc" else _integer_floor(a, b)
+    return lower.cast(result.tensor, lower.out.dtype)
+
+
+@lowers("aten.fmod.Tensor", "aten.fmod.Scalar")
+def fmod(lower: TosaLowering, x: Operand, y: Operand) -> Tensor:
+    """What division leaves over, with the sign of ``x``."""
+    a, b = _operands(lower, x, y)
+    if promotion.is_float(a.tensor.dtype):
+        result = _whole_quotient(a, b)[1]
+    else:
+        result = a - a // b * b
+    return lower.cast(result.tensor, lower.out.dtype)
+
+
+@lowers("aten.remainder.Tensor", "aten.remainder.Scalar")
+def remainder(lower: TosaLowering, x: Operand, y: Operand) -> Tensor:
+    """What division leaves over, with the sign of ``y``."""
+    a, b = _operands(lower, x, y)
+    left = _whole_quotient(a, b)[1] if promotion.is_float(a.tensor.dtype) else a - a // b * b
+    result = _crosses_zero(left, b).where(left + b, left)
+    return lower.cast(result.tensor, lower.out.dtype)
+
+
+def _operands(lower: TosaLowering, x: Operand, y: Operand) -> tuple[Expr, Expr]:
+    """Both operands in the type the op computes in."""
+    dtype = lower.out.dtype
+    computed = float_dtype(dtype) if promotion.is_float(dtype) else computed_dtype(dtype)
+    given = [lower.operand(lower.operand(o, dtype), computed) for o in (x, y)]
+    return Expr(lower, given[0]), Expr(lower, given[1])
+
+
+def _crosses_zero(left: Expr, divisor: Expr) -> Expr:
+    """Whether a remainder that is not 0 has the other sign than the divisor."""
+    return (~left.equals(0)) & (left < 0).differs(divisor < 0)
+
+
+def _integer_floor(a: Expr, b: Expr) -> Expr:
+    quotient = a // b
+    left = a - quotient * b
+    return _crosses_zero(left, b).where(quotient - 1, quotient)
+
+
+def _whole_quotient(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """``trunc(a / b)`` and ``a - trunc(a / b) * b``.
+
+    The product with the inverse may be off by one step when the quotient is whole: the remainder tells, having the
+    wrong sign or the size of the divisor, and both are corrected. A remainder by infinity is ``a``.
+    """
+    lower = a.lower
+    size, divisor = abs(a), abs(b)
+    raw = (size / divisor).floor()
+    left = size - raw * divisor
+    low, high = left < 0.0, left >= divisor
+    steps = low.where(raw - 1.0, high.where(raw + 1.0, raw))
+    rest = low.where(left + divisor, high.where(left - divisor, left))
+    rest = (divisor.equals(math.inf) & (size < math.inf)).where(size, rest)
+    negative = a < 0.0
+    quotient = negative.differs(b < 0.0).where(-steps, steps)
+    return quotient, Expr(lower, lower.select(negative.tensor, (-rest).tensor, rest.tensor))
+
+
+def _float_floor(a: Expr, b: Expr) -> Expr:
+    quotient, left = _whole_quotient(a, b)
+    return _crosses_zero(left, b).where(quotient - 1.0, quotient)
+
+
+# powers
+
+
+@lowers("aten.pow.Tensor_Scalar", "aten.pow.Tensor_Tensor", "aten.pow.Scalar")
+def power(lower: TosaLowering, base: Operand, exponent: Operand) -> Tensor:
+    """``base ** exponent``; small constant exponents are products and roots."""
+    dtype = lower.out.dtype
+    if not promotion.is_float(dtype):
+        return _integer_power(lower, base, exponent)
+    computed = float_dtype(dtype)
+    x = Expr(lower, lower.operand(base, computed))
+    if isinstance(exponent, int | float) and (known := _simple_power(x, exponent)) is not None:
+        result = known
+    else:
+        result = x.of(tosa.PowOp, Expr(lower, lower.operand(exponent, computed)))
+    return lower.broadcast_to(lower.cast(result.tensor, dtype), lower.out.sizes)
+
+
+def _simple_power(x: Expr, exponent: float) -> Expr | None:
+    if exponent == 0:
+        return Expr(x.lower, x.lower.operand(1, x.tensor.dtype))
+    if abs(exponent) == 0.5:
+        return x.sqrt() if exponent > 0 else x.rsqrt()
+    if exponent != int(exponent) or abs(exponent) > 8:
+        return None
+    result = _product_power(x, abs(int(exponent)))
+    return result if exponent > 0 else result.reciprocal()
+
+
+def _product_power(x: Expr, exponent: int) -> Expr:
+    """By squaring; ``exponent > 0``."""
+    result: Expr | None = None
+    while True:
+        if exponent & 1:
+            result = x if result is None else result * x
+        exponent >>= 1
+        if not exponent and result is not None:
+            return result
+        x = x * x
+
+
+def _integer_power(lower: TosaLowering, base: Operand, exponent: Operand) -> Tensor:
+    """By squaring, wrapping around; a negative exponent leaves 1 of 1, -1 or 1 of -1, and 0 of others."""
+    a, n = _operands(lower, base, exponent)
+    if isinstance(exponent, int):
+        if exponent < 0:
+            lower.fail("integers to a negative constant power are not defined in PyTorch either")
+        if exponent == 0:
+            return lower.splat(1, lower.out.sizes, lower.out.dtype)
+        return lower.cast(_product_power(a, exponent).tensor, lower.out.dtype)
+    width = promotion.bit_width(n.tensor.dtype)
+    one = Expr(lower, lower.operand(1, a.tensor.dtype))
+    result, factor = one, a
+    for bit in range(width - 1):
+        odd = n.of(tosa.BitwiseAndOp, 1 << bit).equals(0)
+        result = odd.where(result, result * factor)
+        factor = factor * factor
+    odd = ~n.of(tosa.BitwiseAndOp, 1).equals(0)
+    negative = a.equals(1).where(1, a.equals(-1).where(odd.where(a, one), 0 * a))
+    return lower.cast((n < 0).where(negative, result).tensor, lower.out.dtype)
+
+
+@lowers("aten.atan2")
+def atan2(lower: TosaLowering, y: Tensor, x: Tensor) -> Tensor:
+    """The angle of the point ``(x, y)``."""
+    computed = float_dtype(lower.out.dtype)
+    angle = transcendental.atan2(
+        Expr(lower, lower.operand(y, computed)), Expr(lower, lower.operand(x, computed))
+    )
+    return lower.cast(angle.tensor, lower.out.dtype)

@@ -1,0 +1,162 @@
+"""Conversions of element types, as ``Tensor.to`` does them, in the pairs that TOSA has.
+
+``tosa.cast`` rounds a float to the nearest integer and saturates, where PyTorch truncates and wraps; it has no pair of
+i64 and a float, nor of the two half floats, and takes every integer as signed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    BoolAttr,
+    Float16Type,
+    Float64Type,
+    IntegerType,
+    Signedness,
+    f32,
+)
+from xdsl.ir import Attribute
+
+from torch2mlir.conversion.lowering import Tensor
+from torch2mlir.conversion.promotion import (
+    bit_width,
+    is_bool,
+    is_float,
+    is_integer,
+    is_unsigned,
+    si64,
+)
+from torch2mlir.dialects import tosa
+
+if TYPE_CHECKING:
+    from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering
+
+si8 = IntegerType(8, Signedness.SIGNED)
+si32 = IntegerType(32, Signedness.SIGNED)
+_HIGH = float(1 << 32)
+"""What the upper half of an i64 counts."""
+
+
+def computed_dtype(dtype: Attribute) -> Attribute:
+    """The element type in which TOSA computes with elements of a type."""
+    if is_bool(dtype):
+        return si32
+    if not is_integer(dtype):
+        return dtype
+    width = bit_width(dtype) + is_unsigned(dtype)
+    return si32 if width <= 32 else si64
+
+
+def cast(lower: TosaLowering, x: Tensor, dtype: Attribute) -> Tensor:
+    """``x`` with its elements converted to another element type."""
+    if lower.element_type(x.dtype) == lower.element_type(dtype):
+        return Tensor(x.value, x.sizes, dtype)
+    if isinstance(x.dtype, Float64Type) or isinstance(dtype, Float64Type):
+        return _cast_f64(lower, x, dtype)
+    if is_bool(dtype):
+        return _to_bool(lower, x)
+    if is_bool(x.dtype):
+        return (
+            _direct(lower, _direct(lower, x, si32), dtype)
+            if is_float(dtype)
+            else _direct(lower, x, dtype)
+        )
+    if is_float(x.dtype):
+        return _from_float(lower, x, dtype)
+    return _int_to_float(lower, x, dtype) if is_float(dtype) else _int_to_int(lower, x, dtype)
+
+
+def _direct(lower: TosaLowering, x: Tensor, dtype: Attribute) -> Tensor:
+    """One ``tosa.cast``; nothing for equal types."""
+    return x if x.dtype == dtype else lower.elementwise(tosa.CastOp, x, dtype=dtype)
+
+
+def _to_bool(lower: TosaLowering, x: Tensor) -> Tensor:
+    """``x != 0``; ``tosa.cast`` has it for integers, not for floats."""
+    if not is_float(x.dtype):
+        return _direct(lower, x, dtype=IntegerType(1))
+    zero = lower.compare(tosa.EqualOp, x, lower.splat(0, (1,) * x.rank, x.dtype))
+    return lower.elementwise(tosa.LogicalNotOp, zero)
+
+
+def _cast_f64(lower: TosaLowering, x: Tensor, dtype: Attribute) -> Tensor:
+    if isinstance(dtype, Float64Type):
+        if is_integer(x.dtype) or is_bool(x.dtype):
+            return lower.convert_f64(cast(lower, x, si64), dtype)
+        return lower.convert_f64(x, dtype)
+    if is_float(dtype):
+        return lower.convert_f64(x, dtype)
+    if is_bool(dtype):
+        lower.fail("TOSA has no 64-bit floats", "convert the model and its inputs to float32")
+    return cast(lower, lower.convert_f64(x, si64), dtype)
+
+
+def _from_float(lower: TosaLowering, x: Tensor, dtype: Attribute) -> Tensor:
+    if is_float(dtype):
+        halves = {type(x.dtype), type(dtype)} == {Float16Type, BFloat16Type}
+        return _direct(lower, _direct(lower, x, f32) if halves else x, dtype)
+    whole = truncate(lower, _direct(lower, x, f32))
+    if bit_width(computed_dtype(dtype)) == 64:
+        return _int_to_int(lower, _float_to_long(lower, whole), dtype)
+    return _int_to_int(lower, _direct(lower, whole, si32), dtype)
+
+
+def truncate(lower: TosaLowering, x: Tensor) -> Tensor:
+    """A float rounded towards zero."""
+    zero = lower.splat(0, (1,) * x.rank, x.dtype)
+    negative = lower.compare(tosa.GreaterOp, zero, x)
+    return lower.select(
+        negative, lower.elementwise(tosa.CeilOp, x), lower.elementwise(tosa.FloorOp, x)
+    )
+
+
+def _float_to_long(lower: TosaLowering, whole: Tensor) -> Tensor:
+    """``high * 2**32 + low`` with both in 32 bits; splitting a whole f32 so is exact."""
+    ones = (1,) * whole.rank
+    shrunk = lower.elementwise(tosa.MulOp, whole, lower.splat(1 / _HIGH, ones, f32))
+    rounded = lower.elementwise(tosa.AddOp, shrunk, lower.splat(0.5, ones, f32))
+    high = lower.elementwise(tosa.FloorOp, rounded)
+    upper = lower.elementwise(tosa.MulOp, high, lower.splat(_HIGH, ones, f32))
+    low = lower.elementwise(tosa.SubOp, whole, upper)
+    high, low = (_direct(lower, _direct(lower, part, si32), si64) for part in (high, low))
+    shifted = lower.elementwise(tosa.LogicalLeftShiftOp, high, lower.splat(32, ones, si64))
+    return lower.elementwise(tosa.AddOp, shifted, low)
+
+
+def _int_to_float(lower: TosaLowering, x: Tensor, dtype: Attribute) -> Tensor:
+    """i64 becomes ``high * 2**32 + low`` with both in 32 bits, unless it comes from i32."""
+    x = lower.narrowed.get(x.value, x)
+    x = _int_to_int(lower, x, computed_dtype(x.dtype))
+    if bit_width(x.dtype) < 64:
+        return _direct(lower, x, dtype)
+    ones = (1,) * x.rank
+    low = _direct(lower, x, si32)
+    rest = lower.elementwise(tosa.SubOp, x, _direct(lower, low, si64))
+    shift = lower.splat(32, ones, si64)
+    exact = {"round": BoolAttr.from_bool(False)}
+    high = lower.elementwise(tosa.ArithmeticRightShiftOp, rest, shift, properties=exact)
+    high, low = _direct(lower, _direct(lower, high, si32), f32), _direct(lower, low, f32)
+    upper = lower.elementwise(tosa.MulOp, high, lower.splat(_HIGH, ones, f32))
+    return _direct(lower, lower.elementwise(tosa.AddOp, upper, low), dtype)
+
+
+def _int_to_int(lower: TosaLowering, x: Tensor, dtype: Attribute) -> Tensor:
+    """Through i32, the one type with all pairs; the bits of a narrow unsigned are masked."""
+    if lower.element_type(x.dtype) == lower.element_type(dtype):
+        return Tensor(x.value, x.sizes, dtype)
+    x = lower.narrowed.get(x.value, x)
+    if is_unsigned(x.dtype) and bit_width(x.dtype) < bit_width(dtype):
+        wide = computed_dtype(x.dtype)
+        mask = lower.splat((1 << bit_width(x.dtype)) - 1, (1,) * x.rank, wide)
+        signed = IntegerType(bit_width(x.dtype), Signedness.SIGNED)
+        extended = _int_to_int(lower, Tensor(x.value, x.sizes, signed), wide)
+        return _int_to_int(lower, lower.elementwise(tosa.BitwiseAndOp, extended, mask), dtype)
+    result = x
+    if 64 in (bit_width(x.dtype), bit_width(dtype)):
+        result = _direct(lower, x, si32)
+    result = _direct(lower, result, dtype)
+    if bit_width(x.dtype) < bit_width(dtype) == 64:
+        lower.narrowed[result.value] = x
+    return result

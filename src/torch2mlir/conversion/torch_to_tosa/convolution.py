@@ -1,0 +1,233 @@
+"""Convolutions in TOSA, channels last; one spatial dimension counts as two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import f32
+from xdsl.ir import Attribute, Operation
+
+from torch2mlir.conversion import promotion
+from torch2mlir.conversion.lowering import Tensor
+from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering, lowers
+from torch2mlir.conversion.torch_to_tosa.windows import Window, fitted, i64_array, pads
+from torch2mlir.dialects import tosa
+from torch2mlir.dialects.torch import dims
+from torch2mlir.dialects.torch.dims import KnownSize
+
+
+@dataclass(frozen=True)
+class _Convolution:
+    """A convolution with two or three spatial dimensions.
+
+    Attributes:
+        x: channels last.
+        weight: as PyTorch has it: [out, in / groups, ..], of a transposed one [in, out / groups, ..].
+        bias: one element per output channel.
+        windows: one for each spatial dimension.
+        counts: spatial sizes of the result.
+    """
+
+    x: Tensor
+    weight: Tensor
+    bias: Tensor
+    windows: list[Window]
+    counts: list[KnownSize]
+
+
+@lowers("aten.convolution")
+def convolution(
+    lower: TosaLowering,
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    transposed: bool,
+    _output_padding: Sequence[int],
+    groups: int,
+) -> Tensor:
+    """Convolutions over 1 to 3 dimensions: plain, dilated, grouped, transposed. Half precision accumulates in f32."""
+    spatial = x.rank - 2
+    if promotion.is_integer(x.dtype):
+        lower.fail(
+            "TOSA convolves floats, and integers of 8 and 16 bits only when they are quantized"
+        )
+    if spatial > 3:
+        lower.fail(f"TOSA has no convolution over {spatial} dimensions")
+    rows = zip(*(_per_dimension(v, spatial) for v in (stride, dilation, padding)), strict=True)
+    windows = [
+        Window(lower.static(size, "the size of a kernel"), step, spread, pad, pad)
+        for size, (step, spread, pad) in zip(weight.sizes[2:], rows, strict=True)
+    ]
+    if bias is None:
+        bias = lower.splat(0, (lower.out.sizes[1],), x.dtype)
+    conv = _Convolution(lower.channels_last(x), weight, bias, windows, list(lower.out.sizes[2:]))
+    if spatial == 1:
+        conv = _with_height(lower, conv)
+    result = _in_groups(lower, conv, groups, _transposed if transposed else _plain)
+    sizes = (lower.out.sizes[0], *lower.out.sizes[2:], lower.out.sizes[1])
+    return lower.channels_first(lower.reshape(result, sizes))
+
+
+def _per_dimension(values: Sequence[int], spatial: int) -> list[int]:
+    """One value for all dimensions stands for as many."""
+    return [values[i % len(values)] for i in range(spatial)]
+
+
+def _with_height(lower: TosaLowering, conv: _Convolution) -> _Convolution:
+    """One spatial dimension as the width of an image of height 1."""
+    count, length, channels = conv.x.sizes
+    out, inner, size = conv.weight.sizes
+    return _Convolution(
+        lower.reshape(conv.x, (count, 1, length, channels)),
+        lower.reshape(conv.weight, (out, inner, 1, size)),
+        conv.bias,
+        [Window(1, 1, 1, 0, 0), *conv.windows],
+        [1, *conv.counts],
+    )
+
+
+def _in_groups(
+    lower: TosaLowering,
+    conv: _Convolution,
+    groups: int,
+    convolve: Callable[[TosaLowering, _Convolution], Tensor],
+) -> Tensor:
+    """One convolution per group of channels, joined; one depthwise convolution if a group is one channel."""
+    if groups == 1:
+        return convolve(lower, conv)
+    if convolve is _plain and conv.x.sizes[-1] == groups and len(conv.windows) == 2:
+        return _depthwise(lower, conv)
+    parts = zip(
+        _split(lower, conv.x, conv.x.rank - 1, groups),
+        _split(lower, conv.weight, 0, groups),
+        _split(lower, conv.bias, 0, groups),
+        strict=True,
+    )
+    results = [convolve(lower, _Convolution(*part, conv.windows, conv.counts)) for part in parts]
+    return lower.concatenate(results, conv.x.rank - 1)
+
+
+def _split(lower: TosaLowering, x: Tensor, axis: int, groups: int) -> list[Tensor]:
+    """Equal parts of a static dimension."""
+    size = lower.static(x.sizes[axis], "the number of channels") // groups
+    sizes = [size if i == axis else have for i, have in enumerate(x.sizes)]
+    return [
+        lower.slice(x, [g * size if i == axis else 0 for i in range(x.rank)], sizes, [1] * x.rank)
+        for g in range(groups)
+    ]
+
+
+def _zero_points(lower: TosaLowering, conv: _Convolution) -> list[Tensor]:
+    """Of input and weight; floats have none."""
+    return [lower.splat(0, (1,), conv.x.dtype)] * 2
+
+
+def _accumulator(dtype: Attribute) -> Attribute:
+    return f32 if promotion.is_float(dtype) else dtype
+
+
+def _convolve(lower: TosaLowering, op_class: type[Operation], conv: _Convolution) -> Tensor:
+    """A TOSA convolution of operands in its own layout."""
+    x, windows = fitted(lower, conv.x, conv.windows, conv.counts)
+    properties: dict[str, Attribute] = {
+        "pad": pads(windows),
+        "stride": i64_array([window.stride for window in windows]),
+        "dilation": i64_array([window.dilation for window in windows]),
+        "acc_type": _accumulator(x.dtype),
+    }
+    operands = [x, conv.weight, conv.bias, *_zero_points(lower, conv)]
+    sizes = (x.sizes[0], *conv.counts, conv.bias.sizes[0])
+    return lower.op(op_class, operands, sizes, x.dtype, properties)
+
+
+def _plain(lower: TosaLowering, conv: _Convolution) -> Tensor:
+    weight = lower.channels_last(conv.weight)
+    op_class = tosa.Conv2DOp if len(conv.windows) == 2 else tosa.Conv3DOp
+    return _convolve(lower, op_class, _with_weight(conv, weight))
+
+
+def _with_weight(conv: _Convolution, weight: Tensor) -> _Convolution:
+    return _Convolution(conv.x, weight, conv.bias, conv.windows, conv.counts)
+
+
+def _depthwise(lower: TosaLowering, conv: _Convolution) -> Tensor:
+    """The weight [C * M, 1, H, W] as [H, W, C, M]."""
+    channels = lower.static(conv.x.sizes[-1], "the number of channels")
+    out, _, height, width = conv.weight.sizes
+    split = (channels, dims.floordiv(out, channels), height, width)
+    weight = lower.transpose(lower.reshape(conv.weight, split), (2, 3, 0, 1))
+    return _convolve(lower, tosa.DepthwiseConv2DOp, _with_weight(conv, weight))
+
+
+def _transposed(lower: TosaLowering, conv: _Convolution) -> Tensor:
+    """``tosa.transpose_conv2d`` with the kernel spread by its dilation.
+
+    Over three dimensions a plain convolution of the input, spread by the stride, with the kernel reversed.
+    """
+    spatial = len(conv.windows)
+    weight = lower.transpose(conv.weight, (1, *range(2, spatial + 2), 0))
+    if spatial == 3:
+        return _transposed_as_plain(lower, conv, weight)
+    for axis, window in enumerate(conv.windows, 1):
+        weight = _spread(lower, weight, axis, window.dilation)
+    wanted, sizes = list[int](), list[KnownSize]()
+    for window, size, count in zip(conv.windows, conv.x.sizes[1:], conv.counts, strict=False):
+        wanted += [-window.low, _end(lower, window, size, count)]
+    # a negative pad is smaller than the kernel in TOSA; what more there is to cut off is sliced
+    pad = [max(amount, 1 - conv.windows[i // 2].span) for i, amount in enumerate(wanted)]
+    cut = [have - want for have, want in zip(pad, wanted, strict=True)]
+    sizes = [dims.add(n, cut[2 * i] + cut[2 * i + 1]) for i, n in enumerate(conv.counts)]
+    properties: dict[str, Attribute] = {
+        "out_pad": i64_array(pad),
+        "stride": i64_array([window.stride for window in conv.windows]),
+        "acc_type": _accumulator(conv.x.dtype),
+    }
+    operands = [conv.x, weight, conv.bias, *_zero_points(lower, conv)]
+    batch, channels = conv.x.sizes[0], conv.bias.sizes[0]
+    result = lower.op(
+        tosa.TransposeConv2DOp, operands, (batch, *sizes, channels), conv.x.dtype, properties
+    )
+    starts = [0, *cut[::2], 0]
+    return lower.slice(result, starts, (batch, *conv.counts, channels), [1] * result.rank)
+
+
+def _end(lower: TosaLowering, window: Window, size: KnownSize, count: KnownSize) -> int:
+    """What a transposed convolution adds at the end of a dimension to give ``count`` elements."""
+    spread = dims.add(dims.mul(dims.sub(size, 1), window.stride), window.span - window.low)
+    return lower.static(dims.sub(count, spread), "the padding of a transposed convolution")
+
+
+def _transposed_as_plain(lower: TosaLowering, conv: _Convolution, weight: Tensor) -> Tensor:
+    x, windows = conv.x, list[Window]()
+    for axis, (window, count) in enumerate(zip(conv.windows, conv.counts, strict=True), 1):
+        end = _end(lower, window, conv.x.sizes[axis], count)
+        x = _spread(lower, x, axis, window.stride)
+        weight = lower.reverse(weight, axis)
+        low, high = window.span - 1 - window.low, window.span - 1 + end
+        if low < 0 or high < 0:
+            lower.fail(
+                "the padding of a transposed convolution over three dimensions is larger than its kernel"
+            )
+        windows.append(Window(window.size, 1, window.dilation, low, high))
+    plain = _Convolution(x, weight, conv.bias, windows, conv.counts)
+    return _convolve(lower, tosa.Conv3DOp, plain)
+
+
+def _spread(lower: TosaLowering, x: Tensor, axis: int, step: int) -> Tensor:
+    """``step - 1`` zeros between the elements along an axis."""
+    if step == 1 or x.sizes[axis] == 1:
+        return x
+    size = x.sizes[axis]
+    split = (*x.sizes[: axis + 1], 1, *x.sizes[axis + 1 :])
+    none = [0] * len(split)
+    high = [step - 1 if i == axis + 1 else 0 for i in range(len(split))]
+    padded = lower.pad(lower.reshape(x, split), none, high, 0)
+    merged = [dims.mul(size, step) if i == axis else have for i, have in enumerate(x.sizes)]
+    sizes = [
+        dims.sub(merged[axis], step - 1) if i == axis else have for i, have in enumerate(merged)
+    ]
+    return lower.slice(lower.reshape(padded, merged), [0] * x.rank, sizes, [1] * x.rank)

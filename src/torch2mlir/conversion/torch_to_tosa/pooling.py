@@ -1,0 +1,184 @@
+"""Two-dimensional pools in TOSA, channels last."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+
+from xdsl.dialects.builtin import f32
+from xdsl.ir import Attribute, Operation
+
+from torch2mlir.conversion import promotion
+from torch2mlir.conversion.lowering import Tensor
+from torch2mlir.conversion.torch_to_tosa.casts import computed_dtype, si32
+from torch2mlir.conversion.torch_to_tosa.expressions import Expr
+from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering, lowers
+from torch2mlir.conversion.torch_to_tosa.windows import Window, fitted, i64_array, pads
+from torch2mlir.dialects import tosa
+from torch2mlir.dialects.torch.dims import KnownSize
+
+
+def _windows(
+    kernel: Sequence[int], stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int]
+) -> list[Window]:
+    """Height and width; one value stands for both, no stride means the kernel's size."""
+    steps = stride or kernel
+    return [
+        Window(
+            *(values[i % len(values)] for values in (kernel, steps, dilation)),
+            *[padding[i % len(padding)]] * 2,
+        )
+        for i in range(2)
+    ]
+
+
+def _images(lower: TosaLowering, x: Tensor) -> Tensor:
+    """``[N, C, H, W]`` or ``[C, H, W]`` with channels last and a batch."""
+    return lower.channels_last(lower.ranked(x, 4))
+
+
+def _result(lower: TosaLowering, x: Tensor, sizes: Sequence[KnownSize]) -> Tensor:
+    return lower.reshape(lower.channels_first(x), sizes)
+
+
+def _pool(
+    lower: TosaLowering,
+    op_class: type[Operation],
+    x: Tensor,
+    windows: Sequence[Window],
+    extra: dict[str, Attribute],
+) -> Tensor:
+    """A pool of images with channels last."""
+    counts = lower.out.sizes[-2:]
+    x, windows = fitted(lower, x, windows, counts)
+    properties = {
+        "kernel": i64_array([window.size for window in windows]),
+        "stride": i64_array([window.stride for window in windows]),
+        "pad": pads(windows),
+        **extra,
+    }
+    zero = lower.splat(0, (1,), x.dtype)
+    operands = [x, zero, zero] if op_class is tosa.AvgPool2DOp else [x]
+    sizes = (x.sizes[0], *counts, x.sizes[3])
+    return lower.op(op_class, operands, sizes, x.dtype, properties)
+
+
+@lowers("aten.max_pool2d_with_indices")
+def max_pool2d_with_indices(
+    lower: TosaLowering,
+    x: Tensor,
+    kernel: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    ceil_mode: bool,
+) -> tuple[Tensor, Tensor]:
+    """The largest element of each window and its place in the image, ``row * width + column``.
+
+    The places are computed element by element of the window, and disappear where nobody uses them. TOSA's pool has no
+    dilation: a dilated one takes its values from there as well.
+    """
+    windows = _windows(kernel, stride, padding, dilation)
+    images = _images(lower, x)
+    values, places = _largest(lower, images, windows)
+    if all(window.dilation == 1 for window in windows):
+        values = _pool(lower, tosa.MaxPool2DOp, images, windows, {})
+    return (
+        _result(lower, values, lower.out.sizes),
+        _result(lower, lower.cast(places, promotion.si64), lower.out.sizes),
+    )
+
+
+def _largest(lower: TosaLowering, x: Tensor, windows: Sequence[Window]) -> tuple[Tensor, Tensor]:
+    """Values and i32 places of the first largest elements; NaN is larger than all others."""
+    height, width = x.sizes[1:3]
+    rows = lower.iota((1, height, 1, 1), 1, si32)
+    columns = lower.iota((1, 1, width, 1), 2, si32)
+    stride = lower.operand(width, si32)
+    index = lower.elementwise(tosa.AddOp, lower.elementwise(tosa.MulOp, rows, stride), columns)
+    wide = lower.cast(x, computed_dtype(x.dtype))
+    lowest = _lowest(wide.dtype)
+    best: tuple[Expr, Expr] | None = None
+    for offsets in product(*(range(window.size) for window in windows)):
+        value = Expr(lower, _shifted(lower, wide, windows, offsets, lowest))
+        place = Expr(lower, _shifted(lower, index, windows, offsets, -1))
+        if best is None:
+            best = value, place
+            continue
+        newer = (value > best[0]) & (place > -1) | best[1].equals(-1)
+        if promotion.is_float(wide.dtype):
+            newer = newer | ~value.equals(value)
+        best = newer.where(value, best[0]), newer.where(place, best[1])
+    if best is None:
+        lower.fail("a pool without elements in its window")
+    sizes = (x.sizes[0], *lower.out.sizes[-2:], x.sizes[3])
+    return lower.cast(best[0].tensor, x.dtype), lower.broadcast_to(best[1].tensor, sizes)
+
+
+def _lowest(dtype: Attribute) -> float | int:
+    if promotion.is_float(dtype):
+        return float("-inf")
+    return -(1 << (promotion.bit_width(dtype) - 1))
+
+
+def _shifted(
+    lower: TosaLowering,
+    x: Tensor,
+    windows: Sequence[Window],
+    offsets: Sequence[int],
+    fill: float | int,
+) -> Tensor:
+    """The element at an offset of every window."""
+    counts = lower.out.sizes[-2:]
+    high = [
+        max(-left, 0) + w.high
+        if isinstance(left := w.left_over(size, n), int)
+        else w.high + w.stride
+        for w, size, n in zip(windows, x.sizes[1:3], counts, strict=True)
+    ]
+    padded = lower.pad(x, [0, *(w.low for w in windows), 0], [0, *high, 0], fill)
+    starts = [0, *(o * w.dilation for o, w in zip(offsets, windows, strict=True)), 0]
+    sizes = [x.sizes[0], *counts, x.sizes[3]]
+    return lower.slice(padded, starts, sizes, [1, *(w.stride for w in windows), 1])
+
+
+@lowers("aten.avg_pool2d")
+def avg_pool2d(
+    lower: TosaLowering,
+    x: Tensor,
+    kernel: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor: int | None,
+) -> Tensor:
+    """The mean of each window.
+
+    ``tosa.avg_pool2d`` does not count its padding: padding that counts is a ``tosa.pad`` before it; what ``ceil_mode``
+    adds at the end does not count. With a divisor everything counts, and the mean is scaled.
+    """
+    windows = _windows(kernel, stride, padding, (1,))
+    images = _images(lower, x)
+    if count_include_pad or divisor is not None:
+        images, windows = _padded(lower, images, windows, divisor is not None)
+    result = _pool(lower, tosa.AvgPool2DOp, images, windows, {"acc_type": f32})
+    if divisor is not None:
+        count = windows[0].size * windows[1].size
+        scale = lower.splat(count / divisor, (1,) * 4, result.dtype)
+        result = lower.elementwise(tosa.MulOp, result, scale)
+    return _result(lower, result, lower.out.sizes)
+
+
+def _padded(
+    lower: TosaLowering, x: Tensor, windows: Sequence[Window], to_the_end: bool
+) -> tuple[Tensor, list[Window]]:
+    """Padding as zeros of the tensor, that of ``ceil_mode`` included if windows are to be full ``to_the_end``."""
+    low, high, rest = [0], [0], list[Window]()
+    for window, size, count in zip(windows, x.sizes[1:3], lower.out.sizes[-2:], strict=True):
+        left = window.left_over(size, count)
+        missing = max(-left, 0) if to_the_end and isinstance(left, int) else 0
+        low.append(window.low)
+        high.append(window.high + missing)
+        rest.append(Window(window.size, window.stride, 1, 0, 0))
+    return lower.pad(x, [*low, 0], [*high, 0], 0), rest
