@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
-from math import prod
+from math import gcd, prod
 
 COMMUTATIVE = {"add", "mul", "max", "min"}
 
@@ -91,8 +91,8 @@ def add(*dims: KnownSize) -> KnownSize:
         for coefficient, factor in _terms(dim):
             collected[factor] = collected.get(factor, 0) + coefficient
     constant = collected.pop(1, 0)
-    terms = [_scaled(c, f) for f, c in collected.items() if c != 0]
-    terms.sort(key=str)
+    ordered = sorted(collected.items(), key=lambda term: str(term[0]))
+    terms = [_scaled(c, f) for f, c in ordered if c != 0]
     if constant or not terms:
         terms.append(constant)
     return terms[0] if len(terms) == 1 else Dim("add", tuple(terms))
@@ -107,7 +107,7 @@ def _scaled(coefficient: int, factor: KnownSize) -> KnownSize:
 
 
 def mul(*dims: KnownSize) -> KnownSize:
-    """The product; sums are multiplied out by constants only."""
+    """The product; sums are multiplied out by constants only, and their own constants are taken out of longer products."""
     constant, factors = 1, list[Dim]()
     for dim in dims:
         if isinstance(dim, int):
@@ -124,9 +124,22 @@ def mul(*dims: KnownSize) -> KnownSize:
         return constant
     if len(factors) == 1 and factors[0].op == "add":
         return add(*(mul(constant, term) for term in factors[0].operands()))
+    for index, factor in enumerate(factors):
+        if factor.op == "add" and (content := _content(factor)) != 1:
+            constant *= content
+            terms = (
+                _scaled(c // content, f) if f != 1 else c // content for c, f in _terms(factor)
+            )
+            factors[index] = add(*terms)  # type: ignore[assignment]
     factors.sort(key=str)
     body: KnownSize = factors[0] if len(factors) == 1 else Dim("mul", tuple(factors))
     return _scaled(constant, body)
+
+
+def _content(total: Dim) -> int:
+    """The largest integer that divides every term of a sum, with the sign of its first term."""
+    coefficients = [coefficient for coefficient, _ in _terms(total)]
+    return gcd(*coefficients) * (-1 if coefficients[0] < 0 else 1)
 
 
 def sub(lhs: KnownSize, rhs: KnownSize) -> KnownSize:
