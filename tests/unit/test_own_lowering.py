@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 import torch
 from torch import nn
-from xdsl.dialects import math
 
 import torch2mlir
 from torch2mlir.conversion import registry
-from torch2mlir.dialects import stablehlo
+from torch2mlir.dialects import stablehlo, tosa
 
 NAME = "torch2mlir_own::wave"
 
@@ -54,10 +53,20 @@ def test_to_stablehlo(wave: Any) -> None:
 def test_to_linalg(wave: Any) -> None:
     @torch2mlir.lowering(NAME, "linalg-on-tensors")
     def lower_wave(lower: Any, x: Any) -> Any:
-        return lower.elementwise(math.CosOp, x)
+        return lower.elementwise(lambda s, element: s("cos", element), x)
 
     x = torch.linspace(-3, 3, 7)
     compiled = torch2mlir.compile(wave, x, output_type="linalg-on-tensors", engine="reference")
+    torch.testing.assert_close(compiled(x), wave(x))
+
+
+def test_to_tosa(wave: Any) -> None:
+    @torch2mlir.lowering(NAME, "tosa")
+    def lower_wave(lower: Any, x: Any) -> Any:
+        return lower.elementwise(tosa.CosOp, x)
+
+    x = torch.linspace(-3, 3, 7)
+    compiled = torch2mlir.compile(wave, x, output_type="tosa")
     torch.testing.assert_close(compiled(x), wave(x))
 
 
