@@ -13,7 +13,7 @@ class TwoInputs(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()
         generator = torch.Generator().manual_seed(0)
-        self.weight = torch.nn.Parameter(torch.randn(4, 3, generator=generator))
+        self.weight = torch.nn.Parameter(torch.randn(4, 8, generator=generator))
 
     def forward(self, x: torch.Tensor, scale: torch.Tensor) -> dict[str, torch.Tensor]:
         return {"y": torch.relu(x @ self.weight), "z": x * scale}

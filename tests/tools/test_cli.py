@@ -78,7 +78,7 @@ def test_weights_go_where_they_are_wanted(tmp_path: Path) -> None:
         assert main(["compile", FACTORY, "-o", str(output), "--weights", weights, "-q"]) == 0
         sizes[weights] = output.read_text()
     assert (tmp_path / "external.safetensors").is_file()
-    assert sizes["arguments"].count("tensor<4x3xf32>") > 0
+    assert sizes["arguments"].count("tensor<4x8xf32>") > 0
     assert "dense" in sizes["inline"]
 
 
@@ -148,7 +148,7 @@ def test_run_agrees_with_eager(
     arguments = ["run", str(saved), "--engine", engine, "--to", dialect, "--random", "3"]
     assert main([*arguments, "--compare", "--repeat", "1"]) == 0
     captured = capsys.readouterr()
-    assert "[2, 3] float32" in captured.out
+    assert "[2, 8] float32" in captured.out
     assert "median" in captured.err
 
 
