@@ -112,7 +112,7 @@ class _FunctionModule(torch.nn.Module):
                 co_filename=code.co_filename, co_firstlineno=code.co_firstlineno - 1
             )
         forward.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
-        self.forward = forward  # type: ignore[method-assign,assignment]
+        self.forward = forward
 
 
 def lower_to_contract(program: Program, backend_legal_ops: Sequence[str] = ()) -> Program:
@@ -203,7 +203,9 @@ class MlirModule:
     def named_weights(self) -> dict[str, torch.Tensor]:
         """The weights that are not in the text, by the name the text (or the argument) has."""
         if self.weights == "external":
-            return {s.name: s.tensor for s in weights_of(self.operation) if isinstance(s, TorchSource)}
+            return {
+                s.name: s.tensor for s in weights_of(self.operation) if isinstance(s, TorchSource)
+            }
         if self.weights == "arguments":
             return {s.name: s.tensor for s in self.program.signature.state_inputs}
         return {}

@@ -63,6 +63,7 @@ class FunctionConversion:
             elif not isinstance(op, _SKIPPED):
                 self._convert(op)
         block.add_ops([*lower.entry, *lower.body])
+        drop_unused(block)
         outputs = [v.type for v in block.last_op.operands]  # type: ignore[union-attr]
         type = FunctionType.from_lists([a.type for a in block.args], outputs)
         return FuncOp(function.sym_name.data, type, Region(block), function.sym_visibility)
@@ -170,8 +171,8 @@ class FunctionConversion:
         if isinstance(op, core.ValueTensorLiteralOp):
             type = op.results[0].type
             result = self._type(type)
-            value = lower.literal(op.value, result.sizes, result.dtype)  # type: ignore[arg-type]
-            self.converted[op.results[0]] = value
+            literal = lower.literal(op.value, result.sizes, result.dtype)  # type: ignore[arg-type]
+            self.converted[op.results[0]] = literal
             return
         function = self.functions.get(lower.op_name)
         if function is None:
@@ -187,9 +188,10 @@ class FunctionConversion:
         lower.used = [r.first_use is not None for r in op.results]
         returned = function(lower, *(self._operand(o) for o in op.operands))
         outputs = returned if isinstance(returned, tuple | list) else (returned,)
-        for result, expected, output in zip(op.results, lower.results, outputs, strict=True):
+        expected_types = lower.results
+        for value, expected, output in zip(op.results, expected_types, outputs, strict=True):
             if output is not None:
-                self.converted[result] = self._checked(output, expected)
+                self.converted[value] = self._checked(output, expected)
 
     def _checked(self, output: Tensor, expected: ResultType) -> Tensor:
         """The lowering's result; it must have the type PyTorch gives it."""
@@ -198,6 +200,17 @@ class FunctionConversion:
         if output.value.type != wanted:
             lower.fail(f"the lowering produced {output.value.type} where {wanted} is expected")
         return Tensor(output.value, expected.sizes, expected.dtype)
+
+
+def drop_unused(block: Block) -> None:
+    """Removes ops whose results nobody uses: what lowerings emit computes values and does nothing else."""
+    op = block.last_op
+    while op is not None:
+        previous = op.prev_op
+        if op.results and all(result.first_use is None for result in op.results):
+            op.detach()
+            op.erase()
+        op = previous
 
 
 def solve(size: Dim) -> tuple[str, KnownSize] | None:

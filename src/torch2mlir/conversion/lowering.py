@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar, NoReturn, TypeVar
+from typing import Any, ClassVar, NoReturn, TypeVar
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, UNKNOWN_LOC, LocationAttr, TensorType
 from xdsl.ir import Attribute, Operation, Region, SSAValue
@@ -174,13 +174,13 @@ class Lowering(ABC):
     def op(
         self,
         op_class: type[Operation],
-        operands: Sequence[Tensor | SSAValue],
+        operands: Sequence[Any],
         sizes: Sequence[KnownSize],
         dtype: Attribute,
         properties: Mapping[str, Attribute] | None = None,
         regions: Sequence[Region] = (),
     ) -> Tensor:
-        """Emits an op with one tensor result of these sizes and torch element type."""
+        """Emits an op with one tensor result of these sizes and torch element type; operands are tensors or values."""
         values = [o.value if isinstance(o, Tensor) else o for o in operands]
         emitted = self.emit(op_class, values, [self.tensor_type(sizes, dtype)], properties, regions)
         return Tensor(emitted.results[0], tuple(sizes), dtype)

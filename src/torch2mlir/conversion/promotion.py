@@ -78,16 +78,18 @@ def _join(a: Attribute, b: Attribute) -> Attribute:
     if category(a) != category(b):
         low, high = sorted((a, b), key=category)
         if is_complex(high) and is_float(low):
-            return ComplexType(_join(high.element_type, low))  # type: ignore[attr-defined]
+            return ComplexType(_join(high.element_type, low))  # type: ignore[attr-defined, type-var]
         return high
     if is_complex(a):
-        return ComplexType(_join(a.element_type, b.element_type))  # type: ignore[attr-defined]
+        return ComplexType(_join(a.element_type, b.element_type))  # type: ignore[attr-defined, type-var]
     if {type(a), type(b)} == {Float16Type, BFloat16Type}:
         return f32
     narrow, wide = sorted((a, b), key=bit_width)
     if is_integer(a) and is_unsigned(a) != is_unsigned(b):
         unsigned, signed = (a, b) if is_unsigned(a) else (b, a)
-        return signed if bit_width(signed) > bit_width(unsigned) else _signed(2 * bit_width(unsigned))
+        return (
+            signed if bit_width(signed) > bit_width(unsigned) else _signed(2 * bit_width(unsigned))
+        )
     return wide if bit_width(wide) > bit_width(narrow) else a
 
 
@@ -129,7 +131,9 @@ def promote(
             result = joined
         elif category(joined) > category(result):
             # a float result keeps the width of a lower-priority operand only when it brought the category
-            result = joined if not (is_complex(joined) and is_float(result)) else _join(joined, result)
+            result = (
+                joined if not (is_complex(joined) and is_float(result)) else _join(joined, result)
+            )
     if result is None:
         raise ValueError("nothing to promote")
     return result

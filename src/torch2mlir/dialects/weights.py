@@ -13,10 +13,9 @@ from xdsl.dialects.builtin import (
     BytesAttr,
     DenseIntOrFPElementsAttr,
     TensorType,
-    TypedAttribute,
     i1,
 )
-from xdsl.ir import Attribute, BuiltinAttribute, Data
+from xdsl.ir import Attribute, BuiltinAttribute, Data, TypedAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
@@ -120,7 +119,7 @@ def literal(
     for size in shape:
         count *= size
     if has_elements and (count <= READABLE_ELEMENTS or element_type == i1):
-        return DenseIntOrFPElementsAttr(type, BytesAttr(bytes(source.view())))  # type: ignore[arg-type]
+        return DenseIntOrFPElementsAttr(type, BytesAttr(bytes(source.view())))  # type: ignore[type-var]
     return WeightAttr(SourceAttr(source), type)
 
 
@@ -129,5 +128,5 @@ def retyped_literal(value: Attribute, type: TensorType[Attribute]) -> Attribute:
     if isinstance(value, WeightAttr):
         return value.retyped(type)
     if isinstance(value, DenseIntOrFPElementsAttr) and value.type != type:
-        return DenseIntOrFPElementsAttr(type, value.data)  # type: ignore[arg-type]
+        return DenseIntOrFPElementsAttr(type, value.data)  # type: ignore[type-var]
     return value

@@ -38,7 +38,7 @@ class TorchSource(TensorSource):
             flat = torch.view_as_real(flat).reshape(-1)
         if flat.numel() == 0:
             return memoryview(b"")
-        return memoryview(flat.view(torch.uint8).numpy())
+        return memoryview(flat.view(torch.uint8).numpy())  # type: ignore[arg-type]
 
 
 def tensor_literal(tensor: torch.Tensor, name: str) -> Operation:

@@ -51,10 +51,11 @@ LINEAR = _plain("mm bmm addmm convolution") | {
 
 POOLING = _plain("avg_pool2d max_pool2d_with_indices")
 
-DATA_MOVEMENT = (
-    _plain("view permute expand unsqueeze cat flip constant_pad_nd repeat")
-    | {"torch.aten.squeeze.dims", "torch.aten.slice.Tensor", "torch.aten.select.int"}
-)
+DATA_MOVEMENT = _plain("view permute expand unsqueeze cat flip constant_pad_nd repeat") | {
+    "torch.aten.squeeze.dims",
+    "torch.aten.slice.Tensor",
+    "torch.aten.select.int",
+}
 
 INDEXING = _plain("embedding gather index_select index_put scatter_add") | {
     "torch.aten.index.Tensor",

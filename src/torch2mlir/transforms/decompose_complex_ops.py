@@ -250,7 +250,11 @@ class Call:
         def fill(template: Any) -> Any:
             if isinstance(template, _Constant):
                 return template.value
-            return [fill(item) for item in template] if isinstance(template, list) else leaves[template]
+            return (
+                [fill(item) for item in template]
+                if isinstance(template, list)
+                else leaves[template]
+            )
 
         args = [fill(template) for _, kwarg_only, template in self.arguments if not kwarg_only]
         kwargs = {name: fill(tmpl) for name, kwarg_only, tmpl in self.arguments if kwarg_only}

@@ -264,7 +264,9 @@ def _clone(a: Any, *, memory_format: Any = None) -> Any:
 
 @decomposes(aten._to_copy.default)
 def _to_copy(a: Any, *, dtype: Any = None, **_: Any) -> Any:
-    return aten.view(a, a.shape) if dtype in (None, a.dtype) else prims.convert_element_type(a, dtype)
+    return (
+        aten.view(a, a.shape) if dtype in (None, a.dtype) else prims.convert_element_type(a, dtype)
+    )
 
 
 @decomposes(aten.any.default, aten.any.dim)

@@ -32,9 +32,7 @@ class FakeWorld:
         ranges: smallest and largest value of each symbol.
     """
 
-    def __init__(
-        self, ranges: dict[str, tuple[int, int]], hints: Sequence[int] = _HINTS
-    ) -> None:
+    def __init__(self, ranges: dict[str, tuple[int, int]], hints: Sequence[int] = _HINTS) -> None:
         self._hints = hints
         self.shape_env = ShapeEnv()
         self.mode = FakeTensorMode(shape_env=self.shape_env, allow_non_fake_inputs=True)

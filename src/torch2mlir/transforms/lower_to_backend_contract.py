@@ -50,7 +50,9 @@ def check_backend_contract(module: ModuleOp, legal_ops: tuple[str, ...] = ()) ->
     Raises:
         BackendContractError: names the first op that violates it, its types and the source line.
     """
-    legal = CORE_OPS | SCALAR_OPS | {n if n.startswith("torch.") else f"torch.{n}" for n in legal_ops}
+    legal = (
+        CORE_OPS | SCALAR_OPS | {n if n.startswith("torch.") else f"torch.{n}" for n in legal_ops}
+    )
     declared = symbol_ranges(module)
     for op in module.walk():
         if op is module:
@@ -58,8 +60,12 @@ def check_backend_contract(module: ModuleOp, legal_ops: tuple[str, ...] = ()) ->
         name = op.op_name if isinstance(op, core.OperatorOp) else op.name
         if not isinstance(op, _ALLOWED) and name not in legal:
             if name in _DATA_DEPENDENT:
-                _violation(op, f"the result of '{name}' depends on the elements of a tensor", _STATIC)
-            _violation(op, f"'{name}' is not a core op and PyTorch has no decomposition for it", _OWN_OP)
+                _violation(
+                    op, f"the result of '{name}' depends on the elements of a tensor", _STATIC
+                )
+            _violation(
+                op, f"'{name}' is not a core op and PyTorch has no decomposition for it", _OWN_OP
+            )
         for result in op.results:
             if (problem := _problem(result.type)) is not None:
                 _violation(op, f"{problem}: {result.type}", _ANNOTATE)

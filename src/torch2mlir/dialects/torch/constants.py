@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
@@ -36,14 +36,14 @@ class ConstantOp(TorchOp):
     result_type: ClassVar[Attribute]
 
     @classmethod
-    def of(cls, attribute: Attribute, location: Any = None) -> ConstantOp:
+    def of(cls, attribute: Attribute, location: Any = None) -> Self:
         """The constant with this ``value`` attribute."""
         return cls.create(
             result_types=[cls.result_type], properties={"value": attribute}, location=location
         )
 
     @classmethod
-    def parse(cls, parser: Parser) -> ConstantOp:
+    def parse(cls, parser: Parser) -> Self:
         value = cls.parse_value(parser)
         op = cls.of(value)
         op.attributes.update(parser.parse_optional_attr_dict())
@@ -81,7 +81,7 @@ class ConstantIntOp(ConstantOp):
 
     @property
     def value(self) -> int:
-        return self.properties["value"].value.data  # type: ignore[attr-defined, no-any-return]
+        return self.properties["value"].value.data  # type: ignore[attr-defined]
 
 
 class ConstantBoolOp(ConstantOp):
@@ -120,14 +120,14 @@ class ConstantFloatOp(ConstantOp):
 
     @property
     def value(self) -> float:
-        return self.properties["value"].value.data  # type: ignore[attr-defined, no-any-return]
+        return self.properties["value"].value.data  # type: ignore[attr-defined]
 
 
 class ConstantStrOp(ConstantOp):
     """``torch.constant.str "abc"``."""
 
     name = "torch.constant.str"
-    result_type = t.str_type
+    result_type: ClassVar[Attribute] = t.str_type
 
     @classmethod
     def parse_value(cls, parser: Parser) -> Attribute:
@@ -141,7 +141,7 @@ class ConstantDeviceOp(ConstantStrOp):
     """``torch.constant.device "cpu"``."""
 
     name = "torch.constant.device"
-    result_type = t.device_type
+    result_type: ClassVar[Attribute] = t.device_type
 
 
 class ConstantNumberOp(ConstantOp):
@@ -149,11 +149,11 @@ class ConstantNumberOp(ConstantOp):
 
     name = "torch.constant.number"
     result_type = t.number_type
-    print = Operation.print  # type: ignore[assignment]
+    print = Operation.print
 
     @property
     def value(self) -> int | float:
-        return self.properties["value"].value.data  # type: ignore[attr-defined, no-any-return]
+        return self.properties["value"].value.data  # type: ignore[attr-defined]
 
 
 class ConstantNoneOp(ConstantOp):
@@ -163,7 +163,7 @@ class ConstantNoneOp(ConstantOp):
     result_type = t.none_type
 
     @classmethod
-    def parse(cls, parser: Parser) -> ConstantNoneOp:
+    def parse(cls, parser: Parser) -> Self:
         return cls.create(
             result_types=[cls.result_type], attributes=parser.parse_optional_attr_dict()
         )
@@ -187,7 +187,7 @@ class LiteralOp(TorchOp):
         return self.properties["value"]
 
     @classmethod
-    def parse(cls, parser: Parser) -> LiteralOp:
+    def parse(cls, parser: Parser) -> Self:
         with parser.in_parens():
             value = parser.parse_attribute()
         attributes = parser.parse_optional_attr_dict()

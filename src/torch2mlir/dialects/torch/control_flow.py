@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from xdsl.ir import OpTraits
+from typing import Self
+
+from xdsl.ir import OpTraits, SSAValue
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import IsTerminator
@@ -19,7 +21,7 @@ class PrimIfOp(TorchOp):
     name = "torch.prim.If"
 
     @classmethod
-    def parse(cls, parser: Parser) -> TorchOp:
+    def parse(cls, parser: Parser) -> Self:
         condition = parser.parse_unresolved_operand()
         parser.parse_punctuation("->")
         results = parse_type_list(parser)
@@ -58,7 +60,7 @@ class PrimLoopOp(TorchOp):
     name = "torch.prim.Loop"
 
     @classmethod
-    def parse(cls, parser: Parser) -> TorchOp:
+    def parse(cls, parser: Parser) -> Self:
         trip_count = parser.parse_unresolved_operand()
         parser.parse_punctuation(",")
         condition = parser.parse_unresolved_operand()
@@ -99,11 +101,11 @@ class PrimLoopConditionOp(TorchOp):
     traits = TERMINATOR
 
     @classmethod
-    def parse(cls, parser: Parser) -> TorchOp:
+    def parse(cls, parser: Parser) -> Self:
         condition = parser.parse_unresolved_operand()
         parser.parse_punctuation(",")
         parser.parse_keyword("iter")
-        operands = [parser.resolve_operand(condition, t.bool_type)]
+        operands: list[SSAValue] = [parser.resolve_operand(condition, t.bool_type)]
         with parser.in_parens():
             values = parser.parse_optional_undelimited_comma_separated_list(
                 parser.parse_optional_unresolved_operand, parser.parse_unresolved_operand

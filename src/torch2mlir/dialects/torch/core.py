@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
 
 from xdsl.dialects.builtin import (
     StringAttr,
@@ -45,7 +45,7 @@ class FunctionalTypeOp(TorchOp):
     traits = PURE
 
     @classmethod
-    def parse(cls, parser: Parser) -> TorchOp:
+    def parse(cls, parser: Parser) -> Self:
         operands = parser.parse_optional_undelimited_comma_separated_list(
             parser.parse_optional_unresolved_operand, parser.parse_unresolved_operand
         )
@@ -81,7 +81,7 @@ class PrimDictConstructOp(TorchOp):
     name = "torch.prim.DictConstruct"
 
     @classmethod
-    def parse(cls, parser: Parser) -> TorchOp:
+    def parse(cls, parser: Parser) -> Self:
         operands = list[SSAValue]()
         for keyword in ("keys", "values"):
             parser.parse_keyword(keyword)
@@ -150,7 +150,7 @@ class LinearParamsCreateOp(TorchOp):
     traits = PURE
 
     @classmethod
-    def parse(cls, parser: Parser) -> TorchOp:
+    def parse(cls, parser: Parser) -> Self:
         names = parser.parse_optional_undelimited_comma_separated_list(
             parser.parse_optional_unresolved_operand, parser.parse_unresolved_operand
         )
@@ -188,7 +188,7 @@ class CastLikeOp(TorchOp):
     traits = PURE
 
     @classmethod
-    def parse(cls, parser: Parser) -> TorchOp:
+    def parse(cls, parser: Parser) -> Self:
         operand = parser.parse_unresolved_operand()
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
@@ -225,17 +225,17 @@ class TensorStaticInfoCastOp(CastLikeOp):
 class CopyOp(TorchOp):
     """Base of the copies between value tensors and tensors: prints the result type only."""
 
-    operand_class: ClassVar[Callable[..., t.AnyTensorType]]
+    operand_class: ClassVar[type[t.AnyTensorType]]
 
     @classmethod
-    def parse(cls, parser: Parser) -> TorchOp:
+    def parse(cls, parser: Parser) -> Self:
         operand = parser.parse_unresolved_operand()
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
         result = parser.parse_type()
         if not isinstance(result, t.AnyTensorType):
             parser.raise_error(f"expected a torch tensor type, got {result}")
-        source = cls.operand_class(result.sizes, result.dtype)
+        source = cls.operand_class.of(result.sizes, result.dtype)
         return cls.create(
             operands=[parser.resolve_operand(operand, source)],
             result_types=[result],
@@ -270,7 +270,7 @@ class OverwriteTensorContentsOp(TorchOp):
     name = "torch.overwrite.tensor.contents"
 
     @classmethod
-    def parse(cls, parser: Parser) -> TorchOp:
+    def parse(cls, parser: Parser) -> Self:
         value = parser.parse_unresolved_operand()
         parser.parse_keyword("overwrites")
         overwritten = parser.parse_unresolved_operand()
@@ -303,7 +303,7 @@ class OperatorOp(TorchOp):
         result_types: Sequence[Attribute],
         location: Any = None,
         regions: Sequence[Region] = (),
-    ) -> OperatorOp:
+    ) -> Self:
         """The op called ``op_name``, ``torch.mylib.op.overload``."""
         return cls.create(
             operands=operands,
@@ -316,10 +316,10 @@ class OperatorOp(TorchOp):
     @property
     def op_name(self) -> str:
         """The operator's own name."""
-        return self.properties["name"].data  # type: ignore[attr-defined, no-any-return]
+        return self.properties["name"].data  # type: ignore[attr-defined]
 
     @classmethod
-    def parse(cls, parser: Parser) -> OperatorOp:
+    def parse(cls, parser: Parser) -> Self:
         op_name = parser.parse_str_literal()
         operands = parser.parse_comma_separated_list(
             parser.Delimiter.PAREN, parser.parse_unresolved_operand
@@ -360,7 +360,7 @@ class RuntimeAssertOp(TorchOp):
     name = "torch.runtime.assert"
 
     @classmethod
-    def parse(cls, parser: Parser) -> TorchOp:
+    def parse(cls, parser: Parser) -> Self:
         condition = parser.parse_unresolved_operand()
         parser.parse_punctuation(",")
         message = StringAttr(parser.parse_str_literal())

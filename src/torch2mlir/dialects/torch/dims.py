@@ -8,9 +8,8 @@ A size in a torch tensor type is an ``int``, a :class:`Dim` (known as an express
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import reduce
 from math import gcd, prod
 
 COMMUTATIVE = {"add", "mul", "max", "min"}
@@ -27,7 +26,7 @@ class Dim:
         object.__setattr__(self, "_hash", hash((self.op, self.args)))
 
     def __hash__(self) -> int:
-        return self._hash  # type: ignore[attr-defined, no-any-return]
+        return self._hash  # type: ignore[attr-defined]
 
     @property
     def name(self) -> str:
@@ -208,7 +207,7 @@ def minimum(*dims: KnownSize) -> KnownSize:
     return _extremum("min", dims)
 
 
-BUILDERS = {
+BUILDERS: dict[str, Callable[..., KnownSize]] = {
     "add": add,
     "mul": mul,
     "floordiv": floordiv,
@@ -231,7 +230,7 @@ def product(sizes: tuple[KnownSize, ...] | list[KnownSize]) -> KnownSize:
     """The number of elements of a shape."""
     if all(isinstance(size, int) for size in sizes):
         return prod(sizes)  # type: ignore[arg-type]
-    return reduce(mul, sizes, 1)
+    return mul(*sizes)
 
 
 _TOKEN = re.compile(r"\s*(\d+|[A-Za-z_]\w*|//|[-+*%(),])")
@@ -271,8 +270,8 @@ def parse_dim(text: str) -> KnownSize:
     def term() -> KnownSize:
         value = factor()
         while peek() in ("*", "//", "%"):
-            builder = {"*": mul, "//": floordiv, "%": mod}[take()]
-            value = builder(value, factor())
+            operator = {"*": "mul", "//": "floordiv", "%": "mod"}[take()]
+            value = BUILDERS[operator](value, factor())
         return value
 
     def total() -> KnownSize:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -383,7 +383,7 @@ class CalculateOp(IRDLOperation):
     KEYWORD: ClassVar[str]
 
     @classmethod
-    def parse(cls, parser: Parser) -> Operation:
+    def parse(cls, parser: Parser) -> Self:
         body = parser.parse_region()
         parser.parse_keyword(cls.KEYWORD)
         calculation = parser.parse_region()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from xdsl.ir import Attribute, Operation, OpTraits, SSAValue
 from xdsl.parser import Parser
@@ -25,7 +25,7 @@ class TorchOp(Operation):
     traits: ClassVar[OpTraits] = IMPURE
 
     @classmethod
-    def parse(cls, parser: Parser) -> TorchOp:
+    def parse(cls, parser: Parser) -> Self:
         operands = parser.parse_optional_undelimited_comma_separated_list(
             parser.parse_optional_unresolved_operand, parser.parse_unresolved_operand
         )

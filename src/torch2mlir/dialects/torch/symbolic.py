@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 from xdsl.dialects.builtin import (
     AffineMapAttr,
     IntegerAttr,
@@ -23,7 +25,7 @@ class SymbolicIntOp(TorchOp):
     traits = IMPURE  # kept although nothing uses it: it carries the symbol's range
 
     @classmethod
-    def of(cls, symbol: str, minimum: int, maximum: int) -> SymbolicIntOp:
+    def of(cls, symbol: str, minimum: int, maximum: int) -> Self:
         """The op declaring ``symbol`` in ``[minimum, maximum]``."""
         return cls.create(
             result_types=[t.int_type],
@@ -37,7 +39,7 @@ class SymbolicIntOp(TorchOp):
     @property
     def symbol(self) -> str:
         """The symbol's name."""
-        return self.properties["symbol_name"].data  # type: ignore[attr-defined, no-any-return]
+        return self.properties["symbol_name"].data  # type: ignore[attr-defined]
 
     @property
     def range(self) -> tuple[int, int]:
@@ -46,7 +48,7 @@ class SymbolicIntOp(TorchOp):
         return low.value.data, high.value.data  # type: ignore[attr-defined]
 
     @classmethod
-    def parse(cls, parser: Parser) -> SymbolicIntOp:
+    def parse(cls, parser: Parser) -> Self:
         symbol = parser.parse_str_literal()
         bounds = dict[str, int]()
 
@@ -77,7 +79,7 @@ class BindSymbolicShapeOp(TorchOp):
     name = "torch.bind_symbolic_shape"
 
     @classmethod
-    def parse(cls, parser: Parser) -> TorchOp:
+    def parse(cls, parser: Parser) -> Self:
         operand = parser.parse_unresolved_operand()
         parser.parse_punctuation(",")
         symbols = parser.parse_comma_separated_list(

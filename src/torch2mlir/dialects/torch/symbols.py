@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from xdsl.dialects.builtin import AffineMapAttr, FunctionType
 from xdsl.dialects.func import FuncOp, ReturnOp
@@ -36,7 +36,9 @@ _AFFINE_KINDS = {
     "floordiv": AffineBinaryOpKind.FloorDiv,
     "mod": AffineBinaryOpKind.Mod,
 }
-_BUILDERS = {kind: dims.BUILDERS[op] for op, kind in _AFFINE_KINDS.items()}
+_BUILDERS: dict[AffineBinaryOpKind, Callable[..., KnownSize]] = {
+    kind: dims.BUILDERS[op] for op, kind in _AFFINE_KINDS.items()
+}
 
 
 def from_affine(expression: AffineExpr, names: Mapping[int, str]) -> KnownSize:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Self
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -79,17 +80,15 @@ class AnyTensorType(TorchType):
     dtype_attr: Attribute
     sparsity: Attribute
 
-    def __init__(
-        self,
-        sizes: Sequence[Size] | None = None,
-        dtype: Attribute | None = None,
-        sparsity: Attribute | None = None,
-    ) -> None:
-        ParametrizedAttribute.__init__(
-            self,
-            NoneAttr() if sizes is None else SizesAttr(tuple(sizes)),
-            NoneAttr() if dtype is None else dtype,
-            NoneAttr() if sparsity is None else sparsity,
+    @classmethod
+    def of(cls, sizes: Sequence[Size] | None, dtype: Attribute | None) -> Self:
+        """The type with these sizes (None: unknown rank) and element type (None: unknown)."""
+        return cls.new(
+            [
+                NoneAttr() if sizes is None else SizesAttr(tuple(sizes)),
+                NoneAttr() if dtype is None else dtype,
+                NoneAttr(),
+            ]
         )
 
     @property
@@ -410,7 +409,7 @@ generator_type = GeneratorType()
 @lru_cache(maxsize=65536)
 def vtensor(sizes: tuple[Size, ...] | None, dtype: Attribute | None) -> ValueTensorType:
     """The value tensor type of these sizes and element type; equal types are one object."""
-    return ValueTensorType(sizes, dtype)
+    return ValueTensorType.of(sizes, dtype)
 
 
 def signless(dtype: Attribute, keep_unsigned: bool = False) -> Attribute:

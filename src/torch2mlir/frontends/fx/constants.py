@@ -41,12 +41,16 @@ class ConstantPool:
         """
         match value:
             case None:
-                return self._once(None, lambda: core.ConstantNoneOp.create(result_types=[t.none_type]))
+                return self._once(
+                    None, lambda: core.ConstantNoneOp.create(result_types=[t.none_type])
+                )
             case bool():
                 make = core.ConstantBoolOp.of
                 return self._once((bool, value), lambda: make(IntegerAttr(int(value), i1)))
             case int():
-                return self._once((int, value), lambda: core.ConstantIntOp.of(IntegerAttr(value, i64)))
+                return self._once(
+                    (int, value), lambda: core.ConstantIntOp.of(IntegerAttr(value, i64))
+                )
             case float():
                 key = (float, value.hex(), math.copysign(1, value))
                 return self._once(key, lambda: core.ConstantFloatOp.of(FloatAttr(value, f64)))
@@ -60,8 +64,12 @@ class ConstantPool:
                 return self.scalar(dtypes.LAYOUT[value])
             case torch.device():
                 make_device = core.ConstantDeviceOp.of
-                return self._once(("device", str(value)), lambda: make_device(StringAttr(str(value))))
-        raise CaptureError(f"{value!r} ({type(value).__name__}) cannot be a constant of the torch dialect")
+                return self._once(
+                    ("device", str(value)), lambda: make_device(StringAttr(str(value)))
+                )
+        raise CaptureError(
+            f"{value!r} ({type(value).__name__}) cannot be a constant of the torch dialect"
+        )
 
 
 def list_type(values: Sequence[SSAValue], empty: Attribute | None = None) -> t.ListType:

@@ -123,9 +123,7 @@ class _ExportedImport(_FunctionImport):
             if node.name in written:
                 written_inputs.append((node, position))
             position += 1
-        written_state = [
-            (n, s) for n, s in pairs if s.kind in _WEIGHT_KINDS and n.name in written
-        ]
+        written_state = [(n, s) for n, s in pairs if s.kind in _WEIGHT_KINDS and n.name in written]
         for node, spec in written_state:
             value = self.argument(node)
             state = StateInput(str(spec.target), self._tensor(spec), value.type)  # type: ignore[arg-type]
@@ -136,7 +134,9 @@ class _ExportedImport(_FunctionImport):
             if node in self.importer.values or spec.kind is InputKind.USER_INPUT:
                 continue
             if spec.kind not in _WEIGHT_KINDS:
-                raise CaptureError(f"the graph input '{node.name}' is a {spec.kind.name}, not a tensor")
+                raise CaptureError(
+                    f"the graph input '{node.name}' is a {spec.kind.name}, not a tensor"
+                )
             if node.users:
                 tensor = self._tensor(spec)
                 self.importer.values[node] = self.importer.literal(tensor, str(spec.target))
@@ -147,7 +147,11 @@ class _ExportedImport(_FunctionImport):
 
     def _tensor(self, spec: InputSpec) -> torch.Tensor:
         name = str(spec.target)
-        source = self.exported.state_dict if name in self.exported.state_dict else self.exported.constants
+        source = (
+            self.exported.state_dict
+            if name in self.exported.state_dict
+            else self.exported.constants
+        )
         tensor = source.get(name)
         if not isinstance(tensor, torch.Tensor):
             raise CaptureError(f"the program has no tensor named '{name}'")
@@ -178,12 +182,12 @@ class _ExportedImport(_FunctionImport):
                     if root.op == "placeholder":
                         written[root.name] = ""
         specs = self.exported.graph_signature
-        inputs_by_target = {str(s.target): s.arg.name for s in specs.input_specs if s.target}  # type: ignore[union-attr]
+        inputs_by_target = {str(s.target): s.arg.name for s in specs.input_specs if s.target}
         for spec in specs.output_specs:
             if spec.kind is OutputKind.BUFFER_MUTATION:
-                written[inputs_by_target[str(spec.target)]] = spec.arg.name  # type: ignore[union-attr]
+                written[inputs_by_target[str(spec.target)]] = spec.arg.name
             elif spec.kind is OutputKind.USER_INPUT_MUTATION:
-                written[str(spec.target)] = spec.arg.name  # type: ignore[union-attr]
+                written[str(spec.target)] = spec.arg.name
         return written
 
     def _results(
@@ -197,9 +201,7 @@ class _ExportedImport(_FunctionImport):
         outputs = list[Output]()
         values = list[SSAValue]()
         inputs_by_target = {
-            str(s.target): s.arg.name
-            for s in self.exported.graph_signature.input_specs
-            if s.target
+            str(s.target): s.arg.name for s in self.exported.graph_signature.input_specs if s.target
         }
         for item, spec in zip(returned, self.exported.graph_signature.output_specs, strict=True):
             if spec.kind is OutputKind.BUFFER_MUTATION:

@@ -159,7 +159,9 @@ class GraphImporter:
         elif isinstance(target, GraphModule):
             self._bodies[node] = target
         else:
-            raise CaptureError(f"the attribute '{node.target}' is a {type(target).__name__}, not a tensor")
+            raise CaptureError(
+                f"the attribute '{node.target}' is a {type(target).__name__}, not a tensor"
+            )
 
     def literal(self, tensor: torch.Tensor, name: str) -> SSAValue:
         """The value of a tensor that lives outside the program; tied weights share one literal."""
@@ -315,7 +317,8 @@ class GraphImporter:
             case torch.Tensor():
                 if value.layout is not torch.strided:
                     raise CaptureError(
-                        f"tensors of layout {value.layout} are not supported", hint="call .to_dense() first"
+                        f"tensors of layout {value.layout} are not supported",
+                        hint="call .to_dense() first",
                     )
                 sizes = tuple(map(self._size_of, value.shape))
                 return t.vtensor(sizes, dtypes.element_type(value.dtype))
@@ -408,7 +411,9 @@ def _schema_type(argument: torch.Argument) -> str:
         kind = kind[len("Optional[") : -1]
     if kind.startswith("List["):
         inner = kind[len("List[") : -1]
-        kind = f"{inner.removeprefix('Optional[').rstrip(']')}{'?' if 'Optional' in inner else ''}[]"
+        kind = (
+            f"{inner.removeprefix('Optional[').rstrip(']')}{'?' if 'Optional' in inner else ''}[]"
+        )
     kind = {"number": "Scalar"}.get(kind, kind)
     return f"{kind}?" if optional else kind
 

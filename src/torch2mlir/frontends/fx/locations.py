@@ -29,5 +29,3 @@ def of_node(meta: dict[str, Any]) -> LocationAttr:
     """The location of a node from its metadata."""
     trace = meta.get("stack_trace")
     return from_stack_trace(trace) if trace else UNKNOWN_LOC
-
-
