@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(PIP_FLAGS) -c constraints.txt
 PINS := pyproject.toml constraints.txt
 ORACLE := tests/requirements-oracle.txt
-CODE := src tests examples benchmarks
+CODE := src tests examples benchmarks scripts
 
 .PHONY: venv demo test lint format typecheck pytest benchmark clean
 .DELETE_ON_ERROR:

@@ -1,7 +1,8 @@
 """Show which op lowers to which dialect, read from the registered conversions themselves.
 
 Without a pattern: the core ops. With patterns: every op of PyTorch's registry whose name contains
-one of them, and for those that are not core whether they decompose into core ops.
+one of them; those that are not core decompose, or have no lowering. (What an op decomposes into
+depends on its operands' types, so only compiling a program shows that all of it is covered.)
 
     torch2mlir coverage
     torch2mlir coverage softmax conv
@@ -22,6 +23,7 @@ from torch2mlir.transforms.core_ops import CORE_OPS, FAMILIES
 
 SUMMARY = "show which op lowers to which dialect"
 ABSENT = "no lowering"
+DECOMPOSES = "decomposes"
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class Row:
     @property
     def is_covered(self) -> bool:
         """Whether the op reaches every dialect."""
-        return self.kind == "decomposed" or len(self.targets) == len(TARGETS)
+        return self.kind == DECOMPOSES or len(self.targets) == len(TARGETS)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,7 +56,7 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     if options.markdown:
         print("\n".join(_markdown(shown)))
     else:
-        console = Console(highlight=False)
+        console = Console(highlight=False, width=max(Console().width, 110))
         console.print(_table(shown))
         console.print(_totals(rows))
     return 0
@@ -93,14 +95,14 @@ def _others(kept: set[str]) -> Iterator[tuple[str, str]]:
         if overload is None:
             continue
         try:
-            yield op, "decomposed" if find_decomposition(overload) else ABSENT
+            yield op, DECOMPOSES if find_decomposition(overload) else ABSENT
         except RuntimeError:  # known to TorchScript alone, like aten::Bool.Tensor
             continue
 
 
 def _marks(row: Row) -> list[str]:
-    if row.kind == "decomposed":
-        return ["via core ops"] * len(TARGETS)
+    if row.kind == DECOMPOSES:
+        return [DECOMPOSES] * len(TARGETS)
     return ["yes" if target in row.targets else "-" for target in TARGETS]
 
 
@@ -109,7 +111,7 @@ def _table(rows: list[Row]) -> Table:
     table.add_column("op", no_wrap=True)
     table.add_column("family")
     for target in TARGETS:
-        table.add_column(target)
+        table.add_column(target, no_wrap=True)
     for row in rows:
         table.add_row(row.op.removeprefix("torch."), row.kind, *_marks(row))
     return table
