@@ -242,7 +242,9 @@ class TosaLowering(DynamicShapes):
         repeated = [
             size for have, size in zip((1,) * lead + x.sizes, sizes, strict=True) if have != size
         ]
-        if not is_static(repeated):
+        unknown = [size for size in sizes if not isinstance(size, int)]
+        # IREE expands tosa.tile to a reshape, which may leave one size open
+        if not is_static(repeated) or len(unknown) > 1:
             return self.repeat_to(x, sizes)
         x = self.ranked(x, len(sizes))
         pairs = zip(x.sizes, sizes, strict=True)

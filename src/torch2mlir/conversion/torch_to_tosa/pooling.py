@@ -97,11 +97,12 @@ def _largest(lower: TosaLowering, x: Tensor, windows: Sequence[Window]) -> tuple
     stride = lower.operand(width, si32)
     index = lower.elementwise(tosa.AddOp, lower.elementwise(tosa.MulOp, rows, stride), columns)
     wide = lower.cast(x, computed_dtype(x.dtype))
-    lowest = _lowest(wide.dtype)
+    values = _padded_around(lower, wide, windows, _lowest(wide.dtype))
+    index = _padded_around(lower, index, windows, -1)
     best: tuple[Expr, Expr] | None = None
     for offsets in product(*(range(window.size) for window in windows)):
-        value = Expr(lower, _shifted(lower, wide, windows, offsets, lowest))
-        place = Expr(lower, _shifted(lower, index, windows, offsets, -1))
+        value = Expr(lower, _shifted(lower, values, windows, offsets))
+        place = Expr(lower, _shifted(lower, index, windows, offsets))
         if best is None:
             best = value, place
             continue
@@ -121,24 +122,24 @@ def _lowest(dtype: Attribute) -> float | int:
     return -(1 << (promotion.bit_width(dtype) - 1))
 
 
+def _padded_around(
+    lower: TosaLowering, x: Tensor, windows: Sequence[Window], fill: float | int
+) -> Tensor:
+    """``x`` with all padding, so that every window lies within."""
+    high = []
+    for window, size, count in zip(windows, x.sizes[1:3], lower.out.sizes[-2:], strict=True):
+        left = window.left_over(size, count)
+        missing = max(-left, 0) if isinstance(left, int) else window.stride
+        high.append(window.high + missing)
+    return lower.pad(x, [0, *(w.low for w in windows), 0], [0, *high, 0], fill)
+
+
 def _shifted(
-    lower: TosaLowering,
-    x: Tensor,
-    windows: Sequence[Window],
-    offsets: Sequence[int],
-    fill: float | int,
+    lower: TosaLowering, padded: Tensor, windows: Sequence[Window], offsets: Sequence[int]
 ) -> Tensor:
     """The element at an offset of every window."""
-    counts = lower.out.sizes[-2:]
-    high = [
-        max(-left, 0) + w.high
-        if isinstance(left := w.left_over(size, n), int)
-        else w.high + w.stride
-        for w, size, n in zip(windows, x.sizes[1:3], counts, strict=True)
-    ]
-    padded = lower.pad(x, [0, *(w.low for w in windows), 0], [0, *high, 0], fill)
     starts = [0, *(o * w.dilation for o, w in zip(offsets, windows, strict=True)), 0]
-    sizes = [x.sizes[0], *counts, x.sizes[3]]
+    sizes = [padded.sizes[0], *lower.out.sizes[-2:], padded.sizes[3]]
     return lower.slice(padded, starts, sizes, [1, *(w.stride for w in windows), 1])
 
 
