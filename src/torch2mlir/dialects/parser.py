@@ -54,7 +54,9 @@ class MlirParser(Parser):
         module = super().parse_module(allow_implicit_module)
         if self._blobs:
             sources = {
-                name: BufferSource(name, memoryview(bytes.fromhex(blob.removeprefix("0x"))[HEADER_BYTES:]))
+                name: BufferSource(
+                    name, memoryview(bytes.fromhex(blob.removeprefix("0x"))[HEADER_BYTES:])
+                )
                 for name, blob in self._blobs.items()
             }
             for op in module.walk():

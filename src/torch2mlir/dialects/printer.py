@@ -58,7 +58,9 @@ class MlirPrinter(Printer):
 
     def _print_weight(self, weight: WeightAttr) -> None:
         source = weight.source.data
-        if self.weight_syntax is WeightSyntax.HEX:
+        if self.weight_syntax is not WeightSyntax.REFERENCE and weight.is_readable:
+            super().print_attribute(weight.elements())
+        elif self.weight_syntax is WeightSyntax.HEX:
             self.print_string('dense<"0x')
             self._print_raw(source.hex_chunks())
             self.print_string('"> : ')
@@ -117,7 +119,10 @@ class _Accumulator:
         pending = "".join(self._parts)
         self._parts.clear()
         self._size = 0
-        text, self.text = self.text, ""  # the only reference: CPython then extends the string where it is
+        text, self.text = (
+            self.text,
+            "",
+        )  # the only reference: CPython then extends the string where it is
         text += pending
         self.text = text
 
@@ -166,5 +171,3 @@ def weights_of(module: Operation) -> Iterator[TensorSource]:
             if isinstance(value, WeightAttr) and id(value.source.data) not in seen:
                 seen.add(id(value.source.data))
                 yield value.source.data
-
-

@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 
 from xdsl.dialects.builtin import (
     BytesAttr,
@@ -98,29 +99,27 @@ class WeightAttr(TypedAttribute, BuiltinAttribute):
         printer.print_string(" : ")
         printer.print_attribute(self.type)
 
+    @property
+    def is_readable(self) -> bool:
+        """Whether the elements are better written one by one: they are few, or booleans.
+
+        MLIR has no agreed raw form for ``i1`` blobs; elements written out are read by every version.
+        """
+        return prod(self.type.get_shape()) <= READABLE_ELEMENTS or self.type.element_type == i1
+
+    def elements(self) -> DenseIntOrFPElementsAttr:
+        """A copy of the elements as an attribute of their own."""
+        data = BytesAttr(bytes(self.source.data.view()))
+        return DenseIntOrFPElementsAttr(self.type, data)  # type: ignore[type-var]
+
     def retyped(self, type: TensorType[Attribute]) -> WeightAttr:
         """The same elements under another type of the same bit width and shape."""
         return self if type == self.type else WeightAttr(self.source, type)
 
 
-def literal(
-    source: TensorSource,
-    shape: Sequence[int],
-    element_type: Attribute,
-    has_elements: bool = True,
-) -> Attribute:
-    """The literal for a tensor: a reference to its memory, or the elements themselves when they are few or booleans.
-
-    (MLIR has no agreed raw form for ``i1`` blobs; elements written out are read by every version.) A tensor without
-    elements, a fake one, is always a reference.
-    """
-    type = TensorType(element_type, list(shape))
-    count = 1
-    for size in shape:
-        count *= size
-    if has_elements and (count <= READABLE_ELEMENTS or element_type == i1):
-        return DenseIntOrFPElementsAttr(type, BytesAttr(bytes(source.view())))  # type: ignore[type-var]
-    return WeightAttr(SourceAttr(source), type)
+def literal(source: TensorSource, shape: Sequence[int], element_type: Attribute) -> WeightAttr:
+    """The literal for a tensor: a reference to its memory."""
+    return WeightAttr(SourceAttr(source), TensorType(element_type, list(shape)))
 
 
 def retyped_literal(value: Attribute, type: TensorType[Attribute]) -> Attribute:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from itertools import count
 
 import torch
 from xdsl.ir import Operation
@@ -41,12 +42,25 @@ class TorchSource(TensorSource):
         return memoryview(flat.view(torch.uint8).numpy())  # type: ignore[arg-type]
 
 
+_anonymous = count()
+
+
 def tensor_literal(tensor: torch.Tensor, name: str) -> Operation:
-    """``torch.vtensor.literal`` of a tensor; the elements stay where they are."""
+    """``torch.vtensor.literal`` of a weight; the elements stay where they are."""
+    return _literal_op(tensor, name)
+
+
+def constant_literal(tensor: torch.Tensor) -> Operation:
+    """``torch.vtensor.literal`` of a tensor that is no weight of the model: a constant of the code, without a name."""
+    return _literal_op(tensor, None)
+
+
+def _literal_op(tensor: torch.Tensor, name: str | None) -> Operation:
     element_type = dtypes.element_type(tensor.dtype)
     sizes = tuple(tensor.shape)
-    source = TorchSource(name, tensor)
-    value = literal(source, sizes, element_type, has_elements=not is_fake(tensor))
+    source = TorchSource(name or f"constant_{next(_anonymous)}", tensor)
+    weight = literal(source, sizes, element_type)
+    value = weight.elements() if name is None and weight.is_readable else weight
     return core.ValueTensorLiteralOp.create(
         result_types=[t.vtensor(sizes, element_type)], properties={"value": value}
     )

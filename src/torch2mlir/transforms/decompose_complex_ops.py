@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,6 +44,7 @@ class _Template:
     nodes: Sequence[Node]
     placeholders: Sequence[Node]
     results: Sequence[Any]
+    attributes: Mapping[str, torch.Tensor]
 
 
 class Decomposer:
@@ -121,10 +122,11 @@ class Decomposer:
         body = [n for n in nodes if n.op not in ("placeholder", "output")]
         if any(n.target is overload for n in body):
             return None
-        for node in body:
-            if node.op == "get_attr":
-                node.meta["tensor"] = getattr(graph_module, str(node.target))
-        return _Template(_live(body, returned), placeholders, pytree.tree_leaves(returned))
+        live = _live(body, returned)
+        attributes = {
+            str(n.target): getattr(graph_module, str(n.target)) for n in live if n.op == "get_attr"
+        }
+        return _Template(live, placeholders, pytree.tree_leaves(returned), attributes)
 
     def _expand(
         self,
@@ -134,16 +136,18 @@ class Decomposer:
         block: Block,
         constants: ConstantPool,
     ) -> None:
-        attributes = {str(n.target): n.meta["tensor"] for n in template.nodes if n.op == "get_attr"}
         importer = GraphImporter(
             lambda new: block.insert_op_before(new, op),
-            attributes.__getitem__,
+            template.attributes.__getitem__,
             self.world.size_of,
             op.location,
             constants,
         )
         for placeholder, leaf in zip(template.placeholders, call.values, strict=True):
             importer.values[placeholder] = leaf
+        for node in template.nodes:
+            if node.op == "get_attr":
+                importer.values[node] = importer.constant(template.attributes[str(node.target)])
         importer.run(template.nodes)
         results = [importer.operand(r) for r in template.results]
         if len(op.results) == 1 and isinstance(op.results[0].type, t.ListType):

@@ -22,7 +22,7 @@ from torch2mlir.errors import CaptureError, Torch2MLIRError
 from torch2mlir.frontends import dtypes
 from torch2mlir.frontends.fx import locations, mutation, symbols
 from torch2mlir.frontends.fx.constants import ConstantPool, list_type
-from torch2mlir.frontends.weights import identity, tensor_literal
+from torch2mlir.frontends.weights import constant_literal, identity, tensor_literal
 
 Value = SSAValue | Sequence[SSAValue]
 SizeOf = Callable[[int | torch.SymInt], KnownSize]
@@ -137,7 +137,8 @@ class GraphImporter:
             if node.users and node not in self.values:
                 raise CaptureError(f"the graph input '{node.name}' has no value")
         elif node.op == "get_attr":
-            self._import_attribute(node)
+            if node not in self.values:
+                self._import_attribute(node)
         elif node.op != "call_function":
             raise CaptureError(
                 f"cannot import a '{node.op}' node",
@@ -172,6 +173,12 @@ class GraphImporter:
             self.insert(op)
             known = self._literals[key] = op.results[0]
         return known
+
+    def constant(self, tensor: torch.Tensor) -> SSAValue:
+        """The value of a tensor constant of the code."""
+        op = constant_literal(tensor)
+        self.insert(op)
+        return op.results[0]
 
     def _item(self, node: Node) -> Value:
         source, index = node.args
@@ -254,7 +261,7 @@ class GraphImporter:
     def argument(self, value: Any, kind: str) -> SSAValue:
         """The operand for a Python argument where the schema wants ``kind``."""
         if kind.startswith("Tensor") and isinstance(value, int | float | bool):
-            return self.literal(torch.tensor(value), f"scalar_{len(self._literals)}")
+            return self.constant(torch.tensor(value))
         if kind in ("float", "float?") and isinstance(value, int) and not isinstance(value, bool):
             value = float(value)
         if kind.rstrip("?").endswith("]") and isinstance(value, int | float):
@@ -275,7 +282,7 @@ class GraphImporter:
             items = [self.argument(item, element) for item in value]
             return self._list(items, _EMPTY_LIST_ELEMENT.get(element))
         if isinstance(value, torch.Tensor):
-            return self.literal(value, f"constant_{len(self._literals)}")
+            return self.constant(value)
         return self.constants.scalar(value)
 
     def _list(self, values: Sequence[SSAValue], empty: Attribute | None) -> SSAValue:
