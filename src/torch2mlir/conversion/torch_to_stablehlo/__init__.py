@@ -10,6 +10,7 @@ from torch2mlir.conversion.torch_to_stablehlo import (
     linear,
     pooling,
     reduction,
+    scatter,
 )
 from torch2mlir.conversion.torch_to_stablehlo.lowering import StablehloLowering
 
@@ -23,6 +24,7 @@ FAMILIES = (
     linear,
     pooling,
     reduction,
+    scatter,
 )
 LOWERING = StablehloLowering
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
+from xdsl.dialects.builtin import ComplexType, IntegerType, i1
 from xdsl.ir import Operation
 
-from torch2mlir.conversion import promotion
 from torch2mlir.conversion.lowering import Operand, Tensor
-from torch2mlir.conversion.torch_to_stablehlo.elementwise import Binary
 from torch2mlir.conversion.torch_to_stablehlo.lowering import StablehloLowering, lowers
 from torch2mlir.dialects import stablehlo as hlo
-
-DIRECTIONS = ("eq", "ne", "lt", "le", "gt", "ge")
 
 LOGICAL: dict[str, type[Operation]] = {
     "aten.logical_and": hlo.AndOp,
@@ -19,45 +18,48 @@ LOGICAL: dict[str, type[Operation]] = {
 }
 
 
-def _comparison(direction: str) -> Binary:
-    def lower_comparison(lower: StablehloLowering, x: Operand, y: Operand) -> Tensor:
-        dtype = lower.computed_dtype(x, y)
-        a, b = (lower.broadcast_to(lower.operand(o, dtype), lower.out.sizes) for o in (x, y))
-        return lower.compare(direction, a, b)
-
-    return lower_comparison
-
-
-def _logical(op_class: type[Operation]) -> Binary:
-    def lower_logical(lower: StablehloLowering, x: Operand, y: Operand) -> Tensor:
-        a, b = (lower.operand(o, lower.bool) for o in (x, y))
-        return lower.elementwise(op_class, a, b)
-
-    return lower_logical
+def _register_comparison(name: str) -> None:
+    @lowers(f"aten.{name}.Tensor", f"aten.{name}.Scalar")
+    def comparison(lower: StablehloLowering, x: Operand, y: Operand) -> Tensor:
+        computed = lower.computed_dtype(x, y)
+        return lower.elementwise(
+            lambda lower, x, y: lower.compare(name.upper(), x, y), x, y, computed=computed
+        )
 
 
-for _name in DIRECTIONS:
-    lowers(f"aten.{_name}.Tensor", f"aten.{_name}.Scalar")(_comparison(_name.upper()))
+def _register_logical(name: str, op_class: type[Operation]) -> None:
+    @lowers(name)
+    def logical(lower: StablehloLowering, x: Operand, y: Operand) -> Tensor:
+        return lower.elementwise(op_class, x, y, computed=i1)
+
+
+for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
+    _register_comparison(_name)
 for _name, _op in LOGICAL.items():
-    lowers(_name)(_logical(_op))
+    _register_logical(_name, _op)
 
 
 @lowers("aten.logical_not")
 def logical_not(lower: StablehloLowering, x: Tensor) -> Tensor:
     """Whether an element is zero."""
-    return lower.elementwise(hlo.NotOp, lower.operand(x, lower.bool))
+    return lower.apply(hlo.NotOp, x) if x.dtype == i1 else lower.compare("EQ", x, 0)
 
 
 @lowers("aten.isnan")
 def isnan(lower: StablehloLowering, x: Tensor) -> Tensor:
-    """NaN is what differs from itself."""
+    """NaN is what differs from itself; integers never are."""
+    if isinstance(x.dtype, IntegerType):
+        return lower.splat(False, x.sizes, i1)
     return lower.compare("NE", x, x)
 
 
 @lowers("aten.isinf")
 def isinf(lower: StablehloLowering, x: Tensor) -> Tensor:
-    """Plus or minus infinity; integers never are."""
-    if not promotion.is_float(x.dtype):
-        return lower.splat(False, x.sizes, lower.bool)
-    magnitude = lower.op(hlo.AbsOp, [x], x.sizes, x.dtype)
-    return lower.compare("EQ", magnitude, lower.splat(float("inf"), x.sizes, x.dtype))
+    """Whether an element, or a part of it, is infinite; integers never are."""
+    if isinstance(x.dtype, IntegerType):
+        return lower.splat(False, x.sizes, i1)
+    if isinstance(x.dtype, ComplexType):
+        # infinite if a part is, NaN or not
+        x = lower.apply(hlo.AbsOp, x, dtype=x.dtype.element_type)
+        return lower.compare("EQ", x, math.inf)
+    return lower.compare("EQ", lower.apply(hlo.AbsOp, x), math.inf)

@@ -1,39 +1,49 @@
-"""Tensors from numbers in StableHLO."""
+"""Tensors made of numbers, in StableHLO."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from xdsl.dialects.builtin import f64
+
 from torch2mlir.conversion import promotion
-from torch2mlir.conversion.lowering import Operand, Tensor
-from torch2mlir.conversion.torch_to_stablehlo.lowering import StablehloLowering, lowers
+from torch2mlir.conversion.lowering import Number, Scalar, Tensor
+from torch2mlir.conversion.torch_to_stablehlo.lowering import (
+    StablehloLowering,
+    lowers,
+    widened,
+)
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.torch.dims import Dim
 
 
 @lowers("aten.full")
-def full(lower: StablehloLowering, sizes: Any, value: Any, *_: Any) -> Tensor:
+def full(lower: StablehloLowering, size: Any, value: Number | Dim | Scalar, *_: Any) -> Tensor:
     """One value everywhere."""
     return lower.splat(value, lower.out.sizes, lower.out.dtype)
 
 
 @lowers("aten.scalar_tensor")
-def scalar_tensor(lower: StablehloLowering, value: Any, *_: Any) -> Tensor:
-    """A number as a tensor of rank 0."""
+def scalar_tensor(lower: StablehloLowering, value: Number | Dim | Scalar, *_: Any) -> Tensor:
+    """A number as a rank-0 tensor."""
     return lower.splat(value, (), lower.out.dtype)
 
 
 @lowers("aten.arange.start_step")
 def arange(
-    lower: StablehloLowering, start: Operand, end: Operand, step: Operand, *_: Any
+    lower: StablehloLowering,
+    start: Number | Dim | Scalar,
+    end: Any,
+    step: Number | Dim | Scalar,
+    *_: Any,
 ) -> Tensor:
-    """``start + i * step``; computed in the widest type of the result's kind, as PyTorch."""
+    """``start + i * step``; half floats in f32, integers of fractions in f64."""
     dtype, sizes = lower.out.dtype, lower.out.sizes
-    whole = all(isinstance(v, int | Dim) for v in (start, step))
-    computed = dtype if whole or promotion.is_float(dtype) else lower.f64
+    fractions = any(isinstance(number, float) for number in (start, step))
+    computed = f64 if fractions and not promotion.is_float(dtype) else widened(dtype)
     result = lower.iota(sizes, 0, computed)
     if step != 1:
-        result = lower.op(hlo.MulOp, [result, lower.splat(step, sizes, computed)], sizes, computed)
+        result = lower.apply(hlo.MulOp, result, lower.splat(step, sizes, computed))
     if start != 0:
-        result = lower.op(hlo.AddOp, [result, lower.splat(start, sizes, computed)], sizes, computed)
+        result = lower.apply(hlo.AddOp, result, lower.splat(start, sizes, computed))
     return lower.cast(result, dtype)

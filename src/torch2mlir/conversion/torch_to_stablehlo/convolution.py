@@ -1,13 +1,25 @@
-"""Convolutions in StableHLO, transposed ones as convolutions of a dilated input."""
+"""Convolutions in StableHLO; a transposed one is a plain one of a dilated input."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xdsl.ir import Attribute
+
 from torch2mlir.conversion.lowering import Tensor
-from torch2mlir.conversion.torch_to_stablehlo.lowering import StablehloLowering, lowers
+from torch2mlir.conversion.torch_to_stablehlo.lowering import (
+    StablehloLowering,
+    lowers,
+    widened,
+)
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.torch import dims
+
+
+def for_each(values: Sequence[int] | int, count: int) -> list[int]:
+    """An option of a window, given for each dimension or once for all."""
+    listed = [values] if isinstance(values, int) else list(values)
+    return listed * count if len(listed) == 1 else listed
 
 
 @lowers("aten.convolution")
@@ -23,51 +35,74 @@ def convolution(
     output_padding: Sequence[int],
     groups: int,
 ) -> Tensor:
-    """1, 2 or 3 spatial dimensions, PyTorch's layout: batch, channels, space; weight: out, in per group, space."""
-    spatial = x.rank - 2
-    stride, padding, dilation, output_padding = (
-        list(v) * spatial if len(v) == 1 else list(v)
-        for v in (stride, padding, dilation, output_padding or [0])
-    )
-    windows: dict[str, Sequence[int]] = {"rhs_dilation": dilation}
-    if transposed:
-        weight = _transposed_kernel(lower, weight, groups)
-        windows["lhs_dilation"] = stride
-        edges = [
-            lower.static(dims.mul(d, dims.sub(k, 1)), "the size of a convolution's kernel")
-            for d, k in zip(dilation, weight.sizes[2:], strict=True)
-        ]
-        pairs = [(e - p, e - p + o) for e, p, o in zip(edges, padding, output_padding, strict=True)]
-    else:
-        windows["window_strides"] = stride
-        pairs = [(p, p) for p in padding]
-    properties = {
-        "padding": hlo.padding_attr(pairs),
-        "dimension_numbers": hlo.ConvDimensionNumbersAttr.channels_first(spatial),
+    """Cross-correlation of ``x[n, c, ..]`` with ``weight[f, c / groups, ..]``, plus ``bias[f]``.
+
+    Half floats are added up in f32.
+    """
+    count, computed = x.rank - 2, widened(lower.out.dtype)
+    strides, paddings, dilations = (for_each(v, count) for v in (stride, padding, dilation))
+    properties: dict[str, Attribute] = {
         "feature_group_count": hlo.i64_attr(groups),
         "batch_group_count": hlo.i64_attr(1),
-        **{name: hlo.i64_array(values) for name, values in windows.items() if set(values) != {1}},
     }
-    if all(pair == (0, 0) for pair in pairs):
-        del properties["padding"]
-    result = lower.op(hlo.ConvolutionOp, [x, weight], lower.out.sizes, x.dtype, properties)
-    if bias is None:
-        return result
-    per_channel = lower.broadcast_in_dim(bias, result.sizes, [1])
-    return lower.op(hlo.AddOp, [result, per_channel], result.sizes, result.dtype)
-
-
-def _transposed_kernel(lower: StablehloLowering, weight: Tensor, groups: int) -> Tensor:
-    """From in, out per group, space to out, in per group, space reversed."""
-    inputs, outputs, *space = weight.sizes
-    spatial = list(range(len(space)))
-    if groups == 1:
-        kernel = lower.transpose(weight, [1, 0, *(2 + s for s in spatial)])
-    else:
-        grouped = lower.reshape(weight, [groups, dims.floordiv(inputs, groups), outputs, *space])
-        swapped = lower.transpose(grouped, [0, 2, 1, *(3 + s for s in spatial)])
-        kernel = lower.reshape(
-            swapped, [dims.mul(groups, outputs), dims.floordiv(inputs, groups), *space]
+    if transposed:
+        edges = transposed_padding(
+            lower, weight, paddings, dilations, for_each(output_padding, count)
         )
-    reversed_dims = {"dimensions": hlo.i64_array([2 + s for s in spatial])}
-    return lower.op(hlo.ReverseOp, [kernel], kernel.sizes, kernel.dtype, reversed_dims)
+        weight = turned(lower, weight, groups)
+        spread = "lhs_dilation"
+    else:
+        edges = [(p, p) for p in paddings]
+        spread = "window_strides"
+    for name, factors in ((spread, strides), ("rhs_dilation", dilations)):
+        if any(factor != 1 for factor in factors):
+            properties[name] = hlo.i64_array(factors)
+    if any(edge != (0, 0) for edge in edges):
+        properties["padding"] = hlo.padding_attr(edges)
+    kernel = (1, 0) if transposed and groups == 1 else (0, 1)
+    properties["dimension_numbers"] = channels_first(count, kernel)
+    result = lower.op(hlo.ConvolutionOp, [x, weight], lower.out.sizes, computed, properties)
+    if bias is not None:
+        per_channel = lower.broadcast_in_dim(lower.cast(bias, computed), result.sizes, [1])
+        result = lower.apply(hlo.AddOp, result, per_channel)
+    return lower.cast(result, lower.out.dtype)
+
+
+def channels_first(count: int, kernel: tuple[int, int]) -> hlo.ConvDimensionNumbersAttr:
+    """PyTorch's layout; ``kernel`` tells where the weight's output and input channels are."""
+    space = range(2, count + 2)
+    return hlo.ConvDimensionNumbersAttr.from_sides((0, 1, space), (*kernel, space), (0, 1, space))
+
+
+# transposed
+
+
+def transposed_padding(
+    lower: StablehloLowering,
+    weight: Tensor,
+    paddings: Sequence[int],
+    dilations: Sequence[int],
+    output_paddings: Sequence[int],
+) -> list[tuple[int, int]]:
+    """The padding with which a transposed convolution is a plain one over the dilated input."""
+    pairs = []
+    window = zip(weight.sizes[2:], paddings, dilations, output_paddings, strict=True)
+    for size, padding, dilation, extra in window:
+        low = dilation * (lower.static(size, "the size of a window") - 1) - padding
+        pairs.append((low, low + extra))
+    return pairs
+
+
+def turned(lower: StablehloLowering, weight: Tensor, groups: int) -> Tensor:
+    """The weight of a transposed convolution, ``[c, f / groups, ..]``, reversed in space.
+
+    The groups become ones of the output channels: ``[f, c / groups, ..]``.
+    """
+    weight = lower.reverse(weight, [d for d in range(2, weight.rank) if weight.sizes[d] != 1])
+    if groups == 1:
+        return weight
+    inputs, outputs, *space = weight.sizes
+    per_group = dims.floordiv(inputs, groups)
+    split = lower.reshape(weight, [groups, per_group, outputs, *space])
+    swapped = lower.transpose(split, [0, 2, 1, *range(3, split.rank)])
+    return lower.reshape(swapped, [dims.mul(groups, outputs), per_group, *space])

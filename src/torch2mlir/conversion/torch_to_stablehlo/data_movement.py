@@ -1,122 +1,126 @@
-"""Reshaping, slicing, joining and padding in StableHLO."""
+"""Ops that move elements without computing, in StableHLO."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from torch2mlir.conversion.lowering import Number, Tensor
-from torch2mlir.conversion.torch_to_stablehlo.lowering import StablehloLowering, lowers
-from torch2mlir.dialects import stablehlo as hlo
+from torch2mlir.conversion.lowering import Number, Scalar, Tensor
+from torch2mlir.conversion.torch_to_stablehlo.lowering import (
+    StablehloLowering,
+    is_natural,
+    lowers,
+)
 from torch2mlir.dialects.torch import dims
-from torch2mlir.dialects.torch.dims import Dim, KnownSize
+from torch2mlir.dialects.torch.dims import KnownSize
 
 
 @lowers("aten.view", "aten.unsqueeze", "aten.squeeze.dims")
-def reshape(lower: StablehloLowering, x: Tensor, *_: Any) -> Tensor:
-    """The same elements under the result's sizes."""
+def view(lower: StablehloLowering, x: Tensor, *_: Any) -> Tensor:
+    """The same elements under the sizes of the result."""
     return lower.reshape(x, lower.out.sizes)
 
 
 @lowers("aten.permute")
-def permute(lower: StablehloLowering, x: Tensor, order: Sequence[int]) -> Tensor:
-    """Dimension ``i`` of the result is ``order[i]`` of the operand."""
-    return lower.transpose(x, [lower.dim(d, x.rank) for d in order])
+def permute(lower: StablehloLowering, x: Tensor, permutation: Sequence[int]) -> Tensor:
+    """``result.sizes[i] == x.sizes[permutation[i]]``."""
+    return lower.transpose(x, [lower.dim(p, x.rank) for p in permutation])
 
 
 @lowers("aten.expand")
-def expand(lower: StablehloLowering, x: Tensor, sizes: Sequence[Any], implicit: bool) -> Tensor:
-    """Sizes of 1, and new leading dimensions, are repeated."""
+def expand(lower: StablehloLowering, x: Tensor, *_: Any) -> Tensor:
+    """Repeats along dimensions of size 1 and new leading ones."""
     return lower.broadcast_to(x, lower.out.sizes)
 
 
 @lowers("aten.cat")
 def cat(lower: StablehloLowering, xs: Sequence[Tensor], dim: int) -> Tensor:
-    """Joined along a dimension; empty vectors may join anything."""
-    rank = lower.out.rank
-    parts = [lower.operand(x, lower.out.dtype) for x in xs if x.rank == rank and x.sizes != (0,)]
+    """Joins tensors along a dimension; rank-1 tensors without elements count for nothing."""
+    out = lower.out
+    parts = [lower.cast(x, out.dtype) for x in xs if x.sizes != (0,)]
     if not parts:
-        return lower.splat(0, lower.out.sizes, lower.out.dtype)
-    return lower.concatenate(parts, lower.dim(dim, rank))
+        return lower.splat(0, out.sizes, out.dtype)
+    return lower.concatenate(parts, lower.dim(dim, out.rank))
 
 
 @lowers("aten.flip")
 def flip(lower: StablehloLowering, x: Tensor, over: Sequence[int]) -> Tensor:
-    """Reversed along dimensions."""
-    if not over or not x.rank:
-        return x
-    axes = sorted(lower.dim(d, x.rank) for d in over)
-    return lower.op(hlo.ReverseOp, [x], x.sizes, x.dtype, {"dimensions": hlo.i64_array(axes)})
-
-
-@lowers("aten.slice.Tensor")
-def slice_(
-    lower: StablehloLowering, x: Tensor, dim: int, start: Any, end: Any, step: Any
-) -> Tensor:
-    """``x[start:end:step]`` along a dimension."""
-    axis = lower.dim(dim, x.rank)
-    starts: list[KnownSize] = [0] * x.rank
-    starts[axis] = _from_start(lower, start, x.sizes[axis])
-    steps = [1] * x.rank
-    steps[axis] = lower.static(step, "the step of a slice")
-    return lower.slice(x, starts, lower.out.sizes, steps)
-
-
-def _from_start(lower: StablehloLowering, index: Any, size: KnownSize) -> KnownSize:
-    """A slice's start counted from the front and clamped to the dimension."""
-    if index is None:
-        return 0
-    if not isinstance(index, int | Dim):
-        lower.fail("a start of a slice that depends on data")
-    if isinstance(index, int) and index < 0:
-        return dims.maximum(dims.add(size, index), 0)
-    return dims.minimum(index, size) if isinstance(size, int) and isinstance(index, int) else index
-
-
-@lowers("aten.select.int")
-def select(lower: StablehloLowering, x: Tensor, dim: int, index: Any) -> Tensor:
-    """One index of a dimension, which disappears."""
-    axis = lower.dim(dim, x.rank)
-    if not isinstance(index, int | Dim):
-        lower.fail("an index that depends on data", hint="use torch.index_select with a tensor")
-    start = dims.add(x.sizes[axis], index) if isinstance(index, int) and index < 0 else index
-    starts: list[KnownSize] = [0] * x.rank
-    starts[axis] = start
-    sizes = [1 if i == axis else size for i, size in enumerate(x.sizes)]
-    return lower.reshape(lower.slice(x, starts, sizes, [1] * x.rank), lower.out.sizes)
-
-
-@lowers("aten.constant_pad_nd")
-def constant_pad_nd(
-    lower: StablehloLowering, x: Tensor, pad: Sequence[KnownSize], value: Number
-) -> Tensor:
-    """Pairs from the last dimension on; negative amounts cut."""
-    low: list[KnownSize] = [0] * x.rank
-    high: list[KnownSize] = [0] * x.rank
-    for position in range(len(pad) // 2):
-        low[-1 - position], high[-1 - position] = pad[2 * position], pad[2 * position + 1]
-    if any(isinstance(amount, int) and amount < 0 for amount in (*low, *high)):
-        cut = [-a if isinstance(a, int) and a < 0 else 0 for a in low]
-        sizes = [
-            dims.sub(size, -b if isinstance(b, int) and b < 0 else 0)
-            for size, b in zip((dims.sub(s, c) for s, c in zip(x.sizes, cut)), high, strict=True)
-        ]
-        x = lower.slice(x, cut, sizes, [1] * x.rank)
-        low = [0 if isinstance(a, int) and a < 0 else a for a in low]
-        high = [0 if isinstance(a, int) and a < 0 else a for a in high]
-    if all(amount == 0 for amount in (*low, *high)):
-        return x
-    return lower.pad(x, low, high, value)
+    """The elements in opposite order along dimensions."""
+    return lower.reverse(x, sorted(lower.dim(d, x.rank) for d in over if x.rank))
 
 
 @lowers("aten.repeat")
 def repeat(lower: StablehloLowering, x: Tensor, repeats: Sequence[KnownSize]) -> Tensor:
-    """Tiled: every dimension gets a repetition before it, which is then merged."""
-    padded = (*[1] * (len(repeats) - x.rank), *x.sizes)
-    interleaved: list[KnownSize] = []
-    kept = list[int]()
-    for count, size in zip(repeats, padded, strict=True):
-        interleaved += [count, size]
-        kept.append(len(interleaved) - 1)
-    tiled = lower.broadcast_in_dim(lower.reshape(x, padded), interleaved, kept)
-    return lower.reshape(tiled, lower.out.sizes)
+    """The tensor ``repeats[i]`` times along dimension ``i``; more repeats than dimensions add leading ones.
+
+    A repeated dimension is broadcast from one before it, and joined with that; one of size 1 is broadcast itself.
+    """
+    new = len(repeats) - x.rank
+    sizes, places = list[KnownSize](), list[int]()
+    for count, size in zip(repeats[new:], x.sizes, strict=True):
+        if size == 1 or count == 1:
+            sizes.append(dims.mul(count, size))
+        else:
+            sizes += [count, size]
+        places.append(new + len(sizes) - 1)
+    sizes = [*repeats[:new], *sizes]
+    if tuple(sizes) == x.sizes:
+        return x
+    return lower.reshape(lower.broadcast_in_dim(x, sizes, places), lower.out.sizes)
+
+
+@lowers("aten.constant_pad_nd")
+def constant_pad_nd(
+    lower: StablehloLowering, x: Tensor, padding: Sequence[KnownSize], value: Number
+) -> Tensor:
+    """Adds a constant around, the last dimension's amounts first; negative amounts cut."""
+    low: list[KnownSize] = [0] * x.rank
+    high: list[KnownSize] = [0] * x.rank
+    for pair in range(len(padding) // 2):
+        low[-1 - pair], high[-1 - pair] = padding[2 * pair : 2 * pair + 2]
+    return lower.pad(x, low, high, value)
+
+
+@lowers("aten.slice.Tensor")
+def slice_(
+    lower: StablehloLowering,
+    x: Tensor,
+    dim: int,
+    start: KnownSize | Scalar | None,
+    end: Any,
+    step: int,
+) -> Tensor:
+    """Every ``step``-th element from ``start`` on, as many as the result has; negative starts count from the end."""
+    if isinstance(start, Scalar):
+        lower.fail("the start of a slice must be a constant or a size")
+    axis = lower.dim(dim, x.rank)
+    starts, steps = list[KnownSize]([0] * x.rank), [1] * x.rank
+    starts[axis] = from_front(start or 0, x.sizes[axis])
+    steps[axis] = lower.static(step, "the step of a slice")
+    return lower.slice(x, starts, lower.out.sizes, steps)
+
+
+def from_front(position: KnownSize, size: KnownSize) -> KnownSize:
+    """A position, possibly negative and counted from the end, counted from the front and not past the end."""
+    if isinstance(position, int):
+        counted = position if position >= 0 else dims.add(size, position)
+        if isinstance(counted, int) and isinstance(size, int):
+            return max(0, min(counted, size))
+        return counted
+    if is_natural(position):
+        return position
+    if is_natural(dims.mul(-1, position)):
+        return dims.add(size, position)
+    # a quotient of -1 where it is negative, of 0 where not; sizes are computed in i32
+    return dims.sub(position, dims.mul(size, dims.floordiv(position, 1 << 30)))
+
+
+@lowers("aten.select.int")
+def select(lower: StablehloLowering, x: Tensor, dim: int, index: KnownSize | Scalar) -> Tensor:
+    """One position of a dimension, which is dropped."""
+    if isinstance(index, Scalar):
+        lower.fail("the index must be a constant or a size", hint="index with a tensor instead")
+    axis = lower.dim(dim, x.rank)
+    starts, sizes = list[KnownSize]([0] * x.rank), list(x.sizes)
+    starts[axis], sizes[axis] = from_front(index, x.sizes[axis]), 1
+    return lower.reshape(lower.slice(x, starts, sizes, [1] * x.rank), lower.out.sizes)

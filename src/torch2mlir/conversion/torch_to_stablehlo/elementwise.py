@@ -1,19 +1,64 @@
-"""Elementwise arithmetic in StableHLO."""
+"""Elementwise arithmetic in StableHLO: one op each, or a formula of a few."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 
-from xdsl.ir import Attribute, Operation
+from xdsl.dialects.builtin import IntegerType, i1
+from xdsl.ir import Operation
 
 from torch2mlir.conversion import promotion
 from torch2mlir.conversion.lowering import Number, Operand, Tensor
-from torch2mlir.conversion.torch_to_stablehlo.lowering import StablehloLowering, lowers
+from torch2mlir.conversion.torch_to_stablehlo.lowering import (
+    Code,
+    StablehloLowering,
+    lowers,
+    widened,
+)
 from torch2mlir.dialects import chlo
 from torch2mlir.dialects import stablehlo as hlo
 
-UNARY: dict[str, type[Operation]] = {
+# one operand
+
+
+def sign(lower: StablehloLowering, x: Tensor) -> Tensor:
+    """-1, 0 or 1; 0 for NaN."""
+    if promotion.is_unsigned(x.dtype):
+        return lower.cast(lower.cast(x, i1), x.dtype)
+    result = lower.apply(hlo.SignOp, x)
+    if not promotion.is_float(x.dtype):
+        return result
+    return lower.select(lower.compare("EQ", x, x), result, 0)
+
+
+def truncated(lower: StablehloLowering, x: Tensor) -> Tensor:
+    """Rounded toward zero."""
+    up, down = lower.apply(hlo.CeilOp, x), lower.apply(hlo.FloorOp, x)
+    return lower.select(lower.compare("LT", x, 0), up, down)
+
+
+def rounding(code: Code) -> Callable[[StablehloLowering, Tensor], Tensor]:
+    """A rounding function; integers are what they are."""
+
+    def round_(lower: StablehloLowering, x: Tensor) -> Tensor:
+        if isinstance(x.dtype, IntegerType):
+            return x
+        return lower.apply(code, x) if isinstance(code, type) else code(lower, x)
+
+    return round_
+
+
+def logarithm(base: int) -> Callable[[StablehloLowering, Tensor], Tensor]:
+    """``log(x) / log(base)``."""
+
+    def log(lower: StablehloLowering, x: Tensor) -> Tensor:
+        return lower.apply(hlo.DivOp, lower.apply(hlo.LogOp, x), math.log(base))
+
+    return log
+
+
+UNARY: dict[str, Code] = {
     "aten.acos": chlo.AcosOp,
     "aten.acosh": chlo.AcoshOp,
     "aten.asin": chlo.AsinOp,
@@ -21,215 +66,227 @@ UNARY: dict[str, type[Operation]] = {
     "aten.atan": chlo.AtanOp,
     "aten.atanh": chlo.AtanhOp,
     "aten.bitwise_not": hlo.NotOp,
+    "aten.ceil": rounding(hlo.CeilOp),
     "aten.cos": hlo.CosineOp,
     "aten.cosh": chlo.CoshOp,
     "aten.erf": chlo.ErfOp,
     "aten.exp": hlo.ExpOp,
     "aten.expm1": hlo.Expm1Op,
+    "aten.floor": rounding(hlo.FloorOp),
     "aten.log": hlo.LogOp,
     "aten.log1p": hlo.Log1pOp,
     "aten.neg": hlo.NegOp,
+    "aten.reciprocal": lambda lower, x: lower.apply(hlo.DivOp, 1, x),
+    # NaN stays NaN
+    "aten.relu": lambda lower, x: lower.apply(hlo.MaxOp, x, 0),
+    # halves go to the even neighbour
+    "aten.round": rounding(hlo.RoundNearestEvenOp),
     "aten.rsqrt": hlo.RsqrtOp,
     "aten.sigmoid": hlo.LogisticOp,
+    "aten.sign": sign,
     "aten.sin": hlo.SineOp,
     "aten.sinh": chlo.SinhOp,
     "aten.sqrt": hlo.SqrtOp,
     "aten.tan": hlo.TanOp,
     "aten.tanh": hlo.TanhOp,
+    "aten.trunc": rounding(truncated),
 }
-"""On the result's element type: an integer operand of a function is converted first."""
+"""Ops computed in the type of their result: integers are converted before a function of real numbers."""
 
-ROUNDING: dict[str, type[Operation]] = {
-    "aten.ceil": hlo.CeilOp,
-    "aten.floor": hlo.FloorOp,
-    "aten.round": hlo.RoundNearestEvenOp,
+WIDENED_UNARY: dict[str, Code] = {
+    "aten.log10": logarithm(10),
+    "aten.log2": logarithm(2),
 }
-"""Integers stay as they are."""
-
-BINARY: dict[str, type[Operation]] = {
-    "aten.atan2": hlo.Atan2Op,
-    "aten.fmod.Tensor": hlo.RemOp,
-    "aten.fmod.Scalar": hlo.RemOp,
-    "aten.maximum": hlo.MaxOp,
-    "aten.minimum": hlo.MinOp,
-    "aten.mul.Tensor": hlo.MulOp,
-    "aten.mul.Scalar": hlo.MulOp,
-    "aten.div.Tensor": hlo.DivOp,
-    "aten.div.Scalar": hlo.DivOp,
-    **{
-        f"aten.bitwise_{name}.{overload}": op
-        for name, op in (("and", hlo.AndOp), ("or", hlo.OrOp), ("xor", hlo.XorOp))
-        for overload in ("Tensor", "Scalar")
-    },
-}
-"""Both operands on the result's element type. Maximum and minimum give NaN if either is NaN."""
-
-Unary = Callable[[StablehloLowering, Tensor], Tensor]
-Binary = Callable[[StablehloLowering, Operand, Operand], Tensor]
+"""Formulas that round more than once, so half floats are computed in f32."""
 
 
-def _unary(op_class: type[Operation]) -> Unary:
+def _unary(code: Code) -> Callable[[StablehloLowering, Tensor], Tensor]:
     def lower_unary(lower: StablehloLowering, x: Tensor) -> Tensor:
-        return lower.elementwise(op_class, lower.operand(x, lower.out.dtype))
+        return lower.elementwise(code, x, computed=lower.out.dtype)
 
     return lower_unary
 
 
-def _rounding(op_class: type[Operation]) -> Unary:
-    def lower_rounding(lower: StablehloLowering, x: Tensor) -> Tensor:
-        return lower.elementwise(op_class, x) if promotion.is_float(x.dtype) else x
+def _widened_unary(code: Code) -> Callable[[StablehloLowering, Tensor], Tensor]:
+    def lower_unary(lower: StablehloLowering, x: Tensor) -> Tensor:
+        return lower.elementwise(code, x, computed=widened(lower.out.dtype))
 
-    return lower_rounding
-
-
-def _binary(op_class: type[Operation]) -> Binary:
-    def lower_binary(lower: StablehloLowering, x: Operand, y: Operand) -> Tensor:
-        return lower.elementwise(op_class, *lower.operands(x, y))
-
-    return lower_binary
+    return lower_unary
 
 
-for _name, _op in UNARY.items():
-    lowers(_name)(_unary(_op))
-for _name, _op in ROUNDING.items():
-    lowers(_name)(_rounding(_op))
-for _name, _op in BINARY.items():
-    lowers(_name)(_binary(_op))
+for _name, _code in UNARY.items():
+    lowers(_name)(_unary(_code))
+for _name, _code in WIDENED_UNARY.items():
+    lowers(_name)(_widened_unary(_code))
 
 
 @lowers("aten.abs")
 def abs_(lower: StablehloLowering, x: Tensor) -> Tensor:
-    """``|x|``; the modulus of complex numbers."""
+    """``|x|``; the magnitude of complex numbers."""
     if promotion.is_unsigned(x.dtype):
         return x
-    return lower.op(hlo.AbsOp, [x], x.sizes, lower.out.dtype)
+    return lower.apply(hlo.AbsOp, x, dtype=lower.out.dtype)
 
 
-@lowers("aten.sign")
-def sign(lower: StablehloLowering, x: Tensor) -> Tensor:
-    """-1, 0 or 1; NaN stays NaN."""
+# two operands
+
+
+def needs_carry(lower: StablehloLowering, rest: Tensor, divisor: Tensor) -> Tensor:
+    """Whether a remainder is not zero and has not the sign of the divisor."""
+    signs = (lower.compare("LT", x, 0) for x in (rest, divisor))
+    return lower.apply(hlo.AndOp, lower.compare("NE", rest, 0), lower.apply(hlo.XorOp, *signs))
+
+
+def remainder(lower: StablehloLowering, x: Tensor, y: Tensor) -> Tensor:
+    """``x - floor(x / y) * y``: of the sign of ``y``, exact."""
+    rest = lower.apply(hlo.RemOp, x, y)
     if promotion.is_unsigned(x.dtype):
-        return lower.cast(lower.cast(x, lower.bool), x.dtype)
-    return lower.elementwise(hlo.SignOp, x)
+        return rest
+    return lower.select(needs_carry(lower, rest, y), lower.apply(hlo.AddOp, rest, y), rest)
 
 
-@lowers("aten.trunc")
-def trunc(lower: StablehloLowering, x: Tensor) -> Tensor:
-    """Toward zero."""
-    if not promotion.is_float(x.dtype):
-        return x
-    return lower.truncated(x)
+def floor_division(lower: StablehloLowering, x: Tensor, y: Tensor) -> Tensor:
+    """``floor(x / y)``."""
+    quotient = lower.apply(hlo.DivOp, x, y)
+    if promotion.is_unsigned(x.dtype):
+        return quotient
+    rest = lower.apply(hlo.RemOp, x, y)
+    if promotion.is_float(x.dtype):
+        return _float_floor_division(lower, x, y, quotient, rest)
+    carried = lower.apply(hlo.SubtractOp, quotient, 1)
+    return lower.select(needs_carry(lower, rest, y), carried, quotient)
 
 
-@lowers("aten.reciprocal")
-def reciprocal(lower: StablehloLowering, x: Tensor) -> Tensor:
-    """``1 / x``."""
-    one = lower.splat(1, (), lower.out.dtype)
-    return lower.elementwise(hlo.DivOp, one, lower.operand(x, lower.out.dtype))
+def _float_floor_division(
+    lower: StablehloLowering, x: Tensor, y: Tensor, quotient: Tensor, rest: Tensor
+) -> Tensor:
+    """Python's ``//``, right where ``x / y`` rounds up: from the exact remainder, to the nearest whole number."""
+    whole = lower.apply(hlo.DivOp, lower.apply(hlo.SubtractOp, x, rest), y)
+    carried = lower.apply(hlo.SubtractOp, whole, 1)
+    whole = lower.select(needs_carry(lower, rest, y), carried, whole)
+    floor = lower.apply(hlo.FloorOp, whole)
+    too_low = lower.compare("GT", lower.apply(hlo.SubtractOp, whole, floor), 0.5)
+    nearest = lower.select(too_low, lower.apply(hlo.AddOp, floor, 1), floor)
+    # a zero of the quotient's sign
+    zero = lower.apply(hlo.MulOp, quotient, 0)
+    result = lower.select(lower.compare("EQ", whole, 0), zero, nearest)
+    return lower.select(lower.compare("EQ", y, 0), quotient, result)
 
 
-@lowers("aten.relu")
-def relu(lower: StablehloLowering, x: Tensor) -> Tensor:
-    """``max(x, 0)``; NaN stays NaN."""
-    return lower.elementwise(hlo.MaxOp, x, lower.splat(0, (), x.dtype))
+def truncated_division(lower: StablehloLowering, x: Tensor, y: Tensor) -> Tensor:
+    """``x / y`` rounded toward zero."""
+    quotient = lower.apply(hlo.DivOp, x, y)
+    return truncated(lower, quotient) if promotion.is_float(x.dtype) else quotient
 
 
-def _logarithm(base: float) -> Unary:
-    def lower_log(lower: StablehloLowering, x: Tensor) -> Tensor:
-        logarithm = lower.elementwise(hlo.LogOp, lower.operand(x, lower.out.dtype))
-        scale = lower.splat(1 / math.log(base), (), lower.out.dtype)
-        return lower.elementwise(hlo.MulOp, logarithm, scale)
+BINARY: dict[str, Code] = {
+    "aten.bitwise_and": hlo.AndOp,
+    "aten.bitwise_or": hlo.OrOp,
+    "aten.bitwise_xor": hlo.XorOp,
+    "aten.div": hlo.DivOp,
+    "aten.fmod": hlo.RemOp,
+    "aten.mul": hlo.MulOp,
+    "aten.remainder": remainder,
+}
+"""Ops on tensors and on numbers, computed in the type of their result."""
 
-    return lower_log
+BINARY_ON_TENSORS: dict[str, Code] = {
+    "aten.atan2": hlo.Atan2Op,
+    # NaN where an operand is
+    "aten.maximum": hlo.MaxOp,
+    "aten.minimum": hlo.MinOp,
+}
+"""Ops on tensors, computed in the type of their result."""
 
 
-lowers("aten.log2")(_logarithm(2))
-lowers("aten.log10")(_logarithm(10))
+def _binary(code: Code) -> Callable[[StablehloLowering, Operand, Operand], Tensor]:
+    def lower_binary(lower: StablehloLowering, x: Operand, y: Operand) -> Tensor:
+        return lower.elementwise(code, x, y, computed=lower.out.dtype)
+
+    return lower_binary
+
+
+for _name, _code in BINARY.items():
+    lowers(f"{_name}.Tensor", f"{_name}.Scalar")(_binary(_code))
+for _name, _code in BINARY_ON_TENSORS.items():
+    lowers(_name)(_binary(_code))
 
 
 @lowers("aten.add.Tensor", "aten.add.Scalar")
 def add(lower: StablehloLowering, x: Operand, y: Operand, alpha: Operand) -> Tensor:
     """``x + alpha * y``."""
-    a, b = lower.operands(x, y)
-    return lower.elementwise(hlo.AddOp, a, _scaled(lower, b, alpha))
+    return _sum(lower, hlo.AddOp, x, y, alpha)
 
 
 @lowers("aten.sub.Tensor", "aten.sub.Scalar")
 def sub(lower: StablehloLowering, x: Operand, y: Operand, alpha: Operand) -> Tensor:
     """``x - alpha * y``."""
-    a, b = lower.operands(x, y)
-    return lower.elementwise(hlo.SubtractOp, a, _scaled(lower, b, alpha))
+    return _sum(lower, hlo.SubtractOp, x, y, alpha)
 
 
-def _scaled(lower: StablehloLowering, x: Tensor, alpha: Operand) -> Tensor:
+def _sum(
+    lower: StablehloLowering, op_class: type[Operation], x: Operand, y: Operand, alpha: Operand
+) -> Tensor:
+    dtype = lower.out.dtype
     if alpha == 1:
-        return x
-    factor = lower.broadcast_to(lower.operand(alpha, x.dtype), x.sizes)
-    return lower.op(hlo.MulOp, [x, factor], x.sizes, x.dtype)
+        return lower.elementwise(op_class, x, y, computed=dtype)
+
+    def scaled(lower: StablehloLowering, x: Tensor, y: Tensor, alpha: Tensor) -> Tensor:
+        return lower.apply(op_class, x, lower.apply(hlo.MulOp, y, alpha))
+
+    return lower.elementwise(scaled, x, y, alpha, computed=widened(dtype))
+
+
+ROUNDING_MODES: dict[str | None, Code] = {
+    None: hlo.DivOp,
+    "floor": floor_division,
+    "trunc": truncated_division,
+}
 
 
 @lowers("aten.div.Tensor_mode", "aten.div.Scalar_mode")
-def div_mode(lower: StablehloLowering, x: Operand, y: Operand, mode: str | None) -> Tensor:
-    """Division rounded toward zero (``trunc``) or down (``floor``), or not at all."""
-    a, b = (lower.broadcast_to(t, lower.out.sizes) for t in lower.operands(x, y))
-    if mode is None:
-        return lower.elementwise(hlo.DivOp, a, b)
-    if mode == "floor":
-        return _floor_div(lower, a, b)
-    quotient = lower.elementwise(hlo.DivOp, a, b)
-    return lower.truncated(quotient) if promotion.is_float(a.dtype) else quotient
+def div_mode(lower: StablehloLowering, x: Operand, y: Operand, rounding_mode: str | None) -> Tensor:
+    """``x / y``, rounded down, toward zero or not."""
+    code = ROUNDING_MODES[rounding_mode]
+    return lower.elementwise(code, x, y, computed=widened(lower.out.dtype))
 
 
-def _floor_div(lower: StablehloLowering, a: Tensor, b: Tensor) -> Tensor:
-    """Down; for floats as PyTorch does, from the exact remainder, so that rounding of ``a / b`` does not show."""
-    remainder = _remainder(lower, a, b)
-    quotient = lower.elementwise(hlo.DivOp, lower.elementwise(hlo.SubtractOp, a, remainder), b)
-    if not promotion.is_float(a.dtype):
-        return quotient
-    whole = lower.elementwise(hlo.RoundNearestEvenOp, quotient)
-    zero = lower.splat(0, a.sizes, a.dtype)
-    by_zero = lower.compare("EQ", b, zero)
-    plain = lower.elementwise(hlo.DivOp, a, b)
-    return lower.select(by_zero, plain, whole)
+# powers
+
+ROOTS: dict[float, Code] = {
+    0.5: hlo.SqrtOp,
+    -0.5: hlo.RsqrtOp,
+    -1: lambda lower, x: lower.apply(hlo.DivOp, 1, x),
+}
+"""Exponents of real numbers that are an op of their own."""
 
 
-@lowers("aten.remainder.Tensor", "aten.remainder.Scalar")
-def remainder(lower: StablehloLowering, x: Operand, y: Operand) -> Tensor:
-    """Of the sign of the divisor, as Python's ``%``."""
-    return _remainder(
-        lower, *(lower.broadcast_to(t, lower.out.sizes) for t in lower.operands(x, y))
-    )
+def cube(lower: StablehloLowering, x: Tensor) -> Tensor:
+    """``x * x * x``."""
+    return lower.apply(hlo.MulOp, lower.apply(hlo.MulOp, x, x), x)
 
 
-def _remainder(lower: StablehloLowering, a: Tensor, b: Tensor) -> Tensor:
-    truncated = lower.elementwise(hlo.RemOp, a, b)
-    if promotion.is_unsigned(a.dtype):
-        return truncated
-    zero = lower.splat(0, a.sizes, a.dtype)
-    signs_differ = lower.logical(
-        hlo.XorOp, lower.compare("LT", truncated, zero), lower.compare("LT", b, zero)
-    )
-    adjust = lower.logical(hlo.AndOp, lower.compare("NE", truncated, zero), signs_differ)
-    return lower.select(adjust, lower.elementwise(hlo.AddOp, truncated, b), truncated)
-
-
-@lowers("aten.pow.Tensor_Scalar")
-def pow_scalar(lower: StablehloLowering, x: Tensor, exponent: Operand) -> Tensor:
-    """``x ** exponent``; small exponents as the products they are."""
-    base = lower.operand(x, lower.out.dtype)
-    if exponent == 2:
-        return lower.elementwise(hlo.MulOp, base, base)
-    if exponent == 3:
-        return lower.elementwise(hlo.MulOp, lower.elementwise(hlo.MulOp, base, base), base)
-    if exponent == 0.5 and promotion.is_float(base.dtype):
-        return lower.elementwise(hlo.SqrtOp, base)
-    return power(lower, x, exponent)
-
-
-@lowers("aten.pow.Tensor_Tensor", "aten.pow.Scalar")
+@lowers("aten.pow.Tensor_Tensor", "aten.pow.Tensor_Scalar", "aten.pow.Scalar")
 def power(lower: StablehloLowering, x: Operand, exponent: Operand) -> Tensor:
-    """``x ** exponent`` on the result's element type."""
-    return lower.elementwise(hlo.PowOp, *lower.operands(x, exponent))
+    """``x ** exponent``; integers wrap around, and to a negative power are 0 unless ``x`` is 1 or -1."""
+    dtype = lower.out.dtype
+    match exponent:
+        case 0:
+            return lower.splat(1, lower.out.sizes, dtype)
+        case 1:
+            return lower.operand(x, dtype)
+        case 2:
+            return lower.elementwise(
+                lambda lower, x: lower.apply(hlo.MulOp, x, x), x, computed=dtype
+            )
+        case 3:
+            return lower.elementwise(cube, x, computed=widened(dtype))
+        case int() | float() if exponent in ROOTS and not isinstance(dtype, IntegerType):
+            return lower.elementwise(ROOTS[exponent], x, computed=dtype)
+    return lower.elementwise(hlo.PowOp, x, exponent, computed=dtype)
+
+
+# choosing and converting
 
 
 @lowers("aten.where.self")
@@ -237,36 +294,31 @@ def where(
     lower: StablehloLowering, condition: Tensor, on_true: Operand, on_false: Operand
 ) -> Tensor:
     """Elementwise select; all three operands broadcast together."""
-    branches = lower.operands(on_true, on_false)
-    return lower.elementwise(hlo.SelectOp, condition, *branches, dtype=lower.out.dtype)
+    out = lower.out
+    chosen = [
+        lower.broadcast_to(lower.operand(x, out.dtype), out.sizes) for x in (on_true, on_false)
+    ]
+    predicate = lower.cast(condition, i1)
+    if predicate.rank:
+        predicate = lower.broadcast_to(predicate, out.sizes)
+    return lower.op(hlo.SelectOp, [predicate, *chosen], out.sizes, out.dtype)
 
 
 @lowers("aten.clamp", "aten.clamp.Tensor")
 def clamp(lower: StablehloLowering, x: Tensor, low: Operand | None, high: Operand | None) -> Tensor:
-    """``min(max(x, low), high)``; NaN stays NaN."""
-    dtype = lower.out.dtype
-    result = lower.operand(x, dtype)
+    """``min(max(x, low), high)``, NaN where an operand is; a bound may be missing."""
+    out = lower.out
+    if isinstance(low, Number) and isinstance(high, Number) and low == low and high == high:
+        bounds = [lower.splat(bound, (), out.dtype) for bound in (low, high)]
+        operands = [bounds[0], lower.cast(x, out.dtype), bounds[1]]
+        return lower.op(hlo.ClampOp, operands, out.sizes, out.dtype)
     for op_class, bound in ((hlo.MaxOp, low), (hlo.MinOp, high)):
         if bound is not None:
-            result = lower.elementwise(
-                op_class, result, lower.operand(_in_range(bound, dtype), dtype)
-            )
-    return result
-
-
-def _in_range(bound: Operand, dtype: Attribute) -> Operand:
-    """Infinite bounds of integers are their extremes."""
-    if isinstance(bound, float) and promotion.is_integer(dtype) and math.isinf(bound):
-        bits = promotion.bit_width(dtype)
-        unsigned = promotion.is_unsigned(dtype)
-        largest = 2 ** (bits if unsigned else bits - 1) - 1
-        smallest = 0 if unsigned else -largest - 1
-        extreme: Number = largest if bound > 0 else smallest
-        return extreme
-    return bound
+            x = lower.elementwise(op_class, x, bound, computed=out.dtype)
+    return x
 
 
 @lowers("prims.convert_element_type")
 def convert_element_type(lower: StablehloLowering, x: Tensor, dtype: int) -> Tensor:
-    """Elements converted as ``Tensor.to`` does."""
+    """``Tensor.to`` another element type."""
     return lower.cast(x, lower.out.dtype)

@@ -1,4 +1,4 @@
-"""Matrix products in StableHLO: one ``dot_general`` each."""
+"""Matrix products in StableHLO: one ``dot_general`` each, half floats accumulated in f32."""
 
 from __future__ import annotations
 
@@ -10,35 +10,38 @@ from torch2mlir.dialects import stablehlo as hlo
 @lowers("aten.mm")
 def mm(lower: StablehloLowering, a: Tensor, b: Tensor) -> Tensor:
     """``a @ b`` of matrices."""
-    return lower.dot(a, b, contracting=(1, 0))
+    return lower.cast(lower.dot(a, b, contracting=(1, 0)), lower.out.dtype)
 
 
 @lowers("aten.bmm")
 def bmm(lower: StablehloLowering, a: Tensor, b: Tensor) -> Tensor:
     """``a @ b`` of batches of matrices."""
-    return lower.dot(a, b, contracting=(2, 1), batching=1)
+    return lower.cast(lower.dot(a, b, contracting=(2, 1), batching=1), lower.out.dtype)
 
 
 @lowers("aten.addmm")
 def addmm(
     lower: StablehloLowering, bias: Tensor, a: Tensor, b: Tensor, beta: Operand, alpha: Operand
 ) -> Tensor:
-    """``beta * bias + alpha * (a @ b)``."""
-    product = _scaled(lower, lower.dot(a, b, contracting=(1, 0)), alpha)
+    """``beta * bias + alpha * (a @ b)``; with ``beta`` 0 the bias is not read."""
+    product = lower.dot(a, b, contracting=(1, 0))
     if beta == 0:
-        return product
-    return lower.elementwise(hlo.AddOp, product, _scaled(lower, bias, beta))
+        return lower.cast(_scaled(lower, product, alpha), lower.out.dtype)
+
+    def total(lower: StablehloLowering, product: Tensor, bias: Tensor) -> Tensor:
+        return lower.apply(hlo.AddOp, _scaled(lower, product, alpha), _scaled(lower, bias, beta))
+
+    return lower.elementwise(total, product, bias, computed=product.dtype)
 
 
 def _scaled(lower: StablehloLowering, x: Tensor, factor: Operand) -> Tensor:
-    if factor == 1:
-        return x
-    scale = lower.broadcast_to(lower.operand(factor, x.dtype), x.sizes)
-    return lower.op(hlo.MulOp, [x, scale], x.sizes, x.dtype)
+    return x if factor == 1 else lower.apply(hlo.MulOp, x, lower.splat(factor, x.sizes, x.dtype))  # type: ignore[arg-type]
 
 
 @lowers("aten.linear")
 def linear(lower: StablehloLowering, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """``x @ weight.T + bias``: the last axes are contracted directly."""
     product = lower.dot(x, weight, contracting=(x.rank - 1, weight.rank - 1))
-    return product if bias is None else lower.elementwise(hlo.AddOp, product, bias)
+    if bias is None:
+        return lower.cast(product, lower.out.dtype)
+    return lower.elementwise(hlo.AddOp, product, bias, computed=product.dtype)

@@ -7,13 +7,15 @@ never uses a dynamic op.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import lru_cache, partial
+from typing import Any
 
 from xdsl.dialects.builtin import (
     BFloat16Type,
     ComplexType,
     DenseIntOrFPElementsAttr,
     Float16Type,
+    IntegerType,
     TensorType,
     f32,
     f64,
@@ -43,17 +45,24 @@ _SIZE_ARITHMETIC: dict[str, type[Operation]] = {
 }
 
 
+Code = type[Operation] | Callable[..., Tensor]
+"""An op, or a formula ``code(lower, *tensors)`` on tensors of one size and element type."""
+
+
+def widened(dtype: Attribute) -> Attribute:
+    """What sums and formulas of an element type are computed in: f32 for half floats, as PyTorch does on CPU."""
+    return f32 if isinstance(dtype, Float16Type | BFloat16Type) else dtype
+
+
 class StablehloLowering(Lowering):
     """Builds StableHLO."""
 
     target = "stablehlo"
     keep_unsigned = True
-    bool = i1
-    si64 = promotion.si64
-    f64 = f64
 
     def scalar_type(self, type: Attribute) -> Attribute:
-        return TensorType({t.int_type: i64, t.float_type: f64, t.bool_type: i1}[type], [])
+        elements: dict[Attribute, Attribute] = {t.int_type: i64, t.float_type: f64, t.bool_type: i1}
+        return TensorType(elements[type], [])
 
     # sizes
 
@@ -75,11 +84,7 @@ class StablehloLowering(Lowering):
         return self.in_entry(lambda: self._size_expression(size), ("size", size))
 
     def _size_constant(self, size: int) -> SSAValue:
-        value = DenseIntOrFPElementsAttr.from_list(_SIZE, [size])
-        return self.at_entry(
-            ("size", size),
-            lambda: hlo.ConstantOp.create(result_types=[_SIZE], properties={"value": value}),
-        )
+        return self.at_entry(("size", size), lambda: _constant(_SIZE, [size]))
 
     def _size_expression(self, size: Dim) -> SSAValue:
         operands = [self.size(arg) for arg in size.operands()]
@@ -88,17 +93,23 @@ class StablehloLowering(Lowering):
             if size.op in _SIZE_ARITHMETIC:
                 result = self._size_op(_SIZE_ARITHMETIC[size.op], result, operand)
             elif size.op == "floordiv":
-                result = self._floor_division(result, operand)
+                result = self._floor_division(size, result, operand)
+            elif is_natural(size):
+                result = self._size_op(hlo.RemOp, result, operand)
             else:  # mod: x - floor(x / y) * y
-                whole = self._size_op(hlo.MulOp, self._floor_division(result, operand), operand)
+                whole = self._size_op(
+                    hlo.MulOp, self._floor_division(size, result, operand), operand
+                )
                 result = self._size_op(hlo.SubtractOp, result, whole)
         return result
 
     def _size_op(self, op_class: type[Operation], *operands: SSAValue) -> SSAValue:
         return self.emit(op_class, operands, [_SIZE]).results[0]
 
-    def _floor_division(self, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+    def _floor_division(self, size: Dim, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
         """Rounds down also for negative numerators, as ceil divisions are written ``-((-a) // b)``; ``rhs > 0``."""
+        if is_natural(size):
+            return self._size_op(hlo.DivOp, lhs, rhs)
         remainder = self._size_op(hlo.RemOp, lhs, rhs)
         # (lhs - ((lhs rem rhs) + rhs) rem rhs) is a multiple of rhs, so truncation is exact
         shifted = self._size_op(hlo.RemOp, self._size_op(hlo.AddOp, remainder, rhs), rhs)
@@ -109,11 +120,7 @@ class StablehloLowering(Lowering):
         """Sizes as a ``tensor<Nxi32>``, the shape operand of StableHLO's dynamic ops."""
         if all(isinstance(size, int) for size in sizes):
             type = TensorType(i32, [len(sizes)])
-            value = DenseIntOrFPElementsAttr.from_list(type, list(sizes))  # type: ignore[arg-type]
-            return self.at_entry(
-                ("shape", tuple(sizes)),
-                lambda: hlo.ConstantOp.create(result_types=[type], properties={"value": value}),
-            )
+            return self.at_entry(("shape", tuple(sizes)), lambda: _constant(type, sizes))
         return self.in_entry(lambda: self._shape(sizes), ("shape", tuple(sizes)))
 
     def _shape(self, sizes: Sequence[KnownSize]) -> SSAValue:
@@ -132,11 +139,7 @@ class StablehloLowering(Lowering):
     def size_as_scalar(self, size: KnownSize) -> SSAValue:
         if isinstance(size, int):
             type = TensorType(i64, [])
-            value = DenseIntOrFPElementsAttr.from_list(type, [size])
-            return self.at_entry(
-                ("scalar", size),
-                lambda: hlo.ConstantOp.create(result_types=[type], properties={"value": value}),
-            )
+            return self.at_entry(("scalar", size), lambda: _constant(type, [size]))
         return self.emit(hlo.ConvertOp, [self.size(size)], [TensorType(i64, [])]).results[0]
 
     # constants
@@ -161,14 +164,9 @@ class StablehloLowering(Lowering):
         static = tuple(size for size in sizes if isinstance(size, int))
         if len(static) < len(sizes):
             return self.broadcast_to(self.splat(value, (), dtype), sizes)
-        type = self.tensor_type(static, dtype)
-        key = ("splat", type, str(value))
-        constant = self.at_entry(
-            key,
-            lambda: hlo.ConstantOp.create(
-                result_types=[type], properties={"value": _splat_attribute(value, type, dtype)}
-            ),
-        )
+        type, element = self.tensor_type(static, dtype), _element(value, dtype)
+        key = ("splat", type, repr(element))
+        constant = self.at_entry(key, lambda: _constant(type, [element]))
         return Tensor(constant, static, dtype)
 
     # elements
@@ -177,58 +175,55 @@ class StablehloLowering(Lowering):
         if x.dtype == dtype:
             return x
         if promotion.is_bool(dtype):
-            return self.compare("NE", x, self.splat(0, x.sizes, x.dtype))
-        if promotion.is_complex(x.dtype) and not promotion.is_complex(dtype):
-            part = x.dtype.element_type  # type: ignore[attr-defined]
-            return self.cast(self.op(hlo.RealOp, [x], x.sizes, part), dtype)
-        return self.op(hlo.ConvertOp, [x], x.sizes, dtype)
+            return self.compare("NE", x, 0)
+        if isinstance(x.dtype, ComplexType) and not promotion.is_complex(dtype):
+            return self.cast(self.apply(hlo.RealOp, x, dtype=x.dtype.element_type), dtype)
+        return self.apply(hlo.ConvertOp, x, dtype=dtype)
 
-    def compare(self, direction: str, lhs: Tensor, rhs: Tensor) -> Tensor:
-        """``stablehlo.compare`` of tensors of equal sizes and element type: EQ, NE, LT, LE, GT or GE."""
-        if promotion.is_complex(lhs.dtype) or promotion.is_float(lhs.dtype):
-            kind = hlo.ComparisonType.FLOAT
-        elif promotion.is_unsigned(lhs.dtype):
-            kind = hlo.ComparisonType.UNSIGNED
-        else:
-            kind = hlo.ComparisonType.SIGNED
-        properties = {
-            "comparison_direction": hlo.ComparisonDirectionAttr(hlo.ComparisonDirection(direction)),
-            "compare_type": hlo.ComparisonTypeAttr(kind),
-        }
-        return self.op(hlo.CompareOp, [lhs, rhs], lhs.sizes, i1, properties)
-
-    def elementwise(
-        self, op_class: type[Operation], *operands: Tensor, dtype: Attribute | None = None
+    def apply(
+        self,
+        op_class: type[Operation],
+        *operands: Tensor | Number | Dim,
+        dtype: Attribute | None = None,
     ) -> Tensor:
-        """An op on tensors broadcast to the result's sizes; element type of the first operand unless given."""
-        sizes = self.out.sizes
-        return self.op(
-            op_class,
-            [self.broadcast_to(x, sizes) for x in operands],
-            sizes,
-            operands[0].dtype if dtype is None else dtype,
-        )
+        """An op on tensors of one size; a number stands for a tensor full of it.
 
-    def operands(self, *operands: Operand) -> tuple[Tensor, ...]:
-        """Operands on the result's element type."""
-        return tuple(self.operand(operand, self.out.dtype) for operand in operands)
+        Numbers, and the result unless ``dtype`` is given, have the element type of the first tensor.
+        """
+        first = next(o for o in operands if isinstance(o, Tensor))
+        tensors = [self._filled(operand, first) for operand in operands]
+        return self.op(op_class, tensors, first.sizes, dtype or first.dtype)
 
-    def select(self, condition: Tensor, on_true: Tensor, on_false: Tensor) -> Tensor:
-        """``stablehlo.select`` of tensors of equal sizes."""
-        return self.op(hlo.SelectOp, [condition, on_true, on_false], on_true.sizes, on_true.dtype)
+    def _filled(self, x: Tensor | Number | Dim, like: Tensor) -> Tensor:
+        return x if isinstance(x, Tensor) else self.splat(x, like.sizes, like.dtype)
 
-    def logical(self, op_class: type[Operation], a: Tensor, b: Tensor) -> Tensor:
-        """An operation on booleans of equal sizes."""
-        return self.op(op_class, [a, b], a.sizes, i1)
+    def compare(self, direction: str, lhs: Tensor, rhs: Tensor | Number | Dim) -> Tensor:
+        """``EQ``, ``NE``, ``LT``, ``LE``, ``GT`` or ``GE``; with a NaN only ``NE`` holds."""
+        rhs = self._filled(rhs, lhs)
+        return self.op(hlo.CompareOp, [lhs, rhs], lhs.sizes, i1, _comparison(direction, lhs.dtype))
 
-    def truncated(self, x: Tensor) -> Tensor:
-        """Floats rounded toward zero."""
-        down, up = (self.op(op, [x], x.sizes, x.dtype) for op in (hlo.FloorOp, hlo.CeilOp))
-        return self.select(self.compare("LT", x, self.splat(0, x.sizes, x.dtype)), up, down)
+    def select(
+        self, condition: Tensor, on_true: Tensor | Number, on_false: Tensor | Number
+    ) -> Tensor:
+        """``on_true`` where the condition holds, else ``on_false``; at least one is no number."""
+        first = next(x for x in (on_true, on_false) if isinstance(x, Tensor))
+        branches = [self._filled(x, first) for x in (on_true, on_false)]
+        return self.op(hlo.SelectOp, [condition, *branches], first.sizes, first.dtype)
 
-    def widened(self, dtype: Attribute) -> Attribute:
-        """What sums of an element type are computed in: f32 for half floats, as PyTorch does."""
-        return f32 if isinstance(dtype, Float16Type | BFloat16Type) else dtype
+    def elementwise(self, code: Code, *operands: Operand, computed: Attribute) -> Tensor:
+        """An op, or a formula of several, on operands of type ``computed`` broadcast to the result's sizes."""
+        out = self.out
+        tensors = [
+            self.broadcast_to(self.cast(operand, computed), out.sizes)
+            if isinstance(operand, Tensor)
+            else self.splat(operand, out.sizes, computed)
+            for operand in operands
+        ]
+        if isinstance(code, type):
+            result = self.apply(code, *tensors)
+        else:
+            result = code(self, *tensors)
+        return self.cast(result, out.dtype)
 
     # combining elements
 
@@ -248,47 +243,41 @@ class StablehloLowering(Lowering):
             self.body, self.entry, self._entry_values = outer, outer_entry, outer_known
         return Region(block)
 
+    def combiner(self, op_class: type[Operation], dtype: Attribute) -> Region:
+        """The body that combines two elements with an op."""
+        return hlo.combiner(op_class, self.element_type(dtype), self.location)
+
     def reduce(
         self,
         op_class: type[Operation],
         x: Tensor,
         over: Sequence[int],
         init: Number,
-        keepdim: bool = False,
+        computed: Attribute,
     ) -> Tensor:
-        """Combines the elements along dimensions; sums and products of half floats in f32."""
-        if not over:
-            return x
-        computed = self.widened(x.dtype) if op_class in (hlo.AddOp, hlo.MulOp) else x.dtype
-        kept = [size for axis, size in enumerate(x.sizes) if axis not in over]
-        start = self.splat(init, (), computed)
-        reduced = self.op(
-            hlo.ReduceOp,
-            [self.cast(x, computed), start],
-            kept,
-            computed,
-            {"dimensions": hlo.i64_array(over)},
-            [hlo.combiner(op_class, self.element_type(computed), self.location)],
-        )
-        if keepdim:
-            sizes = [1 if axis in over else size for axis, size in enumerate(x.sizes)]
-            reduced = self.reshape(reduced, sizes)
-        return self.cast(reduced, x.dtype)
+        """The elements along dimensions combined in type ``computed``, under the result's sizes."""
+        x = self.cast(x, computed)
+        if over:
+            kept = [size for axis, size in enumerate(x.sizes) if axis not in over]
+            operands = [x, self.splat(init, (), computed)]
+            properties: dict[str, Attribute] = {"dimensions": hlo.i64_array(over)}
+            body = self.combiner(op_class, computed)
+            x = self.op(hlo.ReduceOp, operands, kept, computed, properties, [body])
+        return self.reshape(x, self.out.sizes)
 
     def window_properties(
         self,
         window: Sequence[int],
-        strides: Sequence[int] | None,
-        dilations: Sequence[int] | None,
-        padding: Sequence[tuple[int, int]] | None,
+        strides: Sequence[int] = (),
+        dilations: Sequence[int] = (),
+        padding: Sequence[tuple[int, int]] = (),
     ) -> dict[str, Attribute]:
-        """The properties of ``reduce_window``."""
+        """The properties of ``reduce_window``; what changes nothing is left out."""
         properties: dict[str, Attribute] = {"window_dimensions": hlo.i64_array(window)}
-        if strides is not None and set(strides) != {1}:
-            properties["window_strides"] = hlo.i64_array(strides)
-        if dilations is not None and set(dilations) != {1}:
-            properties["window_dilations"] = hlo.i64_array(dilations)
-        if padding is not None and any(pair != (0, 0) for pair in padding):
+        for name, factors in (("window_strides", strides), ("window_dilations", dilations)):
+            if any(factor != 1 for factor in factors):
+                properties[name] = hlo.i64_array(factors)
+        if any(pair != (0, 0) for pair in padding):
             properties["padding"] = hlo.padding_attr(padding)
         return properties
 
@@ -297,27 +286,19 @@ class StablehloLowering(Lowering):
         op_class: type[Operation],
         x: Tensor,
         init: Number,
-        window: Sequence[int],
-        *,
         sizes: Sequence[KnownSize],
-        strides: Sequence[int] | None = None,
-        dilations: Sequence[int] | None = None,
-        padding: Sequence[tuple[int, int]] | None = None,
+        properties: dict[str, Attribute],
     ) -> Tensor:
-        """Combines the elements of each window; sums of half floats in f32."""
-        computed = self.widened(x.dtype) if op_class is hlo.AddOp else x.dtype
-        result = self.op(
-            hlo.ReduceWindowOp,
-            [self.cast(x, computed), self.splat(init, (), computed)],
-            sizes,
-            computed,
-            self.window_properties(window, strides, dilations, padding),
-            [hlo.combiner(op_class, self.element_type(computed), self.location)],
-        )
-        return self.cast(result, x.dtype)
+        """The elements of each window combined; see :meth:`window_properties`."""
+        operands = [x, self.splat(init, (), x.dtype)]
+        body = self.combiner(op_class, x.dtype)
+        return self.op(hlo.ReduceWindowOp, operands, sizes, x.dtype, properties, [body])
 
     def dot(self, a: Tensor, b: Tensor, contracting: tuple[int, int], batching: int = 0) -> Tensor:
-        """``dot_general`` over one dimension of each; the first ``batching`` dimensions are paired."""
+        """``dot_general`` over one dimension of each; the first ``batching`` dimensions are paired.
+
+        Half floats are added up in f32, and that is the type of the result.
+        """
         left, right = contracting
         sizes = [
             *a.sizes[:batching],
@@ -330,7 +311,8 @@ class StablehloLowering(Lowering):
             lhs_contracting_dimensions=[left],
             rhs_contracting_dimensions=[right],
         )
-        return self.op(hlo.DotGeneralOp, [a, b], sizes, a.dtype, {"dot_dimension_numbers": numbers})
+        properties = {"dot_dimension_numbers": numbers}
+        return self.op(hlo.DotGeneralOp, [a, b], sizes, widened(a.dtype), properties)
 
     # shapes
 
@@ -367,6 +349,12 @@ class StablehloLowering(Lowering):
         properties = {"permutation": hlo.i64_array(permutation)}
         return self.op(hlo.TransposeOp, [x], sizes, x.dtype, properties)
 
+    def reverse(self, x: Tensor, over: Sequence[int]) -> Tensor:
+        """The elements in opposite order along dimensions."""
+        if not over:
+            return x
+        return self.op(hlo.ReverseOp, [x], x.sizes, x.dtype, {"dimensions": hlo.i64_array(over)})
+
     def slice(
         self,
         x: Tensor,
@@ -402,6 +390,8 @@ class StablehloLowering(Lowering):
     def pad(
         self, x: Tensor, low: Sequence[KnownSize], high: Sequence[KnownSize], value: Number
     ) -> Tensor:
+        if not any(amount != 0 for amount in (*low, *high)):
+            return x
         sizes = [dims.add(*parts) for parts in zip(low, x.sizes, high, strict=True)]
         fill = self.splat(value, (), x.dtype)
         if all(isinstance(amount, int) for amount in (*low, *high)):
@@ -421,18 +411,44 @@ class StablehloLowering(Lowering):
         return self.op(hlo.DynamicIotaOp, [self.shape(sizes)], sizes, dtype, properties)
 
 
-def _splat_attribute(
-    value: Number, type: TensorType[Attribute], dtype: Attribute
-) -> DenseIntOrFPElementsAttr:
-    """One element for all; a number is converted as PyTorch converts it."""
-    element: object = value
+def _constant(type: TensorType[Any], values: Sequence[Any]) -> hlo.ConstantOp:
+    """A literal of all elements, or of the one that all are."""
+    value = DenseIntOrFPElementsAttr.from_list(type, list(values))
+    return hlo.ConstantOp.create(result_types=[type], properties={"value": value})
+
+
+@lru_cache(maxsize=256)
+def _comparison(direction: str, dtype: Attribute) -> dict[str, Attribute]:
+    """The properties of a comparison of elements."""
+    if not isinstance(dtype, IntegerType):
+        kind = hlo.ComparisonType.FLOAT
+    elif promotion.is_unsigned(dtype):
+        kind = hlo.ComparisonType.UNSIGNED
+    else:
+        kind = hlo.ComparisonType.SIGNED
+    return {
+        "comparison_direction": hlo.ComparisonDirectionAttr(hlo.ComparisonDirection(direction)),
+        "compare_type": hlo.ComparisonTypeAttr(kind),
+    }
+
+
+def _element(value: Number, dtype: Attribute) -> int | float | tuple[float, float]:
+    """A number as an element of a type, converted as PyTorch converts it."""
     if isinstance(dtype, ComplexType):
         number = complex(value)
-        element = (number.real, number.imag)
-    elif promotion.is_float(dtype):
-        element = float(value)  # type: ignore[arg-type]
-    elif promotion.is_bool(dtype):
-        element = int(bool(value))
-    else:
-        element = int(value)  # type: ignore[arg-type]
-    return DenseIntOrFPElementsAttr.from_list(type, [element])  # type: ignore[call-overload, no-any-return]
+        return number.real, number.imag
+    if promotion.is_float(dtype):
+        return float(value)  # type: ignore[arg-type]
+    if promotion.is_bool(dtype):
+        return int(bool(value))
+    width = promotion.bit_width(dtype)
+    wrapped = int(value) & ((1 << width) - 1)  # type: ignore[arg-type]
+    signed = not promotion.is_unsigned(dtype)
+    return wrapped - (1 << width) if signed and wrapped >> (width - 1) else wrapped
+
+
+def is_natural(size: KnownSize) -> bool:
+    """Whether nothing is subtracted in an expression of sizes, which are not negative."""
+    if isinstance(size, int):
+        return size >= 0
+    return size.op == "symbol" or all(is_natural(operand) for operand in size.operands())

@@ -4,15 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torch2mlir.conversion.lowering import Tensor
-from torch2mlir.conversion.torch_to_stablehlo.lowering import StablehloLowering, lowers
-from torch2mlir.conversion.torch_to_stablehlo.reduction import _extreme_body, lowest
+from xdsl.ir import Attribute, Operation
+
+from torch2mlir.conversion.lowering import Number, Tensor
+from torch2mlir.conversion.promotion import si64
+from torch2mlir.conversion.torch_to_stablehlo.convolution import for_each
+from torch2mlir.conversion.torch_to_stablehlo.lowering import (
+    StablehloLowering,
+    lowers,
+    widened,
+)
+from torch2mlir.conversion.torch_to_stablehlo.reduction import extremum_body, highest, lowest
 from torch2mlir.dialects import stablehlo as hlo
+from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import KnownSize
+
+Edges = list[tuple[KnownSize, KnownSize]]
+"""Padding at the start and at the end of each dimension."""
 
 
 class Window:
-    """A pooling window over the last dimensions, with the padding that ``ceil_mode`` adds at the end."""
+    """A window over the last two dimensions, the plane; its options are given for those."""
 
     def __init__(
         self,
@@ -22,34 +34,53 @@ class Window:
         stride: Sequence[int],
         padding: Sequence[int],
         dilation: Sequence[int],
-        ceil_mode: bool,
     ) -> None:
-        spatial = len(kernel)
-        outer = x.rank - spatial
-        stride = list(stride) or list(kernel)
-        self.outer = outer
-        self.size = [1] * outer + list(kernel)
-        self.strides = [1] * outer + _spread(stride, spatial)
-        self.dilations = [1] * outer + _spread(dilation, spatial)
-        low = [0] * outer + _spread(padding, spatial)
-        self.padding = [
-            (edge, edge + self._extra(lower, x.sizes[i], i, edge) if ceil_mode else edge)
-            for i, edge in enumerate(low)
-        ]
-        self.declared = low
+        self.lower = lower
+        self.plane = x.sizes[-2:]
+        self.windows = lower.out.sizes[-2:]
+        self.kernel = for_each(kernel, 2)
+        self.strides = for_each(stride, 2) if stride else self.kernel
+        self.padding = for_each(padding, 2)
+        self.dilations = for_each(dilation, 2)
+        self.edges: Edges = [(self.padding[axis], self._after(axis)) for axis in (0, 1)]
 
-    def _extra(self, lower: StablehloLowering, size: KnownSize, axis: int, edge: int) -> int:
-        """What the last window reaches over the padded end."""
-        if axis < self.outer:
-            return 0
-        length = lower.static(size, "a size pooled with ceil_mode")
-        steps = lower.static(lower.out.sizes[axis], "a size pooled with ceil_mode") - 1
-        reach = steps * self.strides[axis] + self.dilations[axis] * (self.size[axis] - 1) + 1
-        return max(reach - length - 2 * edge, 0)
+    def _after(self, axis: int) -> KnownSize:
+        """The padding at the end: as much as at the start, and what the last window of ceil_mode needs."""
+        padding, size, windows = self.padding[axis], self.plane[axis], self.windows[axis]
+        reach = self.dilations[axis] * (self.kernel[axis] - 1) + 1
+        inside = dims.sub(dims.add(size, 2 * padding), reach)
+        if dims.add(dims.floordiv(inside, self.strides[axis]), 1) == windows:
+            return padding
+        needed = dims.add(dims.mul(dims.sub(windows, 1), self.strides[axis]), reach)
+        return dims.maximum(dims.sub(needed, dims.add(size, padding)), padding)
 
+    @property
+    def leaves_the_padding(self) -> bool:
+        """Whether a window of ceil_mode reaches over the padded plane."""
+        return any(low != high for low, high in self.edges)
 
-def _spread(values: Sequence[int], count: int) -> list[int]:
-    return list(values) * count if len(values) == 1 else list(values)
+    def over(self, x: Tensor, init: Number, edges: Edges) -> tuple[Tensor, dict[str, Attribute]]:
+        """The input and the properties of a window op over it.
+
+        An amount of padding that is an expression of sizes cannot be a property: the input is padded itself.
+        """
+        outer = x.rank - 2
+        padding: Edges = [(0, 0)] * outer + edges
+        constant = [(a, b) for a, b in padding if isinstance(a, int) and isinstance(b, int)]
+        if len(constant) < x.rank:
+            low, high = zip(*padding, strict=True)
+            x, constant = self.lower.pad(x, low, high, init), []
+        ones = [1] * outer
+        properties = self.lower.window_properties(
+            ones + self.kernel, ones + self.strides, ones + self.dilations, constant
+        )
+        return x, properties
+
+    def reduce(self, op_class: type[Operation], x: Tensor, init: Number, edges: Edges) -> Tensor:
+        """The elements of each window combined."""
+        sizes = (*x.sizes[:-2], *self.windows)
+        x, properties = self.over(x, init, edges)
+        return self.lower.reduce_window(op_class, x, init, sizes, properties)
 
 
 @lowers("aten.max_pool2d_with_indices")
@@ -61,44 +92,31 @@ def max_pool2d_with_indices(
     padding: Sequence[int],
     dilation: Sequence[int],
     ceil_mode: bool,
-) -> tuple[Tensor, Tensor | None]:
-    """The largest element of each window, and where it is in its flattened plane if that is used."""
-    window = Window(lower, x, _spread(kernel, 2), stride, padding, dilation, ceil_mode)
-    sizes = lower.results[0].sizes
-    if not lower.used[1]:
-        values = lower.reduce_window(
-            hlo.MaxOp,
-            x,
-            lowest(x.dtype),
-            window.size,
-            strides=window.strides,
-            dilations=window.dilations,
-            padding=window.padding,
-            sizes=sizes,
-        )
-        return values, None
-    plane = lower.op(
-        hlo.AddOp,
-        [_row_starts(lower, x), lower.iota(x.sizes, x.rank - 1, lower.si64)],
-        x.sizes,
-        lower.si64,
-    )
-    inits = [lower.splat(lowest(x.dtype), (), x.dtype), lower.splat(0, (), lower.si64)]
+) -> list[Tensor | None]:
+    """The maximum of each window, NaN if there is one, and its place in the plane if that is used."""
+    window = Window(lower, x, kernel, stride, padding, dilation)
+    if lower.used[1]:
+        return [*_with_places(lower, x, window)]
+    return [window.reduce(hlo.MaxOp, x, lowest(x.dtype), window.edges), None]
+
+
+def _with_places(lower: StablehloLowering, x: Tensor, window: Window) -> list[Tensor]:
+    """The maximum of each window and the first place of it; padding comes after every place."""
+    flat = lower.iota((dims.product(window.plane),), 0, si64)
+    places = lower.broadcast_to(lower.reshape(flat, window.plane), x.sizes)
+    starts = (lowest(x.dtype), highest(si64))
+    inits = [lower.splat(start, (), dtype) for start, dtype in zip(starts, (x.dtype, si64))]
+    x, properties = window.over(x, starts[0], window.edges)
+    places, _ = window.over(places, starts[1], window.edges)
     op = lower.emit(
         hlo.ReduceWindowOp,
-        [x.value, plane.value, *(init.value for init in inits)],
-        [lower.tensor_type(sizes, x.dtype), lower.tensor_type(sizes, lower.si64)],
-        lower.window_properties(window.size, window.strides, window.dilations, window.padding),
-        [_extreme_body(lower, x, "GT")],
+        [t.value for t in (x, places, *inits)],
+        [lower.tensor_type(r.sizes, r.dtype) for r in lower.results],
+        properties,
+        [extremum_body(lower, x.dtype, "GT")],
     )
-    return Tensor(op.results[0], sizes, x.dtype), Tensor(op.results[1], sizes, lower.si64)
-
-
-def _row_starts(lower: StablehloLowering, x: Tensor) -> Tensor:
-    """The flat index of the first element of each row of a plane."""
-    row = lower.iota(x.sizes, x.rank - 2, lower.si64)
-    width = lower.splat(x.sizes[-1], x.sizes, lower.si64)
-    return lower.op(hlo.MulOp, [row, width], x.sizes, lower.si64)
+    results = zip(op.results, lower.results, strict=True)
+    return [Tensor(value, r.sizes, r.dtype) for value, r in results]
 
 
 @lowers("aten.avg_pool2d")
@@ -112,39 +130,27 @@ def avg_pool2d(
     count_include_pad: bool,
     divisor_override: int | None,
 ) -> Tensor:
-    """The mean of each window; of the elements inside the input, or with the declared padding."""
-    window = Window(lower, x, _spread(kernel, 2), stride, padding, [1], ceil_mode)
-    total = _window_sum(lower, x, window, lower.out.sizes)
-    count = window.size[-1] * window.size[-2]
-    padded = any(window.declared)
-    overhang = any(high != edge for (_, high), edge in zip(window.padding, window.declared))
-    if divisor_override is not None or not (overhang or (padded and not count_include_pad)):
-        divisor = lower.splat(divisor_override or count, total.sizes, x.dtype)
+    """The sum of each window divided by its number of elements: those of the plane, or with its padding."""
+    window = Window(lower, x, kernel, stride, padding, [1])
+    total = window.reduce(hlo.AddOp, lower.cast(x, widened(x.dtype)), 0, window.edges)
+    whole = count_include_pad or not any(window.padding)
+    divisor: Tensor | Number
+    if divisor_override is not None:
+        divisor = divisor_override
+    elif whole and not window.leaves_the_padding:
+        divisor = window.kernel[0] * window.kernel[1]
     else:
-        divisor = lower.broadcast_to(_counts(lower, x, window, count_include_pad), total.sizes)
-    return lower.op(hlo.DivOp, [total, divisor], total.sizes, x.dtype)
+        counts = _counts(lower, window, count_include_pad, total.dtype)
+        divisor = lower.broadcast_to(counts, total.sizes)
+    return lower.cast(lower.apply(hlo.DivOp, total, divisor), lower.out.dtype)
 
 
-def _window_sum(
-    lower: StablehloLowering, x: Tensor, window: Window, sizes: Sequence[KnownSize]
+def _counts(
+    lower: StablehloLowering, window: Window, with_padding: bool, dtype: Attribute
 ) -> Tensor:
-    return lower.reduce_window(
-        hlo.AddOp, x, 0, window.size, strides=window.strides, padding=window.padding, sizes=sizes
-    )
-
-
-def _counts(lower: StablehloLowering, x: Tensor, window: Window, with_padding: bool) -> Tensor:
-    """How many elements each window counts: the windowed sum of ones."""
-    plane = (1, *x.sizes[-2:])
-    ones = lower.splat(1, plane, x.dtype)
-    inner = Window.__new__(Window)
-    inner.size, inner.strides = window.size[-3:], window.strides[-3:]
-    inner.padding = [(0, 0), *window.padding[-2:]]
+    """How many elements of a plane, or of the padded plane, each window has: its sum of ones."""
+    counted, edges = list(window.plane), window.edges
     if with_padding:
-        edges = [0, *window.declared[-2:]]
-        ones = lower.pad(ones, edges, edges, 1)
-        inner.padding = [
-            (low - edge, high - edge)
-            for (low, high), edge in zip(inner.padding, edges, strict=True)
-        ]
-    return _window_sum(lower, ones, inner, (1, *lower.out.sizes[-2:]))
+        counted = [dims.add(size, 2 * p) for size, p in zip(counted, window.padding, strict=True)]
+        edges = [(0, dims.sub(high, p)) for (_, high), p in zip(edges, window.padding, strict=True)]
+    return window.reduce(hlo.AddOp, lower.splat(1, counted, dtype), 0, edges)

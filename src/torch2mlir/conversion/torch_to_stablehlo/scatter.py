@@ -1,0 +1,121 @@
+"""Writing elements to positions that tensors tell, in StableHLO: one scatter each.
+
+Positions outside a tensor write nothing. Of several elements for one position any may win, as in PyTorch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import Attribute
+
+from torch2mlir.conversion import promotion
+from torch2mlir.conversion.lowering import Operand, Tensor
+from torch2mlir.conversion.torch_to_stablehlo.indexing import as_vector, covered, positions
+from torch2mlir.conversion.torch_to_stablehlo.lowering import StablehloLowering, lowers
+from torch2mlir.dialects import stablehlo as hlo
+
+
+def scatter(
+    lower: StablehloLowering,
+    x: Tensor,
+    indices: Tensor,
+    updates: Tensor,
+    numbers: hlo.ScatterDimensionNumbersAttr,
+    adds: bool,
+) -> Tensor:
+    """``x`` with updates written or added."""
+    element = lower.element_type(x.dtype)
+    assign = hlo.assign_body(element, lower.location)
+    body = lower.combiner(hlo.AddOp, x.dtype) if adds else assign
+    properties: dict[str, Attribute] = {"scatter_dimension_numbers": numbers}
+    operands = [x, indices, updates]
+    return lower.op(hlo.ScatterOp, operands, x.sizes, x.dtype, properties, [body])
+
+
+# along one dimension, in step with the others
+
+
+def _along(
+    lower: StablehloLowering, x: Tensor, dim: int, index: Tensor, source: Operand, adds: bool
+) -> Tensor:
+    """``x[i, index[i, j, k], k] = source[i, j, k]`` for ``dim == 1``, or ``+=``."""
+    shape = x.sizes
+    x, index = as_vector(lower, x), as_vector(lower, index)
+    axis, origin, steps = lower.dim(dim, x.rank), [0] * x.rank, [1] * x.rank
+    if isinstance(source, Tensor):
+        updates = lower.slice(as_vector(lower, source), origin, index.sizes, steps)
+    else:
+        updates = lower.splat(source, index.sizes, x.dtype)
+    others = [d for d in range(x.rank) if d != axis]
+    numbers = hlo.ScatterDimensionNumbersAttr(
+        inserted_window_dims=[axis],
+        input_batching_dims=others,
+        scatter_indices_batching_dims=others,
+        scatter_dims_to_operand_dims=[axis],
+        index_vector_dim=index.rank,
+    )
+    part = covered(lower, x, axis, index)
+    result = scatter(lower, part, index, updates, numbers, adds)
+    if part is not x:
+        start = lower.size(0)
+        operands = [x, result, *[start] * x.rank]
+        result = lower.op(hlo.DynamicUpdateSliceOp, operands, x.sizes, x.dtype)
+    return lower.reshape(result, shape)
+
+
+@lowers("aten.scatter.src", "aten.scatter.value")
+def scatter_(
+    lower: StablehloLowering, x: Tensor, dim: int, index: Tensor, source: Operand
+) -> Tensor:
+    """``x`` with elements of the source, or one number, written along a dimension."""
+    return _along(lower, x, dim, index, source, adds=False)
+
+
+@lowers("aten.scatter_add")
+def scatter_add(
+    lower: StablehloLowering, x: Tensor, dim: int, index: Tensor, source: Tensor
+) -> Tensor:
+    """``x`` with elements of the source added along a dimension."""
+    return _along(lower, x, dim, index, source, adds=True)
+
+
+# whole slices
+
+
+@lowers("aten.index_put")
+def index_put(
+    lower: StablehloLowering,
+    x: Tensor,
+    indices: Sequence[Tensor | None],
+    values: Tensor,
+    accumulate: bool,
+) -> Tensor:
+    """``x`` with ``x[indices] = values``, or ``+=``; the indices and the values broadcast.
+
+    A single mask selects between ``x`` and a single value.
+    """
+    values, mask = lower.cast(values, x.dtype), indices[0]
+    one_value = all(size == 1 for size in values.sizes)
+    if len(indices) == 1 and mask is not None and promotion.is_bool(mask.dtype) and one_value:
+        return _where(lower, x, mask, values, accumulate)
+    at = positions(lower, x, indices)
+    numbers = hlo.ScatterDimensionNumbersAttr(
+        update_window_dims=at.slice_dims(x),
+        inserted_window_dims=at.axes,
+        scatter_dims_to_operand_dims=at.axes,
+        index_vector_dim=len(at.sizes),
+    )
+    updates = lower.broadcast_to(values, at.indexed_sizes(x))
+    return scatter(lower, x, at.indices, updates, numbers, accumulate)
+
+
+def _where(lower: StablehloLowering, x: Tensor, mask: Tensor, value: Tensor, adds: bool) -> Tensor:
+    """The value, or its sum with ``x``, where a mask over the first dimensions holds."""
+    value = lower.broadcast_to(lower.reshape(value, ()), x.sizes)
+    if adds:
+        value = lower.apply(hlo.AddOp, x, value)
+    places = mask
+    if mask.sizes != x.sizes:
+        places = lower.broadcast_in_dim(mask, x.sizes, range(mask.rank))
+    return lower.select(places, value, x)
