@@ -54,7 +54,9 @@ def compile(
             f"output_type '{output_type}' cannot be run",
             hint=f"use one of {', '.join(DEFAULT_ENGINE)}",
         )
-    chosen = engine if isinstance(engine, Engine) else get_engine(engine or DEFAULT_ENGINE[output_type])
+    chosen = (
+        engine if isinstance(engine, Engine) else get_engine(engine or DEFAULT_ENGINE[output_type])
+    )
     chosen.check_output_type(output_type)
     program = capture(model, *args, dynamic_shapes=dynamic_shapes, **kwargs)
     lower_to_contract(program, legal_ops(output_type, backend_legal_ops))

@@ -1,6 +1,6 @@
 """Reading MLIR text: xDSL's parser, with what weights need.
 
-- A resource of the text (``dense_resource<name>`` with its bytes at the end) becomes a weight, a reference to those bytes.
+- A resource of the text (``dense_resource<name>``, its bytes at the end) becomes a weight, a reference to those bytes.
 - The hexadecimal form of a float in a dense literal (``dense<0xFF800000>``, an infinity) is its bits; xDSL 0.74 reads
   the integer they spell.
 """

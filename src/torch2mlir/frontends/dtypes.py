@@ -67,7 +67,7 @@ SCALAR_TYPE: dict[torch.dtype, int] = {
     torch.uint32: 28,
     torch.uint64: 29,
 }
-"""The number ``at::ScalarType`` gives a dtype; how dtypes travel as ``torch.constant.int``. Source: c10/core/ScalarType.h."""
+"""The number ``at::ScalarType`` (c10/core/ScalarType.h) gives a dtype: how it travels as ``torch.constant.int``."""
 FROM_SCALAR_TYPE: dict[int, torch.dtype] = {v: k for k, v in SCALAR_TYPE.items()}
 
 MEMORY_FORMAT: dict[torch.memory_format, int] = {

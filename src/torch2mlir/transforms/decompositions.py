@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 import torch
-import torch._refs  # registers the reference decompositions  # noqa: F401
+import torch._refs  # registers the reference decompositions
 from torch._decomp import core_aten_decompositions, decomposition_table
 from torch._ops import OpOverload
 

@@ -24,9 +24,19 @@ from torch2mlir.transforms.symbols import symbol_ranges
 _DATA_DEPENDENT = {
     f"torch.aten.{name}"
     for name in (
-        "nonzero nonzero_numpy masked_select _local_scalar_dense item unique_consecutive unique_dim _unique2"
-        " repeat_interleave.Tensor bincount is_nonzero equal"
-    ).split()
+        "nonzero",
+        "nonzero_numpy",
+        "masked_select",
+        "_local_scalar_dense",
+        "item",
+        "unique_consecutive",
+        "unique_dim",
+        "_unique2",
+        "repeat_interleave.Tensor",
+        "bincount",
+        "is_nonzero",
+        "equal",
+    )
 }
 """Ops whose result's shape, or whose Python value, depends on the elements of a tensor."""
 

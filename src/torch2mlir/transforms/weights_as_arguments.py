@@ -1,4 +1,4 @@
-"""``torch-weights-as-arguments``: weights become function arguments, so that text stays small and engines take memory."""
+"""``torch-weights-as-arguments``: weights become function arguments, for small text and engines that take memory."""
 
 from __future__ import annotations
 

@@ -58,7 +58,9 @@ def test_a_choice_that_depends_on_an_example_size_is_refused(
     monkeypatch.setitem(
         table(), gelu, lambda x, approximate="none": x + 1 if x.shape[0] > 100 else x - 1
     )
-    program = capture(torch.nn.GELU(), torch.randn(3), dynamic_shapes=({0: torch.export.Dim.DYNAMIC},))
+    program = capture(
+        torch.nn.GELU(), torch.randn(3), dynamic_shapes=({0: torch.export.Dim.DYNAMIC},)
+    )
     with pytest.raises(BackendContractError, match="depends on its sizes"):
         lower_to_contract(program)
 

@@ -24,7 +24,7 @@ from torch2mlir.dialects.torch.symbols import bind_shape
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.fx import symbols
 from torch2mlir.frontends.fx.importer import GraphImporter, _attribute
-from torch2mlir.frontends.fx.mutation import needs_functionalization
+from torch2mlir.frontends.fx.mutation import needs_functionalization, written_argument
 from torch2mlir.program import (
     ConstantInput,
     ConstantOutput,
@@ -169,9 +169,7 @@ class _ExportedImport(_FunctionImport):
         self.signature.inputs.append(UserInput(node.name, position, type))
 
     def _written_placeholders(self) -> dict[str, str]:
-        """Names of the placeholders the program mutates -> name of the value they end with, if the signature says so."""
-        from torch2mlir.frontends.fx.mutation import written_argument
-
+        """Placeholders the program mutates, by name -> name of their last value, where the signature has it."""
         written = dict[str, str]()
         roots = dict[Node, Node]()
         for node in self.nodes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import torch
@@ -402,7 +402,7 @@ _EMPTY_LIST_ELEMENT: Mapping[str, Attribute] = {
 }
 
 
-@lru_cache(maxsize=None)
+@cache
 def _signature(target: torch._ops.OpOverload) -> tuple[tuple[str, str, bool, Any], ...]:
     """Name, schema type, whether keyword-only and default of every argument of an overload."""
     return tuple(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache
 
 import torch
 from torch.fx import Graph, Node
@@ -23,7 +23,7 @@ _WRITES_UNDECLARED = {"aten::batch_norm", "aten::instance_norm", "aten::rrelu"}
 """Ops that update running statistics (or draw noise) in training without declaring it: argument 5 is the flag."""
 
 
-@lru_cache(maxsize=None)
+@cache
 def _written_index(target: torch._ops.OpOverload) -> int | None:
     written = [
         index
