@@ -40,9 +40,9 @@ DEPTHWISE: dict[int, type[Operation]] = {
 
 
 @lru_cache(maxsize=256)
-def window_factors(values: tuple[int, ...]) -> DenseIntOrFPElementsAttr[Attribute]:
+def window_factors(values: tuple[int, ...]) -> Attribute:
     """Strides or dilations as the named ops take them."""
-    return DenseIntOrFPElementsAttr.from_list(TensorType(i64, [len(values)]), values)  # type: ignore[return-value]
+    return DenseIntOrFPElementsAttr.from_list(TensorType(i64, [len(values)]), values)
 
 
 def window_properties(strides: Sequence[int], dilations: Sequence[int]) -> dict[str, Attribute]:

@@ -289,7 +289,9 @@ SIMPLE_POWERS: dict[float, ScalarCode] = {
 }
 """Exponents PyTorch's own kernel treats apart."""
 
-INTEGER_POWERS = {exponent: SIMPLE_POWERS[exponent] for exponent in (1, 2, 3)}
+INTEGER_POWERS: dict[float, ScalarCode] = {
+    exponent: SIMPLE_POWERS[exponent] for exponent in (1, 2, 3)
+}
 
 
 @lowers("aten.pow.Tensor_Tensor", "aten.pow.Tensor_Scalar", "aten.pow.Scalar")

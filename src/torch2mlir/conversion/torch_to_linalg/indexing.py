@@ -100,8 +100,7 @@ def index(lower: LinalgLowering, x: Tensor, indices: Sequence[Tensor | None]) ->
     accesses: list[Access] = []
     for tensor in given.values():
         assert tensor is not None
-        places = broadcast_subscripts(tensor.sizes, block)
-        accesses.append((tensor, [None if p is None else p + front for p in places]))  # type: ignore[operator]
+        accesses.append((tensor, broadcast_subscripts(tensor.sizes, block, front)))
     whole = [d for d in range(out.rank) if not front <= d < front + count]
 
     def build(s: Scalars, *positions: Scalar) -> Scalar:

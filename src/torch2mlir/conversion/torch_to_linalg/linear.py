@@ -58,9 +58,7 @@ def addmm(
     """``beta * bias + alpha * (x @ y)``; with ``beta`` 0 the bias is not read."""
     out, computed = lower.out, widened(lower.out.dtype)
     if alpha == 1 and beta in (0, 1):
-        init = zeros(lower)
-        if beta == 1:
-            init = lower.broadcast_to(lower.cast(bias, computed), out.sizes)
+        init = lower.broadcast_to(lower.cast(bias, computed), out.sizes) if beta else zeros(lower)
         return lower.cast(product(lower, linalg.MatmulOp, x, y, init), out.dtype)
     result = product(lower, linalg.MatmulOp, x, y, zeros(lower))
     if beta == 0:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from math import prod
+from typing import Any
 
 from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import (
@@ -52,6 +53,7 @@ Access = tuple[Tensor, Sequence[Subscript]]
 ScalarCode = Callable[..., Scalar | Sequence[Scalar]]
 """``build(s, *elements)``: emits scalar ops, returns what the nest yields."""
 
+_NUMBERS: dict[Attribute, Attribute] = {t.int_type: i64, t.float_type: f64, t.bool_type: i1}
 _SIZE_ARITHMETIC: dict[str, type[Operation]] = {
     "add": arith.AddiOp,
     "mul": arith.MuliOp,
@@ -89,12 +91,12 @@ def i64_array(values: tuple[int, ...]) -> DenseArrayBase:
 
 
 def broadcast_subscripts(
-    sizes: Sequence[KnownSize], result: Sequence[KnownSize]
-) -> list[Subscript]:
-    """How a nest over the result's dimensions reads an operand that is broadcast to them."""
+    sizes: Sequence[KnownSize], result: Sequence[KnownSize], first: int = 0
+) -> list[int | None]:
+    """How a nest over the result's dimensions, the loops from ``first`` on, reads an operand broadcast to them."""
     offset = len(result) - len(sizes)
     return [
-        None if size == 1 and result[offset + i] != 1 else offset + i
+        None if size == 1 and result[offset + i] != 1 else first + offset + i
         for i, size in enumerate(sizes)
     ]
 
@@ -114,7 +116,7 @@ class LinalgLowering(Lowering):
         self.scalars = Scalars(self)
 
     def scalar_type(self, type: Attribute) -> Attribute:
-        return TensorType({t.int_type: i64, t.float_type: f64, t.bool_type: i1}[type], [])
+        return TensorType(_NUMBERS[type], [])
 
     # sizes
 
@@ -215,7 +217,7 @@ class LinalgLowering(Lowering):
 
     # loop nests
 
-    def block(self, types: Sequence[Attribute], build: Callable[..., None]) -> Block:
+    def block(self, types: Sequence[Attribute], build: Callable[..., object]) -> Block:
         """A block of what ``build(*arguments)`` emits."""
         block = Block(arg_types=types)
         outer, self.body = self.body, []
@@ -490,9 +492,7 @@ class LinalgLowering(Lowering):
             return x
         sizes = [dims.add(*parts) for parts in zip(low, x.sizes, high, strict=True)]
         fill = self.number(value, x.dtype).value
-        block = self.block(
-            [INDEX] * x.rank, lambda *_: self.emit(tensor.YieldOp, [fill], []) and None
-        )
+        block = self.block([INDEX] * x.rank, lambda *_: self.emit(tensor.YieldOp, [fill], []))
         static_low, below = self.mixed(low)
         static_high, above = self.mixed(high)
         properties = {
@@ -523,14 +523,12 @@ def _merged(type: Attribute, groups: Sequence[range]) -> TensorType[Attribute]:
     return TensorType(type.element_type, merged)  # type: ignore[attr-defined]
 
 
-def _splat_literal(
-    value: Number, type: TensorType[Attribute]
-) -> DenseIntOrFPElementsAttr[Attribute]:
+def _splat_literal(value: Number, type: TensorType[Any]) -> Attribute:
     """A literal with one element for all."""
     number = number_attribute(value, type.element_type)
-    element: object
+    element: Any
     if isinstance(number, ArrayAttr):
         element = tuple(part.value.data for part in number)
     else:
         element = number.value.data  # type: ignore[attr-defined]
-    return DenseIntOrFPElementsAttr.from_list(type, [element])  # type: ignore[arg-type, call-overload, no-any-return]
+    return DenseIntOrFPElementsAttr.from_list(type, [element])

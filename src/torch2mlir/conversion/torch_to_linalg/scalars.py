@@ -153,13 +153,11 @@ class Scalars:
         """A number, converted as PyTorch converts it; emitted at the entry, once."""
         type = self.lower.element_type(dtype)
         attribute = number_attribute(value, type)
-        if isinstance(attribute, ArrayAttr):
-            op_class, properties = complex.ConstantOp, {"value": attribute}
-        else:
-            op_class, properties = arith_ext.ConstantOp, {"value": attribute}
+        is_complex = isinstance(attribute, ArrayAttr)
+        op_class: OpClass = complex.ConstantOp if is_complex else arith_ext.ConstantOp
         constant = self.lower.at_entry(
             ("constant", attribute),
-            lambda: op_class.create(result_types=[type], properties=properties),
+            lambda: op_class.create(result_types=[type], properties={"value": attribute}),
         )
         return Scalar(constant, dtype)
 
@@ -248,7 +246,7 @@ class Scalars:
         """The absolute value of a complex number."""
         return self._emit(complex.AbsOp, [x], x.dtype.element_type)  # type: ignore[attr-defined]
 
-    def _from_complex(self, x: Scalar, source: ComplexType, dtype: Attribute) -> Scalar:  # type: ignore[type-arg]
+    def _from_complex(self, x: Scalar, source: ComplexType, dtype: Attribute) -> Scalar:
         if not isinstance(dtype, ComplexType):
             return self.cast(self._emit(complex.ReOp, [x], source.element_type), dtype)
         real, imaginary = self.parts(x)

@@ -117,16 +117,7 @@ class _Places:
 
     def accesses(self, first: int) -> list[Access]:
         """The indices, read by loops from ``first`` on."""
-        return [
-            (
-                i,
-                [
-                    None if p is None else first + p
-                    for p in broadcast_subscripts(i.sizes, self.sizes)
-                ],
-            )  # type: ignore[operator]
-            for i in self.indices
-        ]
+        return [(i, broadcast_subscripts(i.sizes, self.sizes, first)) for i in self.indices]
 
     def matches(self, s: Scalars, positions: Sequence[Scalar], loops: Sequence[int]) -> Scalar:
         """Whether the positions are those of the loops."""
@@ -139,13 +130,13 @@ class _Places:
 
     def value_subscripts(
         self, values: Tensor, block: Sequence[int], whole: Sequence[int]
-    ) -> list[Subscript]:
+    ) -> list[int | None]:
         """How values, which broadcast to the indexed result, are read by loops for the indices and the rest."""
         loops = [*whole[: self.front], *block, *whole[self.front :]]
         sizes = [self.x.sizes[d] for d in self.whole]
         result = [*sizes[: self.front], *self.sizes, *sizes[self.front :]]
         places = broadcast_subscripts(values.sizes, result)
-        return [None if p is None else loops[p] for p in places]  # type: ignore[index]
+        return [None if p is None else loops[p] for p in places]
 
 
 def _broadcast(tensors: Sequence[Tensor]) -> list[KnownSize]:
@@ -230,7 +221,7 @@ def _replaced(lower: LinalgLowering, places: _Places, values: Tensor) -> Tensor:
         known = [s.cast(s("max", w, 0), INDEX) for w in writer]
         known += [s.index(d) for d in places.whole]
         zero = s.constant(0, INDEX)
-        value = s.extract(values, [zero if p is None else known[p] for p in order])  # type: ignore[index]
+        value = s.extract(values, [zero if p is None else known[p] for p in order])
         return s.select(written, value, old)
 
     accesses: list[Access] = [(x, range(x.rank)), *((w, places.indexed) for w in found)]
