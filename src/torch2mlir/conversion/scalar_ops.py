@@ -22,6 +22,8 @@ _TENSOR_OPS: dict[str, tuple[str, tuple[Any, ...]]] = {
     "aten.div": ("torch.aten.div.Tensor", ()),
     "aten.floordiv": ("torch.aten.div.Tensor_mode", ("floor",)),
     "aten.remainder": ("torch.aten.remainder.Tensor", ()),
+    "aten.pow": ("torch.aten.pow.Tensor_Tensor", ()),
+    "aten.sqrt": ("torch.aten.sqrt", ()),
     "aten.neg": ("torch.aten.neg", ()),
     "aten.ceil": ("torch.aten.ceil", ()),
     "aten.floor": ("torch.aten.floor", ()),

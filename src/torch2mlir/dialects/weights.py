@@ -110,7 +110,7 @@ class WeightAttr(TypedAttribute, BuiltinAttribute):
     def elements(self) -> DenseIntOrFPElementsAttr:
         """A copy of the elements as an attribute of their own."""
         data = BytesAttr(bytes(self.source.data.view()))
-        return DenseIntOrFPElementsAttr(self.type, data)  # type: ignore[type-var]
+        return DenseIntOrFPElementsAttr(self.type, data)  # type: ignore[arg-type]
 
     def retyped(self, type: TensorType[Attribute]) -> WeightAttr:
         """The same elements under another type of the same bit width and shape."""

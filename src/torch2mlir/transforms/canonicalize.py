@@ -14,6 +14,7 @@ from xdsl.traits import Pure
 from torch2mlir.dialects.torch.ops import RegistryOp
 from torch2mlir.dialects.torch.types import AnyTensorType
 from torch2mlir.dialects.torch.values import Values
+from torch2mlir.transforms.core_ops import IDENTITIES
 
 
 def _same_type(op: Operation, values: Values) -> SSAValue | None:
@@ -49,7 +50,12 @@ def _whole_slice(op: Operation, values: Values) -> SSAValue | None:
     return _same_shape(op, values) if step == 1 else None
 
 
+def _operand(op: Operation, values: Values) -> SSAValue | None:
+    return op.operands[0]
+
+
 _FOLDS: dict[str, Callable[[Operation, Values], SSAValue | None]] = {
+    **dict.fromkeys(IDENTITIES, _operand),
     "torch.aten.view": _view_of_view,
     "torch.aten.expand": _same_shape,
     "torch.aten.squeeze.dims": _same_shape,

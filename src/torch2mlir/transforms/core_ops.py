@@ -65,6 +65,10 @@ INDEXING = _plain("embedding gather index_select index_put scatter_add") | {
 
 CONSTRUCTORS = _plain("full scalar_tensor") | {"torch.aten.arange.start_step"}
 
+IDENTITIES = frozenset(_plain("alias clone detach lift lift_fresh lift_fresh_copy"))
+"""Ops that are their operand, as far as values go. Decompositions may leave them (a clone changes strides, which
+PyTorch's own code looks at), canonicalization removes them."""
+
 FAMILIES: dict[str, set[str]] = {
     "elementwise": UNARY | BINARY | SELECTION | CONVERSION,
     "reduction": REDUCTION,
@@ -88,7 +92,8 @@ SCALAR_OPS: frozenset[str] = frozenset(
         "aten.size.int aten.numel aten.add.int aten.sub.int aten.mul.int aten.floordiv.int aten.remainder.int"
         " aten.neg.int prim.max.int prim.min.int aten.div.int aten.Float.Scalar aten.Int.Scalar aten.Int.float"
         " aten.ceil.float aten.floor.float aten.add.float aten.sub.float aten.mul.float aten.div.float"
-        " aten.mul.int_float aten.mul.float_int aten.eq.int aten.ne.int aten.lt.int aten.le.int aten.gt.int aten.ge.int"
+        " aten.mul.int_float aten.mul.float_int aten.pow.int aten.pow.float aten.pow.int_float aten.pow.float_int"
+        " aten.sqrt.int aten.sqrt.float aten.eq.int aten.ne.int aten.lt.int aten.le.int aten.gt.int aten.ge.int"
         " prim.ListUnpack"
     )
 )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+from torch._subclasses.functional_tensor import FunctionalTensorMode, dispatch_functionalize
 from torch.fx import Node
 from torch.utils import _pytree as pytree
 from xdsl.context import Context
@@ -25,7 +26,8 @@ from torch2mlir.errors import BackendContractError, Torch2MLIRError
 from torch2mlir.frontends import dtypes
 from torch2mlir.frontends.fx.constants import ConstantPool
 from torch2mlir.frontends.fx.importer import GraphImporter
-from torch2mlir.transforms.core_ops import CORE_OPS, SCALAR_OPS
+from torch2mlir.frontends.fx.mutation import needs_functionalization
+from torch2mlir.transforms.core_ops import CORE_OPS, IDENTITIES, SCALAR_OPS
 from torch2mlir.transforms.decompositions import find_decomposition, find_overload, table
 from torch2mlir.transforms.fake import FakeWorld
 from torch2mlir.transforms.symbols import symbol_ranges
@@ -57,7 +59,7 @@ class Decomposer:
 
     def __init__(self, world: FakeWorld, keep: Iterable[str] = ()) -> None:
         self.world = world
-        self.keep = CORE_OPS | SCALAR_OPS | set(keep)
+        self.keep = CORE_OPS | IDENTITIES | SCALAR_OPS | set(keep)
         self.values = Values()
         self._templates: dict[Hashable, _Template | None] = {}
 
@@ -109,6 +111,9 @@ class Decomposer:
 
         try:
             graph_module = self.world.trace(flat, call.fakes, table())
+            if needs_functionalization(graph_module.graph):
+                functional = dispatch_functionalize(flat, FunctionalTensorMode())
+                graph_module = self.world.trace(functional, call.fakes, table())
         except Torch2MLIRError:
             raise
         except Exception as error:  # PyTorch's own errors: bad arguments, guards on unknown sizes
@@ -136,8 +141,14 @@ class Decomposer:
         block: Block,
         constants: ConstantPool,
     ) -> None:
+        added = list[Operation]()
+
+        def insert(new: Operation) -> None:
+            added.append(new)
+            block.insert_op_before(new, op)
+
         importer = GraphImporter(
-            lambda new: block.insert_op_before(new, op),
+            insert,
             template.attributes.__getitem__,
             self.world.size_of,
             op.location,
@@ -149,7 +160,11 @@ class Decomposer:
             if node.op == "get_attr":
                 importer.values[node] = importer.constant(template.attributes[str(node.target)])
         importer.run(template.nodes)
-        results = [importer.operand(r) for r in template.results]
+        results = list[SSAValue]()
+        for returned in template.results:
+            known = importer.values.get(returned) if isinstance(returned, Node) else None
+            several = known is not None and not isinstance(known, SSAValue)
+            results.extend(known if several else [importer.operand(returned)])  # type: ignore[arg-type]
         if len(op.results) == 1 and isinstance(op.results[0].type, t.ListType):
             _replace_list(op, results)
         else:
@@ -157,6 +172,9 @@ class Decomposer:
                 old.replace_all_uses_with(new)
         op.detach()
         op.erase()
+        for inserted in added:  # writes in PyTorch's decompositions become ops that are not core either
+            if isinstance(inserted, RegistryOp) and inserted.name not in self.keep:
+                self._decompose(inserted, block, constants)
 
 
 def _live(nodes: Sequence[Node], returned: Any) -> list[Node]:

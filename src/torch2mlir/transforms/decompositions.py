@@ -11,7 +11,7 @@ import torch._refs  # registers the reference decompositions
 from torch._decomp import core_aten_decompositions, decomposition_table
 from torch._ops import OpOverload
 
-from torch2mlir.transforms.core_ops import CORE_OPS
+from torch2mlir.transforms.core_ops import CORE_OPS, IDENTITIES
 
 aten = torch.ops.aten
 prims = torch.ops.prims
@@ -60,7 +60,7 @@ def table() -> dict[Any, Decomposition]:
     return {
         op: function
         for op, function in known.items()
-        if isinstance(op, OpOverload) and op_name(op) not in CORE_OPS
+        if isinstance(op, OpOverload) and op_name(op) not in CORE_OPS | IDENTITIES
     }
 
 
@@ -252,16 +252,6 @@ def _split(a: Any, size: Any, dim: int = 0) -> Any:
     ]
 
 
-@decomposes(aten.detach.default, aten.alias.default, aten.lift_fresh_copy.default)
-def _identity(a: Any) -> Any:
-    return aten.view(a, a.shape)
-
-
-@decomposes(aten.clone.default)
-def _clone(a: Any, *, memory_format: Any = None) -> Any:
-    return aten.view(a, a.shape)
-
-
 @decomposes(aten._to_copy.default)
 def _to_copy(a: Any, *, dtype: Any = None, **_: Any) -> Any:
     return (
@@ -359,3 +349,147 @@ def _ones(size: Any, *, dtype: Any = None, **_: Any) -> Any:
 @decomposes(aten.copy.default)
 def _copy(a: Any, source: Any, non_blocking: bool = False) -> Any:
     return aten.expand(_to_copy(source, dtype=a.dtype), a.shape)
+
+
+@decomposes(aten.max.default)
+def _max(a: Any) -> Any:
+    return aten.amax(a, list(range(a.dim())))
+
+
+@decomposes(aten.min.default)
+def _min(a: Any) -> Any:
+    return aten.amin(a, list(range(a.dim())))
+
+
+@decomposes(prims.prod.default)
+def _prod(a: Any, dims: Any, *, output_dtype: Any = None) -> Any:
+    for dim in sorted(dims, reverse=True):
+        a = aten.prod.dim_int(a, dim, dtype=output_dtype or a.dtype)
+    return a
+
+
+@decomposes(prims.exp2.default)
+def _exp2(a: Any) -> Any:
+    return aten.pow.Scalar(2.0, a)
+
+
+@decomposes(prims.erfc.default)
+def _erfc(a: Any) -> Any:
+    return 1 - aten.erf(a)
+
+
+@decomposes(prims.signbit.default)
+def _signbit(a: Any) -> Any:
+    """Negative, or minus zero."""
+    if not a.dtype.is_floating_point:
+        return a < 0
+    return (a < 0) | ((a == 0) & (1 / a < 0))
+
+
+@decomposes(prims.fmax.default)
+def _fmax(a: Any, b: Any) -> Any:
+    """The larger; a number beats NaN."""
+    return torch.where(torch.isnan(a), b, torch.where(torch.isnan(b), a, torch.maximum(a, b)))
+
+
+@decomposes(prims.fmin.default)
+def _fmin(a: Any, b: Any) -> Any:
+    """The smaller; a number beats NaN."""
+    return torch.where(torch.isnan(a), b, torch.where(torch.isnan(b), a, torch.minimum(a, b)))
+
+
+@decomposes(prims.hypot.default)
+def _hypot(a: Any, b: Any) -> Any:
+    return torch.sqrt(a * a + b * b)
+
+
+@decomposes(
+    aten.bitwise_left_shift.Tensor,
+    aten.bitwise_left_shift.Tensor_Scalar,
+    aten.__lshift__.Tensor,
+    aten.__lshift__.Scalar,
+    prims.shift_left.default,
+)
+def _left_shift(a: Any, b: Any) -> Any:
+    """``a * 2**b``; bits leave at the top as they do in a product."""
+    return a * _power_of_two(a, b)
+
+
+@decomposes(
+    aten.bitwise_right_shift.Tensor,
+    aten.bitwise_right_shift.Tensor_Scalar,
+    aten.__rshift__.Tensor,
+    aten.__rshift__.Scalar,
+    prims.shift_right_arithmetic.default,
+)
+def _right_shift(a: Any, b: Any) -> Any:
+    """``a // 2**b``: rounding down is what keeping the sign bit does."""
+    return torch.div(a, _power_of_two(a, b), rounding_mode="floor")
+
+
+def _power_of_two(a: Any, b: Any) -> Any:
+    return torch.pow(2, b).to(a.dtype) if torch.is_tensor(b) else 2 ** int(b)
+
+
+@decomposes(aten._trilinear.default)
+def _trilinear(
+    a: Any,
+    b: Any,
+    c: Any,
+    expand1: Any,
+    expand2: Any,
+    expand3: Any,
+    sumdim: Any,
+    unroll_dim: int = 1,
+) -> Any:
+    """The product of three tensors broadcast along the given new dimensions, summed."""
+    factors = []
+    for factor, new in ((a, expand1), (b, expand2), (c, expand3)):
+        for dim in sorted(new):
+            factor = factor.unsqueeze(dim)
+        factors.append(factor)
+    product = factors[0] * factors[1] * factors[2]
+    return product.sum(list(sumdim)) if sumdim else product
+
+
+@decomposes(aten.diagonal.default)
+def _diagonal(a: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    """Every ``columns + 1``-th element of the flattened matrix."""
+    dim1, dim2 = dim1 % a.dim(), dim2 % a.dim()
+    outer = [d for d in range(a.dim()) if d not in (dim1, dim2)]
+    rows, columns = a.shape[dim1], a.shape[dim2]
+    length = max(min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns), 0)
+    if length == 0:
+        return a.new_zeros([*(a.shape[d] for d in outer), 0])
+    start = offset if offset >= 0 else -offset * columns
+    flat = aten.permute(a, [*outer, dim1, dim2]).flatten(-2)
+    return aten.slice(flat, -1, start, start + (length - 1) * (columns + 1) + 1, columns + 1)
+
+
+@decomposes(aten.as_strided.default)
+def _as_strided(a: Any, size: Any, stride: Any, storage_offset: Any = None) -> Any:
+    """Elements of the flattened tensor at ``offset + sum(index * stride)``; ``a`` is contiguous."""
+    places = torch.full([], storage_offset or 0, dtype=torch.int64, device=a.device)
+    for count, step in zip(size, stride, strict=True):
+        places = places.unsqueeze(-1) + torch.arange(count, device=a.device) * step
+    return aten.index_select(a.reshape(-1), 0, places.reshape(-1)).reshape(size)
+
+
+@decomposes(aten.slice_scatter.default)
+def _slice_scatter(
+    a: Any, source: Any, dim: int = 0, start: Any = None, end: Any = None, step: Any = 1
+) -> Any:
+    """What is before, the source, what is after; steps go PyTorch's way."""
+    if step != 1:
+        return decomposition_table[aten.slice_scatter.default](a, source, dim, start, end, step)
+    size = a.shape[dim]
+    start = 0 if start is None else max(start + size, 0) if start < 0 else min(start, size)
+    end = start + source.shape[dim]
+    before, after = aten.slice(a, dim, 0, start), aten.slice(a, dim, end, size)
+    return aten.cat([part for part in (before, source, after) if part.shape[dim] != 0], dim)
+
+
+@decomposes(aten.select_scatter.default)
+def _select_scatter(a: Any, source: Any, dim: int, index: Any) -> Any:
+    index = index + a.shape[dim] if index < 0 else index
+    return _slice_scatter(a, source.unsqueeze(dim), dim, index, index + 1)

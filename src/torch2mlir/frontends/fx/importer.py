@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 from torch.fx import GraphModule, Node
+from torch.utils import _pytree as pytree
 from xdsl.dialects.builtin import LocationAttr, StringAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -148,6 +149,8 @@ class GraphImporter:
             self.values[node] = self._item(node)
         elif isinstance(node.target, torch._ops.OpOverload):
             self._import_overload(node, node.target)
+        elif isinstance(node.target, type) and issubclass(node.target, tuple):
+            self.values[node] = [self.operand(item) for item in pytree.tree_leaves(node.args)]
         elif isinstance(node.target, torch._ops.HigherOrderOperator):
             self._import_higher_order(node, node.target)
         else:
@@ -210,6 +213,8 @@ class GraphImporter:
             op = ops.build(_SIZE_OPS[full_name], operands, [t.int_type])
         else:
             op_name = "torch." + full_name.replace("::", ".")
+            if full_name == "aten::as_strided":
+                _require_contiguous(node)
             written = mutation.written_argument(target, node)
             if written is not None:
                 op_name = mutation.functional_name(op_name)
@@ -400,6 +405,16 @@ _EMPTY_LIST_ELEMENT: Mapping[str, Attribute] = {
     "str": t.str_type,
     "Scalar": t.number_type,
 }
+
+
+def _require_contiguous(node: Node) -> None:
+    """Strides mean something only where the layout of the memory is known."""
+    source = node.args[0]
+    fake = source.meta.get("val") if isinstance(source, Node) else None
+    if isinstance(fake, torch.Tensor) and not fake.is_contiguous():
+        raise CaptureError(
+            "as_strided of a tensor that is not contiguous", hint="call .contiguous() before it"
+        )
 
 
 @cache
