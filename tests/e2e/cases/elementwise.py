@@ -122,8 +122,8 @@ case(
     _each(torch.isinf),
     f16(17, values=EDGES),
     bf16(17, values=EDGES),
-    f64(17, values=EDGES),
 )
+case("isinf_f64", torch.isinf, f64(17, values=EDGES))
 case("abs_of_unsigned", torch.abs, u8(6))
 case("neg_wraps", torch.neg, i32(3, values=(-(2**31), 2**31 - 1, 1)))
 case("clamp_integers", lambda x: x.clamp(-2, 3), i64("B", 3))

@@ -32,7 +32,7 @@ case("sum_of_bool_is_i64", lambda x: (x.sum(), x.sum(1)), b1("B", 4))
 case("sum_of_u8_is_i64", lambda x: x.sum(1), u8("B", 4, high=256))
 case(
     "sum_to_dtype",
-    lambda x: (x.sum(0, dtype=torch.float64), x.sum(0, dtype=torch.float16)),
+    lambda x: (x.sum(0, dtype=torch.float16), x.sum(0, dtype=torch.bfloat16)),
     f32("B", 4),
 )
 case("sum_of_nothing", lambda x: x.sum(0), f32(0, 3))
