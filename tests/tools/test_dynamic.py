@@ -43,7 +43,7 @@ def test_a_varying_batch_is_left_open(request_text: str | None) -> None:
         assert list(program.signature.ranges.values()) == [(2, 9)]
 
 
-@pytest.mark.parametrize("request_text", ["5:0", "nobody:0", "0:2"])
-def test_inputs_that_are_not_there_are_refused(request_text: str) -> None:
+@pytest.mark.parametrize("request_text", ["5:0", "nobody:0", "0:2", "scale:1"])
+def test_dimensions_that_cannot_vary_are_refused(request_text: str) -> None:
     with pytest.raises(InputError, match="--dynamic"):
         _export(request_text)

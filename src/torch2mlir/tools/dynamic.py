@@ -111,6 +111,12 @@ def _find(source: Source, tensors: list[Any], item: VaryingDim) -> Any:
             f"--dynamic {item.input}:{item.dim}: that input has {tensor.dim()} dimensions",
             hint="dimensions count from 0",
         )
+    if tensor.shape[item.dim] < 2:
+        raise InputError(
+            f"--dynamic {item.input}:{item.dim}: the example has size {tensor.shape[item.dim]} "
+            "there, which torch.export takes for a constant",
+            hint="give an example of size 2 or more",
+        )
     return tensor
 
 
