@@ -6,7 +6,7 @@ never uses a dynamic op.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import lru_cache, partial
 from typing import Any
 
@@ -59,6 +59,10 @@ class StablehloLowering(Lowering):
 
     target = "stablehlo"
     keep_unsigned = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._broadcasts: dict[Hashable, Tensor] = {}
 
     def scalar_type(self, type: Attribute) -> Attribute:
         elements: dict[Attribute, Attribute] = {t.int_type: i64, t.float_type: f64, t.bool_type: i1}
@@ -124,17 +128,29 @@ class StablehloLowering(Lowering):
         return self.in_entry(lambda: self._shape(sizes), ("shape", tuple(sizes)))
 
     def _shape(self, sizes: Sequence[KnownSize]) -> SSAValue:
-        one = TensorType(i32, [1])
-        parts = [self.emit(hlo.ReshapeOp, [self.size(s)], [one]).results[0] for s in sizes]
+        parts, constant = list[SSAValue](), list[KnownSize]()
+        for size in (*sizes, None):
+            if isinstance(size, int):
+                constant.append(size)
+                continue
+            if constant:
+                parts.append(self.shape(tuple(constant)))
+                constant.clear()
+            if size is not None:
+                parts.append(self._extent(size))
         if len(parts) == 1:
             return parts[0]
-        joined = self.emit(
-            hlo.ConcatenateOp,
-            parts,
-            [TensorType(i32, [len(parts)])],
-            {"dimension": hlo.i64_attr(0)},
-        )
-        return joined.results[0]
+        type = TensorType(i32, [len(sizes)])
+        properties = {"dimension": hlo.i64_attr(0)}
+        return self.emit(hlo.ConcatenateOp, parts, [type], properties).results[0]
+
+    def _extent(self, size: KnownSize) -> SSAValue:
+        """A size as a ``tensor<1xi32>``."""
+
+        def build() -> SSAValue:
+            return self.emit(hlo.ReshapeOp, [self.size(size)], [TensorType(i32, [1])]).results[0]
+
+        return self.in_entry(build, ("extent", size))
 
     def size_as_scalar(self, size: KnownSize) -> SSAValue:
         if isinstance(size, int):
@@ -325,13 +341,22 @@ class StablehloLowering(Lowering):
         self, x: Tensor, sizes: Sequence[KnownSize], places: Sequence[int]
     ) -> Tensor:
         """Dimension ``i`` of ``x`` becomes dimension ``places[i]``; sizes of 1 and the others are repeated."""
+        key = (x.value, tuple(sizes), tuple(places))
+        known = self._broadcasts.get(key)
+        if known is None:
+            known = self._broadcasts[key] = self._broadcast(x, sizes, places)
+        return known
+
+    def _broadcast(self, x: Tensor, sizes: Sequence[KnownSize], places: Sequence[int]) -> Tensor:
         properties: dict[str, Attribute] = {"broadcast_dimensions": hlo.i64_array(places)}
         if all(isinstance(size, int) for size in (*sizes, *x.sizes)):
             return self.op(hlo.BroadcastInDimOp, [x], sizes, x.dtype, properties)
         expanding = [i for i, size in enumerate(x.sizes) if size != sizes[places[i]]]
         kept = [i for i in range(x.rank) if i not in expanding]
-        properties["known_expanding_dimensions"] = hlo.i64_array(expanding)
-        properties["known_nonexpanding_dimensions"] = hlo.i64_array(kept)
+        if expanding:
+            properties["known_expanding_dimensions"] = hlo.i64_array(expanding)
+        if kept:
+            properties["known_nonexpanding_dimensions"] = hlo.i64_array(kept)
         operands = [x, self.shape(sizes)]
         return self.op(hlo.DynamicBroadcastInDimOp, operands, sizes, x.dtype, properties)
 
@@ -405,6 +430,12 @@ class StablehloLowering(Lowering):
         return self.op(hlo.DynamicPadOp, operands, sizes, x.dtype)
 
     def iota(self, sizes: Sequence[KnownSize], dim: int, dtype: Attribute) -> Tensor:
+        value = self.in_entry(
+            lambda: self._iota(sizes, dim, dtype).value, ("iota", tuple(sizes), dim, dtype)
+        )
+        return self.tensor(value, sizes, dtype)
+
+    def _iota(self, sizes: Sequence[KnownSize], dim: int, dtype: Attribute) -> Tensor:
         properties = {"iota_dimension": hlo.i64_attr(dim)}
         if all(isinstance(size, int) for size in sizes):
             return self.op(hlo.IotaOp, [], sizes, dtype, properties)
