@@ -45,7 +45,7 @@ from torch2mlir.dialects.linalg.structured import (
 from torch2mlir.dialects.torch.dims import Dim, KnownSize
 
 INDEX = IndexType()
-_WRAPS = {"overflowFlags": arith.IntegerOverflowAttr("none")}
+_WRAPS: dict[str, Attribute] = {"overflowFlags": arith.IntegerOverflowAttr("none")}
 _SIZE_ARITHMETIC: dict[str, tuple[type[Operation], dict[str, Attribute]]] = {
     "add": (arith.AddiOp, _WRAPS),
     "sub": (arith.SubiOp, _WRAPS),
@@ -143,7 +143,11 @@ class DynamicShapes(Lowering):
         return self.op(linalg.BroadcastOp, operands, sizes, x.dtype, properties)
 
     def count_to(self, size: KnownSize, dtype: Attribute) -> Tensor:
-        """``0, 1, 2, ..`` of a length known at run time, i32 or i64."""
+        """``0, 1, 2, ..`` of a length known at run time, i32 or i64.
+
+        IREE 3.13 fuses counting into what repeats the numbers and then computes wrong ones; it does not fuse across
+        ``tensor.reshape``.
+        """
         type = self.element_type(dtype)
         block = Block(arg_types=[type])
         index = linalg.IndexOp.of(0)
@@ -154,8 +158,16 @@ class DynamicShapes(Lowering):
             "iterator_types": iterator_types(parallel=1),
             SEGMENTS: segment_sizes(0, 1),
         }
-        empty = self._empty([size], dtype)
-        return self.op(linalg.GenericOp, [empty], [size], dtype, properties, [Region(block)])
+        line = self._empty([size], dtype)
+        counted = self.op(linalg.GenericOp, [line], [size], dtype, properties, [Region(block)])
+        row = self.op(tensor.ReshapeOp, [counted, self._row_shape(size)], [1, size], dtype)
+        return self.reshape(row, [size])
+
+    def _row_shape(self, size: KnownSize) -> SSAValue:
+        """``[1, size]`` as a tensor, made once."""
+        sizes, type = [self.size(1), self.size(size)], TensorType(INDEX, [2])
+        build = lambda: self.emit(tensor.FromElementsOp, sizes, [type]).results[0]  # noqa: E731
+        return self.in_entry(build, ("row shape", size))
 
     def extract_slice(
         self,

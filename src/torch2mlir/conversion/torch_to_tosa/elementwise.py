@@ -180,7 +180,7 @@ def _is_number(value: object) -> bool:
 
 
 def _bound(value: Any, dtype: Attribute) -> FloatAttr[Any]:
-    return FloatAttr(float(value), dtype)  # type: ignore[type-var]
+    return FloatAttr(float(value), dtype)
 
 
 @lowers("prims.convert_element_type")

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from xdsl.dialects.builtin import BoolAttr
+
 from torch2mlir.conversion import promotion
 from torch2mlir.conversion.lowering import Number, Tensor
 from torch2mlir.conversion.torch_to_tosa.casts import computed_dtype, si32
@@ -242,12 +244,17 @@ def _indexing(lower: TosaLowering, x: Tensor, indices: Sequence[Tensor | None]) 
 
 
 def _from_front(lower: TosaLowering, index: Tensor, size: KnownSize) -> Expr:
-    """Indices with negative ones counted from the end."""
+    """Indices with negative ones counted from the end: ``i + ((i >> 31) & size)``."""
     position = Expr(lower, lower.cast(index, si32))
     if promotion.is_unsigned(index.dtype):
         return position
-    length = Expr(lower, lower.splat(size, (1,) * index.rank, si32))
-    return (position < 0).where(position + length, position)
+    ones = (1,) * index.rank
+    exact = {"round": BoolAttr.from_bool(False)}
+    sign = lower.elementwise(
+        tosa.ArithmeticRightShiftOp, position.tensor, lower.splat(31, ones, si32), properties=exact
+    )
+    length = lower.splat(size, ones, si32)
+    return position + Expr(lower, lower.elementwise(tosa.BitwiseAndOp, sign, length))
 
 
 @lowers("aten.index.Tensor")

@@ -19,7 +19,6 @@ from functools import partial
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
-    DenseIntOrFPElementsAttr,
     Float64Type,
     FloatAttr,
     IntegerAttr,
@@ -40,7 +39,7 @@ from torch2mlir.dialects import tosa
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim, KnownSize
-from torch2mlir.dialects.weights import retyped_literal
+from torch2mlir.dialects.weights import dense_elements, retyped_literal
 
 lowers = partial(register, "tosa")
 
@@ -66,7 +65,8 @@ class TosaLowering(DynamicShapes):
         """i64 values that were widened, and what they were widened from."""
 
     def scalar_type(self, type: Attribute) -> Attribute:
-        return TensorType({t.int_type: i64, t.float_type: f64, t.bool_type: i1}[type], [])
+        elements: dict[Attribute, Attribute] = {t.int_type: i64, t.float_type: f64, t.bool_type: i1}
+        return TensorType(elements[type], [])
 
     def op(
         self,
@@ -107,9 +107,7 @@ class TosaLowering(DynamicShapes):
     def elements(self, values: Sequence[Number], sizes: Sequence[int], dtype: Attribute) -> Tensor:
         """A constant tensor of these elements; a single one is repeated."""
         type = self.tensor_type(sizes, dtype)
-        attribute = DenseIntOrFPElementsAttr.from_list(
-            type, [self._number(value, dtype) for value in values]
-        )
+        attribute = dense_elements(type, [self._number(value, dtype) for value in values])
         return self.constant(attribute, sizes, dtype)
 
     def _number(self, value: Number, dtype: Attribute) -> int | float:
@@ -139,8 +137,8 @@ class TosaLowering(DynamicShapes):
             return self.elements([value], sizes, dtype)  # type: ignore[arg-type]
         number, element = self._number(value, dtype), self.element_type(dtype)
         if promotion.is_float(dtype):
-            return self.fill(FloatAttr(number, element), sizes, dtype)  # type: ignore[arg-type]
-        return self.fill(IntegerAttr(number, element), sizes, dtype)  # type: ignore[arg-type]
+            return self.fill(FloatAttr(number, element), sizes, dtype)  # type: ignore[call-overload]
+        return self.fill(IntegerAttr(number, element), sizes, dtype)  # type: ignore[call-overload]
 
     def operand(self, value: Operand, dtype: Attribute) -> Tensor:
         """An operand of the op being lowered; numbers get its rank, since TOSA's operands have equal ranks."""
@@ -331,7 +329,7 @@ class TosaLowering(DynamicShapes):
         if x.sizes == tuple(sizes):
             return x
         lengths = [size if isinstance(size, int) else -1 for size in sizes]
-        operands = [x, self.shape(starts), self.shape(lengths)]
+        operands: list[Tensor | SSAValue] = [x, self.shape(starts), self.shape(lengths)]
         return self.op(tosa.SliceOp, operands, sizes, x.dtype)
 
     def _every_step(
@@ -377,7 +375,8 @@ class TosaLowering(DynamicShapes):
             return self._pad_by_joining(x, low, high, value)
         sizes = [dims.add(*parts) for parts in zip(low, x.sizes, high, strict=True)]
         amounts = [amount for pair in zip(low, high, strict=True) for amount in pair]
-        operands = [x, self.shape(amounts), self.splat(value, (1,), x.dtype)]  # type: ignore[arg-type]
+        fill = self.splat(value, (1,), x.dtype)
+        operands: list[Tensor | SSAValue] = [x, self.shape(amounts), fill]  # type: ignore[arg-type]
         return self.op(tosa.PadOp, operands, sizes, x.dtype)
 
     def _pad_by_joining(
