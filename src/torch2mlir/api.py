@@ -12,6 +12,7 @@ from torch2mlir.compiler import (
     legal_ops,
     lower_to_contract,
     pass_weights_as_arguments,
+    paused_garbage_collection,
 )
 from torch2mlir.errors import Torch2MLIRError
 from torch2mlir.runtime.compiled import CompiledFunction
@@ -59,8 +60,9 @@ def compile(
     )
     chosen.check_output_type(output_type)
     program = capture(model, *args, dynamic_shapes=dynamic_shapes, **kwargs)
-    lower_to_contract(program, legal_ops(output_type, backend_legal_ops))
-    pass_weights_as_arguments(program)
+    with paused_garbage_collection():
+        lower_to_contract(program, legal_ops(output_type, backend_legal_ops))
+        pass_weights_as_arguments(program)
     compiled = CompiledFunction(program, output_type, chosen)
     if not program.signature.ranges:
         compiled.compile_for()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import inspect
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
@@ -24,6 +25,7 @@ from torch2mlir.errors import CaptureError, Torch2MLIRError
 from torch2mlir.frontends.fx.exported import import_exported_program
 from torch2mlir.frontends.weights import TorchSource
 from torch2mlir.program import OUTPUT_TYPES, Program, StateInput
+from torch2mlir.transforms import decompose_complex_ops, refine_types  # noqa: F401 - slow to import, needed always
 from torch2mlir.transforms.lower_to_backend_contract import LowerToBackendContractPass
 from torch2mlir.transforms.weights_as_arguments import weights_as_arguments
 
@@ -72,10 +74,10 @@ def _export(
     except Torch2MLIRError:
         raise
     except Exception as error:
-        reason = str(error).strip().splitlines()
+        reason = [line for line in str(error).strip().splitlines() if line.strip()]
         raise CaptureError(
             f"torch.export cannot capture the model: {type(error).__name__}: "
-            f"{reason[0] if reason else 'no reason given'}",
+            + ("\n  ".join(reason[:4]) if reason else "no reason given"),
             location=_user_line(error),
             hint="data-dependent control flow and shapes cannot be captured whole: rewrite them with torch.where or "
             "torch.cond, or see torch.export.draft_export(..) for a report of everything in the way",
@@ -111,8 +113,21 @@ class _FunctionModule(torch.nn.Module):
             forward.__code__ = forward.__code__.replace(
                 co_filename=code.co_filename, co_firstlineno=code.co_firstlineno - 1
             )
-        forward.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+        with suppress(ValueError):  # PyTorch's own functions have no signature
+            forward.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
         self.forward = forward
+
+
+@contextmanager
+def paused_garbage_collection() -> Iterator[None]:
+    """Building IR makes many objects and no garbage: the collector would walk all of PyTorch for nothing."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def lower_to_contract(program: Program, backend_legal_ops: Sequence[str] = ()) -> Program:
@@ -259,6 +274,7 @@ def _save_weights(weights: Mapping[str, torch.Tensor], target: Path) -> None:
     partial = target.with_name(f".{target.name}.partial")
     try:
         save_file(distinct, partial)
+        partial.chmod(0o644)
         os.replace(partial, target)
     finally:
         partial.unlink(missing_ok=True)
@@ -297,14 +313,17 @@ def export_and_import(
         raise Torch2MLIRError(
             f"unknown weights mode '{weights}'", hint=f"use one of {', '.join(WEIGHT_MODES)}"
         )
-    program = capture(model, *args, dynamic_shapes=dynamic_shapes, func_name=func_name, **kwargs)
-    if output_type != "raw":
-        lower_to_contract(program, legal_ops(output_type, backend_legal_ops))
-    if weights == "arguments":
-        pass_weights_as_arguments(program)
-    if output_type in ("raw", "torch"):
-        if output_type == "torch" and program.signature.ranges:
-            bind_all_shapes(program.module)
-        return MlirModule(program, weights)
-    module = convert_module(program.module, output_type)
-    return MlirModule(replace(program, module=module, output_type=output_type), weights)
+    if not isinstance(model, torch.export.ExportedProgram | Program):
+        model = _export(model, args, kwargs, dynamic_shapes)
+    with paused_garbage_collection():
+        program = capture(model, func_name=func_name)
+        if output_type != "raw":
+            lower_to_contract(program, legal_ops(output_type, backend_legal_ops))
+        if weights == "arguments":
+            pass_weights_as_arguments(program)
+        if output_type in ("raw", "torch"):
+            if output_type == "torch" and program.signature.ranges:
+                bind_all_shapes(program.module)
+            return MlirModule(program, weights)
+        module = convert_module(program.module, output_type)
+        return MlirModule(replace(program, module=module, output_type=output_type), weights)

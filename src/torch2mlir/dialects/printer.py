@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Dialect, Operation, TypeAttribute
 from xdsl.printer import Printer
 
 from torch2mlir.dialects.linalg import materialize_bodies
-from torch2mlir.dialects.weights import TensorSource, WeightAttr
+from torch2mlir.dialects.weights import CHUNK_BYTES, TensorSource, WeightAttr
 
 RESOURCE_ALIGNMENT = 64
 """The alignment announced to readers of ``dense_resource`` blobs, in bytes."""
@@ -103,14 +103,14 @@ class _Accumulator:
 
     def __init__(self) -> None:
         self._parts: list[str] = []
-        self._size = 0
+        self._pending = 0
         self.text = ""
 
     def write(self, text: str) -> int:
         """Appends text."""
         self._parts.append(text)
-        self._size += len(text)
-        if self._size > 1 << 16:
+        self._pending += len(text)
+        if self._pending > max(CHUNK_BYTES, len(self.text) // 16):
             self.flush()
         return len(text)
 
@@ -118,7 +118,7 @@ class _Accumulator:
         """Moves what is pending into :attr:`text`."""
         pending = "".join(self._parts)
         self._parts.clear()
-        self._size = 0
+        self._pending = 0
         text, self.text = (
             self.text,
             "",

@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import Any
 
 from xdsl.dialects.builtin import (
     BytesAttr,
@@ -129,3 +130,11 @@ def retyped_literal(value: Attribute, type: TensorType[Attribute]) -> Attribute:
     if isinstance(value, DenseIntOrFPElementsAttr) and value.type != type:
         return DenseIntOrFPElementsAttr(type, value.data)  # type: ignore[type-var]
     return value
+
+
+def dense_elements(type: TensorType[Any], values: Sequence[Any]) -> DenseIntOrFPElementsAttr:
+    """A dense literal; a single value stands for all elements and is kept once (xDSL's own builder repeats it)."""
+    if len(values) != 1:
+        return DenseIntOrFPElementsAttr.from_list(type, list(values))
+    single = DenseIntOrFPElementsAttr.from_list(TensorType(type.element_type, []), list(values))
+    return DenseIntOrFPElementsAttr(type, single.data)

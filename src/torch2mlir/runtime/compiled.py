@@ -76,7 +76,9 @@ class CompiledFunction:
         symbols = self._binder.symbols(leaves)
         loaded = self._executable(symbols if self.engine.needs_static_shapes else ())
         arguments = [
-            _as_tensor(leaves[i.position]) if isinstance(i, UserInput) else self._state(i, index, loaded)
+            _as_tensor(leaves[i.position])
+            if isinstance(i, UserInput)
+            else self._state(i, index, loaded)
             for index, i in enumerate(signature.inputs)
         ]
         results = loaded.executable(arguments)

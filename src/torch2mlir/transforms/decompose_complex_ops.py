@@ -172,7 +172,9 @@ class Decomposer:
                 old.replace_all_uses_with(new)
         op.detach()
         op.erase()
-        for inserted in added:  # writes in PyTorch's decompositions become ops that are not core either
+        for (
+            inserted
+        ) in added:  # writes in PyTorch's decompositions become ops that are not core either
             if isinstance(inserted, RegistryOp) and inserted.name not in self.keep:
                 self._decompose(inserted, block, constants)
 

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 import torch._refs  # registers the reference decompositions
 from torch._decomp import core_aten_decompositions, decomposition_table
-from torch._ops import OpOverload
+from torch._ops import OpOverload, OpOverloadPacket
 
 from torch2mlir.transforms.core_ops import CORE_OPS, IDENTITIES
 
@@ -37,7 +37,7 @@ def find_overload(op_name: str) -> OpOverload | None:
     _, namespace, name, *overload = op_name.split(".")
     packet = getattr(getattr(torch.ops, namespace), name, None)
     chosen = ".".join(overload) or "default"
-    if packet is None or chosen not in packet.overloads():
+    if not isinstance(packet, OpOverloadPacket) or chosen not in packet.overloads():
         return None
     found: OpOverload = getattr(packet, chosen)
     return found
@@ -232,6 +232,24 @@ def _batch_norm_inference(
     out = input * scale.view(channels).to(input.dtype) + shift.view(channels).to(input.dtype)
     empty = input.new_empty(0)
     return out, empty, empty
+
+
+@decomposes(aten.batch_norm.default)
+def _batch_norm(
+    input: Any,
+    weight: Any,
+    bias: Any,
+    mean: Any,
+    variance: Any,
+    training: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool = False,
+) -> Any:
+    """In inference the affine step at once; in training PyTorch's own form, which updates the statistics."""
+    if not training:
+        return _batch_norm_inference(input, weight, bias, mean, variance, momentum, eps)[0]
+    return aten.native_batch_norm(input, weight, bias, mean, variance, training, momentum, eps)[0]
 
 
 @decomposes(aten.split_with_sizes.default)

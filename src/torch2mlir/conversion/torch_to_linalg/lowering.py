@@ -19,7 +19,6 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     BFloat16Type,
     DenseArrayBase,
-    DenseIntOrFPElementsAttr,
     Float16Type,
     IntegerAttr,
     TensorType,
@@ -42,7 +41,7 @@ from torch2mlir.dialects.linalg.structured import SEGMENTS, segment_sizes
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim, KnownSize
-from torch2mlir.dialects.weights import retyped_literal
+from torch2mlir.dialects.weights import dense_elements, retyped_literal
 
 lowers = partial(register, "linalg-on-tensors")
 
@@ -531,4 +530,4 @@ def _splat_literal(value: Number, type: TensorType[Any]) -> Attribute:
         element = tuple(part.value.data for part in number)
     else:
         element = number.value.data  # type: ignore[attr-defined]
-    return DenseIntOrFPElementsAttr.from_list(type, [element])
+    return dense_elements(type, [element])

@@ -13,7 +13,6 @@ from typing import Any
 from xdsl.dialects.builtin import (
     BFloat16Type,
     ComplexType,
-    DenseIntOrFPElementsAttr,
     Float16Type,
     IntegerType,
     TensorType,
@@ -32,7 +31,7 @@ from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim, KnownSize
-from torch2mlir.dialects.weights import retyped_literal
+from torch2mlir.dialects.weights import dense_elements, retyped_literal
 
 lowers = partial(register, "stablehlo")
 
@@ -226,9 +225,15 @@ class StablehloLowering(Lowering):
         branches = [self._filled(x, first) for x in (on_true, on_false)]
         return self.op(hlo.SelectOp, [condition, *branches], first.sizes, first.dtype)
 
-    def elementwise(self, code: Code, *operands: Operand, computed: Attribute) -> Tensor:
-        """An op, or a formula of several, on operands of type ``computed`` broadcast to the result's sizes."""
+    def elementwise(
+        self, code: Code, *operands: Operand, computed: Attribute | None = None
+    ) -> Tensor:
+        """An op, or a formula of several, on operands broadcast to the result's sizes.
+
+        Elements are converted to ``computed`` first, by default the result's type.
+        """
         out = self.out
+        computed = out.dtype if computed is None else computed
         tensors = [
             self.broadcast_to(self.cast(operand, computed), out.sizes)
             if isinstance(operand, Tensor)
@@ -444,7 +449,7 @@ class StablehloLowering(Lowering):
 
 def _constant(type: TensorType[Any], values: Sequence[Any]) -> hlo.ConstantOp:
     """A literal of all elements, or of the one that all are."""
-    value = DenseIntOrFPElementsAttr.from_list(type, list(values))
+    value = dense_elements(type, values)
     return hlo.ConstantOp.create(result_types=[type], properties={"value": value})
 
 

@@ -80,7 +80,7 @@ def _atan_of_quotient(numerator: Expr, denominator: Expr) -> Expr:
 
 
 def atan(x: Expr) -> Expr:
-    """Odd; above 1 it is ``pi/2 - atan(1 / x)``."""
+    """Odd; above 1, a right angle less the arc tangent of the reciprocal."""
     size = abs(x)
     steep = size > 1.0
     angle = _atan_up_to_one(steep.where(size.reciprocal(), size))
@@ -109,7 +109,7 @@ def _asin_up_to_half(x: Expr, square: Expr) -> Expr:
 
 
 def asin(x: Expr) -> Expr:
-    """Odd; above 1/2 it is ``pi/2 - 2 asin(sqrt((1 - x) / 2))``."""
+    """Odd; above a half, a right angle less twice the arc sine of the root of half the rest."""
     size = abs(x)
     upper = size > 0.5
     square = upper.where(0.5 - size * 0.5, size * size)

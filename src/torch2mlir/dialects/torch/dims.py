@@ -106,7 +106,7 @@ def _scaled(coefficient: int, factor: KnownSize) -> KnownSize:
 
 
 def mul(*dims: KnownSize) -> KnownSize:
-    """The product; sums are multiplied out by constants only, and their own constants are taken out of longer products."""
+    """The product; sums are multiplied out by constants only, and longer products take their constants out."""
     constant, factors = 1, list[Dim]()
     for dim in dims:
         if isinstance(dim, int):
