@@ -1,8 +1,8 @@
 """Regenerates the torch dialect's schema file from the installed PyTorch.
 
-Every line of ``src/torch2mlir/dialects/torch/schemas.txt`` is one overload in PyTorch's own schema language, after a
-``+`` if the published ``torch-mlir`` package registers the op (its tools then take it in its own spelling) or a ``-`` if
-it does not (they take it as ``torch.operator``). Run it after moving either package.
+Every line of ``src/torch2mlir/dialects/torch/schemas.txt`` is one overload in PyTorch's own schema language. Before it
+stands ``+`` if the published ``torch-mlir`` package registers the op (its tools then take it in its own spelling), or
+``-`` if it does not (they take it as ``torch.operator``). Run it after moving either package.
 """
 
 from __future__ import annotations
