@@ -59,7 +59,11 @@ def isinf(lower: StablehloLowering, x: Tensor) -> Tensor:
     if isinstance(x.dtype, IntegerType):
         return lower.splat(False, x.sizes, i1)
     if isinstance(x.dtype, ComplexType):
-        # infinite if a part is, NaN or not
-        x = lower.apply(hlo.AbsOp, x, dtype=x.dtype.element_type)
-        return lower.compare("EQ", x, math.inf)
+        part = x.dtype.element_type
+        parts = [lower.apply(op_class, x, dtype=part) for op_class in (hlo.RealOp, hlo.ImagOp)]
+        return lower.apply(hlo.OrOp, *(_is_infinite(lower, p) for p in parts))
+    return _is_infinite(lower, x)
+
+
+def _is_infinite(lower: StablehloLowering, x: Tensor) -> Tensor:
     return lower.compare("EQ", lower.apply(hlo.AbsOp, x), math.inf)

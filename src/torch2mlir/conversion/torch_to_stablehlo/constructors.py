@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from xdsl.dialects.builtin import f64
-
-from torch2mlir.conversion import promotion
 from torch2mlir.conversion.lowering import Number, Scalar, Tensor
 from torch2mlir.conversion.torch_to_stablehlo.lowering import (
     StablehloLowering,
@@ -37,10 +34,9 @@ def arange(
     step: Number | Dim | Scalar,
     *_: Any,
 ) -> Tensor:
-    """``start + i * step``; half floats in f32, integers of fractions in f64."""
+    """``start + i * step``, of integers with fractions cut off both; half floats in f32."""
     dtype, sizes = lower.out.dtype, lower.out.sizes
-    fractions = any(isinstance(number, float) for number in (start, step))
-    computed = f64 if fractions and not promotion.is_float(dtype) else widened(dtype)
+    computed = widened(dtype)
     result = lower.iota(sizes, 0, computed)
     if step != 1:
         result = lower.apply(hlo.MulOp, result, lower.splat(step, sizes, computed))
