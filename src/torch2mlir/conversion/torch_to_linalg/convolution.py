@@ -114,7 +114,9 @@ def windowed(
     strides: Sequence[int],
     dilations: Sequence[int],
 ) -> Tensor:
-    """A named op that moves a window over a tensor."""
+    """A named op that moves a window over a tensor; ``init`` if there are no elements."""
+    if 0 in x.sizes or 0 in window.sizes:
+        return init
     properties = window_properties(strides, dilations)
     return lower.op(op_class, [x, window, init], init.sizes, init.dtype, properties)
 
@@ -196,13 +198,15 @@ def spread(
 
     Negative amounts around, of paddings wider than the window, are cut off.
     """
+    x = between(lower, x, strides)
     reach = [
         dilation * (lower.static(size, "the size of a window") - 1)
         for dilation, size in zip(dilations, weight.sizes[2:], strict=True)
     ]
     low = [0, 0, *(r - p for r, p in zip(reach, paddings, strict=True))]
-    high = [0, 0, *(a + o for a, o in zip(low[2:], output_paddings, strict=True))]
-    x = between(lower, x, [1, 1, *strides])
+    # the last element has zeros behind it already
+    beyond = [o - (s - 1) for o, s in zip(output_paddings, strides, strict=True)]
+    high = [0, 0, *(a + b for a, b in zip(low[2:], beyond, strict=True))]
     cut = [max(0, -a) for a in low]
     sizes = [
         dims.sub(size, max(0, -a) + max(0, -b))
@@ -213,14 +217,20 @@ def spread(
 
 
 def between(lower: LinalgLowering, x: Tensor, strides: Sequence[int]) -> Tensor:
-    """``strides[i] - 1`` zeros between neighbours along dimension ``i``."""
+    """``strides[i] - 1`` zeros after every element along the ``i``-th dimension of the window.
+
+    As padding of dimensions of size 1: a strided tensor.insert_slice comes out wrong from IREE 3.13.
+    """
     if all(stride == 1 for stride in strides):
         return x
-    sizes = [
-        dims.add(dims.mul(stride, dims.sub(size, 1)), 1)
-        for size, stride in zip(x.sizes, strides, strict=True)
-    ]
-    return lower.insert_slice(x, lower.full(0, sizes, x.dtype), [0] * x.rank, x.sizes, strides)
+    apart, after = list(x.sizes[:2]), [0, 0]
+    sizes = list(x.sizes[:2])
+    for size, stride in zip(x.sizes[2:], strides, strict=True):
+        apart += [size, 1]
+        after += [0, stride - 1]
+        sizes.append(dims.mul(size, stride))
+    padded = lower.pad(lower.reshape(x, apart), [0] * len(after), after, 0)
+    return lower.reshape(padded, sizes)
 
 
 def turned(lower: LinalgLowering, weight: Tensor, groups: int) -> Tensor:

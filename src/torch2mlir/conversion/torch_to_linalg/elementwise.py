@@ -77,6 +77,11 @@ def bitwise_not(s: Scalars, x: Scalar) -> Scalar:
     return s("xor", x, -1)
 
 
+def log10(s: Scalars, x: Scalar) -> Scalar:
+    """``log(x) / log(10)``: engines without a C library have no math.log10."""
+    return s("div", s("log", x), math.log(10))
+
+
 def rounding(word: str) -> ScalarCode:
     """A rounding function; integers are what they are."""
     return lambda s, x: x if isinstance(x.dtype, IntegerType) else s(word, x)
@@ -87,7 +92,7 @@ def function(word: str) -> ScalarCode:
     return lambda s, x: s(word, x)
 
 
-FUNCTIONS = "acos acosh asin asinh atan atanh cos cosh erf exp expm1 log log10 log1p log2 rsqrt sin sinh sqrt tan tanh"
+FUNCTIONS = "acos acosh asin asinh atan atanh cos cosh erf exp expm1 log log1p log2 rsqrt sin sinh sqrt tan tanh"
 """ATen ops that are a word of the same name."""
 
 UNARY: dict[str, ScalarCode] = {
@@ -97,6 +102,7 @@ UNARY: dict[str, ScalarCode] = {
     "aten.trunc": rounding("trunc"),
     # halves go to the even neighbour
     "aten.round": rounding("roundeven"),
+    "aten.log10": log10,
     "aten.sigmoid": sigmoid,
     "aten.reciprocal": reciprocal,
     "aten.neg": negative,

@@ -27,7 +27,9 @@ def product(
     init: Tensor,
     maps: Attribute | None = None,
 ) -> Tensor:
-    """``init`` plus a matrix product, in the element type of ``init``."""
+    """``init`` plus a matrix product, in the element type of ``init``; only ``init`` if there are no elements."""
+    if 0 in x.sizes or 0 in y.sizes:
+        return init
     properties: dict[str, Attribute] = {SEGMENTS: segment_sizes(2, 1)}
     if maps is not None:
         properties["indexing_maps"] = maps

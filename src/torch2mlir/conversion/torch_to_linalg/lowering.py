@@ -434,40 +434,16 @@ class LinalgLowering(Lowering):
         kept: Sequence[KnownSize],
     ) -> Tensor:
         """A window of a tensor; ``kept`` are its sizes without dimensions of size 1 to be dropped."""
-        dynamic, properties = self._window(1, starts, sizes, steps)
-        return self.op(tensor.ExtractSliceOp, [x, *dynamic], kept, x.dtype, properties)
-
-    def insert_slice(
-        self,
-        source: Tensor,
-        into: Tensor,
-        starts: Sequence[KnownSize],
-        sizes: Sequence[KnownSize],
-        steps: Sequence[int],
-    ) -> Tensor:
-        """A tensor with a window of it replaced."""
-        dynamic, properties = self._window(2, starts, sizes, steps)
-        operands = [source, into, *dynamic]
-        return self.op(tensor.InsertSliceOp, operands, into.sizes, into.dtype, properties)
-
-    def _window(
-        self,
-        tensors: int,
-        starts: Sequence[KnownSize],
-        sizes: Sequence[KnownSize],
-        steps: Sequence[int],
-    ) -> tuple[list[SSAValue], dict[str, Attribute]]:
-        """Operands and properties that describe a window of a tensor."""
         static_offsets, offsets = self.mixed(starts)
         static_sizes, dynamic = self.mixed(sizes)
-        segments = [*[1] * tensors, len(offsets), len(dynamic), 0]
         properties: dict[str, Attribute] = {
             "static_offsets": static_offsets,
             "static_sizes": static_sizes,
             "static_strides": i64_array(tuple(steps)),
-            SEGMENTS: DenseArrayBase.from_list(i32, segments),
+            SEGMENTS: DenseArrayBase.from_list(i32, [1, len(offsets), len(dynamic), 0]),
         }
-        return [*offsets, *dynamic], properties
+        operands = [x, *offsets, *dynamic]
+        return self.op(tensor.ExtractSliceOp, operands, kept, x.dtype, properties)
 
     def concatenate(self, xs: Sequence[Tensor], dim: int) -> Tensor:
         if len(xs) == 1:

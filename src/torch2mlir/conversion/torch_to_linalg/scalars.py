@@ -77,7 +77,6 @@ WORDS: dict[str, Word] = {
     "expm1": Word(math.ExpM1Op, None, None, complex.Expm1Op),
     "floor": Word(math.FloorOp),
     "log": Word(math.LogOp, None, None, complex.LogOp),
-    "log10": Word(math.Log10Op),
     "log1p": Word(math.Log1pOp, None, None, complex.Log1pOp),
     "log2": Word(math.Log2Op),
     "pow": Word(math.PowFOp, None, None, complex.PowOp),

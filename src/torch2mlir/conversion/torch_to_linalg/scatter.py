@@ -1,14 +1,18 @@
 """Writing elements to positions that tensors tell, in Linalg-on-Tensors.
 
 Linalg has no scatter, and a loop of single writes would run one after another wherever it ran. So every place of the
-result asks who wrote to it: a reduction over the positions finds the last one, or adds all of them up. That takes the
-product of both sizes in comparisons, but it is parallel, deterministic, and the last one wins as in a sequential
-program. Positions outside a tensor write nothing.
+result asks who wrote to it: a reduction over the positions adds up what was written there, or finds the last writer,
+and a second loop nest takes its element. That takes the product of both sizes in comparisons, but it is parallel,
+deterministic, and the last one wins as in a sequential program. Positions outside a tensor write nothing.
+
+Nothing is computed into an operand: IREE 3.13 would update the caller's own tensor in place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+
+from xdsl.ir import Attribute
 
 from torch2mlir.conversion import promotion
 from torch2mlir.conversion.lowering import Number, Operand, Scalar, Tensor
@@ -18,52 +22,125 @@ from torch2mlir.conversion.torch_to_linalg.indexing import check_indices, index_
 from torch2mlir.conversion.torch_to_linalg.lowering import (
     Access,
     LinalgLowering,
-    Subscript,
     broadcast_subscripts,
     lowers,
     widened,
 )
 from torch2mlir.conversion.torch_to_linalg.scalars import INDEX, Scalars
+from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import KnownSize
+
+# who wrote
+
+
+def last_writer(
+    lower: LinalgLowering,
+    shape: Sequence[KnownSize],
+    positions: Sequence[KnownSize],
+    accesses: Sequence[Access],
+    matches: Callable[..., Scalar],
+) -> Tensor:
+    """For each element of ``shape`` the number of the last position that writes to it, -1 if none does.
+
+    Args:
+        lower: the context.
+        shape: the first loops.
+        positions: the sizes of the positions, the loops after those; their numbers count in row-major order.
+        accesses: what ``matches`` reads.
+        matches: ``matches(s, *elements)``, whether a position writes to an element.
+    """
+    rank = len(shape)
+
+    def build(s: Scalars, *elements: Scalar) -> Scalar:
+        here = matches(s, *elements[:-1])
+        number = s.index(rank)
+        for loop, size in enumerate(positions[1:], rank + 1):
+            number = s("add", s("mul", number, lower.number(size, INDEX)), s.index(loop))
+        return s("max", s.select(here, s.cast(number, si64), -1), elements[-1])
+
+    output = (lower.full(-1, shape, si64), range(rank))
+    return lower.nest("p" * rank + "r" * len(positions), accesses, [output], build)[0]
+
+
+def position_of(s: Scalars, number: Scalar, positions: Sequence[KnownSize]) -> list[Scalar]:
+    """The position of a number in row-major order; some position for -1."""
+    rest = s.cast(s("max", number, 0), INDEX)
+    position = list[Scalar]()
+    for size in reversed(positions[1:]):
+        count = s.lower.number(size, INDEX)
+        position.insert(0, s("rem", rest, count))
+        rest = s("div", rest, count)
+    return [rest, *position]
+
 
 # along one dimension, the index as large as the source
 
 
-def _written(
+def _along(
     lower: LinalgLowering, x: Tensor, dim: int, index: Tensor, source: Operand, adds: bool
 ) -> Tensor:
     """``x[i, index[i, j, k], k] = source[i, j, k]`` for ``dim == 1``, or ``+=``.
 
-    Only the part of ``x`` that the index covers in the other dimensions is computed.
+    Writers are only sought for the part of ``x`` that the index covers in the other dimensions.
     """
     if x.rank == 0:
         return _to_rank_0(lower, x, index, source, adds)
+    if 0 in index.sizes:
+        return x
     over, rank = lower.dim(dim, x.rank), x.rank
-    dtype = widened(x.dtype) if adds else x.dtype
     covered = [x.sizes[d] if d == over else index.sizes[d] for d in range(rank)]
-    part = lower.slice(lower.cast(x, dtype), [0] * rank, covered, [1] * rank)
-    read: list[Subscript] = [rank if d == over else d for d in range(rank)]
-    accesses: list[Access] = [(index, read)]
-    if isinstance(source, Tensor):
-        used = lower.slice(source, [0] * rank, index.sizes, [1] * rank)
-        accesses.append((used, read))
-    else:
-        number = lower.number(source, dtype)
+    rest = [dims.sub(all_, part) for all_, part in zip(x.sizes, covered, strict=True)]
+    read = [rank if d == over else d for d in range(rank)]
 
-    def build(s: Scalars, position: Scalar, *elements: Scalar) -> Scalar:
-        element = s.cast(elements[0], dtype) if isinstance(source, Tensor) else number
-        here = s.compare("eq", s.cast(position, INDEX), s.index(over))
-        return _combined(s, here, element, elements[-1], adds)
+    def matches(s: Scalars, position: Scalar) -> Scalar:
+        return s.compare("eq", s.cast(position, INDEX), s.index(over))
 
-    (result,) = lower.nest("p" * rank + "r", accesses, [(part, range(rank))], build)
-    result = lower.cast(result, x.dtype)
-    if tuple(covered) == x.sizes:
-        return result
-    return lower.insert_slice(result, x, [0] * rank, covered, [1] * rank)
+    if adds and isinstance(source, Tensor):
+        source = lower.slice(source, [0] * rank, index.sizes, [1] * rank)
+        accesses: list[Access] = [(index, read), (source, read)]
+        total = summed(lower, covered, accesses, matches, widened(x.dtype))
+        total = lower.pad(total, [0] * rank, rest, 0)
+        return lower.elementwise(addition, x, total, computed=total.dtype)
+    positions = [index.sizes[over]]
+    writer = last_writer(lower, covered, positions, [(index, read)], matches)
+    writer = lower.pad(writer, [0] * rank, rest, -1)
+
+    def choose(s: Scalars, old: Scalar, number: Scalar) -> Scalar:
+        if isinstance(source, Tensor):
+            (place,) = position_of(s, number, positions)
+            places = [place if d == over else _within(s, d, index, rest) for d in range(rank)]
+            new = s.extract(source, places)
+        else:
+            new = lower.number(source, x.dtype)
+        return s.select(s.compare("ge", number, 0), s.cast(new, x.dtype), old)
+
+    return lower.compute(choose, [(x, range(rank)), (writer, range(rank))], x.sizes, x.dtype)
 
 
-def _combined(s: Scalars, here: Scalar, new: Scalar, old: Scalar, adds: bool) -> Scalar:
-    return s.select(here, addition(s, old, new) if adds else new, old)
+def _within(s: Scalars, loop: int, index: Tensor, rest: Sequence[KnownSize]) -> Scalar:
+    """A loop's place, or the last place of the index where the loop goes beyond it."""
+    if rest[loop] == 0:
+        return s.index(loop)
+    return s("min", s.index(loop), s.lower.number(dims.sub(index.sizes[loop], 1), INDEX))
+
+
+def summed(
+    lower: LinalgLowering,
+    shape: Sequence[KnownSize],
+    accesses: Sequence[Access],
+    matches: Callable[..., Scalar],
+    dtype: Attribute,
+    positions: int = 1,
+) -> Tensor:
+    """For each element of ``shape`` the sum of the last access over those positions that match; see last_writer."""
+    rank = len(shape)
+
+    def build(s: Scalars, *elements: Scalar) -> Scalar:
+        *read, value, total = elements
+        return addition(s, total, s.select(matches(s, *read), s.cast(value, dtype), 0))
+
+    output = (lower.full(0, shape, dtype), range(rank))
+    return lower.nest("p" * rank + "r" * positions, accesses, [output], build)[0]
 
 
 def _to_rank_0(
@@ -81,7 +158,7 @@ def scatter_src(
     lower: LinalgLowering, x: Tensor, dim: int, index: Tensor, source: Tensor
 ) -> Tensor:
     """``x`` with elements of the source written along a dimension."""
-    return _written(lower, x, dim, index, source, adds=False)
+    return _along(lower, x, dim, index, source, adds=False)
 
 
 @lowers("aten.scatter.value")
@@ -89,7 +166,7 @@ def scatter_value(
     lower: LinalgLowering, x: Tensor, dim: int, index: Tensor, value: Number
 ) -> Tensor:
     """``x`` with a number written along a dimension."""
-    return _written(lower, x, dim, index, value, adds=False)
+    return _along(lower, x, dim, index, value, adds=False)
 
 
 @lowers("aten.scatter_add")
@@ -97,7 +174,7 @@ def scatter_add(
     lower: LinalgLowering, x: Tensor, dim: int, index: Tensor, source: Tensor
 ) -> Tensor:
     """``x`` with elements of the source added along a dimension."""
-    return _written(lower, x, dim, index, source, adds=True)
+    return _along(lower, x, dim, index, source, adds=True)
 
 
 # at indices that broadcast together, whole slices at a time
@@ -176,7 +253,8 @@ def _where(lower: LinalgLowering, x: Tensor, mask: Tensor, value: Tensor, adds: 
     """The value, or its sum with ``x``, where a mask over the first dimensions holds."""
 
     def build(s: Scalars, here: Scalar, old: Scalar, new: Scalar) -> Scalar:
-        return _combined(s, here, s.cast(new, x.dtype), old, adds)
+        new = s.cast(new, x.dtype)
+        return s.select(here, addition(s, old, new) if adds else new, old)
 
     accesses: list[Access] = [(mask, range(mask.rank)), (x, range(x.rank))]
     accesses.append((value, [None] * value.rank))
@@ -184,47 +262,41 @@ def _where(lower: LinalgLowering, x: Tensor, mask: Tensor, value: Tensor, adds: 
 
 
 def _added(lower: LinalgLowering, places: _Places, values: Tensor) -> Tensor:
-    x, dtype, count = places.x, widened(places.x.dtype), len(places.sizes)
-    block = list(range(x.rank, x.rank + count))
+    x, count = places.x, len(places.sizes)
+    block = range(x.rank, x.rank + count)
 
-    def build(s: Scalars, *elements: Scalar) -> Scalar:
-        *positions, value, total = elements
-        here = places.matches(s, positions, places.indexed)
-        return _combined(s, here, s.cast(value, dtype), total, adds=True)
+    def matches(s: Scalars, *positions: Scalar) -> Scalar:
+        return places.matches(s, positions, places.indexed)
 
-    inputs = places.accesses(x.rank)
-    inputs.append((values, places.value_subscripts(values, block, places.whole)))
-    output = (lower.cast(x, dtype), range(x.rank))
-    kinds = "p" * x.rank + "r" * count
-    return lower.cast(lower.nest(kinds, inputs, [output], build)[0], x.dtype)
+    accesses = places.accesses(x.rank)
+    accesses.append((values, places.value_subscripts(values, block, places.whole)))
+    total = summed(lower, x.sizes, accesses, matches, widened(x.dtype), count)
+    return lower.elementwise(addition, x, total, computed=total.dtype)
 
 
 def _replaced(lower: LinalgLowering, places: _Places, values: Tensor) -> Tensor:
-    """First who writes each indexed position, the last one or nobody, then the elements."""
+    """First who writes each indexed position, then the elements."""
     x, count, rank = places.x, len(places.sizes), len(places.indexed)
     if count == 0:
         return _replaced_once(lower, places, values)
+    if 0 in places.sizes:
+        return x
+
+    def matches(s: Scalars, *positions: Scalar) -> Scalar:
+        return places.matches(s, positions, range(rank))
+
     covered = [x.sizes[d] for d in places.indexed]
-    writers = [(lower.full(-1, covered, si64), range(rank)) for _ in places.sizes]
+    writer = last_writer(lower, covered, places.sizes, places.accesses(rank), matches)
 
-    def find(s: Scalars, *elements: Scalar) -> list[Scalar]:
-        positions, known = elements[: len(places.indices)], elements[len(places.indices) :]
-        here = places.matches(s, positions, range(rank))
-        return [s.select(here, s.cast(s.index(rank + d), si64), old) for d, old in enumerate(known)]
-
-    found = lower.nest("p" * rank + "r" * count, places.accesses(rank), writers, find)
-
-    def choose(s: Scalars, old: Scalar, *writer: Scalar) -> Scalar:
-        written = s.compare("ge", writer[0], 0)
-        loops = list(range(count + len(places.whole)))
+    def choose(s: Scalars, old: Scalar, number: Scalar) -> Scalar:
+        known = position_of(s, number, places.sizes) + [s.index(d) for d in places.whole]
+        loops = range(len(known))
         order = places.value_subscripts(values, loops[:count], loops[count:])
-        known = [s.cast(s("max", w, 0), INDEX) for w in writer]
-        known += [s.index(d) for d in places.whole]
         zero = s.constant(0, INDEX)
-        value = s.extract(values, [zero if p is None else known[p] for p in order])
-        return s.select(written, value, old)
+        new = s.extract(values, [zero if p is None else known[p] for p in order])
+        return s.select(s.compare("ge", number, 0), new, old)
 
-    accesses: list[Access] = [(x, range(x.rank)), *((w, places.indexed) for w in found)]
+    accesses: list[Access] = [(x, range(x.rank)), (writer, places.indexed)]
     return lower.compute(choose, accesses, x.sizes, x.dtype)
 
 
