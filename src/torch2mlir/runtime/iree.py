@@ -7,7 +7,10 @@ Choices, measured with IREE 3.13 on two cores (BERT-base sized, 128 tokens, weig
 - ``local-task`` with PyTorch's number of threads: 154 ms against 259 on ``local-sync``, for 10 us more
   per call. With one thread ``local-sync`` is used;
 - no data tiling for dynamic shapes: softmax before a product of dynamic batch and length does not compile with it
-  ('affine.delinearize_index' of a size 0), and a ViT of dynamic batch gives wrong numbers;
+  ('affine.delinearize_index' of a size 0), and a ViT of dynamic batch gives wrong numbers. Some static programs
+  do not compile with it either ('linalg.pack' of i1) and are compiled again without;
+- an argument that a program computes into (the outs of a linalg.generic that reads them, the destination of a
+  tensor.insert_slice) is updated in place, in the caller's memory; our lowerings compute into fresh tensors only;
 - f64 stays f64: IREE demotes it to f32 by default. i64 is never demoted.
 
 Facts about memory: tensors go in and come out through DLPack without a copy. IREE maps an address
@@ -72,8 +75,13 @@ class IreeEngine(Engine):
         self.check_output_type(output_type)
         signature = entry_signature(text, func_name)
         is_static = all(spec.is_static for spec in (*signature.arguments, *signature.results))
-        flags = (_TILED,) if is_static else ()
-        bytecode = _compile_to_bytecode(text, output_type, *flags)
+        try:
+            flags = (_TILED,) if is_static else ()
+            bytecode = _compile_to_bytecode(text, output_type, *flags)
+        except EngineError:
+            if not is_static:
+                raise
+            bytecode = _compile_to_bytecode(text, output_type)
         try:
             module = rt.VmModule.copy_buffer(self._instance, bytecode)
             context = rt.VmContext(self._instance, [self._hal, module])
