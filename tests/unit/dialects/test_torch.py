@@ -9,7 +9,7 @@ from tests.oracle import torch_mlir_opt
 from torch2mlir.dialects import torch
 from torch2mlir.dialects.parser import parse_module
 from torch2mlir.dialects.printer import module_text
-from torch2mlir.dialects.torch import core, dims, object_graph, ops, schema, types
+from torch2mlir.dialects.torch import core, dims, object_graph, schema, types
 from torch2mlir.dialects.torch.symbols import bind_all_shapes, resolve_shapes
 from torch2mlir.errors import ParseError
 
@@ -118,7 +118,7 @@ def test_verifier_names_the_operand(text: str, message: str) -> None:
 
 
 def test_an_op_outside_the_registry_is_an_operator() -> None:
-    op = ops.build("torch.mylib.frobnicate", [], [types.int_type])
+    op = core.build("torch.mylib.frobnicate", [], [types.int_type])
     assert isinstance(op, core.OperatorOp) and op.op_name == "torch.mylib.frobnicate"
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 from xdsl.dialects.builtin import (
     StringAttr,
 )
-from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
@@ -35,7 +35,7 @@ from torch2mlir.dialects.torch.control_flow import (
     PrimLoopConditionOp,
     PrimLoopOp,
 )
-from torch2mlir.dialects.torch.ops import PURE, TorchOp, parse_type_list
+from torch2mlir.dialects.torch.ops import PURE, TorchOp, parse_type_list, registry_op
 from torch2mlir.dialects.torch.symbolic import SYMBOLIC_OPS, BindSymbolicShapeOp, SymbolicIntOp
 
 
@@ -378,6 +378,19 @@ class RuntimeAssertOp(TorchOp):
         printer.print_op_attributes(self.attributes)
 
 
+def build(
+    name: str,
+    operands: Sequence[SSAValue],
+    result_types: Sequence[Attribute],
+    location: Attribute | None = None,
+) -> Operation:
+    """A torch op by its name; one outside the registry becomes ``torch.operator``."""
+    cls = registry_op(name)
+    if cls is None:
+        return OperatorOp.build_named(name, operands, result_types, location)
+    return cls.create(operands=operands, result_types=result_types, location=location)  # type: ignore[arg-type]
+
+
 OPS: list[type[TorchOp]] = [
     *CONSTANT_OPS,
     *SYMBOLIC_OPS,
@@ -420,6 +433,7 @@ __all__ = [
     "LiteralOp",
     "NonValueTensorLiteralOp",
     "OPS",
+    "build",
     "OperatorOp",
     "OperatorTerminatorOp",
     "OverwriteTensorContentsOp",

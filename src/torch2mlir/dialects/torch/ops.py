@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 from typing import ClassVar, Self
 
@@ -140,18 +139,3 @@ def registry_op(name: str) -> type[RegistryOp] | None:
     class_name = "".join(p[:1].upper() + p[1:] for p in name.split(".")[1:]) + "Op"
     traits = IMPURE if schema.is_mutating or not schema.returns else PURE
     return type(class_name, (RegistryOp,), {"name": name, "schema": schema, "traits": traits})
-
-
-def build(
-    name: str,
-    operands: Sequence[SSAValue],
-    result_types: Sequence[Attribute],
-    location: Attribute | None = None,
-) -> Operation:
-    """A torch op by its name; one outside the registry becomes ``torch.operator``."""
-    from torch2mlir.dialects.torch.core import OperatorOp
-
-    cls = registry_op(name)
-    if cls is None:
-        return OperatorOp.build_named(name, operands, result_types, location)
-    return cls.create(operands=operands, result_types=result_types, location=location)  # type: ignore[arg-type]

@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import LocationAttr, StringAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from torch2mlir.dialects.locations import describe
-from torch2mlir.dialects.torch import core, ops
+from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import KnownSize
 from torch2mlir.dialects.torch.schema import find_schema
@@ -210,7 +210,7 @@ class GraphImporter:
             return
         if full_name in _SIZE_OPS:
             operands = [self.operand(a) for a in node.args]
-            op = ops.build(_SIZE_OPS[full_name], operands, [t.int_type])
+            op = core.build(_SIZE_OPS[full_name], operands, [t.int_type])
         else:
             op_name = "torch." + full_name.replace("::", ".")
             if full_name == "aten::as_strided":
@@ -220,7 +220,7 @@ class GraphImporter:
                 op_name = mutation.functional_name(op_name)
             op_name, arguments = self._arguments(op_name, target, node)
             operands = [self.argument(value, kind) for value, kind in arguments]
-            op = ops.build(op_name, operands, self._result_types(node, target._schema))
+            op = core.build(op_name, operands, self._result_types(node, target._schema))
             if written is not None:
                 self._rebind(node, written, op.results[0])
         self.insert(op)
@@ -359,7 +359,7 @@ class GraphImporter:
                 f"'{getattr(target, '__name__', target)}' is not an ATen operator",
                 hint="capture with torch.export, or register the function as a torch.library op",
             )
-        op = ops.build(f"torch.{name}", operands, [result])
+        op = core.build(f"torch.{name}", operands, [result])
         self.insert(op)
         return op.results[0]
 
