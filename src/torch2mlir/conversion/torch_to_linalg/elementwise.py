@@ -298,20 +298,57 @@ SIMPLE_POWERS: dict[float, ScalarCode] = {
 INTEGER_POWERS: dict[float, ScalarCode] = {
     exponent: SIMPLE_POWERS[exponent] for exponent in (1, 2, 3)
 }
+LARGEST_WHOLE_POWER = 64
+"""Up to here a power is better multiplied than computed by logarithms."""
 
 
-@lowers("aten.pow.Tensor_Tensor", "aten.pow.Tensor_Scalar", "aten.pow.Scalar")
-def power(lower: LinalgLowering, x: Operand, exponent: Operand) -> Tensor:
-    """``x ** exponent``; integers wrap around, and to a negative power are 0 unless ``x`` is 1 or -1."""
+@lowers("aten.pow.Tensor_Scalar")
+def power_of_number(lower: LinalgLowering, x: Tensor, exponent: Operand) -> Tensor:
+    """``x ** exponent``, by multiplication for small whole exponents."""
     dtype = widened(lower.out.dtype)
-    whole = isinstance(dtype, IntegerType)
     if exponent == 0:
         return lower.splat(1, lower.out.sizes, lower.out.dtype)
-    simple = INTEGER_POWERS if whole else SIMPLE_POWERS
-    if isinstance(exponent, int | float) and exponent in simple:
+    if not isinstance(exponent, int | float):
+        return power(lower, x, exponent)
+    simple = INTEGER_POWERS if isinstance(dtype, IntegerType) else SIMPLE_POWERS
+    if exponent in simple:
         return lower.elementwise(simple[exponent], x, computed=dtype)
-    code = integer_power if whole else two("pow")
+    if promotion.is_float(dtype):
+        if float(exponent).is_integer() and abs(exponent) <= LARGEST_WHOLE_POWER:
+            whole = int(exponent)
+            return lower.elementwise(lambda s, x: s.whole_power(x, whole), x, computed=dtype)
+        return lower.elementwise(two("pow"), x, exponent, computed=dtype)
+    return power(lower, x, exponent)
+
+
+@lowers("aten.pow.Tensor_Tensor", "aten.pow.Scalar")
+def power(lower: LinalgLowering, x: Operand, exponent: Operand) -> Tensor:
+    """``x ** exponent`` in the type of the result."""
+    dtype = widened(lower.out.dtype)
+    if isinstance(dtype, IntegerType):
+        code: ScalarCode = integer_power
+    elif promotion.is_complex(dtype) or (isinstance(x, int | float) and x > 1):
+        code = two("pow")
+    else:
+        code = float_power
     return lower.elementwise(code, x, exponent, computed=dtype)
+
+
+def float_power(s: Scalars, x: Scalar, exponent: Scalar) -> Scalar:
+    """C's ``pow``: a negative number has whole powers only, and 1 is what it is to any power, NaN included.
+
+    math.powf says the same, but engines compute it as ``exp(exponent * log(x))``, which is for positive numbers.
+    """
+    magnitude = s("abs", x)
+    size = s.select(s.compare("eq", magnitude, 1), 1, s("pow", magnitude, exponent))
+    size = s.select(s.compare("eq", exponent, 0), 1, size)
+    whole = s.compare("eq", s("floor", exponent), exponent)
+    half = s("mul", exponent, 0.5)
+    odd = s("and", whole, s.compare("ne", s("floor", half), half))
+    negative = s.select(odd, s("copysign", size, x), size)
+    finite = s("and", s.compare("lt", x, 0), s.compare("ne", magnitude, math.inf))
+    undefined = s("and", finite, s.not_(whole))
+    return s.select(undefined, math.nan, negative)
 
 
 def integer_power(s: Scalars, x: Scalar, exponent: Scalar) -> Scalar:

@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import (
     IndexType,
     IntegerAttr,
     IntegerType,
+    Signedness,
     f32,
     i1,
     i64,
@@ -190,6 +191,11 @@ class Scalars:
     def is_nan(self, x: Scalar) -> Scalar:
         """Whether a float is NaN."""
         return self.compare("uno", x, x)
+
+    def whole_power(self, x: Scalar, exponent: int) -> Scalar:
+        """A float to the power of an integer."""
+        number = self.constant(exponent, IntegerType(32, Signedness.SIGNED))
+        return self._emit(math.FPowIOp, [x, number], x.dtype)
 
     # tensors and loops
 
