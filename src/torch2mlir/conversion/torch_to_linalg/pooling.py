@@ -7,7 +7,13 @@ from collections.abc import Sequence
 from torch2mlir.conversion import promotion
 from torch2mlir.conversion.lowering import Number, Scalar, Tensor
 from torch2mlir.conversion.torch_to_linalg.convolution import for_each, window_place, windowed
-from torch2mlir.conversion.torch_to_linalg.lowering import LinalgLowering, lowers, widened
+from torch2mlir.conversion.torch_to_linalg.lowering import (
+    Access,
+    LinalgLowering,
+    Subscript,
+    lowers,
+    widened,
+)
 from torch2mlir.conversion.torch_to_linalg.reduction import lowest
 from torch2mlir.conversion.torch_to_linalg.scalars import INDEX, Scalars, is_unsigned
 from torch2mlir.dialects import linalg
@@ -16,10 +22,7 @@ from torch2mlir.dialects.torch.dims import KnownSize
 
 
 class Window:
-    """A pooling window: for both dimensions kernel, stride, padding and dilation, and the padded input.
-
-    A ceil_mode window that leaves the padded input is given as much more as it needs.
-    """
+    """A pooling window: for both dimensions kernel, stride, padding and dilation, and the padded input."""
 
     def __init__(
         self,
@@ -27,6 +30,7 @@ class Window:
         x: Tensor,
         options: Sequence[Sequence[int]],
         fill: Number,
+        ceil_mode: bool,
     ) -> None:
         self.kernel, stride, padding, dilation = (for_each(o, 2) if o else [] for o in options)
         self.stride = stride or self.kernel
@@ -34,36 +38,22 @@ class Window:
         self.lower = lower
         self.sizes = list(lower.out.sizes) if lower.out.rank == 4 else [1, *lower.out.sizes]
         self.input = x if x.rank == 4 else lower.reshape(x, [1, *x.sizes])
-        around = list[KnownSize]([0, 0, *padding])
-        self.padded = lower.pad(self.input, around, [0, 0, *map(self._after, (0, 1))], fill)
+        after = [self._needed(axis) if ceil_mode else padding[axis] for axis in (0, 1)]
+        self.padded = lower.pad(self.input, [0, 0, *padding], [0, 0, *after], fill)
 
-    def _after(self, axis: int) -> KnownSize:
-        """The padding after the last element."""
+    def _needed(self, axis: int) -> KnownSize:
+        """The padding after the last element, and what the last window needs beyond it."""
         out, size = self.sizes[2 + axis], self.input.sizes[2 + axis]
         reach = self.dilation[axis] * (self.kernel[axis] - 1) + 1
         needed = dims.add(dims.mul(dims.sub(out, 1), self.stride[axis]), reach)
         missing = dims.sub(needed, dims.add(size, self.padding[axis]))
-        if isinstance(missing, int):
-            return max(missing, self.padding[axis])
-        return (
-            self.padding[axis]
-            if not self._rounds_up(axis)
-            else dims.maximum(missing, self.padding[axis])
-        )
-
-    def _rounds_up(self, axis: int) -> bool:
-        """Whether the number of windows is not the one of a window that stays inside."""
-        size, padding = self.input.sizes[2 + axis], self.padding[axis]
-        reach = self.dilation[axis] * (self.kernel[axis] - 1) + 1
-        inside = dims.sub(dims.add(size, 2 * padding), reach)
-        windows = dims.add(dims.floordiv(inside, self.stride[axis]), 1)
-        return windows != self.sizes[2 + axis]
+        return dims.maximum(missing, self.padding[axis])
 
     def shape(self) -> Tensor:
         """A tensor that only gives the size of the window."""
         return self.lower.empty(self.kernel, self.padded.dtype)
 
-    def places(self) -> list[object]:
+    def places(self) -> list[Subscript]:
         """What indexes the padded input in a nest of loops n, c, y, x, window y, window x."""
         return [
             0,
@@ -83,14 +73,12 @@ def max_pool2d_with_indices(
     ceil_mode: bool,
 ) -> list[Tensor]:
     """The maximum of each window, NaN if there is one, and its place in the unpadded plane."""
-    window = Window(lower, x, (kernel, stride, padding, dilation), lowest(x.dtype))
-    init = lower.full(lowest(x.dtype), window.sizes, x.dtype)
-    if is_unsigned(x.dtype):
-        values = max_with_places(lower, window)[0]
-    else:
+    window = Window(lower, x, (kernel, stride, padding, dilation), lowest(x.dtype), ceil_mode)
+    values, places = max_with_places(lower, window)
+    if not is_unsigned(x.dtype):
+        init = lower.full(lowest(x.dtype), window.sizes, x.dtype)
         operands = (window.padded, window.shape(), init, window.stride, window.dilation)
         values = windowed(lower, linalg.PoolingNchwMaxOp, *operands)
-    places = max_with_places(lower, window)[1]
     return [lower.reshape(t, r.sizes) for t, r in zip((values, places), lower.results, strict=True)]
 
 
@@ -112,8 +100,8 @@ def max_with_places(lower: LinalgLowering, window: Window) -> list[Tensor]:
         (lower.full(lowest(dtype), window.sizes, dtype), range(4)),
         (lower.full(0, window.sizes, place_type), range(4)),
     ]
-    inputs = [(window.padded, window.places()), (window.shape(), [4, 5])]
-    return lower.nest("pppprr", inputs, outputs, build)  # type: ignore[arg-type]
+    inputs: list[Access] = [(window.padded, window.places()), (window.shape(), [4, 5])]
+    return lower.nest("pppprr", inputs, outputs, build)
 
 
 def _position(s: Scalars, window: Window, axis: int) -> Scalar:
@@ -144,7 +132,7 @@ def avg_pool2d(
     divisor_override: int | None,
 ) -> Tensor:
     """The sum of each window divided by its number of elements: those of the input, or with its padding."""
-    window = Window(lower, x, (kernel, stride, padding, [1]), 0)
+    window = Window(lower, x, (kernel, stride, padding, [1]), 0, ceil_mode)
     computed = widened(x.dtype)
     init = lower.full(0, window.sizes, computed)
     operands = (window.padded, window.shape(), init, window.stride, window.dilation)
