@@ -186,7 +186,6 @@ def _whole_quotient(a: Expr, b: Expr) -> tuple[Expr, Expr]:
     The product with the inverse may be off by one step when the quotient is whole: the remainder tells, having the
     wrong sign or the size of the divisor, and both are corrected. A remainder by infinity is ``a``.
     """
-    lower = a.lower
     size, divisor = abs(a), abs(b)
     raw = (size / divisor).floor()
     left = size - raw * divisor
@@ -194,14 +193,15 @@ def _whole_quotient(a: Expr, b: Expr) -> tuple[Expr, Expr]:
     steps = low.where(raw - 1.0, high.where(raw + 1.0, raw))
     rest = low.where(left + divisor, high.where(left - divisor, left))
     rest = (divisor.equals(math.inf) & (size < math.inf)).where(size, rest)
-    negative = a < 0.0
-    quotient = negative.differs(b < 0.0).where(-steps, steps)
-    return quotient, Expr(lower, lower.select(negative.tensor, (-rest).tensor, rest.tensor))
+    quotient = (a / b < 0.0).where(-steps, steps)
+    return quotient, (a < 0.0).where(-rest, rest)
 
 
 def _float_floor(a: Expr, b: Expr) -> Expr:
+    """Rounded down; an infinity has no whole part, so it gives NaN, except over 0."""
     quotient, left = _whole_quotient(a, b)
-    return _crosses_zero(left, b).where(quotient - 1.0, quotient)
+    down = _crosses_zero(left, b).where(quotient - 1.0, quotient)
+    return (b.equals(0.0) | left.equals(left)).where(down, math.nan)
 
 
 # powers
@@ -215,10 +215,13 @@ def power(lower: TosaLowering, base: Operand, exponent: Operand) -> Tensor:
         return _integer_power(lower, base, exponent)
     computed = float_dtype(dtype)
     x = Expr(lower, lower.operand(base, computed))
+    y = Expr(lower, lower.operand(exponent, computed))
     if isinstance(exponent, int | float) and (known := _simple_power(x, exponent)) is not None:
         result = known
+    elif _never_negative(base, exponent) or promotion.bit_width(computed) == 64:
+        result = x.of(tosa.PowOp, y)
     else:
-        result = x.of(tosa.PowOp, Expr(lower, lower.operand(exponent, computed)))
+        result = _signed_power(x, y)
     return lower.broadcast_to(lower.cast(result.tensor, dtype), lower.out.sizes)
 
 
@@ -227,10 +230,31 @@ def _simple_power(x: Expr, exponent: float) -> Expr | None:
         return Expr(x.lower, x.lower.operand(1, x.tensor.dtype))
     if abs(exponent) == 0.5:
         return x.sqrt() if exponent > 0 else x.rsqrt()
-    if exponent != int(exponent) or abs(exponent) > 8:
+    if exponent != int(exponent) or abs(exponent) > 32:
         return None
     result = _product_power(x, abs(int(exponent)))
     return result if exponent > 0 else result.reciprocal()
+
+
+def _never_negative(base: Operand, exponent: Operand) -> bool:
+    """Whether a power is that of a positive number, or of a fraction, which negative numbers do not have."""
+    if isinstance(base, int | float):
+        return base > 0
+    return isinstance(exponent, float) and exponent != math.floor(exponent)
+
+
+def _signed_power(x: Expr, y: Expr) -> Expr:
+    """``|x| ** y``, which is all ``tosa.pow`` promises, with the sign of an odd whole power.
+
+    1 for ``y == 0`` and for ``|x| == 1``, whatever the other is; NaN for a broken power of a finite negative number.
+    """
+    size, half = abs(x), y * 0.5
+    whole, even = y.floor().equals(y), half.floor().equals(half)
+    negative = transcendental.is_negative(x)
+    power = size.equals(1.0).where(1.0, size.of(tosa.PowOp, y))
+    signed = (negative & whole & ~even).where(-power, power)
+    defined = ~(x < 0.0) | whole | size.equals(math.inf)
+    return y.equals(0.0).where(1.0, defined.where(signed, math.nan))
 
 
 def _product_power(x: Expr, exponent: int) -> Expr:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from torch2mlir.conversion.lowering import Number, Tensor
+from torch2mlir.conversion.torch_to_tosa.dynamic_shapes import is_static
 from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering, lowers
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import KnownSize
@@ -69,7 +70,7 @@ def _cut(amount: KnownSize) -> int:
 def repeat(lower: TosaLowering, x: Tensor, counts: Sequence[KnownSize]) -> Tensor:
     """Repeats the whole tensor along each dimension, new ones in front."""
     x = lower.ranked(x, len(counts))
-    if all(isinstance(count, int) for count in counts):
+    if is_static(counts) and sum(not isinstance(size, int) for size in x.sizes) < 2:
         return lower.tile(x, counts)  # type: ignore[arg-type]
     split = [part for size in x.sizes for part in (1, size)]
     repeated = [part for pair in zip(counts, x.sizes, strict=True) for part in pair]

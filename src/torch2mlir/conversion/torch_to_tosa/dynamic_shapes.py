@@ -9,7 +9,8 @@ does, and nowhere but in this file:
 - a reshape to several unknown sizes is ``tensor.collapse_shape`` and ``tensor.expand_shape``;
 - a slice with bounds that are no constants is ``tensor.extract_slice``;
 - repetition to an unknown size is ``linalg.broadcast`` or ``linalg.fill``, counting is a ``linalg.generic``;
-- numbers of type ``!torch.float`` are f64, which TOSA does not have, and are converted with ``arith.truncf``.
+- a tensor without elements is ``tensor.empty``;
+- Python's floats are f64, which TOSA does not have: ``arith`` and ``math`` compute with and convert such numbers.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
 
-from xdsl.dialects import arith, tensor
+from xdsl.dialects import arith, math, tensor
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ArrayAttr,
@@ -35,7 +36,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from torch2mlir.conversion.lowering import Lowering, Tensor
 from torch2mlir.conversion.promotion import is_float
 from torch2mlir.conversion.torch_to_linalg.reassociation import regroup
-from torch2mlir.dialects import arith_ext, linalg, tensor_ext
+from torch2mlir.dialects import arith_ext, linalg, tensor_ext, tosa
 from torch2mlir.dialects.linalg.structured import (
     SEGMENTS,
     dims_map,
@@ -54,6 +55,22 @@ _SIZE_ARITHMETIC: dict[str, tuple[type[Operation], dict[str, Attribute]]] = {
     "min": (arith.MinSIOp, {}),
     "floordiv": (arith.FloorDivSIOp, {}),
 }
+
+_NUMBERS: dict[type[Operation], type[Operation]] = {
+    tosa.AbsOp: math.AbsFOp,
+    tosa.AddOp: arith.AddfOp,
+    tosa.CeilOp: math.CeilOp,
+    tosa.FloorOp: math.FloorOp,
+    tosa.MaximumOp: arith.MaximumfOp,
+    tosa.MinimumOp: arith.MinimumfOp,
+    tosa.MulOp: arith.MulfOp,
+    tosa.NegateOp: arith.NegfOp,
+    tosa.PowOp: math.PowFOp,
+    tosa.ReciprocalOp: arith.DivfOp,
+    tosa.RsqrtOp: math.RsqrtOp,
+    tosa.SubOp: arith.SubfOp,
+}
+"""What Python's floats are computed with, in place of TOSA's op."""
 
 
 def is_static(sizes: Sequence[KnownSize]) -> bool:
@@ -122,6 +139,10 @@ class DynamicShapes(Lowering):
         dynamic = self._mixed(sizes)[1]
         build = lambda: self.emit(tensor.EmptyOp, dynamic, [type]).results[0]  # noqa: E731
         return self.in_entry(build, ("empty", tuple(sizes), type))
+
+    def nothing(self, sizes: Sequence[KnownSize], dtype: Attribute) -> Tensor:
+        """A tensor without elements, which TOSA does not have."""
+        return Tensor(self._empty(sizes, dtype), tuple(sizes), dtype)
 
     def fill(self, number: Attribute, sizes: Sequence[KnownSize], dtype: Attribute) -> Tensor:
         """A tensor of sizes known at run time with one value, a builtin number, everywhere."""
@@ -215,6 +236,17 @@ class DynamicShapes(Lowering):
         return value if value.type == type else self.emit(tensor.CastOp, [value], [type]).results[0]
 
     # f64
+
+    def number_op(self, op_class: type[Operation], operands: Sequence[Tensor]) -> Tensor:
+        """An op on f64 numbers, rank-0 tensors."""
+        named = _NUMBERS.get(op_class)
+        if named is None:
+            self.fail(
+                f"a Python float only known at run time cannot be an operand of {op_class.name}"
+            )
+        if op_class is tosa.ReciprocalOp:
+            operands = [self.splat(1.0, (), operands[0].dtype), *operands]
+        return self.op(named, operands, (), operands[0].dtype)
 
     def convert_f64(self, x: Tensor, dtype: Attribute) -> Tensor:
         """Between f64 and another float type or i64."""

@@ -100,8 +100,10 @@ def absolute(lower: TosaLowering, x: Tensor) -> Tensor:
 
 @lowers("aten.neg")
 def negate(lower: TosaLowering, x: Tensor) -> Tensor:
-    """``-x``."""
-    return lower.elementwise(tosa.NegateOp, x)
+    """``-x``; integers as ``0 - x``, since ``tosa.negate`` saturates the lowest one."""
+    if promotion.is_float(x.dtype):
+        return lower.elementwise(tosa.NegateOp, x)
+    return lower.elementwise(tosa.SubOp, lower.operand(0, x.dtype), x)
 
 
 @lowers("aten.relu")

@@ -49,6 +49,12 @@ _ANY_INTEGER = {tosa.SelectOp, tosa.CastOp} | _BITWISE | _LOGICAL
 """Elementwise ops that take integers of every width as they are."""
 _MOVEMENT = {tosa.ConcatOp, tosa.PadOp, tosa.ReshapeOp, tosa.SliceOp, tosa.TransposeOp}
 """Ops that IREE takes with f64 elements too."""
+_OF_NOTHING: dict[type[Operation], Number] = {
+    tosa.ReduceSumOp: 0,
+    tosa.ReduceProductOp: 1,
+    tosa.ReduceAnyOp: False,
+    tosa.ReduceAllOp: True,
+}
 
 
 class TosaLowering(DynamicShapes):
@@ -80,6 +86,8 @@ class TosaLowering(DynamicShapes):
         if op_class.name.startswith("tosa."):
             for type in (dtype, *(o.dtype for o in operands if isinstance(o, Tensor))):
                 self._check_element(op_class, type)
+            if 0 in sizes:
+                return self.nothing(sizes, dtype)
         return super().op(op_class, operands, sizes, dtype, properties, regions)
 
     def _check_element(self, op_class: type[Operation], dtype: Attribute) -> None:
@@ -97,6 +105,8 @@ class TosaLowering(DynamicShapes):
 
     def constant(self, values: Attribute, sizes: Sequence[int], dtype: Attribute) -> Tensor:
         """A constant tensor, one for equal values."""
+        if 0 in sizes:
+            return self.nothing(sizes, dtype)
         type = self.tensor_type(sizes, dtype)
         value = self.at_entry(
             ("constant", values),
@@ -165,6 +175,8 @@ class TosaLowering(DynamicShapes):
         Integers TOSA does not compute with are widened, and the result is narrowed again.
         """
         own = operands[-1].dtype
+        if isinstance(own, Float64Type) and all(x.rank == 0 for x in operands):
+            return self.number_op(op_class, operands)
         wide = own if op_class in _ANY_INTEGER else computed_dtype(own)
         if wide != own:
             widened = [self.cast(x, wide) for x in operands]
@@ -221,11 +233,20 @@ class TosaLowering(DynamicShapes):
         axes: Sequence[int],
         properties: Mapping[str, Attribute] | None,
     ) -> Tensor:
+        if any(x.sizes[axis] == 0 for axis in axes):
+            sizes = [1 if i in axes else size for i, size in enumerate(x.sizes)]
+            return self.splat(self._of_nothing(op_class), sizes, x.dtype)
         for axis in axes:
             sizes = [1 if i == axis else size for i, size in enumerate(x.sizes)]
             named = {"axis": IntegerAttr(axis, i32), **(properties or {})}
             x = self.op(op_class, [x], sizes, x.dtype, named)
         return x
+
+    def _of_nothing(self, op_class: type[Operation]) -> Number:
+        """What a reduction of no elements gives."""
+        if op_class not in _OF_NOTHING:
+            self.fail("there is no largest or smallest of no elements")
+        return _OF_NOTHING[op_class]
 
     # shapes
 
@@ -263,7 +284,9 @@ class TosaLowering(DynamicShapes):
         if source.sizes == tuple(sizes):
             return source
         unknown = [size for size in sizes if not isinstance(size, int)]
-        if len(unknown) > 1 or (unknown and 0 in sizes):
+        if 0 in sizes:
+            return self.nothing(sizes, x.dtype)
+        if len(unknown) > 1:
             result = self.regroup(x, sizes)
         else:
             shape = [size if isinstance(size, int) else -1 for size in sizes]
@@ -374,6 +397,8 @@ class TosaLowering(DynamicShapes):
         if not is_static((*low, *high)):
             return self._pad_by_joining(x, low, high, value)
         sizes = [dims.add(*parts) for parts in zip(low, x.sizes, high, strict=True)]
+        if 0 in x.sizes:
+            return self.splat(value, sizes, x.dtype)
         amounts = [amount for pair in zip(low, high, strict=True) for amount in pair]
         fill = self.splat(value, (1,), x.dtype)
         operands: list[Tensor | SSAValue] = [x, self.shape(amounts), fill]  # type: ignore[arg-type]
@@ -405,6 +430,8 @@ class TosaLowering(DynamicShapes):
 
     def matmul(self, a: Tensor, b: Tensor, dtype: Attribute) -> Tensor:
         """``[N, H, C] @ [N, C, W]``, accumulated in ``dtype``."""
+        if a.sizes[2] == 0:
+            return self.splat(0, (a.sizes[0], a.sizes[1], b.sizes[2]), dtype)
         zero = self.splat(0, (1,), a.dtype)
         sizes = (a.sizes[0], a.sizes[1], b.sizes[2])
         return self.op(tosa.MatMulOp, [a, b, zero, zero], sizes, dtype)
@@ -417,7 +444,22 @@ class TosaLowering(DynamicShapes):
         return self.op(tosa.GatherOp, [values, self.cast(indices, index)], sizes, values.dtype)
 
     def scatter(self, values: Tensor, indices: Tensor, rows: Tensor) -> Tensor:
-        """``values [N, K, C]`` with ``rows [N, W, C]`` at ``indices [N, W]``, no index twice."""
+        """``values [N, K, C]`` with ``rows [N, W, C]`` at ``indices [N, W]``, no index twice.
+
+        IREE 3.13 compiles several batches of static sizes only: others become one, with indices to match.
+        """
+        batches, places, channels = values.sizes
+        if batches != 1 and not is_static((*values.sizes, *indices.sizes)):
+            sizes, count = (1, dims.mul(batches, places), channels), indices.sizes[1]
+            start = self.elementwise(
+                tosa.MulOp, self.iota((batches, 1), 0, si32), self.splat(places, (1, 1), si32)
+            )
+            moved = self.elementwise(tosa.AddOp, self.cast(indices, si32), start)
+            flat = self.reshape(moved, (1, dims.mul(batches, count)))
+            source = self.reshape(rows, (*flat.sizes, channels))
+            return self.reshape(
+                self.scatter(self.reshape(values, sizes), flat, source), values.sizes
+            )
         operands = [values, self.cast(indices, si32), rows]
         return self.op(tosa.ScatterOp, operands, values.sizes, values.dtype)
 

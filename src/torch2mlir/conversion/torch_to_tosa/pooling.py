@@ -11,10 +11,12 @@ from xdsl.ir import Attribute, Operation
 from torch2mlir.conversion import promotion
 from torch2mlir.conversion.lowering import Tensor
 from torch2mlir.conversion.torch_to_tosa.casts import computed_dtype, si32
+from torch2mlir.conversion.torch_to_tosa.dynamic_shapes import is_static
 from torch2mlir.conversion.torch_to_tosa.expressions import Expr
 from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering, lowers
 from torch2mlir.conversion.torch_to_tosa.windows import Window, fitted, i64_array, pads
 from torch2mlir.dialects import tosa
+from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import KnownSize
 
 
@@ -82,6 +84,7 @@ def max_pool2d_with_indices(
     images = _images(lower, x)
     values, places = _largest(lower, images, windows)
     if all(window.dilation == 1 for window in windows):
+        images = _completed(lower, images, windows, ceil_mode, _lowest(x.dtype))
         values = _pool(lower, tosa.MaxPool2DOp, images, windows, {})
     return (
         _result(lower, values, lower.out.sizes),
@@ -120,6 +123,19 @@ def _lowest(dtype: Attribute) -> float | int:
     if promotion.is_float(dtype):
         return float("-inf")
     return -(1 << (promotion.bit_width(dtype) - 1))
+
+
+def _completed(
+    lower: TosaLowering, x: Tensor, windows: Sequence[Window], ceil_mode: bool, fill: float | int
+) -> Tensor:
+    """``x`` with what ``ceil_mode`` lacks for full windows, where that is only known at run time."""
+    if not ceil_mode:
+        return x
+    high: list[KnownSize] = [0]
+    for window, size, count in zip(windows, x.sizes[1:3], lower.out.sizes[-2:], strict=True):
+        left = window.left_over(size, count)
+        high.append(0 if isinstance(left, int) else dims.maximum(dims.mul(-1, left), 0))
+    return lower.pad(x, [0] * 4, [*high, 0], fill)
 
 
 def _padded_around(
@@ -163,12 +179,48 @@ def avg_pool2d(
     images = _images(lower, x)
     if count_include_pad or divisor is not None:
         images, windows = _padded(lower, images, windows, divisor is not None)
-    result = _pool(lower, tosa.AvgPool2DOp, images, windows, {"acc_type": f32})
+    if is_static(images.sizes[1:3]):
+        result = _pool(lower, tosa.AvgPool2DOp, images, windows, {"acc_type": f32})
+    else:
+        result = _average_by_sums(lower, images, windows, ceil_mode and divisor is None)
     if divisor is not None:
         count = windows[0].size * windows[1].size
         scale = lower.splat(count / divisor, (1,) * 4, result.dtype)
         result = lower.elementwise(tosa.MulOp, result, scale)
     return _result(lower, result, lower.out.sizes)
+
+
+def _average_by_sums(
+    lower: TosaLowering, x: Tensor, windows: Sequence[Window], ceil_mode: bool
+) -> Tensor:
+    """The mean as the sum of each window over the count of its elements.
+
+    IREE 3.13 does not compile ``tosa.avg_pool2d`` of images whose size is known at run time.
+    """
+    sums = _window_sums(lower, _completed(lower, x, windows, ceil_mode, 0), windows)
+    if ceil_mode or any(window.low or window.high for window in windows):
+        ones = lower.splat(1, (1, *x.sizes[1:3], 1), x.dtype)
+        counts = _window_sums(lower, _completed(lower, ones, windows, ceil_mode, 0), windows)
+        inverse = lower.elementwise(tosa.ReciprocalOp, counts)
+    else:
+        inverse = lower.splat(1 / (windows[0].size * windows[1].size), (1,) * 4, x.dtype)
+    return lower.elementwise(tosa.MulOp, sums, inverse)
+
+
+def _window_sums(lower: TosaLowering, x: Tensor, windows: Sequence[Window]) -> Tensor:
+    """A depthwise convolution with a kernel of ones."""
+    channels = lower.static(x.sizes[3], "the number of channels")
+    kernel = lower.splat(1, (windows[0].size, windows[1].size, channels, 1), x.dtype)
+    bias, zero = lower.splat(0, (channels,), x.dtype), lower.splat(0, (1,), x.dtype)
+    properties: dict[str, Attribute] = {
+        "pad": pads(windows),
+        "stride": i64_array([window.stride for window in windows]),
+        "dilation": i64_array([1, 1]),
+        "acc_type": f32,
+    }
+    sizes = (x.sizes[0], *lower.out.sizes[-2:], channels)
+    operands = [x, kernel, bias, zero, zero]
+    return lower.op(tosa.DepthwiseConv2DOp, operands, sizes, x.dtype, properties)
 
 
 def _padded(

@@ -90,11 +90,11 @@ def atan(x: Expr) -> Expr:
 def atan2(y: Expr, x: Expr) -> Expr:
     """The angle of the point ``(x, y)``; zeros count by their sign."""
     angle = _atan_of_quotient(abs(y), abs(x))
-    full = _is_negative(x).where(math.pi - angle, angle)
-    return _is_negative(y).where(-full, full)
+    full = is_negative(x).where(math.pi - angle, angle)
+    return is_negative(y).where(-full, full)
 
 
-def _is_negative(x: Expr) -> Expr:
+def is_negative(x: Expr) -> Expr:
     """Whether the sign is minus, that of zero included."""
     return (x < 0.0) | (x.equals(0.0) & (x.reciprocal() < 0.0))
 

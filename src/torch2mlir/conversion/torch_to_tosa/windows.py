@@ -39,8 +39,8 @@ def fitted(
 ) -> tuple[Tensor, list[Window]]:
     """``x`` (channels last) and windows such that nothing is left over behind the last window, as TOSA demands.
 
-    What is left over is taken from the padding at the end, then from the tensor. For a size known at run time it must
-    show in the expression, or everything is left to the engine.
+    What is left over is taken from the padding at the end, then from the tensor. Of a size known at run time it must
+    show in the expression; otherwise the op stands as it is, and its result is rounded down.
     """
     sizes, result = list(x.sizes), []
     for axis, (window, count) in enumerate(zip(windows, counts, strict=True), 1):
