@@ -65,7 +65,10 @@ def test_agrees_with_eager(case: Case, configuration: Configuration, mode: str) 
 def test_every_core_op_has_a_case() -> None:
     seen = set[str]()
     for case in CASES.values():
-        module = torch2mlir.export_and_import(case.export(dynamic=False)).operation
+        try:
+            module = torch2mlir.export_and_import(case.export(dynamic=False)).operation
+        except torch2mlir.BackendContractError:
+            continue  # it fails, or is expected to, on every configuration
         seen |= {op.op_name if isinstance(op, OperatorOp) else op.name for op in module.walk()}
     missing = sorted(CORE_OPS - seen)
     assert not missing, f"register a case for {', '.join(missing)}"

@@ -195,3 +195,11 @@ case(
     f32("B", 3),
     f32("B", 3),
 )
+case(
+    "div_scalar_mode",  # torch.div itself exports the overload for tensors
+    lambda x: tuple(
+        torch.ops.aten.div.Scalar_mode(x, 2.5, rounding_mode=mode)
+        for mode in (None, "floor", "trunc")
+    ),
+    f32("B", 4),
+)
