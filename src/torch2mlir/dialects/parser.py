@@ -17,6 +17,8 @@ from xdsl.parser import AttrParser, Parser
 from xdsl.utils.exceptions import ParseError as XdslParseError
 
 from torch2mlir.dialects import make_context
+from torch2mlir.dialects.torch.core import OperatorOp, build
+from torch2mlir.dialects.torch.ops import registry_op
 from torch2mlir.dialects.weights import BufferSource, SourceAttr, WeightAttr
 from torch2mlir.errors import ParseError
 
@@ -52,6 +54,9 @@ class MlirParser(Parser):
     def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
         """The module, its resources resolved."""
         module = super().parse_module(allow_implicit_module)
+        for op in list(module.walk()):
+            if isinstance(op, OperatorOp):
+                _as_registry_op(op)
         if self._blobs:
             sources = {
                 name: BufferSource(
@@ -88,6 +93,19 @@ class _Bits(AttrParser._TensorLiteralElement):
         if isinstance(type, AnyFloat) and isinstance(self.value, int):
             return next(type.iter_unpack(self.value.to_bytes(type.compile_time_size, "little")))
         return super().to_type(parser, type)
+
+
+def _as_registry_op(op: OperatorOp) -> None:
+    """``torch.operator "torch.aten.diff"`` is how the registry's ops are written that Torch-MLIR does not have."""
+    if op.parent is None or op.regions or registry_op(op.op_name) is None:
+        return
+    named = build(op.op_name, op.operands, op.result_types, op.location)
+    op.parent.insert_op_before(named, op)
+    for old, new in zip(op.results, named.results, strict=True):
+        new.name_hint = old.name_hint
+        old.replace_all_uses_with(new)
+    op.detach()
+    op.erase()
 
 
 def _resolve(op: Operation, sources: dict[str, BufferSource]) -> None:

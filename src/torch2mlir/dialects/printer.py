@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Dialect, Operation, TypeAttribute
 from xdsl.printer import Printer
 
 from torch2mlir.dialects.linalg import materialize_bodies
+from torch2mlir.dialects.torch.ops import RegistryOp
 from torch2mlir.dialects.weights import CHUNK_BYTES, TensorSource, WeightAttr
 
 RESOURCE_ALIGNMENT = 64
@@ -36,6 +37,26 @@ class MlirPrinter(Printer):
     weight_syntax: WeightSyntax = field(default=WeightSyntax.RESOURCE, kw_only=True)
     _weights: dict[str, TensorSource] = field(default_factory=dict, init=False)
     _spelled: dict[Attribute, str] = field(default_factory=dict, init=False)
+
+    def print_op(self, op: Operation) -> None:
+        if isinstance(op, RegistryOp) and not op.schema.in_torch_mlir:
+            self._print_as_operator(op)
+        else:
+            super().print_op(op)
+
+    def _print_as_operator(self, op: RegistryOp) -> None:
+        """The form Torch-MLIR gives an op it does not register: ``torch.operator "torch.aten.diff"(..)``."""
+        self._print_results(op)
+        if self.print_generic_format:
+            self.print_string('"torch.operator"')
+            self.print_operands(op.operands)
+            self.print_string(f' <{{name = "{op.name}"}}> : ')
+            self.print_operation_type(op)
+        else:
+            self.print_string(f'torch.operator "{op.name}"')
+            self.print_operands(op.operands)
+            self.print_string(" : ")
+            self.print_operation_type(op)
 
     def print_attribute(self, attribute: Attribute) -> None:
         if isinstance(attribute, WeightAttr):

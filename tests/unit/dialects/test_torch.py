@@ -153,3 +153,19 @@ def test_infinite_literals_keep_their_bits() -> None:
 def test_malformed_text_is_a_parse_error_with_a_caret() -> None:
     with pytest.raises(ParseError, match=r"\^"):
         parse_module("func.func @f( {")
+
+
+@pytest.mark.parametrize("generic", [False, True])
+def test_ops_torch_mlir_lacks_travel_as_operators(generic: bool) -> None:
+    module = parse_module(
+        """
+        func.func @f(%0: !torch.vtensor<[1,3],f32>, %1: !torch.list<int>) -> !torch.vtensor<[3],f32> {
+          %2 = torch.aten.squeeze.dims %0, %1 : !torch.vtensor<[1,3],f32>, !torch.list<int> -> !torch.vtensor<[3],f32>
+          return %2 : !torch.vtensor<[3],f32>
+        }
+        """
+    )
+    text = torch_mlir_opt(module_text(module, generic=generic))
+    assert 'torch.operator "torch.aten.squeeze.dims"' in text
+    names = {op.name for op in parse_module(text).walk()}
+    assert "torch.aten.squeeze.dims" in names

@@ -16,13 +16,18 @@ from torch2mlir.dialects.torch.dims import Dim, KnownSize
 
 
 def to_affine(dim: KnownSize, positions: Mapping[str, int]) -> AffineExpr | None:
-    """A dimension as an affine expression over symbol positions; None for max and min, which maps do not have."""
+    """A dimension as an affine expression over symbol positions.
+
+    None for what affine maps do not have: max, min, and products, quotients and remainders of several symbols.
+    """
     if isinstance(dim, int):
         return AffineExpr.constant(dim)
     if dim.op == "symbol":
         return AffineExpr.symbol(positions[dim.name])
     operands = [to_affine(arg, positions) for arg in dim.operands()]
     if dim.op not in _AFFINE_KINDS or None in operands:
+        return None
+    if dim.op != "add" and sum(isinstance(arg, Dim) for arg in dim.operands()) > 1:
         return None
     result = operands[0]
     for operand in operands[1:]:
