@@ -10,6 +10,7 @@ from xdsl.ir import Attribute, Operation
 
 from torch2mlir.conversion import promotion
 from torch2mlir.conversion.lowering import Tensor
+from torch2mlir.conversion.torch_to_tosa.dynamic_shapes import is_static
 from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering, lowers
 from torch2mlir.conversion.torch_to_tosa.windows import Window, fitted, i64_array, pads
 from torch2mlir.dialects import tosa
@@ -145,9 +146,11 @@ def _convolve(lower: TosaLowering, op_class: type[Operation], conv: _Convolution
 
 
 def _plain(lower: TosaLowering, conv: _Convolution) -> Tensor:
-    weight = lower.channels_last(conv.weight)
-    op_class = tosa.Conv2DOp if len(conv.windows) == 2 else tosa.Conv3DOp
-    return _convolve(lower, op_class, _with_weight(conv, weight))
+    return _convolve(lower, _conv_op(conv), _with_weight(conv, lower.channels_last(conv.weight)))
+
+
+def _conv_op(conv: _Convolution) -> type[Operation]:
+    return tosa.Conv2DOp if len(conv.windows) == 2 else tosa.Conv3DOp
 
 
 def _with_weight(conv: _Convolution, weight: Tensor) -> _Convolution:
@@ -166,11 +169,12 @@ def _depthwise(lower: TosaLowering, conv: _Convolution) -> Tensor:
 def _transposed(lower: TosaLowering, conv: _Convolution) -> Tensor:
     """``tosa.transpose_conv2d`` with the kernel spread by its dilation.
 
-    Over three dimensions a plain convolution of the input, spread by the stride, with the kernel reversed.
+    TOSA has none over three dimensions, and IREE 3.13 compiles none of sizes known at run time: there it is a plain
+    convolution of the input, spread by the stride, with the kernel reversed.
     """
     spatial = len(conv.windows)
     weight = lower.transpose(conv.weight, (1, *range(2, spatial + 2), 0))
-    if spatial == 3:
+    if spatial == 3 or not is_static(conv.x.sizes[1:]):
         return _transposed_as_plain(lower, conv, weight)
     for axis, window in enumerate(conv.windows, 1):
         weight = _spread(lower, weight, axis, window.dilation)
@@ -210,11 +214,12 @@ def _transposed_as_plain(lower: TosaLowering, conv: _Convolution, weight: Tensor
         low, high = window.span - 1 - window.low, window.span - 1 + end
         if low < 0 or high < 0:
             lower.fail(
-                "the padding of a transposed convolution over three dimensions is larger than its kernel"
+                "the padding of a transposed convolution is larger than its kernel, "
+                "over three dimensions or of sizes only known at run time"
             )
         windows.append(Window(window.size, 1, window.dilation, low, high))
     plain = _Convolution(x, weight, conv.bias, windows, conv.counts)
-    return _convolve(lower, tosa.Conv3DOp, plain)
+    return _convolve(lower, _conv_op(conv), plain)
 
 
 def _spread(lower: TosaLowering, x: Tensor, axis: int, step: int) -> Tensor:

@@ -182,7 +182,9 @@ def avg_pool2d(
     if is_static(images.sizes[1:3]):
         result = _pool(lower, tosa.AvgPool2DOp, images, windows, {"acc_type": f32})
     else:
-        result = _average_by_sums(lower, images, windows, ceil_mode and divisor is None)
+        completed = _completed(lower, images, windows, ceil_mode, 0)
+        counts = None if divisor is not None else _counts(lower, images, windows, ceil_mode)
+        result = _average_by_sums(lower, completed, windows, counts)
     if divisor is not None:
         count = windows[0].size * windows[1].size
         scale = lower.splat(count / divisor, (1,) * 4, result.dtype)
@@ -191,20 +193,27 @@ def avg_pool2d(
 
 
 def _average_by_sums(
-    lower: TosaLowering, x: Tensor, windows: Sequence[Window], ceil_mode: bool
+    lower: TosaLowering, x: Tensor, windows: Sequence[Window], counts: Tensor | None
 ) -> Tensor:
-    """The mean as the sum of each window over the count of its elements.
+    """The sum of each window over the count of its elements, all of them unless given.
 
     IREE 3.13 does not compile ``tosa.avg_pool2d`` of images whose size is known at run time.
     """
-    sums = _window_sums(lower, _completed(lower, x, windows, ceil_mode, 0), windows)
-    if ceil_mode or any(window.low or window.high for window in windows):
-        ones = lower.splat(1, (1, *x.sizes[1:3], 1), x.dtype)
-        counts = _window_sums(lower, _completed(lower, ones, windows, ceil_mode, 0), windows)
-        inverse = lower.elementwise(tosa.ReciprocalOp, counts)
-    else:
+    if counts is None:
         inverse = lower.splat(1 / (windows[0].size * windows[1].size), (1,) * 4, x.dtype)
-    return lower.elementwise(tosa.MulOp, sums, inverse)
+    else:
+        inverse = lower.elementwise(tosa.ReciprocalOp, counts)
+    return lower.elementwise(tosa.MulOp, _window_sums(lower, x, windows), inverse)
+
+
+def _counts(
+    lower: TosaLowering, x: Tensor, windows: Sequence[Window], ceil_mode: bool
+) -> Tensor | None:
+    """How many elements of images lie in each window, where windows can reach over the edge."""
+    if not ceil_mode and not any(window.low or window.high for window in windows):
+        return None
+    ones = lower.splat(1, (1, *x.sizes[1:3], 1), x.dtype)
+    return _window_sums(lower, _completed(lower, ones, windows, ceil_mode, 0), windows)
 
 
 def _window_sums(lower: TosaLowering, x: Tensor, windows: Sequence[Window]) -> Tensor:
