@@ -47,6 +47,18 @@ def _matches(name: str, patterns: str) -> bool:
 
 XFAILS: list[ExpectedFailure] = [
     ExpectedFailure(
+        "three-dimensional pooling is not in the core set",
+        BackendContractError,
+        "*",
+        "local_response_norm",
+    ),
+    ExpectedFailure(
+        "torch.export captures a position in a rank-0 tensor as a number that depends on data",
+        BackendContractError,
+        "*",
+        "index_zero_rank",
+    ),
+    ExpectedFailure(
         "complex numbers seen as pairs of real ones are not in the core set",
         BackendContractError,
         "*",
