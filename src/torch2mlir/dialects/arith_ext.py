@@ -1,11 +1,12 @@
 """The arith dialect with what xDSL lacks of it: register `ARITH` in place of xDSL's `Arith`.
 
 Added: remf, index_castui, convertf, flush_denormals. Widened: constant takes weights that are held
-outside the IR, trunci the overflow flags of MLIR's generic form. Left out: rounding modes, `exact`,
-`nneg` and fastmath of extf and truncf, which no PyTorch operation asks for. The comparisons and
-select are xDSL's and scalar, as in the bodies of linalg operations.
+outside the IR, trunci the overflow flags of MLIR's generic form, sitofp and fptosi tensors. Left
+out: rounding modes, `exact`, `nneg` and fastmath of extf and truncf, which no PyTorch operation
+asks for. The comparisons and select are xDSL's and scalar, as in the bodies of linalg operations.
 """
 
+from abc import ABC
 from typing import Self
 
 from xdsl.dialects import arith, math
@@ -157,6 +158,34 @@ class TruncIOp(IRDLOperation):
     )
 
 
+class ConversionOp(IRDLOperation, ABC):
+    """A conversion between integers and floats, of numbers or tensors."""
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$input attr-dict `:` type($input) `to` type($result)"
+
+
+@irdl_op_definition
+class SIToFPOp(ConversionOp):
+    """Convert a signed integer to a float."""
+
+    name = "arith.sitofp"
+
+    input = operand_def(INTEGER)
+    result = result_def(FLOAT)
+
+
+@irdl_op_definition
+class FPToSIOp(ConversionOp):
+    """Convert a float to a signed integer, rounded towards zero."""
+
+    name = "arith.fptosi"
+
+    input = operand_def(FLOAT)
+    result = result_def(INTEGER)
+
+
 def extended(original: Dialect, *operations: type[Operation]) -> Dialect:
     """`original` with operations added, or replaced where the name is there already."""
     own = {op.name: op for op in (*original.operations, *operations)}
@@ -169,8 +198,10 @@ ARITH = extended(
     arith.Arith,
     ConstantOp,
     ConvertfOp,
+    FPToSIOp,
     FlushDenormalsOp,
     IndexCastUIOp,
     RemfOp,
+    SIToFPOp,
     TruncIOp,
 )

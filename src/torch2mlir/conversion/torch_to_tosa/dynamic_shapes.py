@@ -253,7 +253,8 @@ class DynamicShapes(Lowering):
         if is_float(x.dtype) and is_float(dtype):
             narrows = isinstance(x.dtype, Float64Type)
             return self.op(arith.TruncFOp if narrows else arith.ExtFOp, [x], x.sizes, dtype)
-        return self.op(arith.FPToSIOp if is_float(x.dtype) else arith.SIToFPOp, [x], x.sizes, dtype)
+        op_class = arith_ext.FPToSIOp if is_float(x.dtype) else arith_ext.SIToFPOp
+        return self.op(op_class, [x], x.sizes, dtype)
 
 
 def _merged(type: Attribute, groups: Sequence[range]) -> TensorType[Attribute]:
