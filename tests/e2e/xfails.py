@@ -96,18 +96,6 @@ XFAILS: list[ExpectedFailure] = [
         "linalg-iree-*",
         "atan2 asinh_half",
     ),
-    ExpectedFailure(
-        "indexing by a tensor of rank 0 is exported as an index read from the data",
-        BackendContractError,
-        "*",
-        "index_zero_rank",
-    ),
-    ExpectedFailure(
-        "three-dimensional average pooling is not core yet",
-        BackendContractError,
-        "*",
-        "local_response_norm",
-    ),
 ]
 
 
