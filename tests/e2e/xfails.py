@@ -71,12 +71,6 @@ XFAILS: list[ExpectedFailure] = [
         "*_f64 *_in_f64 f64_precision promote_f32_f64 float_power cumsum_to_dtype",
         excepting="round_f64 view_f64 full_f64 to_f64",
     ),
-    ExpectedFailure(
-        "TOSA has no 64-bit floats, in which PyTorch divides sizes",
-        UnsupportedOpError,
-        "tosa-*-dynamic",
-        "batch_norm_in_training size_in_arithmetic",
-    ),
     ExpectedFailure("TOSA has no complex numbers", UnsupportedOpError, "tosa-*", "complex_*"),
     ExpectedFailure(
         "IREE starts the maximum of TOSA at the lowest finite number, not at minus infinity",
