@@ -1,0 +1,24 @@
+"""How non-core ops become core ones: PyTorch's own decompositions, and ours where it has none that fits.
+
+One file per family, as in the conversions; :mod:`registry` holds the table.
+"""
+
+from torch2mlir.transforms.decompositions import (  # noqa: F401 - each registers its family
+    attention,
+    constructors,
+    data_movement,
+    elementwise,
+    linear,
+    normalization,
+    prims,
+    reduction,
+)
+from torch2mlir.transforms.decompositions.registry import (
+    decomposes,
+    find_decomposition,
+    find_overload,
+    op_name,
+    table,
+)
+
+__all__ = ["decomposes", "find_decomposition", "find_overload", "op_name", "table"]

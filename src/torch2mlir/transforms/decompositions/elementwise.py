@@ -1,0 +1,75 @@
+"""Elementwise functions that other elementwise ops can say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from torch2mlir.transforms.decompositions.registry import decomposes
+
+aten = torch.ops.aten
+prims = torch.ops.prims
+
+
+@decomposes(prims.exp2.default)
+def _exp2(a: Any) -> Any:
+    return aten.pow.Scalar(2.0, a)
+
+
+@decomposes(prims.erfc.default)
+def _erfc(a: Any) -> Any:
+    return 1 - aten.erf(a)
+
+
+@decomposes(prims.signbit.default)
+def _signbit(a: Any) -> Any:
+    """Negative, or minus zero."""
+    if not a.dtype.is_floating_point:
+        return a < 0
+    return (a < 0) | ((a == 0) & (1 / a < 0))
+
+
+@decomposes(prims.fmax.default)
+def _fmax(a: Any, b: Any) -> Any:
+    """The larger; a number beats NaN."""
+    return torch.where(torch.isnan(a), b, torch.where(torch.isnan(b), a, torch.maximum(a, b)))
+
+
+@decomposes(prims.fmin.default)
+def _fmin(a: Any, b: Any) -> Any:
+    """The smaller; a number beats NaN."""
+    return torch.where(torch.isnan(a), b, torch.where(torch.isnan(b), a, torch.minimum(a, b)))
+
+
+@decomposes(prims.hypot.default)
+def _hypot(a: Any, b: Any) -> Any:
+    return torch.sqrt(a * a + b * b)
+
+
+@decomposes(
+    aten.bitwise_left_shift.Tensor,
+    aten.bitwise_left_shift.Tensor_Scalar,
+    aten.__lshift__.Tensor,
+    aten.__lshift__.Scalar,
+    prims.shift_left.default,
+)
+def _left_shift(a: Any, b: Any) -> Any:
+    """``a * 2**b``; bits leave at the top as they do in a product."""
+    return a * _power_of_two(a, b)
+
+
+@decomposes(
+    aten.bitwise_right_shift.Tensor,
+    aten.bitwise_right_shift.Tensor_Scalar,
+    aten.__rshift__.Tensor,
+    aten.__rshift__.Scalar,
+    prims.shift_right_arithmetic.default,
+)
+def _right_shift(a: Any, b: Any) -> Any:
+    """``a // 2**b``: rounding down is what keeping the sign bit does."""
+    return torch.div(a, _power_of_two(a, b), rounding_mode="floor")
+
+
+def _power_of_two(a: Any, b: Any) -> Any:
+    return torch.pow(2, b).to(a.dtype) if torch.is_tensor(b) else 2 ** int(b)

@@ -1,0 +1,80 @@
+"""Statistics and normalization layers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from torch2mlir.transforms.decompositions.registry import decomposes
+
+aten = torch.ops.aten
+prims = torch.ops.prims
+
+
+@decomposes(aten.var.correction, prims.var.default)
+def _var(a: Any, dim: Any = None, correction: Any = 1, keepdim: bool = False, **_: Any) -> Any:
+    """Mean of squared deviations, divided by ``n - correction``. https://pytorch.org/docs/stable/generated/torch.var.html"""
+    return _var_mean(a, dim, correction=correction, keepdim=keepdim)[0]
+
+
+@decomposes(aten.var_mean.correction)
+def _var_mean(a: Any, dim: Any = None, *, correction: Any = None, keepdim: bool = False) -> Any:
+    dims = list(dim) if dim else list(range(a.dim()))
+    count: Any = 1
+    for axis in dims:
+        count = count * a.shape[axis]
+    computed = a.float() if a.dtype in (torch.float16, torch.bfloat16) else a
+    mean = computed.mean(dims, keepdim=True)
+    deviation = computed - mean
+    squares = deviation.abs() ** 2 if deviation.is_complex() else deviation * deviation
+    # torch.sum of the squares over n - correction; the sum and the mean are the same where there is no correction
+    correction = 1 if correction is None else correction
+    if correction == 0:
+        variance = squares.mean(dims, keepdim=keepdim)
+    else:
+        divisor = count - correction
+        if isinstance(divisor, torch.SymInt | torch.SymFloat):
+            divisor = torch.sym_max(divisor, 0)
+        else:
+            divisor = max(divisor, 0)
+        variance = squares.sum(dims, keepdim=keepdim) / divisor
+    if not keepdim:
+        mean = mean.squeeze(dims)
+    real = variance.dtype if not a.is_complex() else variance.dtype
+    return variance.to(real if computed is a else a.dtype), mean.to(a.dtype)
+
+
+@decomposes(aten._native_batch_norm_legit_no_training.default)
+def _batch_norm_inference(
+    input: Any, weight: Any, bias: Any, mean: Any, variance: Any, momentum: float, eps: float
+) -> Any:
+    """One affine step per channel: ``input * scale + shift`` with both computed from the statistics alone."""
+    scale = torch.rsqrt(variance + eps)
+    if weight is not None:
+        scale = scale * weight
+    shift = -mean * scale
+    if bias is not None:
+        shift = shift + bias
+    channels = [1, -1] + [1] * (input.dim() - 2)
+    out = input * scale.view(channels).to(input.dtype) + shift.view(channels).to(input.dtype)
+    empty = input.new_empty(0)
+    return out, empty, empty
+
+
+@decomposes(aten.batch_norm.default)
+def _batch_norm(
+    input: Any,
+    weight: Any,
+    bias: Any,
+    mean: Any,
+    variance: Any,
+    training: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool = False,
+) -> Any:
+    """In inference the affine step at once; in training PyTorch's own form, which updates the statistics."""
+    if not training:
+        return _batch_norm_inference(input, weight, bias, mean, variance, momentum, eps)[0]
+    return aten.native_batch_norm(input, weight, bias, mean, variance, training, momentum, eps)[0]

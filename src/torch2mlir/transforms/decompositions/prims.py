@@ -1,0 +1,76 @@
+"""prims that PyTorch's reference decompositions end in, as the ATen ops they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from torch2mlir.transforms.decompositions.registry import decomposes
+
+aten = torch.ops.aten
+prims = torch.ops.prims
+
+
+_PRIM_ELEMENTWISE = (
+    "abs acos acosh add asin asinh atan atan2 atanh bitwise_and bitwise_not bitwise_or bitwise_xor ceil cos cosh"
+    " eq erf exp expm1 floor fmod ge gt isnan le log log10 log1p log2 lt maximum minimum mul ne neg pow reciprocal"
+    " remainder round rsqrt sign sin sinh sqrt sub tan tanh trunc"
+)
+
+
+for _name in _PRIM_ELEMENTWISE.split():
+    if hasattr(prims, _name):
+        decomposes(getattr(prims, _name).default)(getattr(aten, _name))
+
+
+@decomposes(prims.div.default)
+def _div(a: Any, b: Any) -> Any:
+    """``prims.div`` truncates integers where ``aten.div`` promotes to float."""
+    integer = not torch.is_tensor(a) or not (a.dtype.is_floating_point or a.dtype.is_complex)
+    return aten.div(a, b, rounding_mode="trunc") if integer else aten.div(a, b)
+
+
+@decomposes(prims.where.default)
+def _where(condition: Any, on_true: Any, on_false: Any) -> Any:
+    return aten.where(condition, on_true, on_false)
+
+
+@decomposes(prims.broadcast_in_dim.default)
+def _broadcast_in_dim(a: Any, shape: Any, dims: Any) -> Any:
+    for dim in range(len(shape)):
+        if dim not in dims:
+            a = aten.unsqueeze(a, dim)
+    return aten.expand(a, shape)
+
+
+@decomposes(prims.sum.default)
+def _sum(a: Any, dims: Any, *, output_dtype: Any = None) -> Any:
+    return aten.sum.dim_IntList(a, dims, False, dtype=output_dtype or a.dtype)
+
+
+@decomposes(prims.amax.default)
+def _amax(a: Any, dims: Any, *, output_dtype: Any = None) -> Any:
+    return aten.amax(a, dims)
+
+
+@decomposes(prims.amin.default)
+def _amin(a: Any, dims: Any, *, output_dtype: Any = None) -> Any:
+    return aten.amin(a, dims)
+
+
+@decomposes(prims.prod.default)
+def _prod(a: Any, dims: Any, *, output_dtype: Any = None) -> Any:
+    for dim in sorted(dims, reverse=True):
+        a = aten.prod.dim_int(a, dim, dtype=output_dtype or a.dtype)
+    return a
+
+
+@decomposes(prims.transpose.default)
+def _transpose(a: Any, permutation: Any) -> Any:
+    return aten.permute(a, permutation)
+
+
+@decomposes(prims.view_of.default)
+def _view_of(a: Any) -> Any:
+    return aten.alias(a)

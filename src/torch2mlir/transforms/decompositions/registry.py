@@ -1,0 +1,71 @@
+"""Which function decomposes an operator: PyTorch's own, or ours where it has none that fits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import torch
+import torch._refs  # registers the reference decompositions
+from torch._decomp import core_aten_decompositions, decomposition_table
+from torch._ops import OpOverload, OpOverloadPacket
+
+from torch2mlir.transforms.core_ops import CORE_OPS, IDENTITIES
+
+Decomposition = Callable[..., Any]
+_OURS: dict[OpOverload, Decomposition] = {}
+
+
+def decomposes(*overloads: OpOverload) -> Callable[[Decomposition], Decomposition]:
+    """Registers a function of tensors as the decomposition of operators; it replaces PyTorch's."""
+
+    def register(function: Decomposition) -> Decomposition:
+        for overload in overloads:
+            _OURS[overload] = function
+        table.cache_clear()
+        return function
+
+    return register
+
+
+def find_overload(op_name: str) -> OpOverload | None:
+    """PyTorch's operator for ``torch.aten.add.Tensor``, or None if the installed PyTorch has no such operator."""
+    _, namespace, name, *overload = op_name.split(".")
+    packet = getattr(getattr(torch.ops, namespace), name, None)
+    chosen = ".".join(overload) or "default"
+    if not isinstance(packet, OpOverloadPacket) or chosen not in packet.overloads():
+        return None
+    found: OpOverload = getattr(packet, chosen)
+    return found
+
+
+def op_name(overload: OpOverload) -> str:
+    """``torch.aten.add.Tensor`` for PyTorch's operator."""
+    schema = overload._schema
+    suffix = f".{schema.overload_name}" if schema.overload_name else ""
+    return f"torch.{schema.name.replace('::', '.')}{suffix}"
+
+
+@lru_cache(maxsize=1)
+def table() -> dict[Any, Decomposition]:
+    """Operator -> decomposition for everything that is not core; ours first, then PyTorch's."""
+    known = dict[Any, Decomposition](decomposition_table)
+    known.update(core_aten_decompositions())
+    known.update(_OURS)
+    return {
+        op: function
+        for op, function in known.items()
+        if isinstance(op, OpOverload) and op_name(op) not in CORE_OPS | IDENTITIES
+    }
+
+
+def find_decomposition(overload: OpOverload) -> Decomposition | None:
+    """The function that computes an operator from others, or None."""
+    known = table().get(overload)
+    if known is not None:
+        return known
+    composite = torch._C.DispatchKey.CompositeImplicitAutograd
+    if overload.has_kernel_for_dispatch_key(composite):
+        return overload.decompose
+    return None
