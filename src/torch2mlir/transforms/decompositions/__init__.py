@@ -8,9 +8,12 @@ from torch2mlir.transforms.decompositions import (  # noqa: F401 - each register
     constructors,
     data_movement,
     elementwise,
+    foreach,
     linear,
     normalization,
+    pooling,
     prims,
+    recurrent,
     reduction,
 )
 from torch2mlir.transforms.decompositions.registry import (
