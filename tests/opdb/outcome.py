@@ -135,11 +135,16 @@ def _difference(one: Any, other: Any, values: bool) -> str:
     if not values or not other.numel():
         return ""
     rtol = TOLERANCES.get(other.dtype, 0.0)
-    finite = other[torch.isfinite(other)].abs()
-    largest = max(1.0, float(finite.max())) if finite.numel() and rtol else 0.0
+    largest = _largest(other) if rtol else 0.0
     try:
         torch.testing.assert_close(one, other, rtol=rtol, atol=rtol * largest / 5, equal_nan=True)
     except AssertionError as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         return " ".join(lines[1:3])[:160]
     return ""
+
+
+def _largest(tensor: torch.Tensor) -> float:
+    """The size of the largest finite element, at least 1."""
+    finite = tensor[torch.isfinite(tensor)].abs()
+    return max(1.0, float(finite.max())) if finite.numel() else 1.0
