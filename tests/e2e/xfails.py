@@ -47,22 +47,10 @@ def _matches(name: str, patterns: str) -> bool:
 
 XFAILS: list[ExpectedFailure] = [
     ExpectedFailure(
-        "three-dimensional pooling is not in the core set",
-        BackendContractError,
-        "*",
-        "local_response_norm",
-    ),
-    ExpectedFailure(
         "torch.export captures a position in a rank-0 tensor as a number that depends on data",
         BackendContractError,
         "*",
         "index_zero_rank",
-    ),
-    ExpectedFailure(
-        "complex numbers seen as pairs of real ones are not in the core set",
-        BackendContractError,
-        "*",
-        "complex_parts complex_from_parts complex_conjugate complex_as_real complex_from_real",
     ),
     ExpectedFailure(
         "TOSA has no 64-bit floats",

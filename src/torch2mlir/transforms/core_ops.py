@@ -27,11 +27,20 @@ BINARY = (
     | _with_overloads("bitwise_and bitwise_or bitwise_xor", "Tensor", "Scalar")
     | _with_overloads("pow", "Tensor_Tensor", "Tensor_Scalar", "Scalar")
     | _plain("atan2 logical_and logical_or logical_xor maximum minimum")
+    # decompose to prims of the same meaning; every dialect has them
+    | _with_overloads("bitwise_left_shift bitwise_right_shift", "Tensor", "Tensor_Scalar")
 )
 
 SELECTION = {"torch.aten.where.self", "torch.aten.clamp", "torch.aten.clamp.Tensor"}
 
 CONVERSION = {"torch.prims.convert_element_type"}
+
+COMPLEX = {
+    # what all functions of parts are said in; PyTorch has them as views of pairs, which no dialect has
+    "torch.aten.complex",
+    "torch.prims.real",
+    "torch.prims.imag",
+}
 
 REDUCTION = _plain("amax amin argmax argmin cumsum") | {
     "torch.aten.sum.dim_IntList",
@@ -71,6 +80,7 @@ PyTorch's own code looks at), canonicalization removes them."""
 
 FAMILIES: dict[str, set[str]] = {
     "elementwise": UNARY | BINARY | SELECTION | CONVERSION,
+    "complex": COMPLEX,
     "reduction": REDUCTION,
     "linear": LINEAR,
     "pooling": POOLING,

@@ -203,3 +203,13 @@ case(
     ),
     f32("B", 4),
 )
+
+_COUNTS = (0, 1, 7, 8, 31, 32, 63, 64, -1)
+for _name, _spec in {"i64": i64, "i32": i32, "u8": u8}.items():
+    _counts = _spec(9, values=[count % 256 if _name == "u8" else count for count in _COUNTS])
+    case(
+        f"shift_by_any_{_name}",
+        lambda x, y: (torch.bitwise_left_shift(x, y), torch.bitwise_right_shift(x, y)),
+        _spec("B", 9),
+        _counts,
+    )

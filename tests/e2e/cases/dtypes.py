@@ -38,12 +38,7 @@ case("logic_in_bool", lambda x, y: (x & y, x | y, x ^ y, ~x, x.any(1), x == y), 
 
 case("complex_add_mul", lambda x, y: (x + y, x * y, x - y), c64("B", 3), c64(3))
 case("complex_divide", lambda x, y: x / y, c64("B", 3), c64(3))
-case("complex_parts", lambda x: (x.real, x.imag, x.abs()), c64("B", 3))
-case("complex_from_parts", torch.complex, f32("B", 3), f32("B", 3))
 case("complex_exp", torch.exp, c64("B", 3))
-case("complex_conjugate", lambda x: x.conj() * 2, c64("B", 3))
-case("complex_as_real", torch.view_as_real, c64("B", 3))
-case("complex_from_real", torch.view_as_complex, f32("B", 3, 2))
 case("complex_matmul", torch.mm, c64("B", 3), c64(3, 2))
 case("complex_sum", lambda x: x.sum(1), c64("B", 3))
 case("complex_where", lambda c, x: torch.where(c, x, -x), b1("B", 3), c64("B", 3))

@@ -1,6 +1,7 @@
 """Backend contract to Linalg-on-Tensors."""
 
 from torch2mlir.conversion.torch_to_linalg import (
+    complex,
     constructors,
     convolution,
     data_movement,
@@ -22,6 +23,7 @@ FAMILIES = (
     data_movement,
     indexing,
     scatter,
+    complex,
     constructors,
 )
 LOWERING = LinalgLowering

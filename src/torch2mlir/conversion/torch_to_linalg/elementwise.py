@@ -223,6 +223,41 @@ for _name, _code in BINARY_ON_TENSORS.items():
     lowers(_name)(_binary(_code))
 
 
+def shift_left(s: Scalars, x: Scalar, count: Scalar) -> Scalar:
+    """``x << count``; 0 for counts outside of the element, which arith leaves undefined."""
+    return s.select(is_count(s, x, count), s("shl", x, count), 0)
+
+
+def shift_right(s: Scalars, x: Scalar, count: Scalar) -> Scalar:
+    """``x >> count`` with the sign coming in; nothing but the sign is left for counts outside of the element."""
+    rest = s.constant(0, x.dtype)
+    if not is_unsigned(x.dtype):
+        rest = s("shr", x, promotion.bit_width(x.dtype) - 1)
+    return s.select(is_count(s, x, count), s("shr", x, count), rest)
+
+
+def is_count(s: Scalars, x: Scalar, count: Scalar) -> Scalar:
+    """Whether an element has so many bits to shift by."""
+    below = s.compare("lt", count, promotion.bit_width(x.dtype))
+    return below if is_unsigned(count.dtype) else s("and", s.compare("ge", count, 0), below)
+
+
+def _shift(word: str, of_tensors: ScalarCode) -> Callable[..., Tensor]:
+    def lower_shift(lower: LinalgLowering, x: Operand, count: Operand) -> Tensor:
+        dtype = lower.out.dtype
+        constant = isinstance(count, int) and 0 <= count < promotion.bit_width(dtype)
+        code = two(word) if constant else of_tensors
+        return lower.elementwise(code, x, count, computed=dtype)
+
+    return lower_shift
+
+
+for _direction, _word, _code in (("left", "shl", shift_left), ("right", "shr", shift_right)):
+    lowers(
+        f"aten.bitwise_{_direction}_shift.Tensor", f"aten.bitwise_{_direction}_shift.Tensor_Scalar"
+    )(_shift(_word, _code))
+
+
 @lowers("aten.add.Tensor", "aten.add.Scalar")
 def add(lower: LinalgLowering, x: Operand, y: Operand, alpha: Operand) -> Tensor:
     """``x + alpha * y``."""

@@ -242,10 +242,17 @@ class Scalars:
         """A complex number of its parts."""
         return self._emit(complex.CreateOp, [real, imaginary], dtype)
 
+    def real(self, x: Scalar) -> Scalar:
+        """The real part of a complex number."""
+        return self._emit(complex.ReOp, [x], x.dtype.element_type)  # type: ignore[attr-defined]
+
+    def imaginary(self, x: Scalar) -> Scalar:
+        """The imaginary part of a complex number."""
+        return self._emit(complex.ImOp, [x], x.dtype.element_type)  # type: ignore[attr-defined]
+
     def parts(self, x: Scalar) -> tuple[Scalar, Scalar]:
         """The real and the imaginary part of a complex number."""
-        part: Attribute = x.dtype.element_type  # type: ignore[attr-defined]
-        return self._emit(complex.ReOp, [x], part), self._emit(complex.ImOp, [x], part)
+        return self.real(x), self.imaginary(x)
 
     def magnitude(self, x: Scalar) -> Scalar:
         """The absolute value of a complex number."""
@@ -253,7 +260,7 @@ class Scalars:
 
     def _from_complex(self, x: Scalar, source: ComplexType, dtype: Attribute) -> Scalar:
         if not isinstance(dtype, ComplexType):
-            return self.cast(self._emit(complex.ReOp, [x], source.element_type), dtype)
+            return self.cast(self.real(x), dtype)
         real, imaginary = self.parts(x)
         part = dtype.element_type
         return self.create_complex(self.cast(real, part), self.cast(imaginary, part), dtype)

@@ -2,6 +2,7 @@
 
 from torch2mlir.conversion.torch_to_stablehlo import (
     comparison,
+    complex,
     constructors,
     convolution,
     data_movement,
@@ -16,6 +17,7 @@ from torch2mlir.conversion.torch_to_stablehlo.lowering import StablehloLowering
 
 FAMILIES = (
     comparison,
+    complex,
     constructors,
     convolution,
     data_movement,

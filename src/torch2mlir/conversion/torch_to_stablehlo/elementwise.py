@@ -212,6 +212,60 @@ for _name, _code in BINARY_ON_TENSORS.items():
     lowers(_name)(_binary(_code))
 
 
+def shift_left(lower: StablehloLowering, x: Tensor, count: Tensor) -> Tensor:
+    """``x << count``; 0 for counts outside of the element."""
+    shifted = lower.apply(hlo.ShiftLeftOp, x, count)
+    return lower.select(_is_count(lower, x, count), shifted, 0)
+
+
+def shift_right(lower: StablehloLowering, x: Tensor, count: Tensor) -> Tensor:
+    """``x >> count`` with the sign coming in; nothing but the sign is left for counts outside of the element."""
+    rest: Tensor | int = 0
+    if not promotion.is_unsigned(x.dtype):
+        last = promotion.bit_width(x.dtype) - 1
+        rest = lower.apply(hlo.ShiftRightArithmeticOp, x, last)
+    shifted = lower.apply(_right_shift(x), x, count)
+    return lower.select(_is_count(lower, x, count), shifted, rest)
+
+
+def _right_shift(x: Tensor) -> type[Operation]:
+    unsigned = promotion.is_unsigned(x.dtype)
+    return hlo.ShiftRightLogicalOp if unsigned else hlo.ShiftRightArithmeticOp
+
+
+def _is_count(lower: StablehloLowering, x: Tensor, count: Tensor) -> Tensor:
+    """Whether an element has so many bits to shift by."""
+    below = lower.compare("LT", count, promotion.bit_width(x.dtype))
+    if promotion.is_unsigned(count.dtype):
+        return below
+    return lower.apply(hlo.AndOp, lower.compare("GE", count, 0), below)
+
+
+def _shift(
+    by_constant: Code, by_tensor: Code
+) -> Callable[[StablehloLowering, Operand, Operand], Tensor]:
+    def lower_shift(lower: StablehloLowering, x: Operand, count: Operand) -> Tensor:
+        dtype = lower.out.dtype
+        inside = isinstance(count, int) and 0 <= count < promotion.bit_width(dtype)
+        return lower.elementwise(by_constant if inside else by_tensor, x, count, computed=dtype)
+
+    return lower_shift
+
+
+def _shift_right_inside(lower: StablehloLowering, x: Tensor, count: Tensor) -> Tensor:
+    return lower.apply(_right_shift(x), x, count)
+
+
+SHIFTS: dict[str, tuple[Code, Code]] = {
+    "aten.bitwise_left_shift": (hlo.ShiftLeftOp, shift_left),
+    "aten.bitwise_right_shift": (_shift_right_inside, shift_right),
+}
+"""By a constant inside of the element, by anything."""
+
+for _name, _how in SHIFTS.items():
+    lowers(f"{_name}.Tensor", f"{_name}.Tensor_Scalar")(_shift(*_how))
+
+
 @lowers("aten.add.Tensor", "aten.add.Scalar")
 def add(lower: StablehloLowering, x: Operand, y: Operand, alpha: Operand) -> Tensor:
     """``x + alpha * y``."""

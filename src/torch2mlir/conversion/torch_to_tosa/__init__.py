@@ -2,6 +2,7 @@
 
 from torch2mlir.conversion.torch_to_tosa import (
     arithmetic,
+    complex,
     constructors,
     convolution,
     data_movement,
@@ -16,6 +17,7 @@ from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering
 FAMILIES = (
     elementwise,
     arithmetic,
+    complex,
     reduction,
     linear,
     convolution,

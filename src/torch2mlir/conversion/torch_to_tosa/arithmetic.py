@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from xdsl.dialects.builtin import i1
+from xdsl.dialects.builtin import BoolAttr, i1
 from xdsl.ir import Operation
 
 from torch2mlir.conversion import promotion
@@ -107,6 +107,40 @@ for _name, (_integer, _boolean) in BITWISE.items():
         _bitwise(_integer, _boolean)
     )
     lowers(f"aten.logical_{_name}")(_logical(_boolean))
+
+
+# shifts
+
+
+@lowers("aten.bitwise_left_shift.Tensor", "aten.bitwise_left_shift.Tensor_Scalar")
+def left_shift(lower: TosaLowering, x: Operand, count: Operand) -> Tensor:
+    """``x << count``; 0 for counts outside of the element, which TOSA leaves undefined."""
+    value, places, inside = _shifted(lower, x, count)
+    shifted = value.of(tosa.LogicalLeftShiftOp, places)
+    result = shifted if inside is None else inside.where(shifted, 0)
+    return lower.cast(result.tensor, lower.out.dtype)
+
+
+@lowers("aten.bitwise_right_shift.Tensor", "aten.bitwise_right_shift.Tensor_Scalar")
+def right_shift(lower: TosaLowering, x: Operand, count: Operand) -> Tensor:
+    """``x >> count`` with the sign coming in; nothing but the sign is left for counts outside of the element."""
+    value, places, inside = _shifted(lower, x, count)
+    if inside is not None:
+        places = inside.where(places, promotion.bit_width(value.tensor.dtype) - 1)
+    exact = {"round": BoolAttr.from_bool(False)}
+    operands = [value.tensor, places.tensor]
+    shifted = lower.elementwise(tosa.ArithmeticRightShiftOp, *operands, properties=exact)
+    return lower.cast(shifted, lower.out.dtype)
+
+
+def _shifted(lower: TosaLowering, x: Operand, count: Operand) -> tuple[Expr, Expr, Expr | None]:
+    """The element and the count in the type the op computes in, and whether an element has so many bits, if unknown."""
+    value, places = _operands(lower, x, count)
+    bits = promotion.bit_width(lower.out.dtype)
+    if isinstance(count, int) and 0 <= count < bits:
+        return value, places, None
+    inside = (places >= 0) & (places < bits)
+    return value, inside.where(places, 0), inside
 
 
 # division

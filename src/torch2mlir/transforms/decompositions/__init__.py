@@ -5,16 +5,20 @@ One file per family, as in the conversions; :mod:`registry` holds the table.
 
 from torch2mlir.transforms.decompositions import (  # noqa: F401 - each registers its family
     attention,
+    complex,
     constructors,
+    copies,
     data_movement,
     elementwise,
     foreach,
+    fused,
     linear,
     normalization,
     pooling,
     prims,
     recurrent,
     reduction,
+    windows,
 )
 from torch2mlir.transforms.decompositions.registry import (
     decomposes,

@@ -47,29 +47,31 @@ def _hypot(a: Any, b: Any) -> Any:
     return torch.sqrt(a * a + b * b)
 
 
-@decomposes(
-    aten.bitwise_left_shift.Tensor,
-    aten.bitwise_left_shift.Tensor_Scalar,
-    aten.__lshift__.Tensor,
-    aten.__lshift__.Scalar,
-    prims.shift_left.default,
-)
+@decomposes(aten.__lshift__.Tensor, prims.shift_left.default)
 def _left_shift(a: Any, b: Any) -> Any:
-    """``a * 2**b``; bits leave at the top as they do in a product."""
-    return a * _power_of_two(a, b)
+    return aten.bitwise_left_shift.Tensor(a, b)
 
 
-@decomposes(
-    aten.bitwise_right_shift.Tensor,
-    aten.bitwise_right_shift.Tensor_Scalar,
-    aten.__rshift__.Tensor,
-    aten.__rshift__.Scalar,
-    prims.shift_right_arithmetic.default,
-)
+@decomposes(aten.__lshift__.Scalar)
+def _left_shift_by_number(a: Any, b: Any) -> Any:
+    return aten.bitwise_left_shift.Tensor_Scalar(a, b)
+
+
+@decomposes(aten.bitwise_left_shift.Scalar_Tensor)
+def _left_shift_of_number(a: Any, b: Any) -> Any:
+    return aten.bitwise_left_shift.Tensor(b.new_full([], a), b)
+
+
+@decomposes(aten.__rshift__.Tensor, prims.shift_right_arithmetic.default)
 def _right_shift(a: Any, b: Any) -> Any:
-    """``a // 2**b``: rounding down is what keeping the sign bit does."""
-    return torch.div(a, _power_of_two(a, b), rounding_mode="floor")
+    return aten.bitwise_right_shift.Tensor(a, b)
 
 
-def _power_of_two(a: Any, b: Any) -> Any:
-    return torch.pow(2, b).to(a.dtype) if torch.is_tensor(b) else 2 ** int(b)
+@decomposes(aten.__rshift__.Scalar)
+def _right_shift_by_number(a: Any, b: Any) -> Any:
+    return aten.bitwise_right_shift.Tensor_Scalar(a, b)
+
+
+@decomposes(aten.bitwise_right_shift.Scalar_Tensor)
+def _right_shift_of_number(a: Any, b: Any) -> Any:
+    return aten.bitwise_right_shift.Tensor(b.new_full([], a), b)

@@ -1,0 +1,35 @@
+"""Complex numbers: parts, pairs, conjugates, angles."""
+
+from __future__ import annotations
+
+import torch
+
+from tests.e2e.registry import c64, case, f32, i64
+
+case("complex_parts", lambda x: (x.real, x.imag, x.abs()), c64("B", 3))
+case("complex_from_parts", torch.complex, f32("B", 3), f32("B", 3))
+case("complex_conjugate", lambda x: (x.conj() * 2, x.conj_physical()), c64("B", 3))
+case("complex_as_real", torch.view_as_real, c64("B", 3))
+case("complex_from_real", torch.view_as_complex, f32("B", 3, 2))
+case("complex_round_trip", lambda x: torch.view_as_real(torch.view_as_complex(x) ** 2), f32("B", 2))
+case("complex_angle", lambda x: (x.angle(), torch.sgn(x)), c64("B", 3))
+case("complex_polar", torch.polar, f32("B", 3), f32("B", 3))
+case("complex_isreal", lambda x: (torch.isreal(x), torch.isreal(x.real)), c64("B", 3))
+case(
+    "complex_functions",
+    lambda x: (x.sqrt(), x.log(), x.sin(), x.cos(), x.tanh(), x.reciprocal()),
+    c64("B", 3),
+    loose=4,
+)
+case("complex_mean", lambda x: (x.mean(1), x.prod(1)), c64("B", 3))
+case(
+    "complex_rotary",
+    lambda x, t: torch.view_as_real(
+        torch.view_as_complex(x.unflatten(-1, (-1, 2))) * torch.polar(torch.ones_like(t), t)
+    ).flatten(-2),
+    f32("B", 4),
+    f32(2),
+)
+case("angle_of_real", torch.angle, f32("B", values=(1.0, -2.0, 0.0, float("nan"), -float("inf"))))
+case("angle_of_integer", torch.angle, i64("B"))
+case("parts_of_real", lambda x: (x.conj() + 1, torch.real(x), x.resolve_conj()), f32("B"))
