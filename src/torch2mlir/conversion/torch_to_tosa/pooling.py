@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from itertools import product
+from operator import add
 
 from xdsl.dialects.builtin import f32
 from xdsl.ir import Attribute, Operation
@@ -177,6 +179,13 @@ def avg_pool2d(
     """
     windows = _windows(kernel, stride, padding, (1,))
     images = _images(lower, x)
+    if promotion.is_integer(x.dtype):
+        total = _shifted_sums(lower, lower.cast(images, computed_dtype(x.dtype)), windows)
+        always_whole = not ceil_mode and (count_include_pad or not any(w.low for w in windows))
+        number = windows[0].size * windows[1].size if always_whole else None
+        number = number if divisor is None else divisor
+        mean = total // (number or _elements(lower, images, windows, count_include_pad, total))
+        return _result(lower, lower.cast(mean.tensor, x.dtype), lower.out.sizes)
     if count_include_pad or divisor is not None:
         images, windows = _padded(lower, images, windows, divisor is not None)
     if is_static(images.sizes[1:3]):
@@ -190,6 +199,26 @@ def avg_pool2d(
         scale = lower.splat(count / divisor, (1,) * 4, result.dtype)
         result = lower.elementwise(tosa.MulOp, result, scale)
     return _result(lower, result, lower.out.sizes)
+
+
+def _shifted_sums(lower: TosaLowering, x: Tensor, windows: Sequence[Window]) -> Expr:
+    """The sum of each window, an addition for each of its elements: TOSA pools no integers of 32 and 64 bits."""
+    padded = _padded_around(lower, x, windows, 0)
+    places = product(*(range(window.size) for window in windows))
+    terms = [Expr(lower, _shifted(lower, padded, windows, offsets)) for offsets in places]
+    return reduce(add, terms)
+
+
+def _elements(
+    lower: TosaLowering, x: Tensor, windows: Sequence[Window], with_padding: bool, like: Expr
+) -> Expr:
+    """How many elements of an image, or of a padded image, lie in each window, as integers."""
+    sizes, inner = list(x.sizes[1:3]), list(windows)
+    if with_padding:
+        sizes = [dims.add(size, w.low + w.high) for size, w in zip(sizes, windows, strict=True)]
+        inner = [Window(window.size, window.stride, 1, 0, 0) for window in windows]
+    ones = lower.splat(1, (1, *sizes, 1), like.tensor.dtype)
+    return _shifted_sums(lower, ones, inner)
 
 
 def _average_by_sums(

@@ -7,6 +7,7 @@ from torch2mlir.transforms.decompositions import (  # noqa: F401 - each register
     attention,
     complex,
     constructors,
+    convolution,
     copies,
     data_movement,
     elementwise,
