@@ -21,8 +21,10 @@ from torch2mlir.frontends import dtypes
 from torch2mlir.frontends.fx import symbols
 
 _HINTS = (11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53)
-_OTHER_HINTS = (2003, 2011, 2017, 2027, 2029, 2039, 2053, 2063, 2069, 2081, 2083, 2087)
+_LARGE_HINTS = (2003, 2011, 2017, 2027, 2029, 2039, 2053, 2063, 2069, 2081, 2083, 2087)
 """Example sizes of symbols: distinct primes, so that no test on an example holds by accident."""
+_SMALL_HINTS = tuple(range(len(_HINTS)))
+"""What is added to the smallest size a symbol may have: such a size is an example too."""
 
 
 class FakeWorld:
@@ -46,7 +48,7 @@ class FakeWorld:
             low, high = self._ranges.get(name, (2, symbols.INT64_MAX))
             low = max(low, 2)
             hint = self._hints[len(self._symbols) % len(self._hints)]
-            hint = low + hint if hint < low else hint
+            hint = low + hint if hint < low or self._hints is _SMALL_HINTS else hint
             known = self.shape_env.create_symbol(
                 max(low, min(hint, high)),
                 ConstantSource(f"__{name}"),
@@ -90,9 +92,9 @@ class FakeWorld:
             sizes = [self.integer(size) for size in type.sizes]  # type: ignore[arg-type]
             return torch.empty(sizes, dtype=dtypes.FROM_ELEMENT_TYPE[type.dtype])
 
-    def other(self) -> FakeWorld:
-        """A world with the same symbols and other example sizes."""
-        return FakeWorld(self._ranges, _OTHER_HINTS)
+    def others(self) -> list[FakeWorld]:
+        """Worlds with the same symbols and other example sizes."""
+        return [FakeWorld(self._ranges, hints) for hints in (_LARGE_HINTS, _SMALL_HINTS)]
 
     def trace(
         self,
@@ -112,13 +114,13 @@ class FakeWorld:
         graph_module = self._trace(function, arguments(self), table)
         if len(self.shape_env.guards) > guards or self.shape_env.replacements:
             asked = ", ".join(str(guard.expr) for guard in self.shape_env.guards[guards:])
-            other = self.other()
-            again = other._trace(function, arguments(other), table)
-            if graph_module.code != again.code or self.shape_env.replacements:
-                raise BackendContractError(
-                    f"what this op does depends on its sizes ({asked})",
-                    hint="make the sizes it depends on static, or bound them with torch._check",
-                )
+            for other in self.others():
+                again = other._trace(function, arguments(other), table)
+                if graph_module.code != again.code or self.shape_env.replacements:
+                    raise BackendContractError(
+                        f"what this op does depends on its sizes ({asked})",
+                        hint="make the sizes it depends on static, or bound them with torch._check",
+                    )
         return graph_module
 
     def _trace(

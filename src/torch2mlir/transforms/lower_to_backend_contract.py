@@ -21,7 +21,7 @@ from torch2mlir.transforms.canonicalize import CanonicalizePass
 from torch2mlir.transforms.core_ops import CORE_OPS, SCALAR_OPS
 from torch2mlir.transforms.symbols import symbol_ranges
 
-_DATA_DEPENDENT = {
+DATA_DEPENDENT = {
     f"torch.aten.{name}"
     for name in (
         "nonzero",
@@ -69,7 +69,7 @@ def check_backend_contract(module: ModuleOp, legal_ops: tuple[str, ...] = ()) ->
             continue
         name = op.op_name if isinstance(op, core.OperatorOp) else op.name
         if not isinstance(op, _ALLOWED) and name not in legal:
-            if name in _DATA_DEPENDENT:
+            if name in DATA_DEPENDENT:
                 _violation(
                     op, f"the result of '{name}' depends on the elements of a tensor", _STATIC
                 )

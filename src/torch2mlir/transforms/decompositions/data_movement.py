@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 from torch._decomp import decomposition_table
+from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 from torch2mlir.transforms.decompositions.registry import decomposes
 
@@ -65,12 +66,19 @@ def _diagonal(a: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     dim1, dim2 = dim1 % a.dim(), dim2 % a.dim()
     outer = [d for d in range(a.dim()) if d not in (dim1, dim2)]
     rows, columns = a.shape[dim1], a.shape[dim2]
-    length = max(min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns), 0)
-    if length == 0:
-        return a.new_zeros([*(a.shape[d] for d in outer), 0])
     start = offset if offset >= 0 else -offset * columns
     flat = aten.permute(a, [*outer, dim1, dim2]).flatten(-2)
-    return aten.slice(flat, -1, start, start + (length - 1) * (columns + 1) + 1, columns + 1)
+    if statically_known_true(rows == columns) and offset == 0:
+        length = rows
+    else:
+        length = torch.sym_min(rows + min(offset, 0), columns - max(offset, 0))
+        length = length if offset == 0 else torch.sym_max(length, 0)
+    if isinstance(length, int) or length is rows:
+        end = start + (length - 1) * (columns + 1) + 1
+        empty = isinstance(length, int) and length == 0
+        return aten.slice(flat, -1, 0 if empty else start, 0 if empty else end, columns + 1)
+    places = torch.arange(length, device=a.device) * (columns + 1) + start
+    return aten.index_select(flat, -1, places)
 
 
 @decomposes(aten.as_strided.default)

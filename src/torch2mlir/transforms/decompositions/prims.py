@@ -24,6 +24,25 @@ for _name in _PRIM_ELEMENTWISE.split():
         decomposes(getattr(prims, _name).default)(getattr(aten, _name))
 
 
+_SAME: dict[str, Any] = {
+    "cat": aten.cat,
+    "clone": aten.clone,
+    "conj": torch.conj_physical,
+    "conj_physical": torch.conj_physical,
+    "fill": torch.full_like,
+    "isfinite": torch.isfinite,
+    "reshape": aten.view,
+    "rev": aten.flip,
+    "scalar_tensor": aten.scalar_tensor,
+    "squeeze": aten.squeeze,
+    "view_of_dtype": aten.view,
+}
+"""prims whose arguments are those of another op."""
+
+for _name, _op in _SAME.items():
+    decomposes(getattr(prims, _name).default)(_op)
+
+
 @decomposes(prims.div.default)
 def _div(a: Any, b: Any) -> Any:
     """``prims.div`` truncates integers where ``aten.div`` promotes to float."""
@@ -74,3 +93,46 @@ def _transpose(a: Any, permutation: Any) -> Any:
 @decomposes(prims.view_of.default)
 def _view_of(a: Any) -> Any:
     return aten.alias(a)
+
+
+@decomposes(prims.copy_strided.default, prims.device_put.default)
+def _same_values(a: Any, *_: Any) -> Any:
+    """Strides and devices are no concern of a value."""
+    return aten.alias(a)
+
+
+@decomposes(prims.collapse.default, prims.collapse_view.default)
+def _collapse(a: Any, start: int, end: int) -> Any:
+    """Dimensions ``start`` to ``end``, both included, become one."""
+    return a.reshape([*a.shape[:start], -1, *a.shape[end + 1 :]])
+
+
+@decomposes(prims.split_dim.default)
+def _split_dim(a: Any, dim: int, outer_length: Any) -> Any:
+    inner = a.shape[dim] // outer_length
+    return a.reshape([*a.shape[:dim], outer_length, inner, *a.shape[dim + 1 :]])
+
+
+@decomposes(prims.full.default)
+def _full(shape: Any, value: Any, *, dtype: Any, **_: Any) -> Any:
+    return aten.full(shape, value, dtype=dtype, device="cpu")
+
+
+@decomposes(prims.full_like.default)
+def _full_like(a: Any, value: Any, *, dtype: Any, **_: Any) -> Any:
+    return aten.full(a.shape, value, dtype=dtype, device="cpu")
+
+
+@decomposes(prims.empty.default, prims.empty_permuted.default, prims.empty_strided.default)
+def _empty(shape: Any, *_: Any, dtype: Any, **__: Any) -> Any:
+    return aten.full(shape, 0, dtype=dtype, device="cpu")
+
+
+@decomposes(prims.iota.default)
+def _iota(length: Any, *, start: Any, step: Any, dtype: Any, **_: Any) -> Any:
+    return torch.arange(length, dtype=dtype) * step + start
+
+
+@decomposes(prims.cbrt.default)
+def _cbrt(a: Any) -> Any:
+    return torch.sign(a) * torch.pow(torch.abs(a), 1 / 3)

@@ -1,4 +1,4 @@
-"""Recurrent layers, unrolled over a sequence of known length: LSTM, GRU and plain RNNs, several layers, both directions.
+"""Recurrent layers, unrolled over sequences of known length: LSTM, GRU and plain RNNs, several layers, both directions.
 
 Formulas: https://pytorch.org/docs/stable/generated/torch.nn.LSTM.html, ``GRU.html`` and ``RNN.html``.
 """
@@ -101,9 +101,7 @@ def _layers(
 
 
 def _projected(step: Step, projection: Tensor) -> Step:
-    def projecting(
-        projected: Tensor, state: State, weight: Tensor, bias: Tensor | None
-    ) -> State:
+    def projecting(projected: Tensor, state: State, weight: Tensor, bias: Tensor | None) -> State:
         hidden, *rest = step(projected, state, weight, bias)
         return (F.linear(hidden, projection), *rest)
 
