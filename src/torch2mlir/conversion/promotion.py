@@ -64,6 +64,11 @@ def bit_width(dtype: Attribute) -> int:
     raise ValueError(f"{dtype} is not an element type")
 
 
+def storage_bits(dtype: Attribute) -> int:
+    """Bits of one element in PyTorch's memory, where a boolean is a byte."""
+    return 8 if is_bool(dtype) else bit_width(dtype)
+
+
 def category(dtype: Attribute) -> int:
     """0 bool, 1 integer, 2 float, 3 complex."""
     if is_bool(dtype):

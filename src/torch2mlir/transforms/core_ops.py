@@ -33,7 +33,11 @@ BINARY = (
 
 SELECTION = {"torch.aten.where.self", "torch.aten.clamp", "torch.aten.clamp.Tensor"}
 
-CONVERSION = {"torch.prims.convert_element_type"}
+CONVERSION = {
+    "torch.prims.convert_element_type",
+    # the same bits as another type: no arithmetic says it
+    "torch.aten.view.dtype",
+}
 
 COMPLEX = {
     # what all functions of parts are said in; PyTorch has them as views of pairs, which no dialect has

@@ -56,3 +56,8 @@ case("bf16_accumulates_in_f32", lambda x: x.sum(1), bf16(2, 64), loose=2)
 case("i64_beyond_i32", lambda x: (x + 1, x * 2, x // 7), i64("B", values=(2**40, -(2**40), 2**31)))
 case("u8_image", lambda x: (x.float() / 255 - 0.5) * 2, u8("B", 3, 4, high=256))
 case("f64_precision", lambda x: x + 1e-12, f64("B", 3))
+
+case("bits_of_floats", lambda x: x.view(torch.int32), f32("B", 3))
+case("bits_of_integers", lambda x: x.view(torch.float32), i32("B", 3, low=0))
+case("bits_without_sign", lambda x: x.view(torch.uint8), i8("B", 3))
+case("bits_of_booleans", lambda x: x.view(torch.uint8) + 1, b1("B", 3))

@@ -435,3 +435,14 @@ def clamp(lower: LinalgLowering, x: Tensor, low: Operand | None, high: Operand |
 def convert_element_type(lower: LinalgLowering, x: Tensor, dtype: Any) -> Tensor:
     """``Tensor.to`` another element type."""
     return lower.cast(x, lower.out.dtype)
+
+
+@lowers("aten.view.dtype")
+def view_dtype(lower: LinalgLowering, x: Tensor, dtype: Any) -> Tensor:
+    """The bits of each element as one of another type of the same width."""
+    wanted = lower.out.dtype
+    if promotion.storage_bits(x.dtype) != promotion.storage_bits(wanted):
+        lower.fail("the elements have another width")
+    if promotion.is_bool(x.dtype) or promotion.is_bool(wanted):
+        return lower.cast(x, wanted)
+    return lower.elementwise(lambda s, element: s.bits(element, wanted), x, computed=x.dtype)

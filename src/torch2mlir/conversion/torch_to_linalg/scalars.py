@@ -238,6 +238,12 @@ class Scalars:
             return self._emit(converts, [x], dtype)
         return self._int_to_int(x, dtype)
 
+    def bits(self, x: Scalar, dtype: Attribute) -> Scalar:
+        """The bits of a number as a number of another type of the same width."""
+        if self.lower.element_type(x.dtype) == self.lower.element_type(dtype):
+            return Scalar(x.value, dtype)
+        return self._emit(arith.BitcastOp, [x], dtype)
+
     def create_complex(self, real: Scalar, imaginary: Scalar, dtype: Attribute) -> Scalar:
         """A complex number of its parts."""
         return self._emit(complex.CreateOp, [real, imaginary], dtype)

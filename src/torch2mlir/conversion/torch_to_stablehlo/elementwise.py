@@ -376,3 +376,14 @@ def clamp(lower: StablehloLowering, x: Tensor, low: Operand | None, high: Operan
 def convert_element_type(lower: StablehloLowering, x: Tensor, dtype: int) -> Tensor:
     """``Tensor.to`` another element type."""
     return lower.cast(x, lower.out.dtype)
+
+
+@lowers("aten.view.dtype")
+def view_dtype(lower: StablehloLowering, x: Tensor, dtype: int) -> Tensor:
+    """The bits of each element as one of another type of the same width."""
+    wanted = lower.out.dtype
+    if promotion.storage_bits(x.dtype) != promotion.storage_bits(wanted):
+        lower.fail("the elements have another width")
+    if promotion.is_bool(x.dtype) or promotion.is_bool(wanted):
+        return lower.cast(x, wanted)
+    return lower.op(hlo.BitcastConvertOp, [x], x.sizes, wanted)

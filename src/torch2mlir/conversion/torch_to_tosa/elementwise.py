@@ -189,3 +189,14 @@ def _bound(value: Any, dtype: Attribute) -> FloatAttr[Any]:
 def convert_element_type(lower: TosaLowering, x: Tensor, dtype: int) -> Tensor:
     """``x.to(dtype)``."""
     return lower.cast(x, lower.out.dtype)
+
+
+@lowers("aten.view.dtype")
+def view_dtype(lower: TosaLowering, x: Tensor, dtype: int) -> Tensor:
+    """The bits of each element as one of another type: only between integers, TOSA has no bit cast."""
+    wanted = lower.out.dtype
+    if promotion.storage_bits(x.dtype) != promotion.storage_bits(wanted):
+        lower.fail("the elements have another width")
+    if promotion.is_float(x.dtype) != promotion.is_float(wanted):
+        lower.fail("TOSA cannot read the bits of a float as an integer, nor the other way round")
+    return lower.cast(x, wanted)
