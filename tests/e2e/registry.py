@@ -20,6 +20,7 @@ from typing import Any
 import torch
 from torch import nn
 from torch.export import Dim
+from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils import _pytree as pytree
 
 Size = int | str | tuple[str, Callable[[Any], Any]]
@@ -173,8 +174,12 @@ class Case:
         """The program as PyTorch captures it."""
         args, kwargs = self.arguments()
         shapes = self.dynamic_shapes() if dynamic else None
+        model = self.model()
+        if isinstance(self.program, Gradient):
+            model = self.program.graph(args, dynamic)
+            shapes = shapes and shapes[0]
         with torch.no_grad():
-            return torch.export.export(self.model(), args, kwargs, dynamic_shapes=shapes)
+            return torch.export.export(model, args, kwargs, dynamic_shapes=shapes)
 
     def dynamic_shapes(self) -> Any:
         """What may vary, in the form ``torch.export`` takes."""
@@ -195,6 +200,43 @@ class _Function(nn.Module):
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         return self.function(*args, **kwargs)
+
+
+class Gradient:
+    """A program with its gradients, in the ops that AOTAutograd would capture; see :func:`gradient_of`."""
+
+    def __init__(self, program: Callable[..., Any]) -> None:
+        self.program = program
+
+    def __call__(self, *args: torch.Tensor) -> tuple[Any, Any]:
+        """The outputs, and what they give back to every float input when they are given themselves."""
+        with torch.enable_grad():
+            leaves = [arg.detach().requires_grad_(arg.is_floating_point()) for arg in args]
+            outputs = self.program(*leaves)
+            tensors = [out for out in pytree.tree_leaves(outputs) if out.requires_grad]
+            inputs = [leaf for leaf in leaves if leaf.requires_grad]
+            backward = [out.detach() for out in tensors]
+            gradients = torch.autograd.grad(tensors, inputs, backward, allow_unused=True)
+        zeros = torch.zeros_like
+        return pytree.tree_map(torch.Tensor.detach, outputs), tuple(
+            zeros(leaf) if gradient is None else gradient.detach()
+            for leaf, gradient in zip(inputs, gradients, strict=True)
+        )
+
+    def graph(self, args: tuple[Any, ...], dynamic: bool) -> torch.fx.GraphModule:
+        """The aten ops of both directions, as ``torch.export`` takes them again."""
+        graph: torch.fx.GraphModule = make_fx(self, tracing_mode="symbolic" if dynamic else "fake")(
+            *args
+        )
+        return graph
+
+
+def gradient_of(program: Callable[..., Any]) -> Gradient:
+    """The program with gradients of all its float inputs, for a case:
+
+    case("gradient_of_sin", gradient_of(torch.sin), f32("B", 4))
+    """
+    return Gradient(program)
 
 
 CASES: dict[str, Case] = {}

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
 from torch2mlir.transforms.decompositions.registry import decomposes
 
 aten = torch.ops.aten
+
+
+class _Options(NamedTuple):
+    """Of a convolution, one for each dimension of space."""
+
+    stride: list[int]
+    padding: list[int]
+    dilation: list[int]
+    groups: int
 
 
 def _each(option: Sequence[int], count: int) -> list[int]:
@@ -35,17 +44,19 @@ def _convolution_backward(
     Dumoulin and Visin, A guide to convolution arithmetic for deep learning, https://arxiv.org/abs/1603.07285.
     """
     spatial = x.dim() - 2
-    options = [_each(option, spatial) for option in (stride, padding, dilation)]
+    options = _Options(
+        _each(stride, spatial), _each(padding, spatial), _each(dilation, spatial), groups
+    )
     of_input = of_weight = of_bias = None
     if output_mask[0] and transposed:
-        whole = aten.convolution(grad, weight, None, *options, False, [0] * spatial, groups)
+        whole = aten.convolution(grad, weight, None, *options[:3], False, [0] * spatial, groups)
         of_input = _cropped(whole, x.shape[2:])
     elif output_mask[0]:
-        of_input = _transposed(grad, weight, x.shape[2:], *options, groups)
+        of_input = _transposed(grad, weight, x.shape[2:], options)
     if output_mask[1]:
         # in a transposed convolution the gradient is what the window moves over
         source, window = (grad, x) if transposed else (x, grad)
-        of_weight = _correlated(source, window, weight.shape[2:], *options, groups)
+        of_weight = _correlated(source, window, weight.shape[2:], options)
     if output_mask[2]:
         of_bias = grad.sum([0, *range(2, grad.dim())])
     return of_input, of_weight, of_bias
@@ -62,15 +73,13 @@ def _transposed(
     grad: Any,
     weight: Any,
     sizes: Sequence[Any],
-    stride: list[int],
-    padding: list[int],
-    dilation: list[int],
-    groups: int,
+    options: _Options,
 ) -> Any:
     """The transposed convolution with a result of these sizes.
 
     What the windows left over at the end is its output padding; where that is not known, the most there can be.
     """
+    stride, padding, dilation, groups = options
     missing = []
     for axis, size in enumerate(sizes):
         reach = dilation[axis] * (weight.shape[2 + axis] - 1) + 1
@@ -85,15 +94,13 @@ def _correlated(
     source: Any,
     window: Any,
     kernel: Sequence[Any],
-    stride: list[int],
-    padding: list[int],
-    dilation: list[int],
-    groups: int,
+    options: _Options,
 ) -> Any:
     """``[f, c / groups, ..]``: channel f of the window over each channel c of its group in the source.
 
     Batches are summed over as channels are in a convolution; strides and dilations change places.
     """
+    stride, padding, dilation, groups = options
     batch, channels = source.shape[:2]
     space = range(2, source.dim())
     if groups == 1:

@@ -35,10 +35,9 @@ def _batched(x: Any, spatial: int) -> Any:
 # windows that slide
 
 
-def _counts(
-    size: Any, count: Any, kernel: int, stride: int, padding: int, with_padding: bool
-) -> Any:
+def _counts(size: Any, count: Any, window: tuple[int, int, int], with_padding: bool) -> Any:
     """How many elements each of ``count`` windows along a dimension has; rank 1."""
+    kernel, stride, padding = window
     starts = torch.arange(count) * stride - padding
     ends = (starts + kernel).clamp(max=size + padding)
     if not with_padding:
@@ -49,7 +48,7 @@ def _counts(
 def _divisors(
     x: Any,
     counts: Sequence[Any],
-    windows: Sequence[Sequence[int]],
+    windows: Sequence[tuple[int, int, int]],
     ceil_mode: bool,
     with_padding: bool,
     override: int | None,
@@ -63,7 +62,7 @@ def _divisors(
     total: Any = 1
     spatial = len(windows)
     for axis, (count, window) in enumerate(zip(counts, windows, strict=True)):
-        along = _counts(x.shape[axis - spatial], count, *window, with_padding)
+        along = _counts(x.shape[axis - spatial], count, window, with_padding)
         total = total * along.view([-1] + [1] * (spatial - 1 - axis))
     return total
 
