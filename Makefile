@@ -11,7 +11,7 @@ PINS := pyproject.toml constraints.txt
 ORACLE := tests/requirements-oracle.txt
 CODE := src tests examples benchmarks scripts
 
-.PHONY: venv demo test lint format typecheck pytest benchmark clean
+.PHONY: venv demo test lint format typecheck pytest nightly coverage opdb benchmark clean
 .DELETE_ON_ERROR:
 
 $(VENV)/.created:
@@ -52,6 +52,18 @@ typecheck: $(VENV)/.installed-test
 pytest: $(VENV)/.installed-test
 	OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false HF_HUB_OFFLINE=1 \
 	$(BIN)/python -m pytest $(PYTEST_FLAGS)
+
+# Everything: all cases in all modes on all engines, all entries of the operator database, long fuzzing. Hours.
+nightly: $(VENV)/.installed-test
+	OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false HF_HUB_OFFLINE=1 \
+	$(BIN)/python -m pytest $(PYTEST_FLAGS) --full
+
+# The two tables that are checked in: which op reaches which dialect, and PyTorch's operator database.
+coverage: $(VENV)/.installed-test
+	$(BIN)/python scripts/update_coverage.py
+
+opdb: $(VENV)/.installed-test
+	$(BIN)/python -m tests.opdb --write --failures
 
 benchmark: $(VENV)/.installed-test
 	$(BIN)/python benchmarks/import_time.py $(BENCHMARK_FLAGS)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from torch._C import DispatchKey
 from torch._ops import OpOverload
 
 from torch2mlir.conversion.registry import TARGETS, lowering_functions
@@ -15,53 +15,68 @@ from torch2mlir.transforms.decompositions import find_decomposition, find_overlo
 from torch2mlir.transforms.lower_to_backend_contract import DATA_DEPENDENT
 
 CORE = "core"
-SCALAR = "arithmetic on Python numbers"
-IDENTITY = "its operand"
-LOWERED = "lowered where a dialect has a word for it"
+SCALAR = "Python numbers"
+IDENTITY = "removed"
+LOWERED = "lowered"
 OURS = "decomposed"
-PYTORCHS = "decomposed by PyTorch"
-COMPOSITE = "composed of other ops by PyTorch"
-IN_PLACE = "written as its functional form"
-OUT = "functionalized"
+PYTORCHS = "decomposed, PyTorch"
+COMPOSITE = "composite"
+IN_PLACE = "in place"
+OUT = "out variant"
 UNSUPPORTED = "unsupported"
+
+_COMPOSITE = DispatchKey.CompositeImplicitAutograd
 
 _REASONS: tuple[tuple[str, str], ...] = (
     (
-        "*sparse* *coalesce* *csr* ccol_indices* crow_indices* col_indices* row_indices* _nnz _values* _indices*"
-        " indices* values* hspmm* *spsolve* _spdiags dense_dim _dim[IV] _validate_compressed* _to_dense _cslt* to_mkldnn*",
+        "*sparse* *coalesce* *csr* ccol_indices* crow_indices* col_indices* row_indices* _nnz"
+        " _values* _indices* indices* values* hspmm* *spsolve* _spdiags dense_dim _dim[IV]"
+        " _validate_compressed* _to_dense _cslt* to_mkldnn*",
         "no dialect has tensors of this layout",
     ),
-    ("_nested* *jagged* to_padded_tensor*", "nested tensors have no type in the dialects"),
     (
-        "cudnn* _cudnn* miopen* *_mps* mps_* *mkldnn* _nnpack* *fbgemm* _use_cudnn* _use_miopen* slow_conv* *triton* nnpack*"
-        " *_overrideable* _flash_attention* _efficient_attention* _scaled_dot_product_efficient*"
+        "_nested* *jagged* to_padded_tensor*",
+        "nested tensors have no type in the dialects",
+    ),
+    (
+        "cudnn* _cudnn* miopen* *_mps* mps_* *mkldnn* _nnpack* *fbgemm* _use_cudnn*"
+        " _use_miopen* slow_conv* *triton* nnpack* *_overrideable* _flash_attention*"
+        " _efficient_attention* _scaled_dot_product_efficient*"
         " _scaled_dot_product_flash_attention _scaled_dot_product_flash_attention.quantized"
-        " _scaled_dot_product_flash_attention_backward _scaled_dot_product_cudnn* conv_depthwise3d _conv_depthwise2d"
-        " *_for_mps *_cpu_fallback* batch_norm_*stats* batch_norm_elemt* batch_norm_backward_elemt batch_norm_backward_reduce"
+        " _scaled_dot_product_flash_attention_backward _scaled_dot_product_cudnn*"
+        " conv_depthwise3d _conv_depthwise2d *_for_mps *_cpu_fallback* batch_norm_*stats*"
+        " batch_norm_elemt* batch_norm_backward_elemt batch_norm_backward_reduce"
         " batch_norm_update_stats*",
         "one backend's kernel: torch.export writes the op it implements",
     ),
     (
-        "quantize_per* dequantize.* q_* qscheme int_repr* *quantized* _make_per_* _empty_*_quantized* empty_quantized*"
-        " _fused_moving_avg* fused_moving_avg* quantized_batch_norm*",
+        "quantize_per* dequantize.* q_* qscheme int_repr* *quantized* _make_per_*"
+        " _empty_*_quantized* empty_quantized* _fused_moving_avg* fused_moving_avg*"
+        " quantized_batch_norm*",
         "PyTorch's quantized tensor types have no type in the dialects: export with quantized_decomposed ops",
     ),
     (
         "*int4pack* *int8pack* _dyn_quant* _weight_int* _mixed_dtypes_linear",
         "weights packed for one kernel of PyTorch",
     ),
-    ("_test* _foobar", "exists for PyTorch's own tests"),
     (
-        "_make_dual* _fw_primal* _unpack_dual* _new_zeros_with_same_feature_meta _lazy_clone _make_dep_token *_jvp",
+        "_test* _foobar",
+        "exists for PyTorch's own tests",
+    ),
+    (
+        "_make_dual* _fw_primal* _unpack_dual* _new_zeros_with_same_feature_meta _lazy_clone"
+        " _make_dep_token *_jvp",
         "bookkeeping of forward-mode differentiation",
     ),
     (
-        "set set.* resize* *_resize* _has_same_storage* is_set_to *pin_memory* is_pinned from_file* _copy_from* _efficientzerotensor*"
-        " _pin_memory record_stream data_ptr _reshape_copy rename* *_storage*",
+        "set set.* resize* *_resize* _has_same_storage* is_set_to *pin_memory* is_pinned"
+        " from_file* _copy_from* _efficientzerotensor* _pin_memory record_stream data_ptr"
+        " _reshape_copy rename* *_storage*",
         "about the memory of a tensor, which values do not have",
     ),
     (
-        "_assert* _functional_assert* *sym_constrain* _functional_sym* _print _linalg_check_errors _is_all_true _is_any_true",
+        "_assert* _functional_assert* *sym_constrain* _functional_sym* _print"
+        " _linalg_check_errors _is_all_true _is_any_true",
         "a check of the capture, not of the program",
     ),
     (
@@ -69,8 +84,8 @@ _REASONS: tuple[tuple[str, str], ...] = (
         "a fused optimizer: torch.optim writes the same with foreach=True or False",
     ),
     (
-        "*unique* item _local_scalar_dense is_nonzero equal allclose masked_select nonzero nonzero_numpy argwhere"
-        " repeat_interleave.Tensor bincount histogramdd* _histogramdd*",
+        "*unique* item _local_scalar_dense is_nonzero equal allclose masked_select nonzero"
+        " nonzero_numpy argwhere repeat_interleave.Tensor bincount histogramdd* _histogramdd*",
         "its result depends on the elements of a tensor",
     ),
     (
@@ -90,16 +105,40 @@ class Way:
     detail: str = ""
 
 
-def ways() -> Iterator[Way]:
+def ways() -> list[Way]:
     """Every overload of ``aten``, ``prims`` and ``quantized_decomposed`` that has a kernel, in order of name."""
     lowered = set().union(*(lowering_functions(target) for target in TARGETS))
     families = {op: family for family, ops in FAMILIES.items() for op in ops}
+    found = list[Way]()
     for op in op_names():
         if not op.startswith(("torch.aten.", "torch.prims.", "torch.quantized_decomposed.")):
             continue  # the rest is TorchScript's own
         schema, overload = find_schema(op), find_overload(op)
         if schema is not None and overload is not None and _is_real(overload):
-            yield _way(op, schema, overload, families, lowered)
+            found.append(_way(op, schema, overload, families, lowered))
+    return _settled(found)
+
+
+def _settled(found: list[Way]) -> list[Way]:
+    """What writes into a tensor is covered if what computes the value is."""
+    reasons: dict[str, str] = {}
+    covered: set[str] = set()
+    for way in found:
+        if way.kind == UNSUPPORTED:
+            reasons.setdefault(_base(way.op), way.detail)
+        elif way.kind not in (IN_PLACE, OUT):
+            covered.add(_base(way.op))
+    return [
+        Way(way.op, UNSUPPORTED, reasons[_base(way.op)])
+        if way.kind in (IN_PLACE, OUT) and _base(way.op) in reasons and _base(way.op) not in covered
+        else way
+        for way in found
+    ]
+
+
+def _base(op: str) -> str:
+    """``relu`` for ``torch.aten.relu_`` and ``torch.aten.relu.out``."""
+    return op.split(".")[2].removesuffix("_")
 
 
 def _is_real(overload: OpOverload) -> bool:
@@ -131,7 +170,7 @@ def _way(
         return Way(op, OUT)
     if schema.is_mutating:
         return Way(op, IN_PLACE)
-    if overload.has_kernel_for_dispatch_key("CompositeImplicitAutograd"):
+    if overload.has_kernel_for_dispatch_key(_COMPOSITE):
         return Way(op, COMPOSITE)
     function = find_decomposition(overload)
     if function is not None:
