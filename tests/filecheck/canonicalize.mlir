@@ -86,3 +86,40 @@ func.func @written(%x: !torch.tensor<[4],f32>) -> !torch.tensor<[4],f32> {
   %0 = torch.aten.relu_ %x : !torch.tensor<[4],f32> -> !torch.tensor<[4],f32>
   return %x : !torch.tensor<[4],f32>
 }
+
+// There and back again.
+// CHECK-LABEL: func.func @permutation_undone
+func.func @permutation_undone(%x: !torch.vtensor<[2,3,4],f32>) -> !torch.vtensor<[2,3,4],f32> {
+  // CHECK-NOT: torch.aten.permute
+  // CHECK: return %x
+  %zero = torch.constant.int 0
+  %one = torch.constant.int 1
+  %two = torch.constant.int 2
+  %last = torch.constant.int -1
+  %0 = torch.prim.ListConstruct %last, %zero, %one : (!torch.int, !torch.int, !torch.int) -> !torch.list<int>
+  %1 = torch.aten.permute %x, %0 : !torch.vtensor<[2,3,4],f32>, !torch.list<int> -> !torch.vtensor<[4,2,3],f32>
+  %2 = torch.prim.ListConstruct %one, %two, %zero : (!torch.int, !torch.int, !torch.int) -> !torch.list<int>
+  %3 = torch.aten.permute %1, %2 : !torch.vtensor<[4,2,3],f32>, !torch.list<int> -> !torch.vtensor<[2,3,4],f32>
+  return %3 : !torch.vtensor<[2,3,4],f32>
+}
+
+// CHECK-LABEL: func.func @computed_twice
+func.func @computed_twice(%x: !torch.vtensor<[3],f32>) -> !torch.vtensor<[3],f32> {
+  // CHECK: %[[EXP:.*]] = torch.aten.exp %x
+  // CHECK-NEXT: %[[PRODUCT:.*]] = torch.aten.mul.Tensor %[[EXP]], %[[EXP]]
+  // CHECK-NEXT: return %[[PRODUCT]]
+  %0 = torch.aten.exp %x : !torch.vtensor<[3],f32> -> !torch.vtensor<[3],f32>
+  %1 = torch.aten.exp %x : !torch.vtensor<[3],f32> -> !torch.vtensor<[3],f32>
+  %2 = torch.aten.mul.Tensor %0, %1 : !torch.vtensor<[3],f32>, !torch.vtensor<[3],f32> -> !torch.vtensor<[3],f32>
+  return %2 : !torch.vtensor<[3],f32>
+}
+
+// Two draws are not one.
+// CHECK-LABEL: func.func @drawn_twice
+func.func @drawn_twice(%x: !torch.vtensor<[3],f32>) -> (!torch.vtensor<[3],f32>, !torch.vtensor<[3],f32>) {
+  // CHECK-COUNT-2: torch.aten.rand_like
+  %none = torch.constant.none
+  %0 = torch.aten.rand_like %x, %none, %none, %none, %none, %none : !torch.vtensor<[3],f32>, !torch.none, !torch.none, !torch.none, !torch.none, !torch.none -> !torch.vtensor<[3],f32>
+  %1 = torch.aten.rand_like %x, %none, %none, %none, %none, %none : !torch.vtensor<[3],f32>, !torch.none, !torch.none, !torch.none, !torch.none, !torch.none -> !torch.vtensor<[3],f32>
+  return %0, %1 : !torch.vtensor<[3],f32>, !torch.vtensor<[3],f32>
+}

@@ -1,4 +1,4 @@
-"""``torch-canonicalize``: ops that change nothing disappear, and so does what nobody uses."""
+"""``torch-canonicalize``: ops that change nothing disappear, and so does what is there twice or nobody uses."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.traits import Pure
 
+from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch.ops import RegistryOp
 from torch2mlir.dialects.torch.types import AnyTensorType
 from torch2mlir.dialects.torch.values import Values
-from torch2mlir.transforms.core_ops import IDENTITIES
+from torch2mlir.transforms.core_ops import CORE_OPS, IDENTITIES, SCALAR_OPS
 
 
 def _same_type(op: Operation, values: Values) -> SSAValue | None:
@@ -28,10 +29,23 @@ def _same_shape(op: Operation, values: Values) -> SSAValue | None:
     return _same_type(op, values) if known else None
 
 
-def _identity_permutation(op: Operation, values: Values) -> SSAValue | None:
-    order = values.of(op.operands[1])
-    same = isinstance(order, list) and order == list(range(len(order)))
-    return op.operands[0] if same else None
+def _permutation(op: Operation, values: Values) -> SSAValue | None:
+    """One that moves nothing, or that undoes the permutation before it."""
+    order, x = values.of(op.operands[1]), op.operands[0]
+    if not isinstance(order, list):
+        return None
+    rank = len(order)
+    if _positive(order) == list(range(rank)):
+        return x
+    if isinstance(x.owner, Operation) and x.owner.name == "torch.aten.permute":
+        inner = values.of(x.owner.operands[1])
+        if isinstance(inner, list) and [_positive(inner)[d] for d in order] == list(range(rank)):
+            return x.owner.operands[0]
+    return None
+
+
+def _positive(order: list[int]) -> list[int]:
+    return [d % len(order) for d in order]
 
 
 def _view_of_view(op: Operation, values: Values) -> SSAValue | None:
@@ -59,7 +73,7 @@ _FOLDS: dict[str, Callable[[Operation, Values], SSAValue | None]] = {
     "torch.aten.view": _view_of_view,
     "torch.aten.expand": _same_shape,
     "torch.aten.squeeze.dims": _same_shape,
-    "torch.aten.permute": _identity_permutation,
+    "torch.aten.permute": _permutation,
     "torch.aten.slice.Tensor": _whole_slice,
     "torch.prims.convert_element_type": _same_type,
     "torch.aten.repeat": _same_shape,
@@ -67,9 +81,22 @@ _FOLDS: dict[str, Callable[[Operation, Values], SSAValue | None]] = {
 """Op -> the value it can be replaced by, if it changes nothing."""
 
 
+_DETERMINED = CORE_OPS | SCALAR_OPS | {core.PrimListConstructOp.name}
+"""Ops that give the same again for the same operands: what is not core may draw random numbers."""
+
+
+def _twin(op: Operation, seen: dict[tuple[object, ...], Operation]) -> Operation | None:
+    """An earlier op that computes the same."""
+    if op.name not in _DETERMINED:
+        return None
+    twin = seen.setdefault((op.name, *op.operands), op)
+    return twin if twin is not op and twin.result_types == op.result_types else None
+
+
 def canonicalize(block: Block) -> None:
-    """Folds and removes in one walk forward and one back."""
+    """Folds, merges and removes in one walk forward and one back."""
     values = Values()
+    seen: dict[tuple[object, ...], Operation] = {}
     for op in list(block.ops):
         for region in op.regions:
             for nested in region.blocks:
@@ -77,6 +104,9 @@ def canonicalize(block: Block) -> None:
         fold = _FOLDS.get(op.name) if isinstance(op, RegistryOp) else None
         if fold is not None and (replacement := fold(op, values)) is not None:
             op.results[0].replace_all_uses_with(replacement)
+        elif (twin := _twin(op, seen)) is not None:
+            for result, earlier in zip(op.results, twin.results, strict=True):
+                result.replace_all_uses_with(earlier)
     remove_unused(block)
 
 
