@@ -60,3 +60,8 @@ def _zeros(size: Any, *, dtype: Any = None, **_: Any) -> Any:
 @decomposes(aten.ones.default)
 def _ones(size: Any, *, dtype: Any = None, **_: Any) -> Any:
     return aten.full(size, 1, dtype=dtype or torch.get_default_dtype(), device="cpu")
+
+
+@decomposes(torch.ops.prims.scalar_tensor.default)
+def _scalar_tensor(value: Any, *, dtype: Any = None, **_: Any) -> Any:
+    return aten.scalar_tensor(value, dtype=dtype)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -15,11 +16,6 @@ prims = torch.ops.prims
 @decomposes(prims.exp2.default)
 def _exp2(a: Any) -> Any:
     return aten.pow.Scalar(2.0, a)
-
-
-@decomposes(prims.erfc.default)
-def _erfc(a: Any) -> Any:
-    return 1 - aten.erf(a)
 
 
 @decomposes(prims.signbit.default)
@@ -44,7 +40,12 @@ def _fmin(a: Any, b: Any) -> Any:
 
 @decomposes(prims.hypot.default)
 def _hypot(a: Any, b: Any) -> Any:
-    return torch.sqrt(a * a + b * b)
+    """The larger times ``sqrt(1 + ratio**2)``: squares may overflow. Infinite if one is, even beside NaN."""
+    a, b = a.abs(), b.abs()
+    larger, smaller = torch.maximum(a, b), torch.minimum(a, b)
+    ratio = torch.where(larger == 0, 0.0, smaller / larger)
+    result = larger * torch.sqrt(1 + ratio * ratio)
+    return torch.where(torch.isinf(a) | torch.isinf(b), math.inf, result)
 
 
 @decomposes(aten.__lshift__.Tensor, prims.shift_left.default)

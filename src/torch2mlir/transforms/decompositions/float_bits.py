@@ -1,0 +1,77 @@
+"""Functions of the bits of floats, and of whole numbers: ``frexp``, ``nextafter``, ``gcd``."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+
+from torch2mlir.transforms.decompositions.registry import decomposes
+
+aten = torch.ops.aten
+prims = torch.ops.prims
+
+
+class _Format(NamedTuple):
+    """A float format of IEEE 754: the integer of its width, bits of the fraction and of the exponent."""
+
+    integer: torch.dtype
+    fraction: int
+    exponent: int
+
+    @property
+    def bias(self) -> int:
+        return (1 << (self.exponent - 1)) - 1
+
+    @property
+    def exponent_mask(self) -> int:
+        return ((1 << self.exponent) - 1) << self.fraction
+
+
+_FORMATS = {
+    torch.float16: _Format(torch.int16, 10, 5),
+    torch.bfloat16: _Format(torch.int16, 7, 8),
+    torch.float32: _Format(torch.int32, 23, 8),
+    torch.float64: _Format(torch.int64, 52, 11),
+}
+
+
+@decomposes(prims.frexp.default, aten.frexp.Tensor)
+def _frexp(x: Any) -> Any:
+    """A fraction in ``[1/2, 1)`` and the power of two to multiply it by; subnormal numbers are made normal first."""
+    form = _FORMATS[x.dtype]
+    scale = form.fraction + 2
+    subnormal = x.abs() < torch.finfo(x.dtype).smallest_normal
+    bits = aten.view.dtype(torch.where(subnormal, x * 2.0**scale, x), form.integer)
+    power = aten.bitwise_right_shift.Tensor_Scalar(bits & form.exponent_mask, form.fraction)
+    power = (power - (form.bias - 1)).to(torch.int32)
+    power = torch.where(subnormal, power - scale, power)
+    half = (form.bias - 1) << form.fraction
+    fraction = aten.view.dtype((bits & ~form.exponent_mask) | half, x.dtype)
+    whole = (x == 0) | torch.isinf(x) | torch.isnan(x)
+    return torch.where(whole, x, fraction), torch.where(whole, 0, power)
+
+
+@decomposes(prims.nextafter.default, aten.nextafter.default)
+def _nextafter(x: Any, to: Any) -> Any:
+    """The neighbour of ``x`` towards another number: the integer of its bits is one more or less."""
+    form = _FORMATS[x.dtype]
+    bits = aten.view.dtype(x, form.integer)
+    away_from_zero = (x > 0) == (to > x)
+    moved = torch.where(away_from_zero, bits + 1, bits - 1)
+    lowest = torch.iinfo(form.integer).min
+    moved = torch.where(x == 0, torch.where(to > 0, 1, lowest + 1).to(form.integer), moved)
+    result = torch.where(x == to, to, aten.view.dtype(moved, x.dtype))
+    return torch.where(torch.isnan(x) | torch.isnan(to), x + to, result)
+
+
+@decomposes(prims.gcd.default, aten.gcd.default)
+def _gcd(a: Any, b: Any) -> Any:
+    """Euclid's algorithm with as many steps as the largest numbers of the type need: neighbours of Fibonacci's."""
+    dtype = torch.result_type(a, b)
+    a, b = torch.abs(a.to(dtype)), torch.abs(b.to(dtype))
+    for _ in range(int(1.4405 * torch.iinfo(dtype).bits) + 2):
+        done = b == 0
+        rest = torch.fmod(a, torch.where(done, 1, b))
+        a, b = torch.where(done, a, b), torch.where(done, b, rest)
+    return a
