@@ -67,6 +67,7 @@ opdb: $(VENV)/.installed-test
 
 benchmark: $(VENV)/.installed-test
 	$(BIN)/python benchmarks/import_time.py $(BENCHMARK_FLAGS)
+	$(BIN)/python benchmarks/code_quality.py
 
 clean:
 	rm -rf $(VENV) build demo-output .pytest_cache .mypy_cache .ruff_cache src/*.egg-info

@@ -1,0 +1,201 @@
+"""How good the code is: ops per model and dialect, and how fast it runs, beside the published Torch-MLIR's.
+
+    python benchmarks/code_quality.py
+    python benchmarks/code_quality.py --models bert-base --dialects stablehlo --size full --runs 20
+
+Both sides get the same exported program, whose weights are its arguments, and both texts go through the same engine
+in the same process, their runs in turn: StableHLO on XLA, Linalg-on-Tensors and TOSA on IREE. Constants, functions and
+terminators are not counted as ops. A time is the median, with the extremes behind it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "examples"))
+
+import torch
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+from torch import nn
+from torch.utils import _pytree as pytree
+
+from torch2mlir.errors import Torch2MLIRError
+from torch2mlir.runtime.engine import Executable, get_engine
+from zoo import MODELS
+
+ENGINES = {"stablehlo": "xla", "linalg-on-tensors": "iree", "tosa": "iree"}
+SHOWN = ("resnet50", "bert-base", "gpt2", "vit-base", "llama")
+_OP = re.compile(r'^\s*(?:%[^=]*=\s*)?"?([a-z_]+\.[\w.]+)', re.MULTILINE)
+_NOT_COUNTED = re.compile(
+    r"func\.|builtin\.|torch\.|ml_program\.|.*(constant|\.const|const_shape|yield|return)$"
+)
+
+
+class WithArguments(nn.Module):
+    """A model whose weights and buffers are arguments."""
+
+    def __init__(self, model: nn.Module) -> None:
+        super().__init__()
+        self.hidden = (model,)  # no submodule: it has no state of its own
+
+    def forward(self, state: dict[str, torch.Tensor], args: Any, kwargs: Any) -> Any:
+        """The model's outputs."""
+        return pytree.tree_leaves(torch.func.functional_call(self.hidden[0], state, args, kwargs))
+
+
+@dataclass
+class Side:
+    """One compiler's text of a model, and what became of it."""
+
+    text: str = ""
+    failure: str = ""
+    executable: Executable | None = None
+    seconds: list[float] = field(default_factory=list)
+
+    @property
+    def ops(self) -> int:
+        """The number of ops in the text."""
+        return sum(not _NOT_COUNTED.match(name) for name in _OP.findall(self.text))
+
+    def show_ops(self) -> str:
+        """For the table."""
+        return str(self.ops) if self.text else self.failure
+
+    def show_time(self) -> str:
+        """For the table."""
+        if not self.seconds:
+            return self.failure
+        low, high = (f"{1e3 * f(self.seconds):.1f}" for f in (min, max))
+        return f"{1e3 * statistics.median(self.seconds):.1f} ({low}-{high})"
+
+
+@dataclass
+class _Eager:
+    """PyTorch itself, called as an engine's executable is."""
+
+    module: nn.Module
+    arguments: Any
+
+    def prepare(self, tensor: torch.Tensor) -> torch.Tensor:
+        return tensor
+
+    def __call__(self, args: Any) -> Any:
+        return self.module(*self.arguments)
+
+
+def main() -> int:
+    """Measure and print the table."""
+    options = _parse()
+    table = Table(title=f"{options.size} models, {options.runs} runs in turn")
+    for column in (
+        "model",
+        "dialect",
+        "our ops",
+        "peer ops",
+        "our ms",
+        "peer ms",
+        "faster",
+        "eager ms",
+    ):
+        table.add_column(column, justify="left" if column in ("model", "dialect") else "right")
+    with Progress(console=Console(stderr=True), auto_refresh=False) as progress:
+        task = progress.add_task("", total=len(options.models) * len(options.dialects))
+        for name in options.models:
+            progress.update(task, description=f"{name}: export")
+            progress.refresh()
+            program, arguments = _exported(name, options.size)
+            leaves = pytree.tree_leaves(arguments)
+            module = program.module()
+            for dialect in options.dialects:
+                progress.update(task, description=f"{name}: {dialect}", advance=1)
+                progress.refresh()
+                sides = [_compiled(make, program, dialect) for make in (_our_text, _peer_text)]
+                eager = Side(executable=_Eager(module, arguments))
+                _run([*sides, eager], leaves, options.runs)
+                table.add_row(name, dialect, *_cells(*sides), eager.show_time())
+    Console(width=max(Console().width, 130)).print(table)
+    return 0
+
+
+def _parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--models", nargs="+", choices=MODELS, default=list(SHOWN))
+    parser.add_argument("--dialects", nargs="+", choices=ENGINES, default=list(ENGINES))
+    parser.add_argument("--size", choices=("full", "small"), default="full")
+    parser.add_argument("--runs", type=int, default=10)
+    return parser.parse_args()
+
+
+def _exported(name: str, size: str) -> tuple[torch.export.ExportedProgram, Any]:
+    entry = MODELS[name](size=size)
+    state = {**dict(entry.model.named_parameters()), **dict(entry.model.named_buffers())}
+    state = {key: value.detach() for key, value in state.items()}
+    arguments = (state, tuple(entry.args), dict(entry.kwargs))
+    with torch.no_grad():
+        return torch.export.export(WithArguments(entry.model), arguments, strict=False), arguments
+
+
+def _our_text(program: torch.export.ExportedProgram, dialect: str) -> str:
+    import torch2mlir
+
+    module = torch2mlir.export_and_import(program, output_type=dialect)
+    return module.text(generic=dialect == "tosa")
+
+
+def _peer_text(program: torch.export.ExportedProgram, dialect: str) -> str:
+    from torch_mlir import fx
+
+    module = fx.export_and_import(program, output_type=dialect)
+    return module.operation.get_asm(print_generic_op_form=dialect == "tosa")
+
+
+def _compiled(
+    make: Callable[..., str], program: torch.export.ExportedProgram, dialect: str
+) -> Side:
+    side = Side()
+    try:
+        side.text = make(program, dialect)
+    except Exception:  # the peer's own errors are many, and pages long
+        side.failure = "not lowered"
+        return side
+    try:
+        side.executable = get_engine(ENGINES[dialect]).compile(side.text, dialect)
+    except Torch2MLIRError:
+        side.failure = "refused"
+    return side
+
+
+def _run(sides: list[Side], arguments: list[torch.Tensor], runs: int) -> None:
+    """Runs the sides in turn; the first run of each is not counted."""
+    for turn in range(runs + 1):
+        for side in sides:
+            if side.executable is None:
+                continue
+            start = time.perf_counter()
+            with torch.no_grad():
+                side.executable(arguments)
+            if turn:
+                side.seconds.append(time.perf_counter() - start)
+
+
+def _cells(ours: Side, peers: Side) -> list[str]:
+    faster = ""
+    if ours.seconds and peers.seconds:
+        faster = f"{statistics.median(peers.seconds) / statistics.median(ours.seconds):.2f}x"
+    return [ours.show_ops(), peers.show_ops(), ours.show_time(), peers.show_time(), faster]
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
