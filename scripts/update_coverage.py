@@ -30,7 +30,7 @@ from torch2mlir.dialects.torch.core import OperatorOp
 from torch2mlir.errors import Torch2MLIRError, UnsupportedOpError
 from torch2mlir.tools.coverage import coverage, markdown, totals
 from torch2mlir.tools.registry_ways import UNSUPPORTED, ways
-from torch2mlir.transforms.core_ops import CORE_OPS, FAMILIES
+from torch2mlir.transforms.core_ops import CORE_OPS, FAMILIES, REASONS
 
 PATH = Path(__file__).resolve().parent.parent / "docs" / "coverage.md"
 MODES = ("static", "dynamic")
@@ -127,6 +127,12 @@ def core_section(tallies: Tallies) -> Iterator[str]:
             yield f"| {op.removeprefix('torch.')} | {family} | " + " | ".join(cells) + " |"
     yield ""
     yield from (f"{number}. {reason}" for reason, number in footnotes.items())
+    yield ""
+    yield "### Why these are core"
+    yield ""
+    yield "Members that are not Core ATen, or that PyTorch could decompose:"
+    yield ""
+    yield from (f"- {op.removeprefix('torch.')}: {reason}" for op, reason in REASONS.items())
 
 
 def _cell(entry: Tally, footnotes: dict[str, int]) -> str:

@@ -1,7 +1,7 @@
 """The core op set: what the backend contract allows and what every dialect's conversion must lower.
 
-PyTorch's Core ATen and prims are the start. An op that PyTorch decomposes well is left out; one that it could decompose
-but that is here has its reason beside it.
+PyTorch's Core ATen is the start. An op of it that decomposes well is left out; one that is here although it is not Core
+ATen, or although PyTorch could decompose it, has its reason in ``REASONS``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ BINARY = (
     | _with_overloads("bitwise_and bitwise_or bitwise_xor", "Tensor", "Scalar")
     | _with_overloads("pow", "Tensor_Tensor", "Tensor_Scalar", "Scalar")
     | _plain("atan2 logical_and logical_or logical_xor maximum minimum")
-    # decompose to prims of the same meaning; every dialect has them
     | _with_overloads("bitwise_left_shift bitwise_right_shift", "Tensor", "Tensor_Scalar")
 )
 
@@ -35,12 +34,10 @@ SELECTION = {"torch.aten.where.self", "torch.aten.clamp", "torch.aten.clamp.Tens
 
 CONVERSION = {
     "torch.prims.convert_element_type",
-    # the same bits as another type: no arithmetic says it
     "torch.aten.view.dtype",
 }
 
 COMPLEX = {
-    # what all functions of parts are said in; PyTorch has them as views of pairs, which no dialect has
     "torch.aten.complex",
     "torch.prims.real",
     "torch.prims.imag",
@@ -48,7 +45,6 @@ COMPLEX = {
 
 REDUCTION = _plain("amax amin argmax argmin cumsum") | {
     "torch.aten.sum.dim_IntList",
-    # PyTorch has mean as sum and division; engines and readers know it as one op
     "torch.aten.mean.dim",
     "torch.aten.prod.dim_int",
     "torch.aten.any.dims",
@@ -58,7 +54,6 @@ REDUCTION = _plain("amax amin argmax argmin cumsum") | {
 }
 
 LINEAR = _plain("mm bmm addmm convolution") | {
-    # decomposes to transpose, view, addmm, view; dot_general and the named matmuls contract the last axes directly
     "torch.aten.linear",
 }
 
@@ -74,6 +69,12 @@ INDEXING = _plain("embedding gather index_select index_put scatter_add") | {
     "torch.aten.index.Tensor",
     "torch.aten.scatter.src",
     "torch.aten.scatter.value",
+    # products and extrema; a scatter of StableHLO takes any combination of two elements
+    "torch.aten.scatter_reduce.two",
+}
+
+SORTING = {
+    "torch.aten.sort.stable",
 }
 
 CONSTRUCTORS = _plain("full scalar_tensor") | {"torch.aten.arange.start_step"}
@@ -90,11 +91,34 @@ FAMILIES: dict[str, set[str]] = {
     "pooling": POOLING,
     "data_movement": DATA_MOVEMENT,
     "indexing": INDEXING,
+    "sorting": SORTING,
     "constructors": CONSTRUCTORS,
 }
 """Family -> ops; a family is one file in each of the three conversion folders."""
 
 CORE_OPS: frozenset[str] = frozenset().union(*FAMILIES.values())
+
+REASONS: dict[str, str] = {
+    "torch.aten.all.dims": "the dual of any.dims, which is Core ATen; every dialect reduces with and",
+    "torch.aten.bitwise_left_shift.Tensor": "decomposes to a prim of the same meaning; every dialect has it",
+    "torch.aten.bitwise_left_shift.Tensor_Scalar": "the same with a number",
+    "torch.aten.bitwise_right_shift.Tensor": "decomposes to a prim of the same meaning; every dialect has it",
+    "torch.aten.bitwise_right_shift.Tensor_Scalar": "the same with a number",
+    "torch.aten.complex": "PyTorch writes into a view of pairs of parts, which no dialect has",
+    "torch.aten.linear": "decomposes to transpose, view, addmm and view; dot_general and the named matmuls contract "
+    "the last dimensions directly",
+    "torch.aten.mean.dim": "PyTorch has it as sum and division too; engines and readers know it as one op",
+    "torch.aten.sort.stable": "StableHLO has a word for it, and all that orders or selects by rank is said in it; "
+    "Core ATen's sort leaves the order of equal elements open",
+    "torch.aten.view.dtype": "the same bits as another type: no arithmetic says it",
+    "torch.prims.convert_element_type": "Core ATen's _to_copy of elements, without memory formats and devices",
+    "torch.prims.imag": "with complex and real, what all functions of parts are said in",
+    "torch.prims.real": "with complex and imag, what all functions of parts are said in",
+}
+"""Why an op is core that is not Core ATen, or that PyTorch decomposes."""
+
+PARTLY_CORE = frozenset({"torch.aten.index_put", "torch.aten.scatter_reduce.two"})
+"""Core ops that have a decomposition all the same, for some of their forms; it is ``NotImplemented`` for the others."""
 
 
 def _scalars(names: str) -> set[str]:
@@ -108,7 +132,7 @@ SCALAR_OPS: frozenset[str] = frozenset(
         " aten.ceil.float aten.floor.float aten.add.float aten.sub.float aten.mul.float aten.div.float"
         " aten.mul.int_float aten.mul.float_int aten.pow.int aten.pow.float aten.pow.int_float aten.pow.float_int"
         " aten.sqrt.int aten.sqrt.float aten.eq.int aten.ne.int aten.lt.int aten.le.int aten.gt.int aten.ge.int"
-        " prim.ListUnpack"
+        " aten.Bool.Tensor prim.ListUnpack"
     )
 )
 """Arithmetic on Python numbers; allowed by the contract beside the core ops."""
