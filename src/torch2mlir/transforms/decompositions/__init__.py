@@ -14,6 +14,7 @@ from torch2mlir.transforms.decompositions import (  # noqa: F401 - each register
     data_movement,
     elementwise,
     error_functions,
+    fft,
     float_bits,
     foreach,
     fused,

@@ -1,0 +1,94 @@
+"""Images at other sizes and places: interpolation, grids, shuffled and unfolded pixels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from torch.nn import functional as f
+
+from tests.e2e.registry import bf16, case, f32, f64, gradient_of
+
+IMAGE = f32("B", 2, 5, 6)
+INTERPOLATIONS = {
+    "nearest1d": ({"size": 9}, f32("B", 2, 5)),
+    "nearest2d": ({"scale_factor": (2, 1.5)}, IMAGE),
+    "nearest2d_dynamic": ({"scale_factor": 2}, f32(2, 2, "H", "W")),
+    "nearest3d": ({"size": (3, 5, 4)}, f32("B", 2, 4, 3, 5)),
+    "nearest-exact2d": ({"mode": "nearest-exact", "size": (7, 4)}, IMAGE),
+    "linear": ({"mode": "linear", "scale_factor": 2}, f32("B", 2, 5)),
+    "bilinear": ({"mode": "bilinear", "size": (7, 9)}, IMAGE),
+    "bilinear_aligned": ({"mode": "bilinear", "size": (4, 9), "align_corners": True}, IMAGE),
+    "bilinear_dynamic": ({"mode": "bilinear", "scale_factor": 2}, f32(2, 2, "H", "W")),
+    "trilinear": ({"mode": "trilinear", "size": (3, 5, 4)}, f32("B", 2, 4, 3, 5)),
+    "bicubic": ({"mode": "bicubic", "size": (7, 9)}, IMAGE),
+    "bicubic_aligned": ({"mode": "bicubic", "size": (4, 9), "align_corners": True}, IMAGE),
+    "area": ({"mode": "area", "size": (3, 4)}, IMAGE),
+    "antialiased_bilinear": ({"mode": "bilinear", "size": (3, 4), "antialias": True}, IMAGE),
+    "antialiased_bicubic": ({"mode": "bicubic", "size": (3, 9), "antialias": True}, IMAGE),
+}
+for name, (options, image) in INTERPOLATIONS.items():
+    case(f"interpolate_{name}", lambda x, o=options: f.interpolate(x, **o), image, loose=5)
+for name in (
+    "nearest2d",
+    "linear",
+    "bilinear",
+    "trilinear",
+    "bicubic_aligned",
+    "antialiased_bicubic",
+):
+    options, image = INTERPOLATIONS[name]
+    program = gradient_of(lambda x, o=options: f.interpolate(x, **o))
+    fixed = f32(2, *image.shape[1:])
+    case(f"interpolate_{name}_backward", program, image if name == "bilinear" else fixed, loose=20)
+case("interpolate_f64", lambda x: f.interpolate(x, (7, 4), mode="bicubic"), f64(2, 2, 5, 6))
+case("interpolate_bf16", lambda x: f.interpolate(x, (7, 4), mode="bilinear"), bf16(2, 2, 5, 6))
+
+GRIDS = {
+    "bilinear": {},
+    "bilinear_border": {"padding_mode": "border", "align_corners": True},
+    "bilinear_reflected": {"padding_mode": "reflection"},
+    "nearest": {"mode": "nearest"},
+    "bicubic": {"mode": "bicubic", "align_corners": True},
+    "bicubic_reflected": {"mode": "bicubic", "padding_mode": "reflection", "align_corners": True},
+}
+IN_GRID = {"low": -1.4, "high": 1.4}
+
+
+def _sample(options: dict[str, Any]) -> Callable[..., Any]:
+    return lambda x, grid: f.grid_sample(x, grid, **{"align_corners": False, **options})
+
+
+for name, options in GRIDS.items():
+    batch: Any = "B" if "reflected" in name else 2
+    inputs = f32(batch, 2, 4, 3), f32(batch, 3, 2, 2, **IN_GRID)
+    case(f"grid_sample_{name}", _sample(options), *inputs, loose=20)
+for name in ("bilinear", "bilinear_reflected", "bicubic"):
+    inputs = f32(2, 2, 4, 3), f32(2, 3, 2, 2, **IN_GRID)
+    case(f"grid_sample_{name}_backward", gradient_of(_sample(GRIDS[name])), *inputs, loose=50)
+case(
+    "grid_sample_3d",
+    lambda x, grid: f.grid_sample(x, grid, padding_mode="border", align_corners=False),
+    f32(2, 2, 3, 4, 3),
+    f32(2, 2, 3, 2, 3, **IN_GRID),
+    loose=20,
+)
+case(
+    "grid_sample_dynamic_image",
+    lambda x, grid: f.grid_sample(x, grid, align_corners=True),
+    f32(2, 2, "H", "W"),
+    f32(2, "S", 4, 2, low=-1.2, high=1.2),
+    loose=20,
+)
+case(
+    "affine_grid",
+    lambda theta: f.affine_grid(theta, [3, 2, 4, 5], align_corners=False),
+    f32(3, 2, 3),
+)
+case(
+    "affine_grid_3d", lambda t: f.affine_grid(t, [2, 1, 2, 3, 2], align_corners=True), f32(2, 3, 4)
+)
+
+case("unfold_image", lambda x: f.unfold(x, (2, 3), 1, 1, (2, 1)), f32("B", 2, 5, 6))
+case("unfold_image_dynamic", lambda x: f.unfold(x, 2, stride=2), f32(2, 2, "H", "W"))
+case("fold_image", lambda x: f.fold(x, (5, 6), 3, padding=1, stride=(2, 1)), f32("B", 18, 18))
