@@ -5,6 +5,7 @@ https://pytorch.org/docs/stable/tensor_attributes.html#type-promotion-doc
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import (
@@ -67,6 +68,20 @@ def bit_width(dtype: Attribute) -> int:
 def storage_bits(dtype: Attribute) -> int:
     """Bits of one element in PyTorch's memory, where a boolean is a byte."""
     return 8 if is_bool(dtype) else bit_width(dtype)
+
+
+def lowest(dtype: Attribute) -> float | int:
+    """The least element, with which a maximum starts."""
+    if is_float(dtype):
+        return -math.inf
+    return 0 if is_unsigned(dtype) else -(1 << (bit_width(dtype) - 1))
+
+
+def highest(dtype: Attribute) -> float | int:
+    """The greatest element, with which a minimum starts."""
+    if is_float(dtype):
+        return math.inf
+    return (1 << (bit_width(dtype) - (not is_unsigned(dtype)))) - 1
 
 
 def category(dtype: Attribute) -> int:

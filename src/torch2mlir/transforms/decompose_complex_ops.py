@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+from torch._ops import OpOverload
 from torch._subclasses.functional_tensor import FunctionalTensorMode, dispatch_functionalize
-from torch.fx import Node
+from torch.fx import GraphModule, Node
 from torch.utils import _pytree as pytree
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -21,14 +22,16 @@ from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim
 from torch2mlir.dialects.torch.ops import RegistryOp
+from torch2mlir.dialects.torch.schema import Schema
 from torch2mlir.dialects.torch.values import Unknown, Values
 from torch2mlir.errors import BackendContractError, Torch2MLIRError
 from torch2mlir.frontends import dtypes
 from torch2mlir.frontends.fx.constants import ConstantPool
 from torch2mlir.frontends.fx.importer import GraphImporter
 from torch2mlir.frontends.fx.mutation import needs_functionalization
-from torch2mlir.transforms.core_ops import CORE_OPS, IDENTITIES, SCALAR_OPS
+from torch2mlir.transforms.core_ops import CORE_OPS, IDENTITIES, PARTLY_CORE, SCALAR_OPS
 from torch2mlir.transforms.decompositions import find_decomposition, find_overload, table
+from torch2mlir.transforms.decompositions.own_ops import body_of, schema_of_overload
 from torch2mlir.transforms.fake import FakeWorld
 from torch2mlir.transforms.symbols import symbol_ranges
 
@@ -46,7 +49,11 @@ class _Template:
     nodes: Sequence[Node]
     placeholders: Sequence[Node]
     results: Sequence[Any]
-    attributes: Mapping[str, torch.Tensor]
+    attributes: Mapping[str, torch.Tensor | GraphModule]
+
+
+class _CoreAsItIs(Exception):
+    """The form of a partly core op that is core."""
 
 
 class Decomposer:
@@ -59,7 +66,7 @@ class Decomposer:
 
     def __init__(self, world: FakeWorld, keep: Iterable[str] = ()) -> None:
         self.world = world
-        self.keep = CORE_OPS | IDENTITIES | SCALAR_OPS | set(keep)
+        self.keep = (CORE_OPS - PARTLY_CORE) | IDENTITIES | SCALAR_OPS | set(keep)
         self.values = Values()
         self._templates: dict[Hashable, _Template | None] = {}
 
@@ -78,42 +85,54 @@ class Decomposer:
 
         constants = ConstantPool(at_entry)
         for op in list(block.ops):
-            for region in op.regions:
-                for nested in region.blocks:
-                    self.run(nested)
-            if isinstance(op, RegistryOp) and op.name not in self.keep:
-                self._decompose(op, block, constants)
+            self._run(op, block, constants)
 
-    def _decompose(self, op: RegistryOp, block: Block, constants: ConstantPool) -> None:
+    def _run(self, op: Operation, block: Block, constants: ConstantPool) -> None:
+        for region in op.regions:
+            for nested in region.blocks:
+                self.run(nested)
+        if isinstance(op, RegistryOp | core.OperatorOp) and _name(op) not in self.keep:
+            self._decompose(op, block, constants)
+
+    def _decompose(self, op: Operation, block: Block, constants: ConstantPool) -> None:
+        name = _name(op)
         try:
-            call = Call.of(op, self.values)
-            key = (op.name, call.key)
+            overload = find_overload(name)
+            schema = _schema(op, overload)
+            if overload is None or schema is None:
+                return
+            call = Call.of(op, schema, self.values)
+            key = (name, call.key)
             if key not in self._templates:
-                self._templates[key] = self._trace(op, call)
+                self._templates[key] = self._trace(name, overload, call)
             template = self._templates[key]
             if template is not None:
                 self._expand(template, op, call, block, constants)
         except Torch2MLIRError as error:
-            error.op = error.op or op.name
+            error.op = error.op or name
             error.location = error.location or describe(op.location)
             raise
 
-    def _trace(self, op: RegistryOp, call: Call) -> _Template | None:
-        overload = find_overload(op.name)
-        function = None if overload is None else find_decomposition(overload)
+    def _trace(self, name: str, overload: OpOverload, call: Call) -> _Template | None:
+        function = find_decomposition(overload) or body_of(overload)
         if function is None:
             return None
         decomposition = function
 
         def flat(*leaves: Any) -> Any:
             args, kwargs = call.rebuild(leaves)
-            return decomposition(*args, **kwargs)
+            result = decomposition(*args, **kwargs)
+            if result is NotImplemented:
+                raise _CoreAsItIs
+            return result
 
         try:
             graph_module = self.world.trace(flat, call.fakes, table())
             if needs_functionalization(graph_module.graph):
                 functional = dispatch_functionalize(flat, FunctionalTensorMode())
                 graph_module = self.world.trace(functional, call.fakes, table())
+        except _CoreAsItIs:
+            return None
         except Torch2MLIRError:
             raise
         except Exception as error:  # PyTorch's own errors: bad arguments, guards on unknown sizes
@@ -125,7 +144,7 @@ class Decomposer:
         returned = next(n for n in nodes if n.op == "output").args[0]
         placeholders = [n for n in nodes if n.op == "placeholder"]
         body = [n for n in nodes if n.op not in ("placeholder", "output")]
-        if any(n.target is overload for n in body):
+        if name not in PARTLY_CORE and any(n.target is overload for n in body):
             return None
         live = _live(body, returned)
         attributes = {
@@ -136,7 +155,7 @@ class Decomposer:
     def _expand(
         self,
         template: _Template,
-        op: RegistryOp,
+        op: Operation,
         call: Call,
         block: Block,
         constants: ConstantPool,
@@ -158,7 +177,9 @@ class Decomposer:
             importer.values[placeholder] = leaf
         for node in template.nodes:
             if node.op == "get_attr":
-                importer.values[node] = importer.constant(template.attributes[str(node.target)])
+                attribute = template.attributes[str(node.target)]
+                if isinstance(attribute, torch.Tensor):
+                    importer.values[node] = importer.constant(attribute)
         importer.run(template.nodes)
         results = list[SSAValue]()
         for returned in template.results:
@@ -175,8 +196,18 @@ class Decomposer:
         for (
             inserted
         ) in added:  # writes in PyTorch's decompositions become ops that are not core either
-            if isinstance(inserted, RegistryOp) and inserted.name not in self.keep:
-                self._decompose(inserted, block, constants)
+            self._run(inserted, block, constants)
+
+
+def _name(op: Operation) -> str:
+    return op.op_name if isinstance(op, core.OperatorOp) else op.name
+
+
+def _schema(op: Operation, overload: OpOverload | None) -> Schema | None:
+    """What an op takes: the registry says it, or, of an op outside it, the installed PyTorch."""
+    if isinstance(op, RegistryOp):
+        return op.schema
+    return None if overload is None else schema_of_overload(overload)
 
 
 def _live(nodes: Sequence[Node], returned: Any) -> list[Node]:
@@ -191,7 +222,7 @@ def _live(nodes: Sequence[Node], returned: Any) -> list[Node]:
     return kept[::-1]
 
 
-def _replace_list(op: RegistryOp, results: Sequence[SSAValue]) -> None:
+def _replace_list(op: Operation, results: Sequence[SSAValue]) -> None:
     """Gives the users of a list of tensors its members: unpacking disappears."""
     for use in list(op.results[0].uses):
         user = use.operation
@@ -215,10 +246,10 @@ class Call:
     arguments: list[tuple[str, bool, Any]] = field(default_factory=list)
 
     @classmethod
-    def of(cls, op: RegistryOp, values: Values) -> Call:
-        """Reads the operands of a registry op."""
+    def of(cls, op: Operation, schema: Schema, values: Values) -> Call:
+        """Reads the operands of an op with this schema."""
         call = cls()
-        for argument, operand in zip(op.schema.arguments, op.operands, strict=True):
+        for argument, operand in zip(schema.arguments, op.operands, strict=True):
             decode = _DECODERS.get(argument.type.rstrip("?"))
             value = values.of(operand)
             if decode is not None and isinstance(value, int):

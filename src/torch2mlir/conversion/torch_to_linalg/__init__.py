@@ -3,6 +3,7 @@
 from torch2mlir.conversion.torch_to_linalg import (
     complex,
     constructors,
+    control_flow,
     convolution,
     data_movement,
     elementwise,
@@ -11,6 +12,7 @@ from torch2mlir.conversion.torch_to_linalg import (
     pooling,
     reduction,
     scatter,
+    sorting,
 )
 from torch2mlir.conversion.torch_to_linalg.lowering import LinalgLowering
 
@@ -23,8 +25,10 @@ FAMILIES = (
     data_movement,
     indexing,
     scatter,
+    sorting,
     complex,
     constructors,
+    control_flow,
 )
 LOWERING = LinalgLowering
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,28 +10,13 @@ from xdsl.ir import Attribute
 
 from torch2mlir.conversion import promotion
 from torch2mlir.conversion.lowering import Number, ResultType, Scalar, Tensor
+from torch2mlir.conversion.promotion import highest, lowest
 from torch2mlir.conversion.torch_to_linalg.elementwise import addition, two
 from torch2mlir.conversion.torch_to_linalg.lowering import LinalgLowering, lowers, widened
-from torch2mlir.conversion.torch_to_linalg.scalars import Scalars, is_unsigned
+from torch2mlir.conversion.torch_to_linalg.scalars import Scalars
 from torch2mlir.dialects.torch import dims
 
 Dims = Sequence[int] | int | None
-
-
-def lowest(dtype: Attribute) -> Number:
-    """The neutral element of ``max``."""
-    if promotion.is_float(dtype):
-        return -math.inf
-    return 0 if is_unsigned(dtype) else -(1 << (promotion.bit_width(dtype) - 1))
-
-
-def highest(dtype: Attribute) -> Number:
-    """The neutral element of ``min``."""
-    if promotion.is_float(dtype):
-        return math.inf
-    if promotion.is_bool(dtype):
-        return True
-    return (1 << (promotion.bit_width(dtype) - (not is_unsigned(dtype)))) - 1
 
 
 @lowers("aten.sum.dim_IntList")

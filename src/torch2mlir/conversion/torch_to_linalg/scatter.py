@@ -11,6 +11,7 @@ Nothing is computed into an operand: IREE 3.13 would update the caller's own ten
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from xdsl.ir import Attribute
 
@@ -77,14 +78,19 @@ def position_of(s: Scalars, number: Scalar, positions: Sequence[KnownSize]) -> l
 
 
 def _along(
-    lower: LinalgLowering, x: Tensor, dim: int, index: Tensor, source: Operand, adds: bool
+    lower: LinalgLowering,
+    x: Tensor,
+    dim: int,
+    index: Tensor,
+    source: Operand,
+    combined: Reduction | None = None,
 ) -> Tensor:
-    """``x[i, index[i, j, k], k] = source[i, j, k]`` for ``dim == 1``, or ``+=``.
+    """``x[i, index[i, j, k], k] = source[i, j, k]`` for ``dim == 1``, or ``+=`` and its like.
 
     Writers are only sought for the part of ``x`` that the index covers in the other dimensions.
     """
     if x.rank == 0:
-        return _to_rank_0(lower, x, index, source, adds)
+        return _to_rank_0(lower, x, source, combined)
     if 0 in index.sizes:
         return x
     over, rank = lower.dim(dim, x.rank), x.rank
@@ -95,12 +101,12 @@ def _along(
     def matches(s: Scalars, position: Scalar) -> Scalar:
         return s.compare("eq", s.cast(position, INDEX), s.index(over))
 
-    if adds and isinstance(source, Tensor):
+    if combined and isinstance(source, Tensor):
         source = lower.slice(source, [0] * rank, index.sizes, [1] * rank)
         accesses: list[Access] = [(index, read), (source, read)]
-        total = summed(lower, covered, accesses, matches, widened(x.dtype))
-        total = lower.pad(total, [0] * rank, rest, 0)
-        return lower.elementwise(addition, x, total, computed=total.dtype)
+        total = combination(lower, covered, accesses, matches, widened(x.dtype), combined)
+        total = lower.pad(total, [0] * rank, rest, combined.neutral(total.dtype))
+        return lower.elementwise(combined.code, x, total, computed=total.dtype)
     positions = [index.sizes[over]]
     writer = last_writer(lower, covered, positions, [(index, read)], matches)
     writer = lower.pad(writer, [0] * rank, rest, -1)
@@ -124,33 +130,53 @@ def _within(s: Scalars, loop: int, index: Tensor, rest: Sequence[KnownSize]) -> 
     return s("min", s.index(loop), s.lower.number(dims.sub(index.sizes[loop], 1), INDEX))
 
 
-def summed(
+@dataclass(frozen=True)
+class Reduction:
+    """How elements written to one place are combined, and what that starts from."""
+
+    code: Callable[[Scalars, Scalar, Scalar], Scalar]
+    neutral: Callable[[Attribute], Number]
+
+
+SUM = Reduction(addition, lambda dtype: 0)
+REDUCTIONS: dict[str, Reduction] = {
+    "sum": SUM,
+    "prod": Reduction(lambda s, x, y: s("mul", x, y), lambda dtype: 1),
+    "amax": Reduction(lambda s, x, y: s("max", x, y), promotion.lowest),
+    "amin": Reduction(lambda s, x, y: s("min", x, y), promotion.highest),
+}
+
+
+def combination(
     lower: LinalgLowering,
     shape: Sequence[KnownSize],
     accesses: Sequence[Access],
     matches: Callable[..., Scalar],
     dtype: Attribute,
+    how: Reduction,
     positions: int = 1,
 ) -> Tensor:
-    """For each element of ``shape`` the sum of the last access over those positions that match; see last_writer."""
-    rank = len(shape)
+    """For each element of ``shape`` the last access reduced over those positions that match; see last_writer."""
+    rank, neutral = len(shape), how.neutral(dtype)
 
     def build(s: Scalars, *elements: Scalar) -> Scalar:
         *read, value, total = elements
-        return addition(s, total, s.select(matches(s, *read), s.cast(value, dtype), 0))
+        return how.code(s, total, s.select(matches(s, *read), s.cast(value, dtype), neutral))
 
-    output = (lower.full(0, shape, dtype), range(rank))
+    output = (lower.full(neutral, shape, dtype), range(rank))
     return lower.nest("p" * rank + "r" * positions, accesses, [output], build)[0]
 
 
 def _to_rank_0(
-    lower: LinalgLowering, x: Tensor, index: Tensor, source: Operand, adds: bool
+    lower: LinalgLowering, x: Tensor, source: Operand, combined: Reduction | None
 ) -> Tensor:
     """The only position there is."""
     if not isinstance(source, Tensor):
         return lower.splat(source, (), x.dtype)
     source = lower.reshape(source, ())
-    return lower.elementwise(addition, x, source, computed=widened(x.dtype)) if adds else source
+    if combined is None:
+        return source
+    return lower.elementwise(combined.code, x, source, computed=widened(x.dtype))
 
 
 @lowers("aten.scatter.src")
@@ -158,7 +184,7 @@ def scatter_src(
     lower: LinalgLowering, x: Tensor, dim: int, index: Tensor, source: Tensor
 ) -> Tensor:
     """``x`` with elements of the source written along a dimension."""
-    return _along(lower, x, dim, index, source, adds=False)
+    return _along(lower, x, dim, index, source)
 
 
 @lowers("aten.scatter.value")
@@ -166,7 +192,7 @@ def scatter_value(
     lower: LinalgLowering, x: Tensor, dim: int, index: Tensor, value: Number
 ) -> Tensor:
     """``x`` with a number written along a dimension."""
-    return _along(lower, x, dim, index, value, adds=False)
+    return _along(lower, x, dim, index, value)
 
 
 @lowers("aten.scatter_add")
@@ -174,7 +200,21 @@ def scatter_add(
     lower: LinalgLowering, x: Tensor, dim: int, index: Tensor, source: Tensor
 ) -> Tensor:
     """``x`` with elements of the source added along a dimension."""
-    return _along(lower, x, dim, index, source, adds=True)
+    return _along(lower, x, dim, index, source, SUM)
+
+
+@lowers("aten.scatter_reduce.two")
+def scatter_reduce(
+    lower: LinalgLowering,
+    x: Tensor,
+    dim: int,
+    index: Tensor,
+    source: Tensor,
+    reduce: str,
+    include_self: bool,
+) -> Tensor:
+    """``x`` reduced with the elements of the source that point to each place."""
+    return _along(lower, x, dim, index, source, REDUCTIONS[reduce])
 
 
 # at indices that broadcast together, whole slices at a time
@@ -270,7 +310,7 @@ def _added(lower: LinalgLowering, places: _Places, values: Tensor) -> Tensor:
 
     accesses = places.accesses(x.rank)
     accesses.append((values, places.value_subscripts(values, block, places.whole)))
-    total = summed(lower, x.sizes, accesses, matches, widened(x.dtype), count)
+    total = combination(lower, x.sizes, accesses, matches, widened(x.dtype), SUM, count)
     return lower.elementwise(addition, x, total, computed=total.dtype)
 
 

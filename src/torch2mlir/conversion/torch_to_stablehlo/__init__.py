@@ -4,6 +4,7 @@ from torch2mlir.conversion.torch_to_stablehlo import (
     comparison,
     complex,
     constructors,
+    control_flow,
     convolution,
     data_movement,
     elementwise,
@@ -12,6 +13,7 @@ from torch2mlir.conversion.torch_to_stablehlo import (
     pooling,
     reduction,
     scatter,
+    sorting,
 )
 from torch2mlir.conversion.torch_to_stablehlo.lowering import StablehloLowering
 
@@ -27,6 +29,8 @@ FAMILIES = (
     pooling,
     reduction,
     scatter,
+    sorting,
+    control_flow,
 )
 LOWERING = StablehloLowering
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,7 +10,7 @@ from xdsl.ir import Attribute, Operation, Region, SSAValue
 
 from torch2mlir.conversion import promotion
 from torch2mlir.conversion.lowering import Number, Tensor
-from torch2mlir.conversion.promotion import si64
+from torch2mlir.conversion.promotion import highest, lowest, si64
 from torch2mlir.conversion.torch_to_stablehlo.lowering import (
     StablehloLowering,
     lowers,
@@ -22,20 +21,6 @@ from torch2mlir.dialects.torch import dims
 
 Dims = Sequence[int] | int | None
 Neutral = Callable[[Attribute], Number]
-
-
-def lowest(dtype: Attribute) -> Number:
-    """The neutral element of ``max``."""
-    if promotion.is_float(dtype):
-        return -math.inf
-    return 0 if promotion.is_unsigned(dtype) else -(1 << (promotion.bit_width(dtype) - 1))
-
-
-def highest(dtype: Attribute) -> Number:
-    """The neutral element of ``min``."""
-    if promotion.is_float(dtype):
-        return math.inf
-    return (1 << (promotion.bit_width(dtype) - (not promotion.is_unsigned(dtype)))) - 1
 
 
 def _over(lower: StablehloLowering, x: Tensor, dim: Dims) -> list[int]:

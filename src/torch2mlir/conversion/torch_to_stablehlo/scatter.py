@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 
 from torch2mlir.conversion import promotion
 from torch2mlir.conversion.lowering import Operand, Tensor
@@ -22,12 +22,13 @@ def scatter(
     indices: Tensor,
     updates: Tensor,
     numbers: hlo.ScatterDimensionNumbersAttr,
-    adds: bool,
+    combined: type[Operation] | None = None,
 ) -> Tensor:
-    """``x`` with updates written or added."""
-    element = lower.element_type(x.dtype)
-    assign = hlo.assign_body(element, lower.location)
-    body = lower.combiner(hlo.AddOp, x.dtype) if adds else assign
+    """``x`` with updates written, or combined with what is there by an op."""
+    if combined is None:
+        body = hlo.assign_body(lower.element_type(x.dtype), lower.location)
+    else:
+        body = lower.combiner(combined, x.dtype)
     properties: dict[str, Attribute] = {"scatter_dimension_numbers": numbers}
     operands = [x, indices, updates]
     return lower.op(hlo.ScatterOp, operands, x.sizes, x.dtype, properties, [body])
@@ -37,9 +38,14 @@ def scatter(
 
 
 def _along(
-    lower: StablehloLowering, x: Tensor, dim: int, index: Tensor, source: Operand, adds: bool
+    lower: StablehloLowering,
+    x: Tensor,
+    dim: int,
+    index: Tensor,
+    source: Operand,
+    combined: type[Operation] | None = None,
 ) -> Tensor:
-    """``x[i, index[i, j, k], k] = source[i, j, k]`` for ``dim == 1``, or ``+=``."""
+    """``x[i, index[i, j, k], k] = source[i, j, k]`` for ``dim == 1``, or ``+=`` and its like."""
     shape = x.sizes
     x, index = as_vector(lower, x), as_vector(lower, index)
     axis, origin, steps = lower.dim(dim, x.rank), [0] * x.rank, [1] * x.rank
@@ -56,7 +62,7 @@ def _along(
         index_vector_dim=index.rank,
     )
     part = covered(lower, x, axis, index)
-    result = scatter(lower, part, index, updates, numbers, adds)
+    result = scatter(lower, part, index, updates, numbers, combined)
     if part is not x:
         start = lower.size(0)
         operands = [x, result, *[start] * x.rank]
@@ -69,7 +75,7 @@ def scatter_(
     lower: StablehloLowering, x: Tensor, dim: int, index: Tensor, source: Operand
 ) -> Tensor:
     """``x`` with elements of the source, or one number, written along a dimension."""
-    return _along(lower, x, dim, index, source, adds=False)
+    return _along(lower, x, dim, index, source)
 
 
 @lowers("aten.scatter_add")
@@ -77,7 +83,29 @@ def scatter_add(
     lower: StablehloLowering, x: Tensor, dim: int, index: Tensor, source: Tensor
 ) -> Tensor:
     """``x`` with elements of the source added along a dimension."""
-    return _along(lower, x, dim, index, source, adds=True)
+    return _along(lower, x, dim, index, source, hlo.AddOp)
+
+
+REDUCTIONS: dict[str, type[Operation]] = {
+    "sum": hlo.AddOp,
+    "prod": hlo.MulOp,
+    "amax": hlo.MaxOp,
+    "amin": hlo.MinOp,
+}
+
+
+@lowers("aten.scatter_reduce.two")
+def scatter_reduce(
+    lower: StablehloLowering,
+    x: Tensor,
+    dim: int,
+    index: Tensor,
+    source: Tensor,
+    reduce: str,
+    include_self: bool,
+) -> Tensor:
+    """``x`` reduced with the elements of the source that point to each place."""
+    return _along(lower, x, dim, index, source, REDUCTIONS[reduce])
 
 
 # whole slices
@@ -107,7 +135,7 @@ def index_put(
         index_vector_dim=len(at.sizes),
     )
     updates = lower.broadcast_to(values, at.indexed_sizes(x))
-    return scatter(lower, x, at.indices, updates, numbers, accumulate)
+    return scatter(lower, x, at.indices, updates, numbers, hlo.AddOp if accumulate else None)
 
 
 def _where(lower: StablehloLowering, x: Tensor, mask: Tensor, value: Tensor, adds: bool) -> Tensor:

@@ -4,6 +4,7 @@ from torch2mlir.conversion.torch_to_tosa import (
     arithmetic,
     complex,
     constructors,
+    control_flow,
     convolution,
     data_movement,
     elementwise,
@@ -11,6 +12,7 @@ from torch2mlir.conversion.torch_to_tosa import (
     linear,
     pooling,
     reduction,
+    sorting,
 )
 from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering
 
@@ -24,7 +26,9 @@ FAMILIES = (
     pooling,
     data_movement,
     indexing,
+    sorting,
     constructors,
+    control_flow,
 )
 LOWERING = TosaLowering
 

@@ -8,10 +8,11 @@ N counts dimensions in front of the indexed ones, K the indexed ones as one, C t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import BoolAttr
+from xdsl.ir import Attribute, Operation
 
 from torch2mlir.conversion import promotion
 from torch2mlir.conversion.lowering import Number, Tensor
@@ -19,6 +20,7 @@ from torch2mlir.conversion.torch_to_tosa.casts import computed_dtype, si32
 from torch2mlir.conversion.torch_to_tosa.elementwise import float_dtype
 from torch2mlir.conversion.torch_to_tosa.expressions import Expr
 from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering, lowers
+from torch2mlir.conversion.torch_to_tosa.reduction import product
 from torch2mlir.dialects import tosa
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import KnownSize
@@ -56,7 +58,7 @@ def _as_rows(lower: TosaLowering, x: Tensor, axis: int, indexed: int) -> Tensor:
 
 
 @dataclass(frozen=True)
-class _Lines:
+class Lines:
     """Lines of a tensor along one dimension: how to get them as ``[N, K]`` and back."""
 
     lower: TosaLowering
@@ -80,8 +82,9 @@ class _Lines:
         return self.lower.reshape(whole, sizes)
 
 
-def _lines(lower: TosaLowering, x: Tensor, dim: int) -> _Lines:
-    return _Lines(lower, lower.dim(dim, x.rank), max(x.rank, 1))
+def lines_of(lower: TosaLowering, x: Tensor, dim: int) -> Lines:
+    """The lines of a tensor along a dimension."""
+    return Lines(lower, lower.dim(dim, x.rank), max(x.rank, 1))
 
 
 def _cropped(lower: TosaLowering, x: Tensor, sizes: Sequence[KnownSize], axis: int) -> Tensor:
@@ -96,7 +99,7 @@ def _cropped(lower: TosaLowering, x: Tensor, sizes: Sequence[KnownSize], axis: i
 @lowers("aten.gather")
 def gather(lower: TosaLowering, x: Tensor, dim: int, index: Tensor, *_: object) -> Tensor:
     """``x[i][index[i][j]]``, for the last of two dimensions."""
-    lines = _lines(lower, x, dim)
+    lines = lines_of(lower, x, dim)
     values = lines.of(_cropped(lower, x, index.sizes, lines.axis))
     taken = lower.gather(
         lower.reshape(values, (*values.sizes, 1)), lines.of(lower.cast(index, si32))
@@ -106,36 +109,57 @@ def gather(lower: TosaLowering, x: Tensor, dim: int, index: Tensor, *_: object) 
 
 @lowers("aten.scatter.src")
 def scatter_src(lower: TosaLowering, x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
-    """``x`` with ``source[i][j]`` at ``[i][index[i][j]]``; an index that comes twice is undefined, as in PyTorch."""
+    """``x`` with ``source[i][j]`` at ``[i][index[i][j]]``; of an index that comes twice one source is taken."""
     source = lower.slice(source, [0] * index.rank, index.sizes, [1] * index.rank)
-    return _scatter(lower, x, dim, index, lower.cast(source, x.dtype))
+    source, index = lower.cast(source, x.dtype), lower.cast(index, si32)
+    lines = lines_of(lower, x, dim)
+    if 0 in index.sizes:
+        return x
+    if not _fills(x, index, lines.axis):
+        count, places = dims.product(index.sizes), _flat_places(lower, x, index, lines.axis)
+        values = lower.reshape(x, (1, dims.product(x.sizes)))
+        rows, places = (lower.reshape(t, (1, count)) for t in (source, places))
+        return lower.reshape(_written(lower, values, places, rows), x.sizes)
+    values, places, rows = (lines.of(t) for t in (x, index, source))
+    return lines.back(_written(lower, values, places, rows), x.sizes)
+
+
+def _written(lower: TosaLowering, values: Tensor, places: Tensor, rows: Tensor) -> Tensor:
+    """``values [N, K]`` with ``rows [N, W]`` at ``places [N, W]``.
+
+    ``tosa.scatter`` takes at most as many rows as there are places; of more the last ones are found and gathered.
+    """
+    length, count = values.sizes[1], rows.sizes[1]
+    if not (isinstance(length, int) and isinstance(count, int) and count > length):
+        return lower.reshape(
+            lower.scatter(
+                lower.reshape(values, (*values.sizes, 1)),
+                places,
+                lower.reshape(rows, (*rows.sizes, 1)),
+            ),
+            values.sizes,
+        )
+    hits, numbers = _hits(lower, places, length), lower.iota((1, 1, count), 2, si32)
+    chosen = lower.select(hits, numbers, lower.splat(-1, (1, 1, 1), si32))
+    last = Expr(lower, lower.reshape(lower.reduce(tosa.ReduceMaxOp, chosen, [2]), values.sizes))
+    taken = lower.gather(lower.reshape(rows, (*rows.sizes, 1)), last.maximum(0).tensor)
+    return lower.select((last > -1).tensor, lower.reshape(taken, values.sizes), values)
 
 
 @lowers("aten.scatter.value")
 def scatter_value(lower: TosaLowering, x: Tensor, dim: int, index: Tensor, value: Number) -> Tensor:
-    """``x`` with one number at ``[i][index[i][j]]``."""
-    return _scatter(lower, x, dim, index, lower.splat(value, index.sizes, x.dtype))
-
-
-def _scatter(lower: TosaLowering, x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
-    lines = _lines(lower, x, dim)
-    index = lower.cast(index, si32)
-    if not _fills(x, index, lines.axis):
-        places = _flat_places(lower, x, index, lines.axis)
-        count = dims.product(index.sizes)
-        flat = lower.scatter(
-            lower.reshape(x, (1, dims.product(x.sizes), 1)),
-            lower.reshape(places, (1, count)),
-            lower.reshape(source, (1, count, 1)),
-        )
-        return lower.reshape(flat, x.sizes)
-    values, rows = lines.of(x), lines.of(source)
-    written = lower.scatter(
-        lower.reshape(values, (*values.sizes, 1)),
-        lines.of(index),
-        lower.reshape(rows, (*rows.sizes, 1)),
-    )
-    return lines.back(written, x.sizes)
+    """``x`` with one number at ``[i][index[i][j]]``; an index may come twice, as in no ``tosa.scatter``."""
+    lines, index = lines_of(lower, x, dim), lower.cast(index, si32)
+    if 0 in index.sizes:
+        return x
+    sizes = [x.sizes[i] if i == lines.axis else size for i, size in enumerate(index.sizes)]
+    count, length = lines.of(index).sizes[0], x.sizes[lines.axis] if x.rank else 1
+    hits = _hits(lower, lines.of(index), length)
+    hit = lower.reshape(lower.reduce(tosa.ReduceAnyOp, hits, [2]), (count, length))
+    places = lines.back(hit, sizes)
+    missing = [dims.sub(have, part) for have, part in zip(x.sizes, sizes, strict=True)]
+    places = lower.pad(places, [0] * x.rank, missing, False)
+    return lower.select(places, lower.splat(value, (1,) * x.rank, x.dtype), x)
 
 
 def _fills(x: Tensor, index: Tensor, axis: int) -> bool:
@@ -160,11 +184,48 @@ def _column(x: Tensor, axis: int) -> list[KnownSize]:
 
 @lowers("aten.scatter_add")
 def scatter_add(lower: TosaLowering, x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
-    """``x`` plus, at each place, the sum of the elements that point to it.
+    """``x`` plus, at each place, the sum of the elements that point to it."""
+    return _combined(lower, x, dim, index, source, "sum")
 
-    ``tosa.scatter`` takes no index twice: every place sums over all elements, those that point elsewhere as 0.
-    """
-    lines = _lines(lower, x, dim)
+
+@lowers("aten.scatter_reduce.two")
+def scatter_reduce(
+    lower: TosaLowering,
+    x: Tensor,
+    dim: int,
+    index: Tensor,
+    source: Tensor,
+    reduce: str,
+    include_self: bool,
+) -> Tensor:
+    """``x`` reduced with the elements that point to each place."""
+    return _combined(lower, x, dim, index, source, reduce)
+
+
+Along = Callable[[TosaLowering, Tensor, int], Tensor]
+
+
+def _by(op_class: type[Operation]) -> Along:
+    return lambda lower, x, axis: lower.reduce(op_class, x, [axis])
+
+
+REDUCTIONS: dict[str, tuple[Along, type[Operation], Callable[[Attribute], Number]]] = {
+    "sum": (_by(tosa.ReduceSumOp), tosa.AddOp, lambda dtype: 0),
+    "prod": (product, tosa.MulOp, lambda dtype: 1),
+    "amax": (_by(tosa.ReduceMaxOp), tosa.MaximumOp, promotion.lowest),
+    "amin": (_by(tosa.ReduceMinOp), tosa.MinimumOp, promotion.highest),
+}
+"""How elements are combined along an axis, two of them, and what that starts from."""
+
+
+def _combined(
+    lower: TosaLowering, x: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str
+) -> Tensor:
+    """``tosa.scatter`` takes no index twice: every place reduces all elements, those that point elsewhere neutral."""
+    along, of_two, neutral = REDUCTIONS[reduce]
+    if 0 in index.sizes:
+        return x
+    lines = lines_of(lower, x, dim)
     dtype = float_dtype(x.dtype) if promotion.is_float(x.dtype) else computed_dtype(x.dtype)
     source = lower.slice(source, [0] * index.rank, index.sizes, [1] * index.rank)
     targets, sizes = x, x.sizes
@@ -176,14 +237,12 @@ def scatter_add(lower: TosaLowering, x: Tensor, dim: int, index: Tensor, source:
     hits = _hits(lower, lines.of(lower.cast(index, si32)), length)
     rows = lines.of(lower.cast(source, dtype))
     rows = lower.reshape(rows, (count, 1, rows.sizes[1]))
-    zero = lower.splat(0, (1, 1, 1), dtype)
-    sums = lower.reduce(tosa.ReduceSumOp, lower.select(hits, rows, zero), [2])
-    added = lines.back(sums, sizes)
+    nothing = lower.splat(neutral(dtype), (1, 1, 1), dtype)
+    found = lines.back(along(lower, lower.select(hits, rows, nothing), 2), sizes)
     if sizes != x.sizes:
         missing = [dims.sub(have, part) for have, part in zip(x.sizes, sizes, strict=True)]
-        added = lower.pad(added, [0] * x.rank, missing, 0)
-    total = lower.elementwise(tosa.AddOp, lower.cast(x, dtype), added)
-    return lower.cast(total, x.dtype)
+        found = lower.pad(found, [0] * x.rank, missing, neutral(dtype))
+    return lower.cast(lower.elementwise(of_two, lower.cast(x, dtype), found), x.dtype)
 
 
 def _hits(lower: TosaLowering, index: Tensor, length: KnownSize) -> Tensor:

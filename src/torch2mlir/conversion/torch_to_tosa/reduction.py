@@ -150,23 +150,28 @@ lowers("aten.min.dim")(_with_position(largest=False))
 
 @lowers("aten.prod.dim_int")
 def prod(lower: TosaLowering, x: Tensor, dim: int, *_: Any) -> Tensor:
-    """The product; integers, which ``tosa.reduce_product`` does not take, as a tree of products."""
+    """The product; integers, which ``tosa.reduce_product`` does not take, in :func:`product`."""
     dtype = _accumulated(lower.out.dtype)
     x = lower.cast(lower.ranked(lower.cast(x, lower.out.dtype), max(x.rank, 1)), dtype)
-    axis = lower.dim(dim, x.rank)
-    if promotion.is_float(dtype):
-        return _finished(lower, lower.reduce(tosa.ReduceProductOp, x, [axis]))
+    return _finished(lower, product(lower, x, lower.dim(dim, x.rank)))
+
+
+def product(lower: TosaLowering, x: Tensor, axis: int) -> Tensor:
+    """The product along an axis, which stays with size 1; of integers as a tree of products."""
+    if promotion.is_float(x.dtype):
+        return lower.reduce(tosa.ReduceProductOp, x, [axis])
     size = lower.static(x.sizes[axis], "the size of a dimension of integers to multiply")
     if size == 0:
-        return lower.splat(1, lower.out.sizes, lower.out.dtype)
+        ones = [1 if i == axis else have for i, have in enumerate(x.sizes)]
+        return lower.splat(1, ones, x.dtype)
     while size > 1:
         half = size // 2
         halves = [_part(lower, x, axis, start, half) for start in (0, half)]
         rest = _part(lower, x, axis, 2 * half, size - 2 * half)
-        product = lower.elementwise(tosa.MulOp, *halves)
-        x = lower.concatenate([product, rest], axis) if size % 2 else product
+        pairs = lower.elementwise(tosa.MulOp, *halves)
+        x = lower.concatenate([pairs, rest], axis) if size % 2 else pairs
         size -= half
-    return _finished(lower, x)
+    return x
 
 
 def _part(lower: TosaLowering, x: Tensor, axis: int, start: int, size: KnownSize) -> Tensor:

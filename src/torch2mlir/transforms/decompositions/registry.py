@@ -11,7 +11,7 @@ import torch._refs  # registers the reference decompositions
 from torch._decomp import core_aten_decompositions, decomposition_table
 from torch._ops import OpOverload, OpOverloadPacket
 
-from torch2mlir.transforms.core_ops import CORE_OPS, IDENTITIES
+from torch2mlir.transforms.core_ops import CORE_OPS, IDENTITIES, PARTLY_CORE
 
 Decomposition = Callable[..., Any]
 _OURS: dict[OpOverload, Decomposition] = {}
@@ -53,10 +53,11 @@ def table() -> dict[Any, Decomposition]:
     known = dict[Any, Decomposition](decomposition_table)
     known.update(core_aten_decompositions())
     known.update(_OURS)
+    kept = (CORE_OPS | IDENTITIES) - PARTLY_CORE
     return {
         op: function
         for op, function in known.items()
-        if isinstance(op, OpOverload) and op_name(op) not in CORE_OPS | IDENTITIES
+        if isinstance(op, OpOverload) and op_name(op) not in kept
     }
 
 

@@ -1,0 +1,205 @@
+"""Writing to positions that tensors tell, in terms of the writes that are core."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from torch2mlir.transforms.decompositions.registry import decomposes
+from torch2mlir.transforms.decompositions.scans import limits
+
+aten = torch.ops.aten
+
+
+def _neutral(reduce: str, dtype: torch.dtype) -> Any:
+    """What a reduction starts from."""
+    lowest, highest = limits(dtype)
+    return {"sum": 0, "mean": 0, "prod": 1, "amax": lowest, "amin": highest}[reduce]
+
+
+@decomposes(aten.scatter_reduce.two)
+def _scatter_reduce(
+    a: Any, dim: int, index: Any, source: Any, reduce: str, include_self: bool = True
+) -> Any:
+    """Products and extrema with what is there already are core; sums are ``scatter_add``, means its quotients."""
+    source = source.to(a.dtype)
+    if not include_self:
+        start = aten.scatter.value(a, dim, index, _neutral(reduce, a.dtype))
+        if reduce != "mean":
+            return aten.scatter_reduce.two(start, dim, index, source, reduce)
+        a = start
+    if reduce == "sum":
+        return aten.scatter_add(a, dim, index, source)
+    if reduce != "mean":
+        return NotImplemented
+    total = aten.scatter_add(a, dim, index, source)
+    counted = torch.ones_like(a) if include_self else torch.zeros_like(a)
+    count = aten.scatter_add(counted, dim, index, torch.ones_like(source))
+    if not include_self:
+        count = torch.clamp(count, min=1)
+    if a.dtype.is_floating_point or a.dtype.is_complex:
+        return total / count
+    return torch.div(total, count, rounding_mode="floor")
+
+
+_REDUCTIONS = {"add": "sum", "multiply": "prod"}
+"""How ``scatter`` calls what ``scatter_reduce`` does."""
+
+
+@decomposes(aten.scatter.reduce)
+def _scatter_with(a: Any, dim: int, index: Any, source: Any, *, reduce: str) -> Any:
+    return aten.scatter_reduce.two(a, dim, index, source, _REDUCTIONS[reduce])
+
+
+@decomposes(aten.scatter.value_reduce)
+def _scatter_number_with(a: Any, dim: int, index: Any, value: Any, *, reduce: str) -> Any:
+    source = torch.full(index.shape, value, dtype=a.dtype)
+    return aten.scatter_reduce.two(a, dim, index, source, _REDUCTIONS[reduce])
+
+
+@decomposes(aten.index_reduce.default)
+def _index_reduce(
+    a: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True
+) -> Any:
+    """The slices of the source, each reduced into the one that the index tells."""
+    if a.dim() == 0:
+        a, source = a.reshape([1]), source.reshape([1])
+        return _index_reduce(a, 0, index, source, reduce, include_self=include_self).reshape([])
+    line = [1] * a.dim()
+    line[dim] = -1
+    places = index.reshape(line).expand(source.shape)
+    reduce = "prod" if reduce == "multiply" else reduce
+    return aten.scatter_reduce.two(a, dim, places, source, reduce, include_self=include_self)
+
+
+@decomposes(aten.put.default)
+def _put(a: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
+    """``source`` at positions of the flattened tensor."""
+    flat = aten.index_put(a.reshape(-1), [index.reshape(-1)], source.reshape(-1), accumulate)
+    return flat.reshape(a.shape)
+
+
+# masks: which element of the source a place takes is how many places before it do
+
+
+def _counted(mask: Any) -> Any:
+    """For each place of a mask, flattened, how many places before it are set."""
+    flat = mask.reshape(-1).to(torch.int64)
+    return torch.cumsum(flat, 0) - flat
+
+
+@decomposes(aten.masked_scatter.default)
+def _masked_scatter(a: Any, mask: Any, source: Any) -> Any:
+    """The places of a mask filled from the source in order."""
+    a, mask = torch.broadcast_tensors(a, mask)
+    if source.numel() == 0:
+        return aten.alias(a)
+    at = torch.clamp(_counted(mask), max=source.numel() - 1)
+    taken = aten.index_select(source.reshape(-1), 0, at).reshape(a.shape)
+    return torch.where(mask, taken, a)
+
+
+@decomposes(aten.index_put.default)
+def _index_put(a: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
+    """Positions are core, and a single value at a mask; the rows of values at a mask are taken in order."""
+    mask = indices[0] if len(indices) == 1 else None
+    single = values.dim() == 0 or all(isinstance(size, int) and size == 1 for size in values.shape)
+    if mask is None or mask.dtype is not torch.bool or single:
+        return NotImplemented
+    rest = a.shape[mask.dim() :]
+    if values.dim() <= len(rest) or (
+        isinstance(size := values.shape[-1 - len(rest)], int) and size == 1
+    ):
+        taken = values.expand([1, *rest]).expand(a.shape)
+    else:
+        count = values.shape[-1 - len(rest)]
+        rows = values.expand([count, *rest])
+        at = torch.clamp(_counted(mask), max=count - 1)
+        taken = aten.index_select(rows, 0, at).reshape(a.shape)
+    places = mask.reshape([*mask.shape, *[1] * len(rest)])
+    taken = taken.to(a.dtype)
+    return torch.where(places, a + taken if accumulate else taken, a)
+
+
+@decomposes(aten.nonzero_static.default)
+def _nonzero_static(a: Any, *, size: int, fill_value: int = -1) -> Any:
+    """The positions of the first ``size`` nonzero elements, a row each; rows without one are filled."""
+    if a.dim() == 0:
+        return torch.zeros([size, 0], dtype=torch.int64)
+    count = a.numel()
+    found = torch.cumsum((a != 0).reshape(-1).to(torch.int64), 0)
+    at = torch.searchsorted(found, torch.arange(1, size + 1))
+    columns, rest = list[Any](), at
+    for length in reversed(a.shape):
+        length = torch.sym_max(length, 1)
+        columns.insert(0, rest % length)
+        rest = torch.div(rest, length, rounding_mode="floor")
+    return torch.where((at < count).unsqueeze(-1), torch.stack(columns, -1), fill_value)
+
+
+# bins
+
+
+@decomposes(aten.histc.default)
+def _histc(a: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Any:
+    """How many elements fall into each of ``bins`` equal parts; those outside count for none.
+
+    Without bounds they are the least and the greatest element; equal bounds are moved apart by one each.
+    """
+    flat = a.reshape(-1)
+    low = torch.full([], min, dtype=a.dtype)
+    high = torch.full([], max, dtype=a.dtype)
+    if min == max and a.numel() != 0:
+        low, high = torch.amin(flat, 0), torch.amax(flat, 0)
+    low, high = _apart(low, high, 1)
+    place = ((flat - low) * bins / (high - low)).to(torch.int64)
+    return _filled_bins(flat, place, low, high, bins, torch.ones_like(flat))
+
+
+def _apart(low: Any, high: Any, amount: float) -> tuple[Any, Any]:
+    """Bounds of which one is greater than the other."""
+    equal = low == high
+    return torch.where(equal, low - amount, low), torch.where(equal, high + amount, high)
+
+
+def _filled_bins(flat: Any, place: Any, low: Any, high: Any, bins: Any, weight: Any) -> Any:
+    """The weights summed up by bin; the last one includes its upper bound."""
+    inside = (flat >= low) & (flat <= high)
+    place = torch.where(inside, torch.clamp(place, 0, bins - 1), 0)
+    empty = torch.zeros([bins], dtype=flat.dtype)
+    return aten.scatter_add(empty, 0, place, torch.where(inside, weight, 0))
+
+
+def _histogram(a: Any, edges: Any, weight: Any, density: bool) -> tuple[Any, Any]:
+    flat, bins = a.reshape(-1), edges.shape[0] - 1
+    weight = torch.ones_like(flat) if weight is None else weight.reshape(-1)
+    place = torch.searchsorted(edges, flat, right=True) - 1
+    total = _filled_bins(flat, place, edges[0], edges[bins], bins, weight)
+    if density:
+        total = total / (torch.sum(total) * (edges[1:] - edges[:-1]))
+    return total, edges
+
+
+@decomposes(aten.histogram.bins_tensor)
+def _histogram_of_edges(
+    a: Any, edges: Any, *, weight: Any = None, density: bool = False
+) -> tuple[Any, Any]:
+    """How many elements, or how much weight, lies between neighbouring edges."""
+    return _histogram(a, edges, weight, density)
+
+
+@decomposes(aten.histogram.bin_ct)
+def _histogram_of_count(
+    a: Any, bins: int = 100, *, range: Any = None, weight: Any = None, density: bool = False
+) -> tuple[Any, Any]:
+    """Equal bins over a range, by default that of the elements."""
+    flat = a.reshape(-1)
+    low, high = (torch.full([], x, dtype=a.dtype) for x in range or (0, 1))
+    if range is None and a.numel() != 0:
+        low, high = torch.amin(flat, 0), torch.amax(flat, 0)
+    low, high = _apart(low, high, 0.5)
+    steps = torch.arange(bins + 1, dtype=a.dtype)
+    width = (high - low) / bins
+    edges = torch.where(steps < (bins + 1) // 2, low + steps * width, high - (bins - steps) * width)
+    return _histogram(a, edges, weight, density)

@@ -1,0 +1,167 @@
+"""What orders elements, or selects them by their rank, in terms of a stable sort."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from torch2mlir.transforms.decompositions.registry import decomposes
+
+aten = torch.ops.aten
+
+
+def _sorted(a: Any, dim: int, descending: bool = False) -> Any:
+    return aten.sort.stable(a, stable=True, dim=dim, descending=descending)
+
+
+def _flat(a: Any) -> Any:
+    return a.reshape([a.numel()])
+
+
+@decomposes(aten.sort.default)
+def _sort(a: Any, dim: int = -1, descending: bool = False) -> Any:
+    return _sorted(a, dim, descending)
+
+
+@decomposes(aten.argsort.default)
+def _argsort(a: Any, dim: int = -1, descending: bool = False) -> Any:
+    return _sorted(a, dim, descending)[1]
+
+
+@decomposes(aten.argsort.stable)
+def _argsort_stable(a: Any, *, stable: bool, dim: int = -1, descending: bool = False) -> Any:
+    return _sorted(a, dim, descending)[1]
+
+
+@decomposes(aten.topk.default)
+def _topk(a: Any, k: Any, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+    """The front of what is sorted; of equal elements those with the lower positions."""
+    values, positions = _sorted(a, dim, largest)
+    if a.dim() == 0:
+        return values, positions
+    return aten.slice(values, dim, 0, k), aten.slice(positions, dim, 0, k)
+
+
+@decomposes(aten.kthvalue.default)
+def _kthvalue(a: Any, k: Any, dim: int = -1, keepdim: bool = False) -> Any:
+    """The ``k``-th smallest, counted from 1."""
+    values, positions = _sorted(a, dim)
+    if a.dim() == 0:
+        return values, positions
+    return tuple(_one(t, dim, k - 1, keepdim) for t in (values, positions))
+
+
+def _one(a: Any, dim: int, place: Any, keepdim: bool) -> Any:
+    """One place of a dimension."""
+    return aten.slice(a, dim, place, place + 1) if keepdim else aten.select(a, dim, place)
+
+
+@decomposes(aten.median.dim)
+def _median_dim(a: Any, dim: int, keepdim: bool = False) -> Any:
+    """The lower of the two in the middle; NaN where there is one."""
+    if a.dim() == 0:
+        return a, torch.zeros_like(a, dtype=torch.int64)
+    values, positions = _sorted(a, dim)
+    middle = (a.shape[dim] - 1) // 2
+    found = tuple(_one(t, dim, middle, keepdim) for t in (values, positions))
+    if not a.dtype.is_floating_point:
+        return found
+    nan = torch.isnan(a)
+    first = torch.argmax(nan.to(torch.int64), dim, keepdim)
+    spoilt = torch.any(nan, dim, keepdim)
+    return torch.where(spoilt, torch.nan, found[0]), torch.where(spoilt, first, found[1])
+
+
+@decomposes(aten.median.default)
+def _median(a: Any) -> Any:
+    return aten.median.dim(_flat(a), 0)[0]
+
+
+@decomposes(aten.nanmedian.dim)
+def _nanmedian_dim(a: Any, dim: int, keepdim: bool = False) -> Any:
+    """The lower of the two in the middle of what is not NaN."""
+    if not a.dtype.is_floating_point or a.dim() == 0:
+        return _median_dim(a, dim, keepdim)
+    values, positions = _sorted(a, dim)
+    count = torch.sum(~torch.isnan(a), dim, keepdim=True)
+    middle = torch.div(torch.clamp(count - 1, min=0), 2, rounding_mode="floor")
+    found = tuple(torch.gather(t, dim, middle) for t in (values, positions))
+    return found if keepdim else tuple(torch.squeeze(t, dim) for t in found)
+
+
+@decomposes(aten.nanmedian.default)
+def _nanmedian(a: Any) -> Any:
+    return aten.nanmedian.dim(_flat(a), 0)[0]
+
+
+@decomposes(aten.mode.default)
+def _mode(a: Any, dim: int = -1, keepdim: bool = False) -> Any:
+    """The smallest of the most frequent elements, and its last position."""
+    if a.dim() == 0:
+        return a, torch.zeros_like(a, dtype=torch.int64)
+    values, positions = _sorted(a, dim)
+    values, positions = values.movedim(dim, -1), positions.movedim(dim, -1)
+    equal = values.unsqueeze(-1) == values.unsqueeze(-2)
+    frequent = torch.argmax(torch.sum(equal, -1), -1, True)
+    value = torch.gather(values, -1, frequent)
+    last = torch.amax(torch.where(values == value, positions, -1), -1, True)
+    found = (value, last)
+    return tuple(t.movedim(-1, dim) if keepdim else torch.squeeze(t, -1) for t in found)
+
+
+@decomposes(aten.searchsorted.Tensor)
+def _searchsorted(
+    boundaries: Any,
+    a: Any,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    side: str | None = None,
+    sorter: Any = None,
+) -> Any:
+    """How many boundaries are less, to the right also those that are equal; NaN is beyond all numbers."""
+    if sorter is not None:
+        boundaries = torch.gather(boundaries, -1, sorter)
+
+    def passed(edges: Any, elements: Any) -> Any:
+        return ~(edges > elements if right or side == "right" else edges >= elements)
+
+    length = boundaries.shape[-1]
+    if isinstance(length, int) and length > _COUNTED_BOUNDARIES:
+        found = _bisected(boundaries, a, length, passed)
+    else:
+        edges = boundaries if boundaries.dim() == 1 else boundaries.unsqueeze(-2)
+        found = torch.sum(passed(edges, a.unsqueeze(-1)), -1)
+    return found.to(torch.int32 if out_int32 else torch.int64)
+
+
+_COUNTED_BOUNDARIES = 32
+"""Up to so many boundaries are all looked at, which is one reduction; more are searched."""
+
+
+def _bisected(boundaries: Any, a: Any, length: int, passed: Callable[..., Any]) -> Any:
+    """A binary search by steps of falling powers of two."""
+    found = torch.zeros_like(a, dtype=torch.int64)
+    for bit in reversed(range(length.bit_length())):
+        tried = found + (1 << bit)
+        at = torch.clamp(tried - 1, max=length - 1)
+        edges = boundaries[at] if boundaries.dim() == 1 else torch.gather(boundaries, -1, at)
+        found = torch.where((tried <= length) & passed(edges, a), tried, found)
+    return found
+
+
+@decomposes(aten.searchsorted.Scalar)
+def _searchsorted_scalar(boundaries: Any, a: Any, **options: Any) -> Any:
+    return _searchsorted(boundaries, torch.full([], a, dtype=boundaries.dtype), **options)
+
+
+@decomposes(aten.bucketize.Tensor)
+def _bucketize(a: Any, boundaries: Any, *, out_int32: bool = False, right: bool = False) -> Any:
+    return _searchsorted(boundaries, a, out_int32=out_int32, right=right)
+
+
+@decomposes(aten.bucketize.Scalar)
+def _bucketize_scalar(a: Any, boundaries: Any, **options: Any) -> Any:
+    return _bucketize(torch.full([], a, dtype=boundaries.dtype), boundaries, **options)

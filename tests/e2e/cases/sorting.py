@@ -1,0 +1,76 @@
+"""Sorting, and what selects elements by their rank: order statistics, searches in sorted boundaries, bins."""
+
+from __future__ import annotations
+
+from math import inf, nan
+
+import torch
+
+from tests.e2e.registry import b1, bf16, case, f16, f32, f64, i32, i64, u8
+
+WITH_NANS = (2.0, nan, -inf, 0.5, inf, nan, 2.0, -1.0)
+TIES = (3, 1, 2, 1, 3, 0, 2)
+
+
+def _pair(result: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
+    return tuple(result)
+
+
+case("sort", lambda x: _pair(x.sort(-1)), f32("B", 6))
+case("sort_first_axis_down", lambda x: _pair(x.sort(0, descending=True)), f32("B", 3, 2))
+case("sort_dynamic_axis", lambda x: _pair(x.sort(1)), f32(2, "S"))
+case("sort_nan", lambda x: _pair(x.sort(1)), f32("B", 8, values=WITH_NANS))
+case("sort_nan_down", lambda x: x.sort(1, descending=True)[0], f32("B", 8, values=WITH_NANS))
+case(
+    "sort_stable",
+    lambda x: (*x.sort(1, stable=True), *x.sort(1, stable=True, descending=True)),
+    i64("B", 7, values=TIES),
+)
+case("sort_i32", lambda x: x.sort(1)[0], i32("B", 6))
+case("sort_u8", lambda x: x.sort(1)[0], u8("B", 6, values=(200, 3, 130, 0, 255, 7)))
+case("sort_bool", lambda x: _pair(x.sort(1, stable=True)), b1("B", 6))
+case("sort_f16", lambda x: x.sort(1)[0], f16("B", 6))
+case("sort_bf16", lambda x: x.sort(1)[0], bf16("B", 6))
+case("sort_f64", lambda x: x.sort(1)[0], f64("B", 6))
+case("sort_zero_rank", lambda x: _pair(x.sort()), f32())
+case("sort_empty", lambda x: _pair(x.sort(1)), f32("B", 0))
+case("argsort", lambda x: torch.argsort(x, 1, descending=True), f32("B", 6))
+case("msort", torch.msort, f32("S", 3))
+
+case("topk", lambda x: _pair(x.topk(3, 1)), f32("B", 6))
+case("topk_smallest", lambda x: _pair(x.topk(2, 0, largest=False)), f32("S", 3))
+case("kthvalue", lambda x: _pair(x.kthvalue(2, 1)), f32("B", 6))
+case("median", lambda x: (x.median(), *x.median(1)), f32("B", 6))
+case("median_dynamic_axis", lambda x: _pair(x.median(1, keepdim=True)), f32(2, "S"))
+case("median_nan", lambda x: _pair(x.median(1)), f32(4, 6, values=(1.0, 5.0, nan, 2.0, 3.0)))
+case("nanmedian", lambda x: x.nanmedian(1)[0], f32("B", 5, values=(1.0, nan, 3.0, nan, 2.0, 7.0)))
+case("mode", lambda x: _pair(x.mode(1)), i64("B", 7, values=TIES))
+case("quantile", lambda x, q: torch.quantile(x, q, 1), f32("B", 6), f32(3, values=(0.1, 0.5, 0.9)))
+case("quantile_of_a_number", lambda x: torch.quantile(x, 0.3, 0, True), f32(5, "B"))
+case("nanquantile", lambda x: torch.nanquantile(x, 0.6, 1), f32("B", 8, values=WITH_NANS[3:]))
+
+case("searchsorted", torch.searchsorted, f32(4, values=(-1.0, 0.0, 0.5, 2.0)), f32("B", 3))
+case(
+    "searchsorted_rows",
+    lambda edges, x: torch.searchsorted(edges.sort(1)[0], x, right=True, out_int32=True),
+    i64("B", 5),
+    i64("B", 3),
+)
+case(
+    "searchsorted_many",
+    lambda x: torch.searchsorted(torch.arange(100) / 7.0, x),
+    f32("B", low=-1, high=15),
+)
+case("searchsorted_dynamic", lambda e, x: torch.searchsorted(e.sort()[0], x), f32("S"), f32("B", 2))
+case("bucketize", torch.bucketize, f32("B", 3), f32(4, values=(-1.0, 0.0, 0.5, 2.0)))
+case("isin", torch.isin, i64("B", 4), i64(3))
+case("histc", lambda x: torch.histc(x, 5, -2, 2), f32("B", 9))
+case("histc_of_the_range", lambda x: torch.histc(x, 4), f32("B", 9))
+case("histogram", lambda x: _pair(torch.histogram(x, 4, range=(-1.0, 1.0))), f32("B", 9))
+case(
+    "histogram_density",
+    lambda x, edges, w: torch.histogram(x, edges, weight=w, density=True)[0],
+    f32("B", 3),
+    f32(4, values=(-1.0, 0.0, 0.5, 2.0)),
+    f32("B", 3, low=0, high=1),
+)
