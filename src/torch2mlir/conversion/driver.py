@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, ClassVar
@@ -12,7 +12,9 @@ from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.traits import IsTerminator
 
+from torch2mlir.conversion.control_flow import CONTROL_FLOW
 from torch2mlir.conversion.lowering import Lowering, ResultType, Scalar, Tensor
 from torch2mlir.conversion.registry import TARGETS, lowering_functions
 from torch2mlir.conversion.scalar_ops import DTYPES, lower_scalar_op
@@ -49,26 +51,39 @@ class FunctionConversion:
         """The converted function."""
         lower = self.lower
         source = function.body.block
-        block = Block(arg_types=[self._boundary_type(arg.type) for arg in source.args])
+        block = Block(arg_types=[self.boundary_type(arg.type) for arg in source.args])
         for old, new in zip(source.args, block.args, strict=True):
             new.name_hint = old.name_hint
-            self.converted[old] = self._wrap(old, new)
+        self.bind(source.args, block.args)
         self._find_symbols(source, block)
-        for op in source.ops:
-            lower.location = op.location
-            lower.op_name = op.op_name if isinstance(op, core.OperatorOp) else op.name
-            if isinstance(op, ReturnOp):
-                results = [self._result(operand) for operand in op.operands]
-                lower.emit(ReturnOp, results, [])
-            elif not isinstance(op, _SKIPPED):
-                self._convert(op)
+        lower.emit(ReturnOp, self.convert_ops(source), [])
         block.add_ops([*lower.entry, *lower.body])
         drop_unused(block)
         outputs = [v.type for v in block.last_op.operands]  # type: ignore[union-attr]
         type = FunctionType.from_lists([a.type for a in block.args], outputs)
         return FuncOp(function.sym_name.data, type, Region(block), function.sym_visibility)
 
-    def _boundary_type(self, type: Attribute) -> Attribute:
+    def convert_ops(self, block: Block) -> list[SSAValue]:
+        """Emits the ops of a block; what its terminator hands on."""
+        lower = self.lower
+        for op in block.ops:
+            lower.location = op.location
+            lower.op_name = op.op_name if isinstance(op, core.OperatorOp) else op.name
+            if op.has_trait(IsTerminator):
+                return [self.result(operand) for operand in op.operands]
+            if (convert := CONTROL_FLOW.get(type(op))) is not None:
+                convert(self, op)
+            elif not isinstance(op, _SKIPPED):
+                self._convert(op)
+        return []
+
+    def bind(self, values: Sequence[SSAValue], converted: Sequence[SSAValue]) -> None:
+        """Remembers what values have become."""
+        for old, new in zip(values, converted, strict=True):
+            self.converted[old] = self._wrap(old, new)
+
+    def boundary_type(self, type: Attribute) -> Attribute:
+        """What a type is for arguments and results of functions and regions."""
         if isinstance(type, t.ValueTensorType):
             result = self._type(type)
             return self.lower.tensor_type(result.sizes, result.dtype)
@@ -120,7 +135,8 @@ class FunctionConversion:
             self.lower.symbols["__size"] = value
             self.lower.symbols[name] = self.lower.size(formula)
 
-    def _operand(self, operand: SSAValue) -> Any:
+    def operand(self, operand: SSAValue) -> Any:
+        """An operand as lowerings get it."""
         known = self.converted.get(operand)
         if known is not None:
             return known
@@ -149,13 +165,14 @@ class FunctionConversion:
                 location=describe(self.lower.location),
                 hint="data-dependent sizes and options cannot be compiled; compute with tensors instead",
             )
-        operands = [self._operand(operand) for operand in op.operands]
+        operands = [self.operand(operand) for operand in op.operands]
         result = lower_scalar_op(self.lower, self.functions, op, operands)
         self.converted[value] = result
         return result
 
-    def _result(self, operand: SSAValue) -> SSAValue:
-        value = self._operand(operand)
+    def result(self, operand: SSAValue) -> SSAValue:
+        """An operand as a value that a terminator can hand on."""
+        value = self.operand(operand)
         if isinstance(value, Tensor | Scalar):
             return value.value
         if isinstance(value, int | Dim) and not isinstance(value, bool):
@@ -186,7 +203,7 @@ class FunctionConversion:
             )
         lower.results = [self._type(r.type) for r in op.results]
         lower.used = [r.first_use is not None for r in op.results]
-        returned = function(lower, *(self._operand(o) for o in op.operands))
+        returned = function(lower, *(self.operand(o) for o in op.operands))
         outputs = returned if isinstance(returned, tuple | list) else (returned,)
         expected_types = lower.results
         for value, expected, output in zip(op.results, expected_types, outputs, strict=True):
@@ -210,6 +227,10 @@ def drop_unused(block: Block) -> None:
         if op.results and all(result.first_use is None for result in op.results):
             op.detach()
             op.erase()
+        else:
+            for region in op.regions:
+                for nested in region.blocks:
+                    drop_unused(nested)
         op = previous
 
 

@@ -98,6 +98,8 @@ class Lowering(ABC):
         self.op_name = ""
         self.symbols: dict[str, SSAValue] = {}
         self._entry_values: dict[Hashable, SSAValue] = {}
+        self.caches: list[dict[Any, Any]] = []
+        """What a dialect remembers of values of the body; a region's end restores it."""
 
     # the op being lowered
 

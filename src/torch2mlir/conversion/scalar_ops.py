@@ -37,6 +37,7 @@ _TENSOR_OPS: dict[str, tuple[str, tuple[Any, ...]]] = {
     "prim.min": ("torch.aten.minimum", ()),
     "aten.Float": ("", ()),
     "aten.Int": ("", ()),
+    "aten.Bool": ("", ()),
 }
 """Scalar op without overload -> tensor op, and its further arguments; an empty name only converts."""
 

@@ -49,6 +49,8 @@ _ALLOWED: tuple[type[Operation], ...] = (
     core.RuntimeAssertOp,
     core.PrimIfOp,
     core.PrimIfYieldOp,
+    core.PrimLoopOp,
+    core.PrimLoopConditionOp,
     FuncOp,
     ReturnOp,
 )

@@ -18,7 +18,7 @@ def weights_as_arguments(function: FuncOp) -> list[tuple[TensorSource, SSAValue]
     """Appends an argument per weight of a function and removes the literals; returns them in argument order."""
     block = function.body.block
     added = list[tuple[TensorSource, SSAValue]]()
-    for op in list(block.ops):
+    for op in list(function.walk()):
         if not isinstance(op, ValueTensorLiteralOp) or not isinstance(op.value, WeightAttr):
             continue
         source, old = op.value.source.data, op.results[0]

@@ -62,6 +62,7 @@ class StablehloLowering(Lowering):
     def __init__(self) -> None:
         super().__init__()
         self._broadcasts: dict[Hashable, Tensor] = {}
+        self.caches.append(self._broadcasts)
 
     def scalar_type(self, type: Attribute) -> Attribute:
         elements: dict[Attribute, Attribute] = {t.int_type: i64, t.float_type: f64, t.bool_type: i1}

@@ -69,6 +69,7 @@ class TosaLowering(DynamicShapes):
         self._reshaped: dict[SSAValue, Tensor] = {}
         self.narrowed: dict[SSAValue, Tensor] = {}
         """i64 values that were widened, and what they were widened from."""
+        self.caches += [self._last, self._transposed, self._reshaped, self.narrowed]
 
     def scalar_type(self, type: Attribute) -> Attribute:
         elements: dict[Attribute, Attribute] = {t.int_type: i64, t.float_type: f64, t.bool_type: i1}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from xdsl.dialects.builtin import AffineMapAttr, FunctionType
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineBinaryOpKind, AffineExpr, AffineMap
 from xdsl.ir.affine.affine_expr import AffineBinaryOpExpr, AffineConstantExpr, AffineSymExpr
 
@@ -110,10 +110,21 @@ def bind_all_shapes(module: Operation) -> None:
             op.symbol: op.results[0] for op in function.walk() if isinstance(op, core.SymbolicIntOp)
         }
         for op in list(function.walk()):
+            for region in () if op is function else op.regions:
+                for block in region.blocks:
+                    _bind_arguments(block, declared)
             for result in op.results:
                 bind = bind_shape(result, declared) if declared and op.parent else None
                 if bind is not None:
                     op.parent.insert_op_after(bind, op)  # type: ignore[union-attr]
+
+
+def _bind_arguments(block: Block, declared: Mapping[str, SSAValue]) -> None:
+    """Says what the sizes of a region's arguments are."""
+    for argument in block.args:
+        bind = bind_shape(argument, declared)
+        if bind is not None and block.first_op is not None:
+            block.insert_op_before(bind, block.first_op)
 
 
 def bind_shape(value: SSAValue, declared: Mapping[str, SSAValue]) -> Operation | None:

@@ -23,8 +23,13 @@ from torch2mlir.dialects.torch.dims import Dim
 from torch2mlir.dialects.torch.symbols import bind_shape
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.fx import symbols
+from torch2mlir.frontends.fx.control_flow import bodies
 from torch2mlir.frontends.fx.importer import GraphImporter, _attribute
-from torch2mlir.frontends.fx.mutation import needs_functionalization, written_argument
+from torch2mlir.frontends.fx.mutation import (
+    has_transforms,
+    needs_functionalization,
+    written_argument,
+)
 from torch2mlir.program import (
     ConstantInput,
     ConstantOutput,
@@ -45,12 +50,14 @@ def import_exported_program(
 ) -> Program:
     """The raw torch-dialect module of an exported program, imported as it is.
 
-    A graph whose in-place writes are seen through views is functionalized first.
+    A graph whose in-place writes are seen through views is functionalized first, and one with calls of
+    ``torch.vmap`` (as ``associative_scan`` has) is traced through them.
 
     Raises:
         CaptureError: something in the graph has no torch-dialect form.
     """
-    if needs_functionalization(exported.graph):
+    graphs = [body.graph for body in bodies(exported.graph_module)]
+    if any(has_transforms(graph) or needs_functionalization(graph) for graph in graphs):
         exported = exported.run_decompositions({})
     return _ExportedImport(exported, func_name).run()
 
@@ -87,6 +94,7 @@ class _FunctionImport:
             op = core.SymbolicIntOp.of(name, *ranges.get(name, (0, symbols.INT64_MAX)))
             self.block.add_op(op)
             declared[name] = op.results[0]
+        self.importer.symbols = declared
         for arg in self.block.args:
             if (bind := bind_shape(arg, declared)) is not None:
                 self.block.add_op(bind)

@@ -12,7 +12,7 @@ import torch
 from torch.fx import GraphModule, Node
 from torch.utils import _pytree as pytree
 from xdsl.dialects.builtin import LocationAttr, StringAttr
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from torch2mlir.dialects.locations import describe
 from torch2mlir.dialects.torch import core
@@ -21,7 +21,7 @@ from torch2mlir.dialects.torch.dims import KnownSize
 from torch2mlir.dialects.torch.schema import find_schema
 from torch2mlir.errors import CaptureError, Torch2MLIRError
 from torch2mlir.frontends import dtypes
-from torch2mlir.frontends.fx import locations, mutation, symbols
+from torch2mlir.frontends.fx import control_flow, locations, mutation, symbols
 from torch2mlir.frontends.fx.constants import ConstantPool, list_type
 from torch2mlir.frontends.weights import constant_literal, identity, tensor_literal
 
@@ -108,6 +108,8 @@ class GraphImporter:
         self._bodies: dict[Node, GraphModule] = {}
         self._literals: dict[Hashable, SSAValue] = {}
         self._same: dict[Node, list[Node]] = {}
+        self.symbols: Mapping[str, SSAValue] = {}
+        """Sizes by their names, for what is made by size."""
 
     def insert(self, op: Operation) -> None:
         """Gives the op the current source line and appends it."""
@@ -280,17 +282,18 @@ class GraphImporter:
             if known is None:
                 raise CaptureError(f"the value '{value.name}' cannot be used here")
             if not isinstance(known, SSAValue):
-                return self._list(known, None)
+                return self.list_of(known, None)
             return known
         if isinstance(value, list | tuple):
             element = kind.split("[")[0].rstrip("?")
             items = [self.argument(item, element) for item in value]
-            return self._list(items, _EMPTY_LIST_ELEMENT.get(element))
+            return self.list_of(items, _EMPTY_LIST_ELEMENT.get(element))
         if isinstance(value, torch.Tensor):
             return self.constant(value)
         return self.constants.scalar(value)
 
-    def _list(self, values: Sequence[SSAValue], empty: Attribute | None) -> SSAValue:
+    def list_of(self, values: Sequence[SSAValue], empty: Attribute | None = None) -> SSAValue:
+        """The list of these values; ``empty`` is the element type of a list of none."""
         key = tuple(values)
         known = self._lists.get(key) if key else None
         if known is None:
@@ -375,25 +378,41 @@ class GraphImporter:
     def _import_higher_order(self, node: Node, target: torch._ops.HigherOrderOperator) -> None:
         name = target.name()
         body = next((a for a in node.args if isinstance(a, Node) and a in self._bodies), None)
+        if name in control_flow.HIGHER_ORDER:
+            self.values[node] = control_flow.HIGHER_ORDER[name](self, node)
+            return
         if name not in _INLINED or body is None:
             raise CaptureError(
                 f"the higher-order operator '{name}' cannot be imported yet",
                 hint="rewrite it as ordinary tensor code, or keep that part outside the compiled model",
             )
         operands = node.args[node.args.index(body) + 1 :]
-        self.values[node] = self._inline(self._bodies[body], operands)
+        values = [self.operand(operand) for operand in operands]
+        self.values[node] = self.inline(self._bodies[body], values)
 
-    def _inline(self, module: GraphModule, operands: Sequence[Any]) -> Sequence[SSAValue]:
+    def body(self, node: Any) -> GraphModule:
+        """The graph a ``get_attr`` node stands for."""
+        return self._bodies[node]
+
+    def nested(self, block: Block) -> GraphImporter:
+        """An importer into a region's block; nothing it makes is used outside."""
+        location = self._location if self._fixed_location else None
+        inner = GraphImporter(block.add_op, self._attributes, self._size_of, location)
+        inner._location = self._location
+        inner.symbols = self.symbols
+        return inner
+
+    def inline(self, module: GraphModule, operands: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        """The results of a graph on these operands, its nodes imported here."""
         nodes = list(module.graph.nodes)
         placeholders = [n for n in nodes if n.op == "placeholder"]
-        for placeholder, operand in zip(placeholders, operands, strict=True):
-            self.values[placeholder] = self.values[operand]
+        self.values.update(zip(placeholders, operands, strict=True))
         outer, self._attributes = self._attributes, lambda name: _attribute(module, name)
         try:
             results = self.run(nodes)
         finally:
             self._attributes = outer
-        return [self.operand(r) for r in results]
+        return [self.operand(r) for r in pytree.tree_leaves(results)]
 
 
 _EMPTY_LIST_ELEMENT: Mapping[str, Attribute] = {

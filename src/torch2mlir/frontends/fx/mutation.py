@@ -58,6 +58,14 @@ def functional_name(op_name: str) -> str:
     return name
 
 
+def has_transforms(graph: Graph) -> bool:
+    """Whether function transforms (``torch.vmap``) are still calls in the graph."""
+    return any(
+        getattr(node.target, "__module__", None) == "torch._functorch.predispatch"
+        for node in graph.nodes
+    )
+
+
 def needs_functionalization(graph: Graph) -> bool:
     """Whether some write is seen through another view, or cannot be seen in the graph at all."""
     nodes = list(graph.nodes)

@@ -1,0 +1,71 @@
+"""Branches and loops as ``scf.if``, ``scf.for`` and ``scf.while``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import scf, tensor
+from xdsl.dialects.builtin import TensorType, i1, i64
+from xdsl.ir import Attribute, Region, SSAValue
+
+from torch2mlir.conversion.control_flow import Build, Loop, as_while, region_block
+from torch2mlir.conversion.lowering import Scalar, Tensor
+from torch2mlir.conversion.promotion import si64
+from torch2mlir.conversion.torch_to_linalg.lowering import LinalgLowering, lowers
+from torch2mlir.conversion.torch_to_linalg.scalars import INDEX
+from torch2mlir.dialects.torch.dims import Dim
+
+
+@lowers("prim.If")
+def branch(
+    lower: LinalgLowering,
+    condition: Tensor,
+    types: Sequence[Attribute],
+    on_true: Build,
+    on_false: Build,
+) -> Sequence[SSAValue]:
+    """One of two regions."""
+    flag = lower.scalars.extract(condition, []).value
+    regions = [Region(region_block(lower, [], build, scf.YieldOp)) for build in (on_true, on_false)]
+    return lower.emit(scf.IfOp, [flag], types, regions=regions).results
+
+
+@lowers("prim.Loop")
+def loop(lower: LinalgLowering, loop: Loop) -> Sequence[SSAValue]:
+    """Counted if only its trip count ends it."""
+    return _for(lower, loop) if loop.condition is None else _while(lower, loop)
+
+
+def _for(lower: LinalgLowering, loop: Loop) -> Sequence[SSAValue]:
+    types = [value.type for value in loop.initial]
+
+    def step(index: SSAValue, *values: SSAValue) -> Sequence[SSAValue]:
+        number = lower.scalars.cast(Scalar(index, INDEX), si64).value
+        position = lower.emit(tensor.FromElementsOp, [number], [TensorType(i64, [])]).results[0]
+        return loop.step(Scalar(position, si64), values)[1:]
+
+    trips = loop.trips or 0
+    if isinstance(trips, int | Dim):
+        end = lower.size(trips)
+    else:
+        count = lower.scalars.extract(lower.operand(trips, si64), [])
+        end = lower.scalars.cast(count, INDEX).value
+    bounds = [lower.size(0), end, lower.size(1)]
+    region = Region(region_block(lower, [INDEX, *types], step, scf.YieldOp))
+    return lower.emit(scf.ForOp, [*bounds, *loop.initial], types, regions=[region]).results
+
+
+def _while(lower: LinalgLowering, loop: Loop) -> Sequence[SSAValue]:
+    carried = as_while(lower, loop)
+    types = [value.type for value in carried.initial]
+
+    def holds(*values: SSAValue) -> Sequence[SSAValue]:
+        (going,) = carried.holds(*values)
+        return [lower.scalars.extract(Tensor(going, (), i1), []).value, *values]
+
+    regions = [
+        Region(region_block(lower, types, holds, scf.ConditionOp)),
+        Region(region_block(lower, types, carried.step, scf.YieldOp)),
+    ]
+    op = lower.emit(scf.WhileOp, carried.initial, types, regions=regions)
+    return op.results[len(types) - len(loop.initial) :]
