@@ -105,6 +105,16 @@ class Program(nn.Module):
         return _plain(self.operator(*args, **kwargs))
 
 
+def plain(overload: Callable[..., Any]) -> Callable[..., Any]:
+    """A call whose results are new tensors: what is written in place, or is a view, is the value it has."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        outputs = overload(*args, **kwargs)
+        return pytree.tree_map_only(torch.Tensor, torch.clone, outputs)
+
+    return call
+
+
 def _plain(outputs: Any) -> Any:
     """Tuples of tensors and numbers: PyTorch's named tuples are its own affair."""
     if isinstance(outputs, tuple | list):
