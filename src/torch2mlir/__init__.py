@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from torch2mlir.api import compile
     from torch2mlir.compiler import MlirModule, export_and_import
     from torch2mlir.conversion.registry import lowering
+    from torch2mlir.transforms.decompositions.own_ops import decomposition
 
 __version__ = "0.1.0"
 
@@ -28,6 +29,7 @@ _LAZY = {
     "compile": "torch2mlir.api",
     "export_and_import": "torch2mlir.compiler",
     "MlirModule": "torch2mlir.compiler",
+    "decomposition": "torch2mlir.transforms.decompositions.own_ops",
     "lowering": "torch2mlir.conversion.registry",
 }
 """Public name -> module; imported on first use, so that the parts that need no PyTorch do not load it."""
@@ -52,6 +54,7 @@ __all__ = [
     "Torch2MLIRError",
     "UnsupportedOpError",
     "compile",
+    "decomposition",
     "export_and_import",
     "fx",
     "lowering",

@@ -24,7 +24,7 @@ from torch2mlir.dialects.torch.symbols import bind_all_shapes
 from torch2mlir.errors import CaptureError, Torch2MLIRError
 from torch2mlir.frontends.fx.exported import import_exported_program
 from torch2mlir.frontends.weights import TorchSource
-from torch2mlir.program import OUTPUT_TYPES, Program, StateInput
+from torch2mlir.program import OUTPUT_TYPES, Program, SeedInput, StateInput
 from torch2mlir.transforms import decompose_complex_ops, refine_types  # noqa: F401 - slow to import, needed always
 from torch2mlir.transforms.lower_to_backend_contract import LowerToBackendContractPass
 from torch2mlir.transforms.weights_as_arguments import weights_as_arguments
@@ -139,17 +139,34 @@ def lower_to_contract(program: Program, backend_legal_ops: Sequence[str] = ()) -
     if program.output_type == "raw":
         LowerToBackendContractPass(tuple(backend_legal_ops)).apply(make_context(), program.module)
         program.output_type = "torch"
+        arguments = _entry(program).body.block.args
+        if len(arguments) > len(program.signature.inputs):  # random numbers have got a seed
+            program.signature.inputs.append(SeedInput(arguments[-1].type))  # type: ignore[arg-type]
     return program
+
+
+def _entry(program: Program) -> FuncOp:
+    """The function a program is called by."""
+    return next(
+        function
+        for function in program.module.body.block.ops
+        if isinstance(function, FuncOp) and function.sym_name.data == program.func_name
+    )
 
 
 def pass_weights_as_arguments(program: Program) -> Program:
     """Makes every weight a function argument of a program at the contract; in place."""
-    for function in program.module.body.block.ops:
-        if isinstance(function, FuncOp) and function.sym_name.data == program.func_name:
-            for source, argument in weights_as_arguments(function):
-                tensor = source.tensor if isinstance(source, TorchSource) else source
-                state = StateInput(source.name, tensor, argument.type)  # type: ignore[arg-type]
-                program.signature.inputs.append(state)
+    inputs = program.signature.inputs
+    position = len(inputs) - sum(isinstance(i, SeedInput) for i in inputs)  # the seed stays last
+    weights = weights_as_arguments(_entry(program), position)
+    inputs[position:position] = [
+        StateInput(
+            source.name,
+            source.tensor if isinstance(source, TorchSource) else source,
+            argument.type,  # type: ignore[arg-type]
+        )
+        for source, argument in weights
+    ]
     return program
 
 

@@ -45,6 +45,16 @@ class StateInput:
 
 
 @dataclass(frozen=True)
+class SeedInput:
+    """The last function argument of a program that draws random numbers: all of them are functions of this integer.
+
+    The runtime draws it from PyTorch's default generator at every call; ``torch.manual_seed`` makes runs repeat.
+    """
+
+    type: ValueTensorType
+
+
+@dataclass(frozen=True)
 class UserOutput:
     """A function result the caller gets; ``type`` is None for a Python number."""
 
@@ -66,7 +76,7 @@ class Mutation:
     position: int | None = None
 
 
-FunctionInput = UserInput | StateInput
+FunctionInput = UserInput | StateInput | SeedInput
 Output = UserOutput | ConstantOutput
 
 
@@ -74,7 +84,7 @@ Output = UserOutput | ConstantOutput
 class Signature:
     """The calling convention of a captured program.
 
-    The function takes the user inputs, then the state inputs. It returns the mutations, then the user outputs.
+    The function takes the user inputs, then the state inputs, then the seed if it draws random numbers. It returns the mutations, then the user outputs.
     Constant inputs and outputs exist only here. ``in_spec`` and ``out_spec`` are the pytrees of the call and of its
     result; ``ranges`` bounds the symbols that sizes are expressed in.
     """
@@ -94,7 +104,7 @@ class Signature:
 
     @property
     def state_inputs(self) -> Sequence[StateInput]:
-        """The arguments the runtime passes, in order."""
+        """The tensors the runtime passes, in order."""
         return [i for i in self.inputs if isinstance(i, StateInput)]
 
 

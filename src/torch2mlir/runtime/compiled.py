@@ -17,7 +17,15 @@ from torch2mlir.dialects.torch.dims import Dim
 from torch2mlir.dialects.torch.types import ValueTensorType
 from torch2mlir.errors import InputError
 from torch2mlir.frontends import dtypes
-from torch2mlir.program import ConstantOutput, Program, Signature, StateInput, UserInput
+from torch2mlir.program import (
+    ConstantOutput,
+    FunctionInput,
+    Program,
+    SeedInput,
+    Signature,
+    StateInput,
+    UserInput,
+)
 from torch2mlir.runtime.engine import Engine, Executable
 
 Shapes = tuple[tuple[str, int], ...]
@@ -34,8 +42,9 @@ class _Loaded:
 class CompiledFunction:
     """A program at the backend contract, compiled by an engine, for each shape where the engine needs that.
 
-    Call it as the model. Buffers (and inputs) the model mutates are written back after each call. ``shapes`` tells
-    which specialisations exist. Safe to call from several threads if the model mutates nothing.
+    Call it as the model. Buffers (and inputs) the model mutates are written back after each call. A model that draws
+    random numbers gets a new seed from PyTorch's default generator at each call. ``shapes`` tells which
+    specialisations exist. Safe to call from several threads if the model mutates nothing.
 
     Args:
         program: at the backend contract, weights as arguments.
@@ -76,15 +85,24 @@ class CompiledFunction:
         symbols = self._binder.symbols(leaves)
         loaded = self._executable(symbols if self.engine.needs_static_shapes else ())
         arguments = [
-            _as_tensor(leaves[i.position])
-            if isinstance(i, UserInput)
-            else self._state(i, index, loaded)
-            for index, i in enumerate(signature.inputs)
+            self._argument(item, index, leaves, loaded)
+            for index, item in enumerate(signature.inputs)
         ]
         results = loaded.executable(arguments)
         mutated, returned = results[: len(signature.mutations)], results[len(signature.mutations) :]
         self._write_back(mutated, leaves)
         return self._result(returned)
+
+    def _argument(
+        self, item: FunctionInput, index: int, leaves: Sequence[Any], loaded: _Loaded
+    ) -> Any:
+        match item:
+            case UserInput():
+                return _as_tensor(leaves[item.position])
+            case StateInput():
+                return self._state(item, index, loaded)
+            case SeedInput():
+                return torch.empty((), dtype=torch.int64).random_(-(1 << 63), None)
 
     def _executable(self, key: Shapes) -> _Loaded:
         with self._lock:

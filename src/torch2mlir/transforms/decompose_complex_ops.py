@@ -330,13 +330,13 @@ class DecomposeComplexOpsPass(ModulePass):
     legal_ops: tuple[str, ...] = ()
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        decomposer = Decomposer(FakeWorld(symbol_ranges(op)), _dialect_names(self.legal_ops))
+        decomposer = Decomposer(FakeWorld(symbol_ranges(op)), dialect_names(self.legal_ops))
         for function in op.walk():
             if isinstance(function, FuncOp):
                 for block in function.body.blocks:
                     decomposer.run(block)
 
 
-def _dialect_names(names: Iterable[str]) -> set[str]:
+def dialect_names(names: Iterable[str]) -> set[str]:
     """``aten.linear`` and ``torch.aten.linear`` are both accepted from users."""
     return {name if name.startswith("torch.") else f"torch.{name}" for name in names}

@@ -146,9 +146,11 @@ class LowerToBackendContractPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         from torch2mlir.transforms.decompose_complex_ops import DecomposeComplexOpsPass
         from torch2mlir.transforms.refine_types import RefineTypesPass
+        from torch2mlir.transforms.seed_random_ops import SeedRandomOpsPass
 
         RefineTypesPass().apply(ctx, op)
         CanonicalizePass().apply(ctx, op)
         DecomposeComplexOpsPass(self.backend_legal_ops).apply(ctx, op)
+        SeedRandomOpsPass(self.backend_legal_ops).apply(ctx, op)
         CanonicalizePass().apply(ctx, op)
         check_backend_contract(op, self.backend_legal_ops)

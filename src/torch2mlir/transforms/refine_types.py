@@ -100,7 +100,7 @@ class _Refiner:
         if overload is None:
             return
         try:
-            call = Call.of(op, self.values)
+            call = Call.of(op, op.schema, self.values)
             key = (op.name, call.key)
             if key not in self._results:
                 self._results[key] = self._run(overload, call)

@@ -14,15 +14,23 @@ from torch2mlir.dialects.torch.core import ValueTensorLiteralOp
 from torch2mlir.dialects.weights import TensorSource, WeightAttr
 
 
-def weights_as_arguments(function: FuncOp) -> list[tuple[TensorSource, SSAValue]]:
-    """Appends an argument per weight of a function and removes the literals; returns them in argument order."""
+def weights_as_arguments(
+    function: FuncOp, position: int | None = None
+) -> list[tuple[TensorSource, SSAValue]]:
+    """Adds an argument per weight of a function and removes the literals; returns them in argument order.
+
+    Args:
+        function: changed in place.
+        position: of the first one; they come after all other arguments if it is not given.
+    """
     block = function.body.block
+    position = len(block.args) if position is None else position
     added = list[tuple[TensorSource, SSAValue]]()
     for op in list(function.walk()):
         if not isinstance(op, ValueTensorLiteralOp) or not isinstance(op.value, WeightAttr):
             continue
         source, old = op.value.source.data, op.results[0]
-        argument = block.insert_arg(old.type, len(block.args))
+        argument = block.insert_arg(old.type, position + len(added))
         old.replace_all_uses_with(argument)
         op.detach()
         op.erase()

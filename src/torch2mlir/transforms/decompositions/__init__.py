@@ -4,6 +4,7 @@ One file per family, as in the conversions; :mod:`registry` holds the table.
 """
 
 from torch2mlir.transforms.decompositions import (  # noqa: F401 - each registers its family
+    activations,
     attention,
     bessel,
     bessel_modified,
@@ -12,7 +13,9 @@ from torch2mlir.transforms.decompositions import (  # noqa: F401 - each register
     convolution,
     copies,
     data_movement,
+    dropout,
     elementwise,
+    embedding,
     error_functions,
     fft,
     float_bits,
@@ -22,10 +25,13 @@ from torch2mlir.transforms.decompositions import (  # noqa: F401 - each register
     grid_sampling,
     incomplete_gamma,
     linear,
+    losses,
     normalization,
     polynomials,
     pooling,
     prims,
+    quantized,
+    random,
     recurrent,
     reduction,
     resampling,
