@@ -23,12 +23,12 @@ case("sort_nan", lambda x: _pair(x.sort(1)), f32("B", 8, values=WITH_NANS))
 case("sort_nan_down", lambda x: x.sort(1, descending=True)[0], f32("B", 8, values=WITH_NANS))
 case(
     "sort_stable",
-    lambda x: (*x.sort(1, stable=True), *x.sort(1, stable=True, descending=True)),
+    lambda x: (*x.sort(dim=1, stable=True), *x.sort(dim=1, stable=True, descending=True)),
     i64("B", 7, values=TIES),
 )
 case("sort_i32", lambda x: x.sort(1)[0], i32("B", 6))
 case("sort_u8", lambda x: x.sort(1)[0], u8("B", 6, values=(200, 3, 130, 0, 255, 7)))
-case("sort_bool", lambda x: _pair(x.sort(1, stable=True)), b1("B", 6))
+case("sort_bool", lambda x: _pair(x.sort(dim=1, stable=True)), b1("B", 6))
 case("sort_f16", lambda x: x.sort(1)[0], f16("B", 6))
 case("sort_bf16", lambda x: x.sort(1)[0], bf16("B", 6))
 case("sort_f64", lambda x: x.sort(1)[0], f64("B", 6))
@@ -66,11 +66,11 @@ case("bucketize", torch.bucketize, f32("B", 3), f32(4, values=(-1.0, 0.0, 0.5, 2
 case("isin", torch.isin, i64("B", 4), i64(3))
 case("histc", lambda x: torch.histc(x, 5, -2, 2), f32("B", 9))
 case("histc_of_the_range", lambda x: torch.histc(x, 4), f32("B", 9))
-case("histogram", lambda x: _pair(torch.histogram(x, 4, range=(-1.0, 1.0))), f32("B", 9))
+case("histogram", lambda x: _pair(torch.histogram(x, 4, range=(-1.0, 1.0))), f32(3, 9))
 case(
     "histogram_density",
     lambda x, edges, w: torch.histogram(x, edges, weight=w, density=True)[0],
-    f32("B", 3),
+    f32(5, 3),
     f32(4, values=(-1.0, 0.0, 0.5, 2.0)),
-    f32("B", 3, low=0, high=1),
+    f32(5, 3, low=0, high=1),
 )

@@ -32,9 +32,7 @@ def sort(
             "choose another dialect, or sort fewer elements",
         )
     places = _places(lower, values, descending)
-    zeros = lower.splat(0, (*values.sizes, 1), si32)
-    positions = lower.reshape(lower.iota(values.sizes, 1, si32), (*values.sizes, 1))
-    found = lower.reshape(lower.scatter(zeros, places, positions), values.sizes)
+    found = _inverse(lower, places)
     ordered = lower.gather(lower.reshape(values, (*values.sizes, 1)), found)
     sizes = x.sizes
     return (
@@ -54,6 +52,16 @@ def _places(lower: TosaLowering, values: Tensor, descending: bool) -> Tensor:
     tied = ~_precedes(element, rival, descending) & (columns < rows)
     counted = lower.cast((before | tied).tensor, si32)
     return lower.reshape(lower.reduce(tosa.ReduceSumOp, counted, [2]), (count, length))
+
+
+def _inverse(lower: TosaLowering, places: Tensor) -> Tensor:
+    """For each place of a line ``[N, K]`` the position of the element that goes there."""
+    count, length = places.sizes
+    rows, columns = lower.iota((1, length, 1), 1, si32), lower.iota((1, 1, length), 2, si32)
+    going = lower.reshape(places, (count, 1, length))
+    here = lower.compare(tosa.EqualOp, rows, going)
+    positions = lower.select(here, columns, lower.splat(0, (1, 1, 1), si32))
+    return lower.reshape(lower.reduce(tosa.ReduceSumOp, positions, [2]), (count, length))
 
 
 def _precedes(x: Expr, y: Expr, descending: bool) -> Expr:

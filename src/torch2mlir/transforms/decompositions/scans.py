@@ -11,60 +11,30 @@ from torch2mlir.transforms.decompositions.registry import decomposes
 
 aten = torch.ops.aten
 
-State = tuple[Any, ...]
-"""Tensors that are scanned together."""
+Combine = Callable[[Any, Any], Any]
+"""Of what comes earlier and what comes later."""
+Reduce = Callable[[Any], Any]
+"""Combines all elements of the last dimension."""
 
 
-def _doubled(combine: Callable[[State, State], State], state: State, dim: int) -> State:
-    """Combines with the elements 1, 2, 4, .. places before: a logarithmic number of steps (Hillis and Steele)."""
-    length, shift = state[0].shape[dim], 1
+def scan(a: Any, dim: int, combine: Combine, reduce: Reduce, neutral: Any) -> Any:
+    """Each element combined with all before it along a dimension.
+
+    A dimension of known length is combined with itself moved by 1, 2, 4, .. places, which takes a logarithmic number of
+    steps (Hillis and Steele); of an unknown one a triangle is reduced, whose other half is neutral.
+    """
+    length, shift = a.shape[dim], 1
+    if not isinstance(length, int):
+        places = torch.arange(length)
+        reached = places.unsqueeze(0) <= places.unsqueeze(1)
+        rows = a.movedim(dim, -1).unsqueeze(-2)
+        return reduce(torch.where(reached, rows, neutral)).movedim(-1, dim)
     while shift < length:
-        front = [aten.slice(t, dim, 0, shift) for t in state]
-        earlier = tuple(aten.slice(t, dim, 0, length - shift) for t in state)
-        later = tuple(aten.slice(t, dim, shift, length) for t in state)
-        combined = combine(earlier, later)
-        state = tuple(torch.cat(pair, dim) for pair in zip(front, combined, strict=True))
+        earlier = aten.slice(a, dim, 0, length - shift)
+        later = aten.slice(a, dim, shift, length)
+        a = torch.cat([aten.slice(a, dim, 0, shift), combine(earlier, later)], dim)
         shift *= 2
-    return state
-
-
-def _triangle(length: Any) -> Any:
-    """``[i, j]``: whether element ``j`` counts for place ``i``."""
-    places = torch.arange(length)
-    return places.unsqueeze(0) <= places.unsqueeze(1)
-
-
-def _rows(a: Any, dim: int) -> Any:
-    """The scanned dimension last, and a copy of it for each place."""
-    return a.movedim(dim, -1).unsqueeze(-2)
-
-
-def _running_extremum(
-    a: Any, dim: int, beyond: Callable[[Any, Any], Any], extremum: Callable[..., Any], worst: Any
-) -> Any:
-    """The extremum so far and its last position; NaN is beyond all numbers."""
-    if a.dim() == 0:
-        return aten.alias(a), torch.zeros_like(a, dtype=torch.int64)
-    length = a.shape[dim]
-    if isinstance(length, int):
-        line = [length if d == dim % a.dim() else 1 for d in range(a.dim())]
-        places = torch.arange(length).reshape(line).expand(a.shape)
-
-        def combine(earlier: State, later: State) -> State:
-            wins = beyond(later[0], earlier[0])
-            if a.dtype.is_floating_point:
-                wins = wins | torch.isnan(later[0])
-            pairs = zip(later, earlier, strict=True)
-            return tuple(torch.where(wins, new, old) for new, old in pairs)
-
-        return _doubled(combine, (a, places), dim)
-    reached, rows = _triangle(length), _rows(a, dim)
-    best = extremum(torch.where(reached, rows, worst), [-1], True)
-    same = rows == best
-    if a.dtype.is_floating_point:
-        same = same | (torch.isnan(rows) & torch.isnan(best))
-    position = torch.amax(torch.where(reached & same, torch.arange(length), 0), -1)
-    return best.squeeze(-1).movedim(-1, dim), position.movedim(-1, dim)
+    return a
 
 
 def limits(dtype: torch.dtype) -> tuple[Any, Any]:
@@ -76,14 +46,33 @@ def limits(dtype: torch.dtype) -> tuple[Any, Any]:
     return torch.iinfo(dtype).min, torch.iinfo(dtype).max
 
 
-@decomposes(aten.cummax.default)
-def _cummax(a: Any, dim: int) -> Any:
-    return _running_extremum(a, dim, torch.ge, torch.amax, limits(a.dtype)[0])
+def _running_maximum(a: Any, dim: int) -> Any:
+    return scan(a, dim, torch.maximum, lambda rows: torch.amax(rows, -1), limits(a.dtype)[0])
 
 
-@decomposes(aten.cummin.default)
-def _cummin(a: Any, dim: int) -> Any:
-    return _running_extremum(a, dim, torch.le, torch.amin, limits(a.dtype)[1])
+def _running_minimum(a: Any, dim: int) -> Any:
+    return scan(a, dim, torch.minimum, lambda rows: torch.amin(rows, -1), limits(a.dtype)[1])
+
+
+def _with_positions(extremum: Callable[[Any, int], Any]) -> Callable[[Any, int], tuple[Any, Any]]:
+    def with_positions(a: Any, dim: int) -> tuple[Any, Any]:
+        """The extremum so far and its last position, which is the last one that equalled it; NaN is beyond all."""
+        if a.dim() == 0:
+            return aten.alias(a), torch.zeros_like(a, dtype=torch.int64)
+        best = extremum(a, dim)
+        reached = a == best
+        if a.dtype.is_floating_point:
+            reached = reached | torch.isnan(a)
+        line = [1] * a.dim()
+        line[dim] = a.shape[dim]
+        places = torch.arange(a.shape[dim]).reshape(line)
+        return best, _running_maximum(torch.where(reached, places, 0), dim)
+
+    return with_positions
+
+
+decomposes(aten.cummax.default)(_with_positions(_running_maximum))
+decomposes(aten.cummin.default)(_with_positions(_running_minimum))
 
 
 @decomposes(aten.logcumsumexp.default)
@@ -91,8 +80,4 @@ def _logcumsumexp(a: Any, dim: int) -> Any:
     """``log(exp(a[0]) + .. + exp(a[i]))``."""
     if a.dim() == 0:
         return aten.alias(a)
-    if isinstance(a.shape[dim], int):
-        combine = lambda earlier, later: (torch.logaddexp(earlier[0], later[0]),)  # noqa: E731
-        return _doubled(combine, (a,), dim)[0]
-    rows = torch.where(_triangle(a.shape[dim]), _rows(a, dim), -torch.inf)
-    return torch.logsumexp(rows, -1).movedim(-1, dim)
+    return scan(a, dim, torch.logaddexp, lambda rows: torch.logsumexp(rows, -1), -torch.inf)
