@@ -213,3 +213,7 @@ for _name, _spec in {"i64": i64, "i32": i32, "u8": u8}.items():
         _spec("B", 9),
         _counts,
     )
+
+case("number_minus_f64", lambda x: (0.1 - x, 1 - x), f64("B", 3))
+case("number_minus_f16", lambda x: 0.1 - x, f16("B", 3))
+case("number_minus_integer", lambda x: (5 - x, 0.5 - x), i32("B", 3))

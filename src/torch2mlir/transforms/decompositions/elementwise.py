@@ -76,3 +76,14 @@ def _right_shift_by_number(a: Any, b: Any) -> Any:
 @decomposes(aten.bitwise_right_shift.Scalar_Tensor)
 def _right_shift_of_number(a: Any, b: Any) -> Any:
     return aten.bitwise_right_shift.Tensor(b.new_full([], a), b)
+
+
+@decomposes(aten.rsub.Scalar)
+def _rsub_from_number(a: Any, b: Any, alpha: Any = 1) -> Any:
+    """``b - alpha * a``, the number in the type of the result: PyTorch's own form makes it a float32 tensor."""
+    return aten.sub.Tensor(aten.scalar_tensor(b, dtype=torch.result_type(a, b)), a, alpha=alpha)
+
+
+@decomposes(aten.rsub.Tensor)
+def _rsub(a: Any, b: Any, *, alpha: Any = 1) -> Any:
+    return aten.sub.Tensor(b, a, alpha=alpha)
