@@ -13,6 +13,7 @@ from torch2mlir.compiler import (
     lower_to_contract,
     pass_weights_as_arguments,
     paused_garbage_collection,
+    prepare_for,
 )
 from torch2mlir.errors import Torch2MLIRError
 from torch2mlir.runtime.compiled import CompiledFunction
@@ -62,6 +63,7 @@ def compile(
     program = capture(model, *args, dynamic_shapes=dynamic_shapes, **kwargs)
     with paused_garbage_collection():
         lower_to_contract(program, legal_ops(output_type, backend_legal_ops))
+        prepare_for(output_type, program)
         pass_weights_as_arguments(program)
     compiled = CompiledFunction(program, output_type, chosen)
     if not program.signature.ranges:

@@ -27,6 +27,7 @@ from torch2mlir.frontends.weights import TorchSource
 from torch2mlir.program import OUTPUT_TYPES, Program, SeedInput, StateInput
 from torch2mlir.transforms import decompose_complex_ops, refine_types  # noqa: F401 - slow to import, needed always
 from torch2mlir.transforms.lower_to_backend_contract import LowerToBackendContractPass
+from torch2mlir.transforms.split_complex import SplitComplexOpsPass
 from torch2mlir.transforms.weights_as_arguments import weights_as_arguments
 
 WEIGHT_MODES = ("inline", "external", "arguments")
@@ -152,6 +153,12 @@ def _entry(program: Program) -> FuncOp:
         for function in program.module.body.block.ops
         if isinstance(function, FuncOp) and function.sym_name.data == program.func_name
     )
+
+
+def prepare_for(output_type: str, program: Program) -> None:
+    """Runs, in place, the passes over the contract that a dialect needs: TOSA has no complex numbers."""
+    if output_type == "tosa":
+        SplitComplexOpsPass().apply(make_context(), program.module)
 
 
 def pass_weights_as_arguments(program: Program) -> Program:
@@ -336,6 +343,7 @@ def export_and_import(
         program = capture(model, func_name=func_name)
         if output_type != "raw":
             lower_to_contract(program, legal_ops(output_type, backend_legal_ops))
+            prepare_for(output_type, program)
         if weights == "arguments":
             pass_weights_as_arguments(program)
         if output_type in ("raw", "torch"):

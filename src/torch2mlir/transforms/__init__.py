@@ -20,6 +20,7 @@ _LOCATIONS: dict[str, str] = {
     ),
     "torch-refine-types": "torch2mlir.transforms.refine_types:RefineTypesPass",
     "torch-seed-random-ops": "torch2mlir.transforms.seed_random_ops:SeedRandomOpsPass",
+    "torch-split-complex-ops": "torch2mlir.transforms.split_complex:SplitComplexOpsPass",
     "torch-weights-as-arguments": "torch2mlir.transforms.weights_as_arguments:WeightsAsArgumentsPass",
     "convert-torch-to-linalg": "torch2mlir.conversion.driver:ConvertTorchToLinalgPass",
     "convert-torch-to-stablehlo": "torch2mlir.conversion.driver:ConvertTorchToStablehloPass",

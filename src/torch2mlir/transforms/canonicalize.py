@@ -64,6 +64,19 @@ def _whole_slice(op: Operation, values: Values) -> SSAValue | None:
     return _same_shape(op, values) if step == 1 else None
 
 
+def _part_of_complex(part: int) -> Callable[[Operation, Values], SSAValue | None]:
+    """A part of a complex number made of its parts."""
+
+    def fold(op: Operation, values: Values) -> SSAValue | None:
+        source = op.operands[0].owner
+        if not isinstance(source, Operation) or source.name != "torch.aten.complex":
+            return None
+        operand = source.operands[part]
+        return operand if operand.type == op.results[0].type else None
+
+    return fold
+
+
 def _operand(op: Operation, values: Values) -> SSAValue | None:
     return op.operands[0]
 
@@ -77,6 +90,8 @@ _FOLDS: dict[str, Callable[[Operation, Values], SSAValue | None]] = {
     "torch.aten.slice.Tensor": _whole_slice,
     "torch.prims.convert_element_type": _same_type,
     "torch.aten.repeat": _same_shape,
+    "torch.prims.real": _part_of_complex(0),
+    "torch.prims.imag": _part_of_complex(1),
 }
 """Op -> the value it can be replaced by, if it changes nothing."""
 

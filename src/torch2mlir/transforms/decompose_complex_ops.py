@@ -91,8 +91,20 @@ class Decomposer:
         for region in op.regions:
             for nested in region.blocks:
                 self.run(nested)
-        if isinstance(op, RegistryOp | core.OperatorOp) and _name(op) not in self.keep:
+        if isinstance(op, RegistryOp | core.OperatorOp) and self._is_wanted(op):
             self._decompose(op, block, constants)
+
+    def _is_wanted(self, op: Operation) -> bool:
+        """Whether an op is to be replaced."""
+        return _name(op) not in self.keep
+
+    def _function(self, name: str, overload: OpOverload) -> Callable[..., Any] | None:
+        """What an op is replaced by, or None."""
+        return find_decomposition(overload) or body_of(overload)
+
+    def _may_use_itself(self, name: str) -> bool:
+        """Whether an op's replacement may contain the op, on other operands; if not, that is no progress."""
+        return name in PARTLY_CORE
 
     def _decompose(self, op: Operation, block: Block, constants: ConstantPool) -> None:
         name = _name(op)
@@ -114,7 +126,7 @@ class Decomposer:
             raise
 
     def _trace(self, name: str, overload: OpOverload, call: Call) -> _Template | None:
-        function = find_decomposition(overload) or body_of(overload)
+        function = self._function(name, overload)
         if function is None:
             return None
         decomposition = function
@@ -144,7 +156,7 @@ class Decomposer:
         returned = next(n for n in nodes if n.op == "output").args[0]
         placeholders = [n for n in nodes if n.op == "placeholder"]
         body = [n for n in nodes if n.op not in ("placeholder", "output")]
-        if name not in PARTLY_CORE and any(n.target is overload for n in body):
+        if not self._may_use_itself(name) and any(n.target is overload for n in body):
             return None
         live = _live(body, returned)
         attributes = {

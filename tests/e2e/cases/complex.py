@@ -33,3 +33,30 @@ case(
 case("angle_of_real", torch.angle, f32("B", values=(1.0, -2.0, 0.0, float("nan"), -float("inf"))))
 case("angle_of_integer", torch.angle, i64("B"))
 case("parts_of_real", lambda x: (x.conj() + 1, torch.real(x), x.resolve_conj()), f32("B"))
+
+case(
+    "phasors",
+    lambda x, t: (
+        torch.polar(x, t).sum(1).abs(),
+        (torch.complex(x, t) / torch.complex(t, x + 3) + 1).real,
+        (2 * torch.complex(x, t).exp() - x).imag,
+    ),
+    f32("B", 3),
+    f32("B", 3),
+    loose=9,
+)
+case(
+    "matrices_of_parts",
+    lambda x, y: torch.view_as_real(torch.complex(x, x.flip(1)) @ torch.complex(y, -y).conj()),
+    f32("B", 3),
+    f32(3, 2),
+    loose=4,
+)
+case(
+    "moved_parts",
+    lambda x, y: torch.view_as_real(
+        torch.cat([torch.complex(x, y)[:, 1:].t(), torch.complex(y, x).t()])
+    ),
+    f32("B", 3),
+    f32("B", 3),
+)

@@ -43,13 +43,16 @@ ON_THE_UNIT_INTERVAL: dict[str, Any] = {
     "erfinv": torch.erfinv,
     "ndtri": special.ndtri,
 }
+LONG = {"airy_ai", "log_ndtr", "scaled_modified_bessel_k0", "scaled_modified_bessel_k1", "i0", "i1"}
+"""Static only: their programs take IREE several seconds."""
 for _functions, _values in (
     (ON_REALS, REAL),
     (ON_POSITIVES, POSITIVE),
     (ON_THE_UNIT_INTERVAL, UNIT),
 ):
     for _name, _function in _functions.items():
-        case(_name, _function, f32("B", 4, values=_values), loose=4)
+        rows = 3 if _name in LONG else "B"
+        case(_name, _function, f32(rows, 4, values=_values), loose=4)
 
 case(
     "special_at_infinity",
@@ -60,22 +63,22 @@ case("lgamma_of_integers", torch.lgamma, i64("B", 3, low=-3, high=9), loose=4)
 case("lgamma_half", torch.lgamma, f16("B", 3), loose=2)
 case("special_f64", lambda x: (torch.erfc(x), special.i1e(x)), f64("B", 3))
 case("gamma_f64", lambda x: torch.lgamma(x), f64("B", 3))
-case("mvlgamma", lambda x: torch.mvlgamma(x, 3), f32("B", 3, low=2.0, high=9.0), loose=4)
+case("mvlgamma", lambda x: torch.mvlgamma(x, 3), f32(2, 3, low=2.0, high=9.0), loose=4)
 case("polygamma_1", lambda x: torch.polygamma(1, x), f32("B", 4, values=POSITIVE[2:]), loose=4)
-case("polygamma_3", lambda x: torch.polygamma(3, x), f32("B", 3, values=(-1.3, 0.4, 2.5)), loose=9)
-case("zeta", special.zeta, f32("B", 3, low=1.5, high=9.0), f32(3, low=0.5, high=9.0), loose=4)
+case("polygamma_3", lambda x: torch.polygamma(3, x), f32(2, 3, values=(-1.3, 0.4, 2.5)), loose=9)
+case("zeta", special.zeta, f32(2, 3, low=1.5, high=9.0), f32(3, low=0.5, high=9.0), loose=4)
 case(
     "igamma",
     torch.igamma,
     f32(9, values=(0.3, 1.0, 5.0, 18.0, 30.0, 30.0, 0.0, 2.0, -1.0)),
-    f32("B", 9, values=(0.1, 4.0, 2.0, 19.0, 28.0, 50.0, 1.0, 0.0, 1.0)),
+    f32(2, 9, values=(0.1, 4.0, 2.0, 19.0, 28.0, 50.0, 1.0, 0.0, 1.0)),
     loose=9,
 )
 case(
     "igammac",
     torch.igammac,
     f32(6, values=(0.3, 1.0, 5.0, 18.0, 30.0, 30.0)),
-    f32("B", 6, values=(0.1, 4.0, 2.0, 19.0, 28.0, 50.0)),
+    f32(2, 6, values=(0.1, 4.0, 2.0, 19.0, 28.0, 50.0)),
     loose=9,
 )
 case("xlog1py", special.xlog1py, f32("B", 2, values=(0.0, 1.5)), f32(2, values=(-1.0, 0.5)))
@@ -108,7 +111,7 @@ case(
 case(
     "legendre_of_any_degree",
     special.legendre_polynomial_p,
-    f32("B", 1, values=AROUND_ONE),
+    f32(8, 1, values=AROUND_ONE),
     f32(6, values=DEGREES),
     loose=9,
 )
@@ -121,8 +124,7 @@ case(
     f32("B", 5, values=(0.0, 1.0, -2.0, 3.0, nan)),
     f32(5, values=(-1.0, 2.0, 5.0, 3.0, 0.0)),
 )
-case("gcd", torch.gcd, i64("B", 4, low=-90, high=90), i64(4, low=-30, high=60))
-case("lcm", torch.lcm, i64("B", 4, low=-90, high=90), i64(4, low=-30, high=60))
+case("gcd", torch.gcd, i64(3, 4, low=-90, high=90), i64(4, low=-30, high=60))
 case("copysign_of_number", lambda x: x.copysign(-2.0), f32("B", 3))
 case(
     "hypot_edges",

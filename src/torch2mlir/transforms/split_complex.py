@@ -1,0 +1,251 @@
+"""``torch-split-complex-ops``: ops on complex tensors as ops on their parts, for a dialect without complex numbers.
+
+Between ``aten.complex`` and ``prims.real`` or ``prims.imag`` nothing complex is left, so both disappear. What is
+complex at the function's boundary stays so, and is the dialect's to refuse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch._ops import OpOverload
+from xdsl.context import Context
+from xdsl.dialects.builtin import ComplexType, ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Operation
+from xdsl.passes import ModulePass
+
+from torch2mlir.dialects.torch import core
+from torch2mlir.dialects.torch.types import AnyTensorType
+from torch2mlir.transforms.canonicalize import CanonicalizePass
+from torch2mlir.transforms.decompose_complex_ops import Decomposer
+from torch2mlir.transforms.decompositions.registry import op_name
+from torch2mlir.transforms.fake import FakeWorld
+from torch2mlir.transforms.symbols import symbol_ranges
+
+aten = torch.ops.aten
+prims = torch.ops.prims
+Split = Callable[..., Any]
+
+_SPLITS: dict[str, Split] = {}
+
+
+def _splits(*overloads: OpOverload) -> Callable[[Split], Split]:
+    """Registers a function as what an op is on the parts of its complex operands."""
+
+    def register(function: Split) -> Split:
+        _SPLITS.update((op_name(overload), function) for overload in overloads)
+        return function
+
+    return register
+
+
+def _real(a: Any) -> Any:
+    """The real part of a tensor or a number."""
+    if torch.is_tensor(a):
+        return prims.real(a) if a.is_complex() else a
+    return a.real
+
+
+def _imag(a: Any) -> Any:
+    """The imaginary part of a tensor or a number, the number 0 for a real tensor."""
+    if torch.is_tensor(a):
+        return prims.imag(a) if a.is_complex() else 0.0
+    return a.imag
+
+
+def _is_complex(a: Any) -> bool:
+    return a.is_complex() if torch.is_tensor(a) else isinstance(a, complex)
+
+
+# linear ops, of which each part is the op on that part
+
+_LINEAR = (
+    aten.view.default,
+    aten.permute.default,
+    aten.expand.default,
+    aten.unsqueeze.default,
+    aten.squeeze.dims,
+    aten.slice.Tensor,
+    aten.select.int,
+    aten.flip.default,
+    aten.repeat.default,
+    aten.neg.default,
+    aten.index_select.default,
+    aten.index.Tensor,
+    aten.gather.default,
+)
+
+
+def _of_each_part(overload: OpOverload) -> Split:
+    def split(a: Any, *args: Any) -> Any:
+        return aten.complex(overload(prims.real(a), *args), overload(prims.imag(a), *args))
+
+    return split
+
+
+for _overload in _LINEAR:
+    _splits(_overload)(_of_each_part(_overload))
+
+
+def _reduction(overload: OpOverload) -> Split:
+    def split(a: Any, *args: Any, dtype: Any = None) -> Any:
+        return aten.complex(overload(_real(a), *args), overload(_imag(a), *args))
+
+    return split
+
+
+for _overload in (aten.sum.dim_IntList, aten.mean.dim):
+    _splits(_overload)(_reduction(_overload))
+
+
+@_splits(aten.constant_pad_nd.default)
+def _pad(a: Any, padding: Any, value: Any = 0) -> Any:
+    real = aten.constant_pad_nd(prims.real(a), padding, value.real)
+    return aten.complex(real, aten.constant_pad_nd(prims.imag(a), padding, value.imag))
+
+
+@_splits(aten.cat.default)
+def _cat(tensors: Any, dim: int = 0) -> Any:
+    parts = [(prims.real(a), prims.imag(a)) for a in tensors]
+    return aten.complex(*(aten.cat(list(part), dim) for part in zip(*parts, strict=True)))
+
+
+@_splits(aten.where.self)
+def _where(condition: Any, a: Any, b: Any) -> Any:
+    real = torch.where(condition, _real(a), _real(b))
+    return aten.complex(real, torch.where(condition, _imag(a), _imag(b)))
+
+
+# arithmetic
+
+
+@_splits(aten.add.Tensor, aten.add.Scalar)
+def _add(a: Any, b: Any, alpha: Any = 1) -> Any:
+    return _sum_of(torch.add, a, b, alpha)
+
+
+@_splits(aten.sub.Tensor, aten.sub.Scalar)
+def _sub(a: Any, b: Any, alpha: Any = 1) -> Any:
+    return _sum_of(torch.sub, a, b, alpha)
+
+
+def _sum_of(op: Any, a: Any, b: Any, alpha: Any) -> Any:
+    """A sum or difference of parts; a real operand leaves the other's imaginary part as it is."""
+    real = op(_real(a), _real(b), alpha=alpha)
+    imaginary = _imag(a) + torch.zeros_like(real)
+    if _is_complex(b):
+        imaginary = op(imaginary, _imag(b), alpha=alpha)
+    return aten.complex(real, imaginary)
+
+
+@_splits(aten.mul.Tensor, aten.mul.Scalar)
+def _mul(a: Any, b: Any) -> Any:
+    if not _is_complex(a):
+        a, b = b, a
+    if not _is_complex(b):
+        return aten.complex(_real(a) * b, _imag(a) * b)
+    real = _real(a) * _real(b) - _imag(a) * _imag(b)
+    return aten.complex(real, _real(a) * _imag(b) + _imag(a) * _real(b))
+
+
+@_splits(aten.div.Tensor, aten.div.Scalar)
+def _div(a: Any, b: Any) -> Any:
+    """By a complex number: times its conjugate, over its square."""
+    if not _is_complex(b):
+        return aten.complex(_real(a) / b, _imag(a) / b)
+    square = _real(b) * _real(b) + _imag(b) * _imag(b)
+    return _mul(a, aten.complex(_real(b) / square, -_imag(b) / square))
+
+
+@_splits(aten.mm.default)
+def _mm(a: Any, b: Any) -> Any:
+    return _product(aten.mm, a, b)
+
+
+@_splits(aten.bmm.default)
+def _bmm(a: Any, b: Any) -> Any:
+    return _product(aten.bmm, a, b)
+
+
+def _product(op: Any, a: Any, b: Any) -> Any:
+    (ar, ai), (br, bi) = ((_real(x), _imag(x)) for x in (a, b))
+    return aten.complex(op(ar, br) - op(ai, bi), op(ar, bi) + op(ai, br))
+
+
+@_splits(aten.abs.default)
+def _abs(a: Any) -> Any:
+    return torch.hypot(prims.real(a), prims.imag(a))
+
+
+@_splits(aten.exp.default)
+def _exp(a: Any) -> Any:
+    size, angle = torch.exp(prims.real(a)), prims.imag(a)
+    return aten.complex(size * torch.cos(angle), size * torch.sin(angle))
+
+
+@_splits(aten.reciprocal.default)
+def _reciprocal(a: Any) -> Any:
+    real, imaginary = prims.real(a), prims.imag(a)
+    square = real * real + imaginary * imaginary
+    return aten.complex(real / square, -imaginary / square)
+
+
+@_splits(prims.convert_element_type.default)
+def _convert(a: Any, dtype: torch.dtype) -> Any:
+    """To and from real types, and between complex ones."""
+    if not dtype.is_complex:
+        return prims.convert_element_type(prims.real(a), dtype)
+    part = dtype.to_real()
+    real = _real(a).to(part)
+    imaginary = prims.imag(a).to(part) if a.is_complex() else torch.zeros_like(real)
+    return aten.complex(real, imaginary)
+
+
+class ComplexSplitter(Decomposer):
+    """Replaces core ops on complex tensors; everything else stays."""
+
+    def _is_wanted(self, op: Operation) -> bool:
+        return op.name in _SPLITS and any(map(_has_complex_elements, _tensor_types(op)))
+
+    def _function(self, name: str, overload: OpOverload) -> Split | None:
+        return _SPLITS[name]
+
+    def _may_use_itself(self, name: str) -> bool:
+        return True
+
+
+def _tensor_types(op: Operation) -> Iterator[Attribute]:
+    """Of operands and results, and of the members of lists."""
+    for value in (*op.operands, *op.results):
+        source = value.owner
+        if isinstance(source, core.PrimListConstructOp):
+            yield from source.operand_types
+        else:
+            yield value.type
+
+
+def _has_complex_elements(type: Attribute) -> bool:
+    return isinstance(type, AnyTensorType) and isinstance(type.dtype, ComplexType)
+
+
+@dataclass(frozen=True)
+class SplitComplexOpsPass(ModulePass):
+    """Complex arithmetic inside functions as arithmetic on parts."""
+
+    name = "torch-split-complex-ops"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if not any(
+            map(_has_complex_elements, (type for o in op.walk() for type in o.result_types))
+        ):
+            return
+        splitter = ComplexSplitter(FakeWorld(symbol_ranges(op)))
+        for function in op.walk():
+            if isinstance(function, FuncOp):
+                for block in function.body.blocks:
+                    splitter.run(block)
+        CanonicalizePass().apply(ctx, op)
