@@ -274,31 +274,10 @@ def index_put(
     values: Tensor,
     accumulate: bool,
 ) -> Tensor:
-    """``x`` with ``x[indices] = values``, or ``+=``; the indices and the values broadcast.
-
-    A single mask selects between ``x`` and a single value.
-    """
-    if len(indices) == 1 and _is_mask(indices[0]) and all(size == 1 for size in values.sizes):
-        return _where(lower, x, indices[0], values, accumulate)  # type: ignore[arg-type]
+    """``x`` with ``x[indices] = values``, or ``+=``; the indices and the values broadcast."""
     places = _Places(lower, x, indices)
     values = lower.cast(values, x.dtype)
     return (_added if accumulate else _replaced)(lower, places, values)
-
-
-def _is_mask(index: Tensor | None) -> bool:
-    return index is not None and promotion.is_bool(index.dtype)
-
-
-def _where(lower: LinalgLowering, x: Tensor, mask: Tensor, value: Tensor, adds: bool) -> Tensor:
-    """The value, or its sum with ``x``, where a mask over the first dimensions holds."""
-
-    def build(s: Scalars, here: Scalar, old: Scalar, new: Scalar) -> Scalar:
-        new = s.cast(new, x.dtype)
-        return s.select(here, addition(s, old, new) if adds else new, old)
-
-    accesses: list[Access] = [(mask, range(mask.rank)), (x, range(x.rank))]
-    accesses.append((value, [None] * value.rank))
-    return lower.compute(build, accesses, x.sizes, x.dtype)
 
 
 def _added(lower: LinalgLowering, places: _Places, values: Tensor) -> Tensor:

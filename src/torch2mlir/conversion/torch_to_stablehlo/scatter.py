@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 from xdsl.ir import Attribute, Operation
 
-from torch2mlir.conversion import promotion
 from torch2mlir.conversion.lowering import Operand, Tensor
 from torch2mlir.conversion.torch_to_stablehlo.indexing import as_vector, covered, positions
 from torch2mlir.conversion.torch_to_stablehlo.lowering import StablehloLowering, lowers
@@ -119,14 +118,8 @@ def index_put(
     values: Tensor,
     accumulate: bool,
 ) -> Tensor:
-    """``x`` with ``x[indices] = values``, or ``+=``; the indices and the values broadcast.
-
-    A single mask selects between ``x`` and a single value.
-    """
-    values, mask = lower.cast(values, x.dtype), indices[0]
-    one_value = all(size == 1 for size in values.sizes)
-    if len(indices) == 1 and mask is not None and promotion.is_bool(mask.dtype) and one_value:
-        return _where(lower, x, mask, values, accumulate)
+    """``x`` with ``x[indices] = values``, or ``+=``; the indices and the values broadcast."""
+    values = lower.cast(values, x.dtype)
     at = positions(lower, x, indices)
     numbers = hlo.ScatterDimensionNumbersAttr(
         update_window_dims=at.slice_dims(x),
@@ -136,14 +129,3 @@ def index_put(
     )
     updates = lower.broadcast_to(values, at.indexed_sizes(x))
     return scatter(lower, x, at.indices, updates, numbers, hlo.AddOp if accumulate else None)
-
-
-def _where(lower: StablehloLowering, x: Tensor, mask: Tensor, value: Tensor, adds: bool) -> Tensor:
-    """The value, or its sum with ``x``, where a mask over the first dimensions holds."""
-    value = lower.broadcast_to(lower.reshape(value, ()), x.sizes)
-    if adds:
-        value = lower.apply(hlo.AddOp, x, value)
-    places = mask
-    if mask.sizes != x.sizes:
-        places = lower.broadcast_in_dim(mask, x.sizes, range(mask.rank))
-    return lower.select(places, value, x)

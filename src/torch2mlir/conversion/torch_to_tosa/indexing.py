@@ -43,7 +43,7 @@ def index_select(lower: TosaLowering, x: Tensor, dim: int, index: Tensor) -> Ten
 def _select(lower: TosaLowering, x: Tensor, axis: int, index: Tensor) -> Tensor:
     count = dims.product(index.sizes)
     values = _as_rows(lower, x, axis, 1)
-    row = lower.reshape(lower.cast(index, si32), (1, count))
+    row = lower.reshape(index, (1, count))
     taken = lower.gather(values, lower.broadcast_to(row, (values.sizes[0], count)))
     return lower.reshape(taken, lower.out.sizes)
 
@@ -101,9 +101,7 @@ def gather(lower: TosaLowering, x: Tensor, dim: int, index: Tensor, *_: object) 
     """``x[i][index[i][j]]``, for the last of two dimensions."""
     lines = lines_of(lower, x, dim)
     values = lines.of(_cropped(lower, x, index.sizes, lines.axis))
-    taken = lower.gather(
-        lower.reshape(values, (*values.sizes, 1)), lines.of(lower.cast(index, si32))
-    )
+    taken = lower.gather(lower.reshape(values, (*values.sizes, 1)), lines.of(index))
     return lines.back(taken, lower.out.sizes)
 
 
@@ -334,9 +332,6 @@ def index_put(
     accumulate: bool,
 ) -> Tensor:
     """``x[i, j, ..] = source`` or ``+= source``."""
-    masked = _masked(lower, x, indices, source)
-    if masked is not None and not accumulate:
-        return masked
     how = _indexing(lower, x, indices)
     moved = lower.transpose(x, how.order)
     values = _as_rows(lower, moved, how.front, how.indexed)
@@ -350,20 +345,6 @@ def index_put(
     )
     back = [how.order.index(i) for i in range(x.rank)]
     return lower.transpose(lower.reshape(written, moved.sizes), back)
-
-
-def _masked(
-    lower: TosaLowering, x: Tensor, indices: Sequence[Tensor | None], source: Tensor
-) -> Tensor | None:
-    """One value at a mask of leading dimensions: a choice."""
-    mask = indices[0]
-    if len(indices) != 1 or mask is None or not promotion.is_bool(mask.dtype):
-        return None
-    if any(size != 1 for size in source.sizes):
-        return None
-    condition = lower.reshape(mask, (*mask.sizes, *[1] * (x.rank - mask.rank)))
-    value = lower.reshape(lower.cast(source, x.dtype), (1,) * x.rank)
-    return lower.select(condition, value, x)
 
 
 def _accumulated(lower: TosaLowering, values: Tensor, row: Tensor, rows: Tensor) -> Tensor:

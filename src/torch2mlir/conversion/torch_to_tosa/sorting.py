@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from xdsl.ir import Attribute
+
 from torch2mlir.conversion import promotion
 from torch2mlir.conversion.lowering import Tensor
 from torch2mlir.conversion.promotion import si64
@@ -32,7 +34,7 @@ def sort(
             "choose another dialect, or sort fewer elements",
         )
     places = _places(lower, values, descending)
-    found = _inverse(lower, places)
+    found = _inverse(lower, places, si64 if values.dtype == si64 else si32)
     ordered = lower.gather(lower.reshape(values, (*values.sizes, 1)), found)
     sizes = x.sizes
     return (
@@ -54,13 +56,13 @@ def _places(lower: TosaLowering, values: Tensor, descending: bool) -> Tensor:
     return lower.reshape(lower.reduce(tosa.ReduceSumOp, counted, [2]), (count, length))
 
 
-def _inverse(lower: TosaLowering, places: Tensor) -> Tensor:
-    """For each place of a line ``[N, K]`` the position of the element that goes there."""
+def _inverse(lower: TosaLowering, places: Tensor, dtype: Attribute) -> Tensor:
+    """For each place of a line ``[N, K]`` the position of the element that goes there, in the type a gather takes."""
     count, length = places.sizes
-    rows, columns = lower.iota((1, length, 1), 1, si32), lower.iota((1, 1, length), 2, si32)
+    rows, columns = lower.iota((1, length, 1), 1, si32), lower.iota((1, 1, length), 2, dtype)
     going = lower.reshape(places, (count, 1, length))
     here = lower.compare(tosa.EqualOp, rows, going)
-    positions = lower.select(here, columns, lower.splat(0, (1, 1, 1), si32))
+    positions = lower.select(here, columns, lower.splat(0, (1, 1, 1), dtype))
     return lower.reshape(lower.reduce(tosa.ReduceSumOp, positions, [2]), (count, length))
 
 

@@ -102,21 +102,17 @@ def _masked_scatter(a: Any, mask: Any, source: Any) -> Any:
 
 @decomposes(aten.index_put.default)
 def _index_put(a: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
-    """Positions are core, and a single value at a mask; the rows of values at a mask are taken in order."""
+    """Positions are core; a mask chooses between what is there and the rows of the values, taken in order."""
     mask = indices[0] if len(indices) == 1 else None
-    single = values.dim() == 0 or all(isinstance(size, int) and size == 1 for size in values.shape)
-    if mask is None or mask.dtype is not torch.bool or single:
+    if mask is None or mask.dtype is not torch.bool:
         return NotImplemented
     rest = a.shape[mask.dim() :]
-    if values.dim() <= len(rest) or (
-        isinstance(size := values.shape[-1 - len(rest)], int) and size == 1
-    ):
-        taken = values.expand([1, *rest]).expand(a.shape)
+    count = values.shape[-1 - len(rest)] if values.dim() > len(rest) else 1
+    if isinstance(count, int) and count == 1:
+        taken = values.reshape(values.shape[-len(rest) :] if rest else [])
     else:
-        count = values.shape[-1 - len(rest)]
-        rows = values.expand([count, *rest])
         at = torch.clamp(_counted(mask), max=count - 1)
-        taken = aten.index_select(rows, 0, at).reshape(a.shape)
+        taken = aten.index_select(values.expand([count, *rest]), 0, at).reshape(a.shape)
     places = mask.reshape([*mask.shape, *[1] * len(rest)])
     taken = taken.to(a.dtype)
     return torch.where(places, a + taken if accumulate else taken, a)
