@@ -52,3 +52,95 @@ def _attention(
     if dropout_p > 0:
         weights = torch.dropout(weights, dropout_p, True)
     return torch.matmul(weights, value).to(dtype)
+
+
+# what AOTAutograd captures on CPU
+
+
+@decomposes(aten._scaled_dot_product_flash_attention_for_cpu.default)
+def _flash_attention(
+    query: Any,
+    key: Any,
+    value: Any,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    *,
+    attn_mask: Any = None,
+    scale: float | None = None,
+) -> Any:
+    """Attention and, for the way back, the logarithm of each row's sum of exponentials.
+
+    Dao et al., FlashAttention, https://arxiv.org/abs/2205.14135.
+    """
+    key, value = _for_each_query_head(query, key, value)
+    scores = _scores(query, key, is_causal, attn_mask, scale)
+    logarithms = torch.logsumexp(scores, -1)
+    weights = _weights(scores, logarithms)
+    return torch.matmul(weights, value.to(weights.dtype)).to(query.dtype), logarithms
+
+
+@decomposes(aten._scaled_dot_product_flash_attention_for_cpu_backward.default)
+def _flash_attention_backward(
+    grad: Any,
+    query: Any,
+    key: Any,
+    value: Any,
+    out: Any,
+    logarithms: Any,
+    dropout_p: float,
+    is_causal: bool,
+    *,
+    attn_mask: Any = None,
+    scale: float | None = None,
+) -> Any:
+    """Gradients of query, key and value from the weights computed anew, as in section 3 of FlashAttention."""
+    keys, values = _for_each_query_head(query, key, value)
+    scores = _scores(query, keys, is_causal, attn_mask, scale)
+    weights = _weights(scores, logarithms)
+    grad, out = grad.to(weights.dtype), out.to(weights.dtype)
+    of_value = torch.matmul(weights.transpose(-2, -1), grad)
+    of_weights = torch.matmul(grad, values.to(weights.dtype).transpose(-2, -1))
+    pull = weights * (of_weights - (grad * out).sum(-1, keepdim=True))
+    pull = pull * (query.shape[-1] ** -0.5 if scale is None else scale)
+    of_query = torch.matmul(pull, keys.to(weights.dtype))
+    of_key = torch.matmul(pull.transpose(-2, -1), query.to(weights.dtype))
+    gradients = of_query, *(_summed_heads(g, key) for g in (of_key, of_value))
+    return tuple(g.to(query.dtype) for g in gradients)
+
+
+def _for_each_query_head(query: Any, *tensors: Any) -> list[Any]:
+    """Keys and values repeated where several heads of the query share one."""
+    heads = query.shape[1]
+    return [
+        t if heads == t.shape[1] else t.repeat_interleave(heads // t.shape[1], 1) for t in tensors
+    ]
+
+
+def _summed_heads(gradient: Any, like: Any) -> Any:
+    """The gradient of a head that several of the query share."""
+    if gradient.shape[1] == like.shape[1]:
+        return gradient
+    shape = (like.shape[0], like.shape[1], -1, *gradient.shape[2:])
+    return gradient.reshape(shape).sum(2)
+
+
+def _scores(query: Any, key: Any, is_causal: bool, mask: Any, scale: float | None) -> Any:
+    """``scale * query @ key.T + mask``; half precision computes in float32."""
+    dtype = query.dtype
+    computed = torch.float32 if dtype in (torch.float16, torch.bfloat16) else dtype
+    scale = query.shape[-1] ** -0.5 if scale is None else scale
+    scores = torch.matmul(query.to(computed) * scale, key.to(computed).transpose(-2, -1))
+    if is_causal:
+        rows, columns = (torch.arange(n, device=scores.device) for n in scores.shape[-2:])
+        scores = torch.where(rows.unsqueeze(1) >= columns, scores, -torch.inf)
+    if mask is None:
+        return scores
+    if mask.dtype == torch.bool:
+        return torch.where(mask, scores, -torch.inf)
+    return scores + mask.to(computed)
+
+
+def _weights(scores: Any, logarithms: Any) -> Any:
+    """``exp(score - logarithm of the sum)``; zeros in a row whose keys are all masked."""
+    lowest = torch.finfo(scores.dtype).min
+    return torch.exp(scores - logarithms.unsqueeze(-1).clamp(min=lowest))

@@ -1,0 +1,34 @@
+"""Activations and paddings whose gradients PyTorch leaves to kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from torch2mlir.transforms.decompositions.registry import decomposes
+
+aten = torch.ops.aten
+
+
+@decomposes(aten.hardshrink_backward.default, aten.softshrink_backward.default)
+def _shrink_backward(grad: Any, x: Any, lambd: Any) -> Any:
+    """Nothing flows back where the input lies within ``lambd``."""
+    return torch.where((x >= -lambd) & (x <= lambd), 0.0, grad).to(grad.dtype)
+
+
+@decomposes(
+    aten.replication_pad1d_backward.default,
+    aten.replication_pad2d_backward.default,
+    aten.replication_pad3d_backward.default,
+)
+def _replication_pad_backward(grad: Any, x: Any, padding: Sequence[Any]) -> Any:
+    """Every copy of an edge flows back to it."""
+    for axis in range(len(padding) // 2):
+        dim = x.dim() - 1 - axis
+        places = torch.arange(grad.shape[dim]) - padding[2 * axis]
+        sizes = [*grad.shape[:dim], x.shape[dim], *grad.shape[dim + 1 :]]
+        target = places.clamp(min=0, max=x.shape[dim] - 1)
+        grad = grad.new_zeros(sizes).index_add(dim, target, grad)
+    return grad

@@ -1,0 +1,155 @@
+"""Embeddings: rows held to a norm, and bags of rows reduced to one each, with the gradients of these."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from torch2mlir.transforms.decompositions.registry import decomposes
+
+aten = torch.ops.aten
+
+SUM, MEAN, MAX = range(3)
+"""Modes of a bag as the op numbers them."""
+
+
+@decomposes(aten.embedding_renorm.default)
+def _embedding_renorm(weight: Any, indices: Any, max_norm: float, norm_type: float) -> Any:
+    """Rows that are looked up and are longer than ``max_norm`` are made that long."""
+    norm = torch.linalg.vector_norm(weight, norm_type, 1, keepdim=True)
+    used = weight.new_zeros(weight.shape[0], dtype=torch.bool).scatter(0, indices.reshape(-1), True)
+    long = used.unsqueeze(1) & (norm > max_norm)
+    return torch.where(long, weight * (max_norm / (norm + 1e-7)), weight)
+
+
+def _bags(offsets: Any, count: Any, include_last_offset: bool) -> tuple[Any, Any]:
+    """The bag of each of ``count`` indices, and where bags start: how many of these come up to it, less one."""
+    starts = offsets[:-1] if include_last_offset else offsets
+    begun = starts <= torch.arange(count).unsqueeze(1)
+    return begun.to(torch.int64).sum(1) - 1, starts
+
+
+@decomposes(aten._embedding_bag.default, aten._embedding_bag_forward_only.default)
+def _embedding_bag(
+    weight: Any,
+    indices: Any,
+    offsets: Any,
+    scale_grad_by_freq: bool = False,
+    mode: int = SUM,
+    sparse: bool = False,
+    per_sample_weights: Any = None,
+    include_last_offset: bool = False,
+    padding_idx: int = -1,
+) -> Any:
+    """The sum, mean or maximum of each bag's rows, those at ``padding_idx`` left out; zeros for an empty bag.
+
+    Also the bag of each index, the sizes of bags and, in the mode of maxima, the rows these come from.
+    """
+    bag, starts = _bags(offsets, indices.shape[0], include_last_offset)
+    count = starts.shape[0]
+    counted = indices != padding_idx
+    sizes = torch.zeros_like(starts).scatter_add(0, bag, counted.to(starts.dtype))
+    rows = weight.index_select(0, indices)
+    columns = bag.unsqueeze(1).expand_as(rows)
+    if mode == MAX:
+        result, places = _maxima(rows, torch.where(counted, bag, count), count, indices)
+        return result, bag, sizes, places
+    if per_sample_weights is not None:
+        rows = rows * per_sample_weights.unsqueeze(1)
+    rows = torch.where(counted.unsqueeze(1), rows, 0.0).to(weight.dtype)
+    total = weight.new_zeros(count, weight.shape[1]).scatter_add(0, columns, rows)
+    if mode == MEAN:
+        total = total / sizes.clamp(min=1).unsqueeze(1).to(weight.dtype)
+    return total, bag, sizes, sizes
+
+
+def _maxima(rows: Any, bag: Any, count: Any, indices: Any) -> tuple[Any, Any]:
+    """The maximum of each bag and column, and the index it comes from; what is in no bag goes to one more."""
+    columns = bag.unsqueeze(1).expand_as(rows)
+    zeros = rows.new_zeros(count + 1, rows.shape[1])
+    result = zeros.scatter_reduce(0, columns, rows, "amax", include_self=False)
+    places = torch.arange(rows.shape[0]).unsqueeze(1)
+    hit = torch.where(rows == result.gather(0, columns), places, rows.shape[0] - 1)
+    none = zeros.to(torch.int64)
+    first = none.scatter_reduce(0, columns, hit, "amin", include_self=False)[:count]
+    return result[:count], indices.index_select(0, first.reshape(-1)).reshape(first.shape)
+
+
+@decomposes(aten._embedding_bag_backward.default)
+def _embedding_bag_backward(
+    grad: Any,
+    indices: Any,
+    offsets: Any,
+    offset2bag: Any,
+    bag_size: Any,
+    maximum_indices: Any,
+    num_weights: Any,
+    scale_grad_by_freq: bool,
+    mode: int,
+    sparse: bool,
+    per_sample_weights: Any,
+    padding_idx: int = -1,
+) -> Any:
+    """The dense gradient: a compiled program has no sparse tensors."""
+    bag, _ = _bags(offsets, indices.shape[0], False)
+    bag = bag.clamp(max=bag_size.shape[0] - 1)
+    return _embedding_bag_dense_backward(
+        grad,
+        indices,
+        bag,
+        bag_size,
+        maximum_indices,
+        num_weights,
+        scale_grad_by_freq,
+        mode,
+        per_sample_weights,
+        padding_idx,
+    )
+
+
+@decomposes(aten._embedding_bag_dense_backward.default)
+def _embedding_bag_dense_backward(
+    grad: Any,
+    indices: Any,
+    offset2bag: Any,
+    bag_size: Any,
+    maximum_indices: Any,
+    num_weights: Any,
+    scale_grad_by_freq: bool,
+    mode: int,
+    per_sample_weights: Any,
+    padding_idx: int = -1,
+) -> Any:
+    """What flows back to a bag goes to its rows; of a maximum to the row it came from."""
+    zeros = grad.new_zeros(num_weights, grad.shape[1])
+    if mode == MAX:
+        filled = torch.where((bag_size > 0).unsqueeze(1), grad, 0.0)
+        return zeros.scatter_add(0, maximum_indices, filled)
+    if mode == MEAN:
+        grad = grad / bag_size.clamp(min=1).unsqueeze(1).to(grad.dtype)
+    rows = grad.index_select(0, offset2bag)
+    if per_sample_weights is not None:
+        rows = rows * per_sample_weights.unsqueeze(1)
+    if scale_grad_by_freq:
+        times = (indices.unsqueeze(1) == indices).to(rows.dtype).sum(1)
+        rows = rows / times.unsqueeze(1)
+    rows = torch.where((indices != padding_idx).unsqueeze(1), rows, 0.0)
+    return zeros.index_add(0, indices, rows)
+
+
+@decomposes(aten._embedding_bag_per_sample_weights_backward.default)
+def _embedding_bag_per_sample_weights_backward(
+    grad: Any,
+    weight: Any,
+    indices: Any,
+    offsets: Any,
+    offset2bag: Any,
+    mode: int,
+    padding_idx: int = -1,
+) -> Any:
+    """Of each row, its product with what flows back to its bag."""
+    bag, _ = _bags(offsets, indices.shape[0], False)
+    bag = bag.clamp(max=grad.shape[0] - 1)
+    products = (grad.index_select(0, bag) * weight.index_select(0, indices)).sum(1)
+    return torch.where(indices != padding_idx, products, 0.0)

@@ -1,0 +1,233 @@
+"""Losses, distances, and their gradients where PyTorch leaves them to kernels."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+import torch
+import torch.nn.modules.linear_cross_entropy
+from torch.nn import functional
+
+from torch2mlir.transforms.decompositions.registry import decomposes
+
+aten = torch.ops.aten
+
+_MEAN, _SUM = 1, 2
+"""How ``aten`` numbers the reductions of a loss."""
+
+
+# distances
+
+
+def _norm(difference: Any, p: float) -> Any:
+    """The p-norm over the last dimension; p = 0 counts what is not zero."""
+    if p == 0:
+        return (difference != 0).to(difference.dtype).sum(-1)
+    size = difference.abs()
+    if p == 1:
+        return size.sum(-1)
+    if p == 2:
+        return (difference * difference).sum(-1).sqrt()
+    if p == inf:
+        return size.amax(-1)
+    return (size**p).sum(-1) ** (1.0 / p)
+
+
+def _norm_slope(difference: Any, distance: Any, p: float) -> Any:
+    """The derivative of a norm by each difference; zero where the distance is, as PyTorch has it."""
+    distance = distance.unsqueeze(-1)
+    if p == 0:
+        return torch.zeros_like(difference)
+    if p == 1:
+        return difference.sign()
+    if p == inf:
+        return difference.sign() * (difference.abs() == distance)
+    if p == 2:
+        return torch.where(distance == 0, 0.0, difference / distance)
+    powers = difference.sign() * difference.abs() ** (p - 1) / distance ** (p - 1)
+    return torch.where((distance == 0) | (difference == 0), 0.0, powers)
+
+
+@decomposes(aten._cdist_forward.default)
+def _cdist_forward(x1: Any, x2: Any, p: float, compute_mode: int | None) -> Any:
+    """Distances of all rows of two batches of matrices."""
+    if isinstance(x1.shape[-1], int) and x1.shape[-1] == 0:
+        batch = torch.broadcast_shapes(x1.shape[:-2], x2.shape[:-2])
+        return x1.new_zeros([*batch, x1.shape[-2], x2.shape[-2]])
+    return _norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p)
+
+
+@decomposes(aten._cdist_backward.default)
+def _cdist_backward(grad: Any, x1: Any, x2: Any, p: float, distance: Any) -> Any:
+    slope = _norm_slope(x1.unsqueeze(-2) - x2.unsqueeze(-3), distance, p)
+    return (grad.unsqueeze(-1) * slope).sum(-2)
+
+
+def _pairs(x: Any) -> tuple[Any, Any]:
+    """The first and the second row of every pair of different rows, in integers: ``triu_indices`` takes a root."""
+    count = x.shape[0]
+    rows = torch.arange(count)
+    starts = rows * (count - 1) - torch.div(rows * (rows - 1), 2, rounding_mode="floor")
+    pairs = torch.arange(count * (count - 1) // 2)
+    first = (starts <= pairs.unsqueeze(1))[:, : count - 1].to(torch.int64).sum(1) - 1
+    return first, pairs - starts.index_select(0, first) + first + 1
+
+
+@decomposes(aten._pdist_forward.default)
+def _pdist_forward(x: Any, p: float = 2.0) -> Any:
+    """Distances of all pairs of rows, as the upper triangle of a matrix in row-major order."""
+    first, second = _pairs(x)
+    return _norm(x.index_select(0, first) - x.index_select(0, second), p)
+
+
+@decomposes(aten._pdist_backward.default)
+def _pdist_backward(grad: Any, x: Any, p: float, distance: Any) -> Any:
+    first, second = _pairs(x)
+    difference = x.index_select(0, first) - x.index_select(0, second)
+    pull = grad.unsqueeze(-1) * _norm_slope(difference, distance, p)
+    return torch.zeros_like(x).index_add(0, first, pull).index_add(0, second, -pull)
+
+
+# margins
+
+
+@decomposes(aten.multi_margin_loss_backward.default)
+def _multi_margin_loss_backward(
+    grad: Any,
+    x: Any,
+    target: Any,
+    p: Any,
+    margin: Any,
+    weight: Any = None,
+    reduction: int = _MEAN,
+) -> Any:
+    """``sum over j != y of max(0, margin - x[y] + x[j]) ** p / classes``, weighted by the target's class."""
+    rows, labels = torch.atleast_2d(x), target.reshape(-1, 1)
+    classes = rows.shape[1]
+    reach = margin - rows.gather(1, labels) + rows
+    others = torch.arange(classes) != labels
+    share = torch.ones_like(reach) if p == 1 else 2 * reach
+    share = torch.where((reach > 0) & others, share, 0.0) / classes
+    if weight is not None:
+        share = share * weight.index_select(0, labels.reshape(-1)).unsqueeze(1)
+    if reduction == _MEAN:
+        share = share / rows.shape[0]
+    pull = torch.where(others, share, -share.sum(1, keepdim=True))
+    return (pull * grad.reshape(-1, 1)).reshape(x.shape)
+
+
+def _label_margins(rows: Any, labels: Any) -> tuple[Any, Any, Any]:
+    """``1 - x[t] + x[j]`` as ``[n, t, j]``, which targets come before the first -1, and which j are targets."""
+    valid = (labels < 0).to(torch.int64).cumsum(1) == 0
+    reach = 1 - rows.gather(1, labels.clamp(min=0)).unsqueeze(2) + rows.unsqueeze(1)
+    hits = (labels.unsqueeze(2) == torch.arange(rows.shape[1])) & valid.unsqueeze(2)
+    return reach, valid, hits.any(1)
+
+
+@decomposes(aten.multilabel_margin_loss_forward.default)
+def _multilabel_margin_loss_forward(x: Any, target: Any, reduction: int) -> Any:
+    """``sum of max(0, 1 - x[t] + x[j]) / classes`` for all targets t and all classes j that are none.
+
+    PyTorch's decomposition takes targets behind the first -1 for class 0.
+    """
+    rows, labels = torch.atleast_2d(x), torch.atleast_2d(target)
+    reach, valid, is_target = _label_margins(rows, labels)
+    counted = valid.unsqueeze(2) & ~is_target.unsqueeze(1)
+    loss = torch.where(counted, reach.clamp(min=0), 0.0).sum([1, 2]) / rows.shape[1]
+    marks = is_target.to(x.dtype).reshape(target.shape)
+    if reduction == _MEAN:
+        return loss.mean(), marks
+    return (loss.sum() if reduction == _SUM or x.dim() < 2 else loss), marks
+
+
+@decomposes(aten.multilabel_margin_loss_backward.default)
+def _multilabel_margin_loss_backward(
+    grad: Any, x: Any, target: Any, reduction: int, is_target: Any
+) -> Any:
+    """Every positive margin pulls its class down and its target up."""
+    rows, labels = torch.atleast_2d(x), torch.atleast_2d(target)
+    reach, valid, targets = _label_margins(rows, labels)
+    counted = (reach > 0) & valid.unsqueeze(2) & ~targets.unsqueeze(1)
+    pairs = counted.to(x.dtype) / rows.shape[1]
+    if reduction == _MEAN:
+        pairs = pairs / rows.shape[0]
+    pull = pairs.sum(1).scatter_add(1, labels.clamp(min=0), -pairs.sum(2))
+    return (pull * grad.reshape(-1, 1)).reshape(x.shape)
+
+
+# a linear layer and its cross entropy
+
+
+@decomposes(torch.ops.torch_nn._linear_cross_entropy_batch_chunked.default)
+def _linear_cross_entropy(
+    x: Any,
+    linear_weight: Any,
+    target: Any,
+    linear_bias: Any,
+    weight: Any,
+    reduction: str,
+    ignore_index: int,
+    label_smoothing: float,
+    batch_chunk_size: int,
+    acc_policy: str,
+    acc_dtype: Any,
+    allow_retain_graph: bool,
+    compute_input_grad: bool,
+    compute_linear_weight_grad: bool,
+    compute_linear_bias_grad: bool,
+) -> Any:
+    """The loss of ``linear(x)`` and, as far as asked for, its gradients; chunks are the engine's own affair."""
+    logits = functional.linear(x, linear_weight, linear_bias)
+    loss = functional.cross_entropy(
+        logits,
+        target,
+        weight,
+        ignore_index=ignore_index,
+        reduction=reduction,
+        label_smoothing=label_smoothing,
+    )
+    pull = _cross_entropy_slope(logits, target, weight, reduction, ignore_index, label_smoothing)
+    none = x.new_zeros(0, 0)
+    return (
+        loss,
+        pull @ linear_weight if compute_input_grad else none,
+        pull.t() @ x if compute_linear_weight_grad else none,
+        pull.sum(0) if compute_linear_bias_grad else x.new_zeros(0),
+    )
+
+
+def _cross_entropy_slope(
+    logits: Any, target: Any, weight: Any, reduction: str, ignore_index: int, smoothing: float
+) -> Any:
+    """The derivative of the cross entropy by the logits ``[n, classes]``."""
+    classes = logits.shape[1]
+    weights = torch.ones_like(logits[0]) if weight is None else weight
+    kept = target != ignore_index
+    label = torch.where(kept, target, 0)
+    probability = torch.softmax(logits, 1)
+    hit = (torch.arange(classes) == label.unsqueeze(1)).to(logits.dtype)
+    of_target = weights.index_select(0, label).unsqueeze(1)
+    slope = (1 - smoothing) * of_target * (probability - hit)
+    slope = slope + smoothing / classes * (probability * weights.sum() - weights)
+    slope = torch.where(kept.unsqueeze(1), slope, 0.0)
+    if reduction == "mean":
+        slope = slope / torch.where(kept, of_target.squeeze(1), 0.0).sum()
+    return slope
+
+
+@decomposes(torch.ops.torch_nn._linear_cross_entropy_batch_chunked_no_reduction.default)
+def _linear_cross_entropy_of_each(
+    x: Any,
+    linear_weight: Any,
+    target: Any,
+    linear_bias: Any,
+    weight: Any,
+    ignore_index: int,
+    *_: Any,
+) -> Any:
+    """One loss for each row."""
+    logits = functional.linear(x, linear_weight, linear_bias)
+    return functional.cross_entropy(
+        logits, target, weight, ignore_index=ignore_index, reduction="none"
+    )
