@@ -84,7 +84,8 @@ Output = UserOutput | ConstantOutput
 class Signature:
     """The calling convention of a captured program.
 
-    The function takes the user inputs, then the state inputs, then the seed if it draws random numbers. It returns the mutations, then the user outputs.
+    The function takes the user inputs, then the state inputs, then the seed if it draws random numbers. It returns the
+    mutations, then the user outputs.
     Constant inputs and outputs exist only here. ``in_spec`` and ``out_spec`` are the pytrees of the call and of its
     result; ``ranges`` bounds the symbols that sizes are expressed in.
     """

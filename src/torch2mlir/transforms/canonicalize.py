@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.dialects.builtin import ModuleOp, bf16, f16, f32, f64
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.traits import Pure
 
@@ -27,6 +27,25 @@ def _same_shape(op: Operation, values: Values) -> SSAValue | None:
     type = op.results[0].type
     known = isinstance(type, AnyTensorType) and type.sizes is not None and None not in type.sizes
     return _same_type(op, values) if known else None
+
+
+def _conversion(op: Operation, values: Values) -> SSAValue | None:
+    """To the same type, or back to the type that a wider float was made from: widening loses nothing."""
+    x = op.operands[0]
+    inner = x.owner
+    if isinstance(inner, Operation) and inner.name == op.name:
+        original, wider = inner.operands[0].type, x.type
+        if original == op.results[0].type and _widens(original, wider):
+            return inner.operands[0]
+    return _same_type(op, values)
+
+
+_WIDER = {f32: (f64,), f16: (f32, f64), bf16: (f32, f64)}
+
+
+def _widens(narrow: Attribute, wide: Attribute) -> bool:
+    types = isinstance(narrow, AnyTensorType) and isinstance(wide, AnyTensorType)
+    return types and wide.dtype in _WIDER.get(narrow.dtype, ())  # type: ignore[attr-defined]
 
 
 def _permutation(op: Operation, values: Values) -> SSAValue | None:
@@ -88,7 +107,7 @@ _FOLDS: dict[str, Callable[[Operation, Values], SSAValue | None]] = {
     "torch.aten.squeeze.dims": _same_shape,
     "torch.aten.permute": _permutation,
     "torch.aten.slice.Tensor": _whole_slice,
-    "torch.prims.convert_element_type": _same_type,
+    "torch.prims.convert_element_type": _conversion,
     "torch.aten.repeat": _same_shape,
     "torch.prims.real": _part_of_complex(0),
     "torch.prims.imag": _part_of_complex(1),

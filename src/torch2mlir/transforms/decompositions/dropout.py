@@ -74,7 +74,12 @@ def _feature_alpha_dropout(a: Any, p: Any, train: Any) -> Any:
 
 @decomposes(aten.rrelu_with_noise_functional.default)
 def _rrelu_with_noise(
-    a: Any, noise: Any, lower: Any = 0.125, upper: Any = 1 / 3, training: Any = False, **_: Any
+    a: Any,
+    noise: Any,
+    lower: Any = 0.125,
+    upper: Any = 1 / 3,
+    training: Any = False,
+    generator: None = None,
 ) -> Any:
     """A slope drawn for each negative element in training, the mean one otherwise; the noise is the slope."""
     if not training:
@@ -86,13 +91,22 @@ def _rrelu_with_noise(
 
 @decomposes(aten.rrelu_with_noise.default)
 def _rrelu(
-    a: Any, noise: Any, lower: Any = 0.125, upper: Any = 1 / 3, training: Any = False, **_: Any
+    a: Any,
+    noise: Any,
+    lower: Any = 0.125,
+    upper: Any = 1 / 3,
+    training: Any = False,
+    generator: None = None,
 ) -> Any:
     return _rrelu_with_noise(a, noise, lower, upper, training)[0]
 
 
 @decomposes(aten.rrelu.default)
 def _rrelu_alone(
-    a: Any, lower: Any = 0.125, upper: Any = 1 / 3, training: Any = False, **_: Any
+    a: Any,
+    lower: Any = 0.125,
+    upper: Any = 1 / 3,
+    training: Any = False,
+    generator: None = None,
 ) -> Any:
     return _rrelu_with_noise(a, torch.empty_like(a), lower, upper, training)[0]

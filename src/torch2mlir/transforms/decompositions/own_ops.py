@@ -1,4 +1,4 @@
-"""Operators of ``torch.library``, the user's own: what they take, and the Python body that computes them from others."""
+"""The user's own operators, of ``torch.library``: what they take, and the Python body that computes them."""
 
 from __future__ import annotations
 

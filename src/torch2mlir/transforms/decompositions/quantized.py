@@ -1,3 +1,292 @@
-"""Quantization as arithmetic on integers and floats: ``quantized_decomposed`` ops and fake quantization."""
+"""Quantization as arithmetic on integers and floats: ``quantized_decomposed`` ops and fake quantization.
+
+The formulas are those of PyTorch's ``torch/ao/quantization/fx/_decomposed.py`` and ``FakeQuantizeCore.cpp``. PyTorch's
+own Python kernels ask for elements (``.item()``) or transpose where a broadcast does; a PyTorch program that has not
+imported ``torch.ao.quantization`` knows none of the ``quantized_decomposed`` ops, so they go by their names.
+"""
 
 from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from torch2mlir.transforms.decompositions.registry import decomposes, decomposes_named
+
+aten = torch.ops.aten
+_NAMESPACE = "torch.quantized_decomposed."
+
+
+def _rounded(a: torch.Tensor, scale: Any, zero_point: Any) -> torch.Tensor:
+    """The quantized value before it is clamped; half precision is computed in float32."""
+    inverse = 1.0 / scale
+    return torch.round(a.to(torch.float32) * inverse) + zero_point
+
+
+def _single(parameter: torch.Tensor) -> torch.Tensor:
+    """A parameter of one element as a scalar in float32.
+
+    Scales are float64 by type and float32 by value: that is how ``choose_qparams`` makes them.
+    """
+    return parameter.reshape(()).to(torch.float32)
+
+
+def _along(parameter: torch.Tensor, axis: int, rank: int) -> torch.Tensor:
+    """One parameter per channel, to be broadcast over the other axes."""
+    sizes: list[Any] = [1] * rank
+    sizes[axis] = parameter.shape[0]
+    return parameter.reshape(sizes)
+
+
+# one scale for the whole tensor
+
+
+@decomposes_named(_NAMESPACE + "quantize_per_tensor")
+def _quantize(a: Any, scale: Any, zero_point: Any, low: Any, high: Any, dtype: Any) -> Any:
+    return _rounded(a, scale, zero_point).clamp(low, high).to(dtype)
+
+
+@decomposes_named(_NAMESPACE + "quantize_per_tensor.tensor")
+def _quantize_by_tensors(
+    a: Any, scale: Any, zero_point: Any, low: Any, high: Any, dtype: Any
+) -> Any:
+    return _quantize(a, _single(scale), _single(zero_point), low, high, dtype)
+
+
+@decomposes_named(_NAMESPACE + "quantize_per_tensor.tensor2")
+def _quantize_all_tensors(
+    a: Any, scale: Any, zero_point: Any, low: Any, high: Any, dtype: Any
+) -> Any:
+    return _quantize_by_tensors(a, scale, zero_point, _single(low), _single(high), dtype)
+
+
+@decomposes_named(_NAMESPACE + "dequantize_per_tensor")
+def _dequantize(
+    a: Any,
+    scale: Any,
+    zero_point: Any,
+    low: Any,
+    high: Any,
+    dtype: Any,
+    *,
+    out_dtype: Any = None,
+) -> Any:
+    return (a.to(out_dtype or torch.float32) - zero_point) * scale
+
+
+@decomposes_named(
+    _NAMESPACE + "dequantize_per_tensor.tensor", _NAMESPACE + "dequantize_per_tensor.tensor2"
+)
+def _dequantize_by_tensors(
+    a: Any,
+    scale: Any,
+    zero_point: Any,
+    low: Any,
+    high: Any,
+    dtype: Any,
+    *,
+    out_dtype: Any = None,
+) -> Any:
+    return _dequantize(
+        a, _single(scale), _single(zero_point), low, high, dtype, out_dtype=out_dtype
+    )
+
+
+def _extent(a: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Smallest and largest element, widened to hold zero, each as a tensor of one element."""
+    flat = a.reshape(-1)
+    return flat.amin(0, keepdim=True).clamp(max=0), flat.amax(0, keepdim=True).clamp(min=0)
+
+
+@decomposes_named(_NAMESPACE + "choose_qparams.tensor")
+def _choose(a: Any, low: Any, high: Any, eps: Any, dtype: Any) -> Any:
+    smallest, largest = _extent(a)
+    scale = ((largest - smallest) / float(high - low)).clamp(min=eps)
+    zero_point = low - torch.round(smallest / scale).to(torch.int32)
+    return scale.to(torch.float64), zero_point.clamp(low, high).to(torch.int64)
+
+
+@decomposes_named(_NAMESPACE + "choose_qparams_symmetric.tensor")
+def _choose_symmetric(a: Any, low: Any, high: Any, eps: Any, dtype: Any) -> Any:
+    smallest, largest = _extent(a)
+    scale = torch.maximum(-smallest, largest) / (float(high - low) / 2)
+    middle = 128 if dtype is torch.uint8 else 0
+    zero_point = torch.full((1,), middle, dtype=torch.int64)
+    return scale.clamp(min=eps).to(torch.float64), zero_point
+
+
+# one scale per channel
+
+
+@decomposes_named(_NAMESPACE + "quantize_per_channel")
+def _quantize_channels(
+    a: Any, scales: Any, zero_points: Any, axis: Any, low: Any, high: Any, dtype: Any
+) -> Any:
+    scales, zero_points = (_along(p, axis, a.dim()) for p in (scales, zero_points))
+    return _rounded(a, scales, zero_points).clamp(low, high).to(dtype)
+
+
+@decomposes_named(_NAMESPACE + "dequantize_per_channel")
+def _dequantize_channels(
+    a: Any,
+    scales: Any,
+    zero_points: Any,
+    axis: Any,
+    low: Any,
+    high: Any,
+    dtype: Any,
+    *,
+    out_dtype: Any = None,
+) -> Any:
+    if zero_points is not None:
+        a = a - _along(zero_points, axis, a.dim())
+    return (a * _along(scales, axis, a.dim())).to(out_dtype or torch.float32)
+
+
+@decomposes_named(_NAMESPACE + "fake_quant_per_channel")
+def _fake_quantize_decomposed(
+    a: Any, scales: Any, zero_points: Any, axis: Any, low: Any, high: Any
+) -> Any:
+    return _fake_quantize_channels(a, scales.to(torch.float32), zero_points, axis, low, high)[0]
+
+
+# one scale per row, or per group of elements in a row
+
+
+@decomposes_named(_NAMESPACE + "choose_qparams_per_token")
+def _choose_per_token(a: Any, dtype: Any) -> Any:
+    """In float32, as PyTorch's kernel gives them (its shape function says float64 and int64)."""
+    largest = a.abs().amax(-1, keepdim=True)
+    largest = largest.to(torch.float32) if largest.dtype is torch.float16 else largest
+    scales = largest.clamp(min=1e-5) / 127
+    return scales, torch.zeros_like(scales)
+
+
+@decomposes_named(
+    _NAMESPACE + "choose_qparams_per_token_asymmetric",
+    _NAMESPACE + "_choose_qparams_per_token_asymmetric_impl",
+)
+def _choose_per_token_asymmetric(a: Any, dtype: Any) -> Any:
+    """Into -128 to 127, the zero point at the end that rounds less."""
+    low, high = -128, 127
+    smallest = a.amin(-1, keepdim=True).clamp(max=0)
+    largest = a.amax(-1, keepdim=True).clamp(min=0)
+    scale = ((largest - smallest) / float(high - low)).clamp(min=torch.finfo(torch.float32).eps)
+    bottom, top = smallest / scale, largest / scale
+    zero_point = torch.where((low + bottom) + (high + top) > 0, low - bottom, high - top)
+    return scale.to(torch.float64), zero_point.clamp(low, high).round().to(torch.int64)
+
+
+def _rounded_together(a: torch.Tensor, scales: Any, zero_points: Any) -> torch.Tensor:
+    """As :func:`_rounded`, with the zero point added before rounding."""
+    return torch.round(a * (1.0 / scales) + zero_points)
+
+
+@decomposes_named(_NAMESPACE + "quantize_per_token")
+def _quantize_tokens(a: Any, scales: Any, zero_points: Any, low: Any, high: Any, dtype: Any) -> Any:
+    return _rounded_together(a, scales, zero_points).clamp(low, high).to(dtype)
+
+
+@decomposes_named(_NAMESPACE + "dequantize_per_token")
+def _dequantize_tokens(
+    a: Any, scales: Any, zero_points: Any, low: Any, high: Any, dtype: Any, out_dtype: Any
+) -> Any:
+    return ((a - zero_points) * scales).to(out_dtype)
+
+
+def _grouped(a: torch.Tensor, scales: torch.Tensor, group_size: int) -> torch.Tensor:
+    """Rows of one group each; a single scale in a row shorter than a group is the row's."""
+    if scales.shape[-1] == 1 and group_size > a.shape[-1]:
+        group_size = a.shape[-1]
+    return a.reshape(-1, group_size)
+
+
+@decomposes_named(_NAMESPACE + "quantize_per_channel_group")
+def _quantize_groups(
+    a: Any,
+    scales: Any,
+    zero_points: Any,
+    low: Any,
+    high: Any,
+    dtype: Any,
+    group_size: Any = 128,
+) -> Any:
+    groups = _grouped(a, scales, group_size)
+    rounded = _rounded_together(groups, scales.reshape(-1, 1), zero_points.reshape(-1, 1))
+    return rounded.clamp(low, high).to(dtype).reshape(a.shape)
+
+
+@decomposes_named(_NAMESPACE + "dequantize_per_channel_group")
+def _dequantize_groups(
+    a: Any,
+    scales: Any,
+    zero_points: Any,
+    low: Any,
+    high: Any,
+    dtype: Any,
+    group_size: Any = 128,
+    out_dtype: Any = torch.float32,
+) -> Any:
+    groups = _grouped(a, scales, group_size)
+    if zero_points is not None:
+        groups = groups - zero_points.reshape(-1, 1)
+    return (groups * scales.reshape(-1, 1)).reshape(a.shape).to(out_dtype)
+
+
+@decomposes_named(_NAMESPACE + "convert_element_type.no_fuse")
+def _converted(a: Any, dtype: Any) -> Any:
+    return a.to(dtype)
+
+
+# fake quantization: to the quantized value and back, all in floats
+
+
+def _fake(
+    a: torch.Tensor, scale: Any, zero_point: Any, low: int, high: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The value that is left, and where nothing was clamped."""
+    rounded = _rounded(a, scale, zero_point)
+    back = (rounded.clamp(low, high) - zero_point) * scale
+    return back.to(a.dtype), (rounded >= low) & (rounded <= high)
+
+
+@decomposes(aten.fake_quantize_per_tensor_affine_cachemask.default)
+def _fake_quantize(a: Any, scale: Any, zero_point: Any, low: Any, high: Any) -> Any:
+    return _fake(a, scale, zero_point, low, high)
+
+
+@decomposes(aten._fake_quantize_per_tensor_affine_cachemask_tensor_qparams.default)
+def _fake_quantize_by_tensors(
+    a: Any, scale: Any, zero_point: Any, enabled: Any, low: Any, high: Any
+) -> Any:
+    value, inside = _fake(a, _single(scale), _single(zero_point), low, high)
+    on = enabled.reshape(()) != 0
+    return torch.where(on, value, a), inside | ~on
+
+
+@decomposes(aten.fake_quantize_per_channel_affine_cachemask.default)
+def _fake_quantize_channels(
+    a: Any, scales: Any, zero_points: Any, axis: Any, low: Any, high: Any
+) -> Any:
+    scales, zero_points = (_along(p, axis, a.dim()) for p in (scales, zero_points))
+    return _fake(a, scales, zero_points.to(torch.float32), low, high)
+
+
+def _learned(zero_point: torch.Tensor, low: int, high: int) -> torch.Tensor:
+    """A zero point that is trained is any number; the nearest integer in range is used."""
+    return torch.round(zero_point.to(torch.float32)).clamp(low, high)
+
+
+@decomposes(aten._fake_quantize_learnable_per_tensor_affine.default)
+def _fake_quantize_learned(
+    a: Any, scale: Any, zero_point: Any, low: Any, high: Any, factor: Any = 1.0
+) -> Any:
+    return _fake(a, _single(scale), _learned(zero_point.reshape(()), low, high), low, high)[0]
+
+
+@decomposes(aten._fake_quantize_learnable_per_channel_affine.default)
+def _fake_quantize_learned_channels(
+    a: Any, scales: Any, zero_points: Any, axis: Any, low: Any, high: Any, factor: Any = 1.0
+) -> Any:
+    zero_points = _learned(zero_points, low, high)
+    return _fake_quantize_channels(a, scales, zero_points, axis, low, high)[0]

@@ -15,6 +15,8 @@ from torch2mlir.transforms.core_ops import CORE_OPS, IDENTITIES, PARTLY_CORE
 
 Decomposition = Callable[..., Any]
 _OURS: dict[OpOverload, Decomposition] = {}
+_NAMED: dict[str, Decomposition] = {}
+"""The same for operators that exist only once their library has been imported, by dialect name."""
 
 
 def decomposes(*overloads: OpOverload) -> Callable[[Decomposition], Decomposition]:
@@ -24,6 +26,16 @@ def decomposes(*overloads: OpOverload) -> Callable[[Decomposition], Decompositio
         for overload in overloads:
             _OURS[overload] = function
         table.cache_clear()
+        return function
+
+    return register
+
+
+def decomposes_named(*names: str) -> Callable[[Decomposition], Decomposition]:
+    """As :func:`decomposes`, for operators of a library that may not have been imported: ``torch.mylib.op``."""
+
+    def register(function: Decomposition) -> Decomposition:
+        _NAMED.update(dict.fromkeys(names, function))
         return function
 
     return register
@@ -63,7 +75,7 @@ def table() -> dict[Any, Decomposition]:
 
 def find_decomposition(overload: OpOverload) -> Decomposition | None:
     """The function that computes an operator from others, or None."""
-    known = table().get(overload)
+    known = table().get(overload) or _NAMED.get(op_name(overload))
     if known is not None:
         return known
     composite = torch._C.DispatchKey.CompositeImplicitAutograd
