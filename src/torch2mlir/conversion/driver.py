@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any, ClassVar
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import FunctionType, ModuleOp
+from xdsl.dialects.builtin import FunctionType, ModuleOp, i1
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
@@ -73,6 +73,8 @@ class FunctionConversion:
                 return [self.result(operand) for operand in op.operands]
             if (convert := CONTROL_FLOW.get(type(op))) is not None:
                 convert(self, op)
+            elif isinstance(op, core.RuntimeAssertOp):
+                self._convert_assertion(op)
             elif not isinstance(op, _SKIPPED):
                 self._convert(op)
         return []
@@ -180,6 +182,13 @@ class FunctionConversion:
         if isinstance(value, bool | float):
             return self.lower.splat(value, (), DTYPES[operand.type]).value
         return self.lower.fail(f"a {operand.type} cannot be returned")
+
+    def _convert_assertion(self, op: core.RuntimeAssertOp) -> None:
+        """Where a dialect has no word for it, violating it is undefined, as an index out of range is."""
+        function = self.functions.get(op.name)
+        if function is not None:
+            condition = self.lower.operand(self.operand(op.operands[0]), i1)
+            function(self.lower, condition, op.properties["message"])
 
     def _convert(self, op: Operation) -> None:
         lower = self.lower

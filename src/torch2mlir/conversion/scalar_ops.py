@@ -38,6 +38,8 @@ _TENSOR_OPS: dict[str, tuple[str, tuple[Any, ...]]] = {
     "aten.Float": ("", ()),
     "aten.Int": ("", ()),
     "aten.Bool": ("", ()),
+    "aten.item": ("", ()),
+    "aten._local_scalar_dense": ("", ()),
 }
 """Scalar op without overload -> tensor op, and its further arguments; an empty name only converts."""
 
@@ -78,7 +80,7 @@ def lower_scalar_op(
 
 def _as_tensor(lower: Lowering, operand: Operand) -> Tensor:
     if isinstance(operand, Tensor):
-        return operand
+        return lower.reshape(operand, ())
     if isinstance(operand, Scalar):
         return lower.splat(operand, (), operand.dtype)
     dtype = f64 if isinstance(operand, float) else i1 if isinstance(operand, bool) else si64

@@ -84,7 +84,7 @@ _REASONS: tuple[tuple[str, str], ...] = (
         "a fused optimizer: torch.optim writes the same with foreach=True or False",
     ),
     (
-        "*unique* item _local_scalar_dense is_nonzero equal allclose masked_select nonzero"
+        "*unique* is_nonzero equal allclose masked_select nonzero"
         " nonzero_numpy argwhere repeat_interleave.Tensor bincount histogramdd* _histogramdd*",
         "its result depends on the elements of a tensor",
     ),

@@ -19,6 +19,7 @@ _LOCATIONS: dict[str, str] = {
         "torch2mlir.transforms.lower_to_backend_contract:LowerToBackendContractPass"
     ),
     "torch-refine-types": "torch2mlir.transforms.refine_types:RefineTypesPass",
+    "torch-run-time-positions": ("torch2mlir.transforms.run_time_positions:RunTimePositionsPass"),
     "torch-seed-random-ops": "torch2mlir.transforms.seed_random_ops:SeedRandomOpsPass",
     "torch-split-complex-ops": "torch2mlir.transforms.split_complex:SplitComplexOpsPass",
     "torch-weights-as-arguments": "torch2mlir.transforms.weights_as_arguments:WeightsAsArgumentsPass",

@@ -132,7 +132,7 @@ SCALAR_OPS: frozenset[str] = frozenset(
         " aten.ceil.float aten.floor.float aten.add.float aten.sub.float aten.mul.float aten.div.float"
         " aten.mul.int_float aten.mul.float_int aten.pow.int aten.pow.float aten.pow.int_float aten.pow.float_int"
         " aten.sqrt.int aten.sqrt.float aten.eq.int aten.ne.int aten.lt.int aten.le.int aten.gt.int aten.ge.int"
-        " aten.Bool.Tensor prim.ListUnpack"
+        " aten.Complex.float_float aten.Bool.Tensor aten.item aten._local_scalar_dense prim.ListUnpack"
     )
 )
 """Arithmetic on Python numbers; allowed by the contract beside the core ops."""

@@ -27,8 +27,6 @@ DATA_DEPENDENT = {
         "nonzero",
         "nonzero_numpy",
         "masked_select",
-        "_local_scalar_dense",
-        "item",
         "unique_consecutive",
         "unique_dim",
         "_unique2",
@@ -146,9 +144,11 @@ class LowerToBackendContractPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         from torch2mlir.transforms.decompose_complex_ops import DecomposeComplexOpsPass
         from torch2mlir.transforms.refine_types import RefineTypesPass
+        from torch2mlir.transforms.run_time_positions import RunTimePositionsPass
         from torch2mlir.transforms.seed_random_ops import SeedRandomOpsPass
 
         RefineTypesPass().apply(ctx, op)
+        RunTimePositionsPass().apply(ctx, op)
         CanonicalizePass().apply(ctx, op)
         DecomposeComplexOpsPass(self.backend_legal_ops).apply(ctx, op)
         SeedRandomOpsPass(self.backend_legal_ops).apply(ctx, op)

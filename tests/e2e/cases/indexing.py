@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from tests.e2e.registry import b1, bf16, case, f16, f32, f64, i32, i64
+from tests.e2e.registry import b1, bf16, case, f16, f32, f64, i32, i64, program
 
 
 def _assign_columns(x: torch.Tensor, columns: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
@@ -183,3 +183,19 @@ case(
     lambda x: (x.unsqueeze(-1) > torch.linspace(-1, 1, 5)).sum(-1),
     f32("B"),
 )
+
+
+@program(f32("B", 3), i64(low=-2, high=2))
+def select_at_a_read_position(x: torch.Tensor, i: torch.Tensor) -> torch.Tensor:
+    return x.select(0, i.item()) + i.item()
+
+
+@program(f32("B", 6), i64(low=0, high=4))
+def window_at_a_read_position(x: torch.Tensor, i: torch.Tensor) -> torch.Tensor:
+    start = i.item()
+    torch._check(start >= 0)
+    torch._check(start + 2 <= 6)
+    return x[:, start : start + 2]
+
+
+case("number_read_from_a_tensor", lambda x, y: x * y.item() + y.item(), f32("B", 3), f32(1))

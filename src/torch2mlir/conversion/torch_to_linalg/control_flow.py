@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects import scf, tensor
+from xdsl.dialects import cf, scf, tensor
 from xdsl.dialects.builtin import TensorType, i1, i64
 from xdsl.ir import Attribute, Region, SSAValue
 
@@ -69,3 +69,10 @@ def _while(lower: LinalgLowering, loop: Loop) -> Sequence[SSAValue]:
     ]
     op = lower.emit(scf.WhileOp, carried.initial, types, regions=regions)
     return op.results[len(types) - len(loop.initial) :]
+
+
+@lowers("runtime.assert")
+def runtime_assert(lower: LinalgLowering, condition: Tensor, message: Attribute) -> None:
+    """Stops the program with a message unless the condition holds."""
+    holds = lower.scalars.extract(condition, [])
+    lower.emit(cf.AssertOp, [holds.value], [], {"msg": message})

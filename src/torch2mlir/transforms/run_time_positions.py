@@ -1,0 +1,121 @@
+"""``torch-run-time-positions``: parts of a tensor at positions that are read from tensors become indexing by tensors.
+
+``x[i]`` with a rank-0 tensor ``i`` is captured as ``select(x, 0, item(i))``, and a window ``x[i:i+2]`` as a slice. The
+dialects' slices have constant offsets; what they have for positions known at run time is gathering.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import IntegerType, ModuleOp, Signedness
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from torch2mlir.dialects.torch import core
+from torch2mlir.dialects.torch import types as t
+from torch2mlir.dialects.torch.values import Unknown, Values
+from torch2mlir.frontends import dtypes
+from torch2mlir.frontends.fx.constants import ConstantPool, list_type
+
+_INDEX = IntegerType(64, Signedness.SIGNED)
+
+
+class _Rewriter:
+    """Replaces one op by ops before it."""
+
+    def __init__(self, op: Operation, block: Block, values: Values) -> None:
+        self.op, self.block, self.values = op, block, values
+        self.constants = ConstantPool(self.insert)
+
+    def insert(self, new: Operation) -> None:
+        """Inserts an op with the line of the one it replaces."""
+        new.location = self.op.location
+        self.block.insert_op_before(new, self.op)
+
+    def emit(self, name: str, operands: Sequence[SSAValue], type: Attribute) -> SSAValue:
+        """The result of an op of the registry."""
+        op = core.build(name, operands, [type])
+        self.insert(op)
+        return op.results[0]
+
+    def list_of(self, values: Sequence[SSAValue]) -> SSAValue:
+        """A list of numbers."""
+        op = core.PrimListConstructOp.create(operands=values, result_types=[list_type(values)])
+        self.insert(op)
+        return op.results[0]
+
+    def rows(self, start: SSAValue, count: int) -> SSAValue:
+        """``count`` slices of the op's operand along its dimension from a position on, negative from the end."""
+        x, dim = self.op.operands[:2]
+        sizes, axis = x.type.sizes, self.values.of(dim)  # type: ignore[attr-defined]
+        none, scalar = self.constants.scalar(None), self.constants.scalar
+        type = t.vtensor((count,), _INDEX)
+        code = scalar(dtypes.SCALAR_TYPE[dtypes.FROM_ELEMENT_TYPE[_INDEX]])
+        first = [self.list_of([scalar(count)]), start, code, none, none, none]
+        places = self.emit("torch.aten.full", first, type)
+        if count > 1:
+            steps = [scalar(0), scalar(count), scalar(1), code, none, none, none]
+            counted = self.emit("torch.aten.arange.start_step", steps, type)
+            places = self.emit("torch.aten.add.Tensor", [places, counted, scalar(1)], type)
+        size = self.emit("torch.aten.size.int", [x, dim], t.int_type)
+        places = self.emit("torch.aten.remainder.Scalar", [places, size], type)
+        rank = len(sizes)
+        taken = (*sizes[: axis % rank], count, *sizes[axis % rank + 1 :])
+        result = t.vtensor(taken, x.type.dtype)  # type: ignore[attr-defined]
+        return self.emit("torch.aten.index_select", [x, dim, places], result)
+
+
+def _select(rewriter: _Rewriter) -> SSAValue | None:
+    op = rewriter.op
+    if not isinstance(rewriter.values.of(op.operands[2]), Unknown):
+        return None
+    row = rewriter.rows(op.operands[2], 1)
+    return rewriter.emit("torch.aten.squeeze.dim", [row, op.operands[1]], op.results[0].type)
+
+
+def _slice(rewriter: _Rewriter) -> SSAValue | None:
+    op, values = rewriter.op, rewriter.values
+    axis, start, step = (values.of(op.operands[i]) for i in (1, 2, 4))
+    sizes = op.results[0].type.sizes  # type: ignore[attr-defined]
+    count = sizes[axis] if sizes is not None and isinstance(axis, int) else None
+    if not isinstance(start, Unknown) or not isinstance(count, int) or step != 1:
+        return None
+    return rewriter.rows(op.operands[2], count)
+
+
+_REWRITES: dict[str, Callable[[_Rewriter], SSAValue | None]] = {
+    "torch.aten.select.int": _select,
+    "torch.aten.slice.Tensor": _slice,
+}
+"""Op -> what replaces it where its position is not known before the program runs."""
+
+
+def rewrite_positions(block: Block) -> None:
+    """Rewrites the ops of a block and of the regions in it."""
+    values = Values()
+    for op in list(block.ops):
+        for region in op.regions:
+            for nested in region.blocks:
+                rewrite_positions(nested)
+        rewrite = _REWRITES.get(op.name)
+        if rewrite is not None and (new := rewrite(_Rewriter(op, block, values))) is not None:
+            op.results[0].replace_all_uses_with(new)
+            op.detach()
+            op.erase()
+
+
+@dataclass(frozen=True)
+class RunTimePositionsPass(ModulePass):
+    """See the module's docstring."""
+
+    name = "torch-run-time-positions"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for function in op.body.block.ops:
+            if isinstance(function, FuncOp):
+                for block in function.body.blocks:
+                    rewrite_positions(block)
