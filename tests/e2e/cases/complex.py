@@ -60,3 +60,17 @@ case(
     f32("B", 3),
     f32("B", 3),
 )
+case(
+    "complex_constants",
+    lambda x: (x * (1 + 2j), x + 1j, 0.5j - x, torch.full((3,), 1j) * x),
+    c64("B", 3),
+)
+case(
+    "complex_inverse_functions",
+    lambda x: (x.asin(), x.acos(), x.atan(), x.asinh(), x.acosh(), x.atanh()),
+    c64("B", 3),
+    loose=4,
+)
+case(
+    "complex_hyperbolic", lambda x: (x.sinh(), x.cosh(), x.log2(), x.log10()), c64("B", 3), loose=4
+)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from xdsl.dialects.builtin import IntegerType, i1
 
 from torch2mlir.conversion import promotion
 from torch2mlir.conversion.lowering import Operand, Scalar, Tensor
+from torch2mlir.conversion.torch_to_linalg.complex import FUNCTIONS as FUNCTIONS_OF_COMPLEX
 from torch2mlir.conversion.torch_to_linalg.lowering import (
     LinalgLowering,
     ScalarCode,
@@ -88,8 +89,15 @@ def rounding(word: str) -> ScalarCode:
 
 
 def function(word: str) -> ScalarCode:
-    """A function that is one op."""
-    return lambda s, x: s(word, x)
+    """A function that is one op, or of complex numbers a formula."""
+    formula = FUNCTIONS_OF_COMPLEX.get(word)
+
+    def build(s: Scalars, x: Scalar) -> Scalar | Sequence[Scalar]:
+        if formula is not None and promotion.is_complex(x.dtype):
+            return formula(s, x)
+        return s(word, x)
+
+    return build
 
 
 FUNCTIONS = "acos acosh asin asinh atan atanh cos cosh erf exp expm1 log log1p log2 rsqrt sin sinh sqrt tan tanh"

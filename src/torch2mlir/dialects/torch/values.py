@@ -23,6 +23,9 @@ class Unknown:
         return id(self.value)
 
 
+COMPLEX_NUMBER = "torch.aten.Complex.float_float"
+"""The op that stands for a complex constant, of which the dialect has none."""
+
 _DIM_ARITHMETIC: dict[str, Callable[..., KnownSize]] = {
     "torch.aten.add.int": dims.add,
     "torch.aten.sub.int": dims.sub,
@@ -73,6 +76,9 @@ class Values:
             sizes = op.operands[0].type.sizes  # type: ignore[attr-defined]
             known = sizes is not None and None not in sizes
             return dims.product(sizes) if known else Unknown(value)
+        if op.name == COMPLEX_NUMBER:
+            parts = [self.of(operand) for operand in op.operands]
+            return complex(*parts) if all(isinstance(p, float) for p in parts) else Unknown(value)
         if op.name in _DIM_ARITHMETIC:
             operands = [self.of(operand) for operand in op.operands]
             if all(isinstance(o, int | Dim) for o in operands):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -12,6 +13,8 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
+from torch2mlir.dialects.torch.ops import registry_op
+from torch2mlir.dialects.torch.values import COMPLEX_NUMBER
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends import dtypes
 
@@ -34,7 +37,8 @@ class ConstantPool:
         return value
 
     def scalar(self, value: Any) -> SSAValue:
-        """The value of a Python scalar: None, bool, int, float, str, dtype, device, layout or memory format.
+        """The value of a Python scalar: None, bool, int, float, complex, str, dtype, device, layout or
+        memory format.
 
         Raises:
             CaptureError: the dialect has no constant of that kind.
@@ -54,6 +58,12 @@ class ConstantPool:
             case float():
                 key = (float, value.hex(), math.copysign(1, value))
                 return self._once(key, lambda: core.ConstantFloatOp.of(FloatAttr(value, f64)))
+            case complex():
+                parts = [self.scalar(value.real), self.scalar(value.imag)]
+                number = registry_op(COMPLEX_NUMBER)
+                assert number is not None
+                make_number = partial(number.create, operands=parts, result_types=[t.number_type])
+                return self._once((complex, *parts), make_number)
             case str():
                 return self._once((str, value), lambda: core.ConstantStrOp.of(StringAttr(value)))
             case torch.dtype() if value in dtypes.SCALAR_TYPE:
