@@ -333,6 +333,8 @@ def index_put(
 ) -> Tensor:
     """``x[i, j, ..] = source`` or ``+= source``."""
     how = _indexing(lower, x, indices)
+    if 0 in how.shape:
+        return x
     moved = lower.transpose(x, how.order)
     values = _as_rows(lower, moved, how.front, how.indexed)
     sizes = (*moved.sizes[: how.front], *how.shape, *moved.sizes[how.front + how.indexed :])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
+from torch._decomp import decomposition_table
 
 from torch2mlir.transforms.decompositions.registry import decomposes
 
@@ -65,3 +67,74 @@ def _ones(size: Any, *, dtype: Any = None, **_: Any) -> Any:
 @decomposes(torch.ops.prims.scalar_tensor.default)
 def _scalar_tensor(value: Any, *, dtype: Any = None, **_: Any) -> Any:
     return aten.scalar_tensor(value, dtype=dtype)
+
+
+@decomposes(aten.empty_strided.default, aten.empty_permuted.default)
+def _empty_strided(size: Any, order: Any, *, dtype: Any = None, **_: Any) -> Any:
+    return aten.full(size, 0, dtype=dtype or torch.get_default_dtype(), device="cpu")
+
+
+@decomposes(aten.new_empty_strided.default)
+def _new_empty_strided(a: Any, size: Any, stride: Any, *, dtype: Any = None, **_: Any) -> Any:
+    return aten.full(size, 0, dtype=dtype or a.dtype, device=a.device)
+
+
+# positions of triangles, in integers: PyTorch's formula takes square roots in 64-bit floats
+
+
+def _indices(firsts: list[int], lengths: list[int], dtype: torch.dtype) -> Any:
+    """Rows of which each holds neighbouring columns from a first one on."""
+    total = sum(lengths)
+    if total == 0:
+        return torch.zeros([2, 0], dtype=dtype)
+    ends = torch.cumsum(torch.tensor(lengths), 0)
+    places = torch.arange(total)
+    rows = torch.searchsorted(ends, places, right=True)
+    starts = ends - torch.tensor(lengths) - torch.tensor(firsts)
+    return torch.stack([rows, places - starts[rows]]).to(dtype)
+
+
+@decomposes(aten.tril_indices.default)
+def _tril_indices(rows: int, columns: int, offset: int = 0, *, dtype: Any = None, **_: Any) -> Any:
+    """Rows and columns of the elements not above a diagonal."""
+    lengths = [min(max(row + offset + 1, 0), columns) for row in range(rows)]
+    return _indices([0] * rows, lengths, dtype or torch.int64)
+
+
+@decomposes(aten.triu_indices.default)
+def _triu_indices(rows: int, columns: int, offset: int = 0, *, dtype: Any = None, **_: Any) -> Any:
+    """Rows and columns of the elements not below a diagonal."""
+    firsts = [min(max(row + offset, 0), columns) for row in range(rows)]
+    return _indices(firsts, [columns - first for first in firsts], dtype or torch.int64)
+
+
+@decomposes(aten.logspace.default)
+def _logspace(
+    start: Any, end: Any, steps: Any, base: float = 10.0, *, dtype: Any = None, **options: Any
+) -> Any:
+    """Powers of a base with evenly spaced exponents: known numbers are computed here, in 64-bit floats."""
+    if not all(isinstance(number, int | float) for number in (start, end, steps)):
+        whole = decomposition_table[aten.logspace.default]
+        return whole(start, end, steps, base, dtype=dtype, **options)
+    step = (end - start) / max(steps - 1, 1)
+    half = steps // 2
+    exponents = [
+        start + step * i if i < half else end - step * (steps - 1 - i) for i in range(steps)
+    ]
+    powers = [start] if steps == 1 else exponents
+    elements, wanted = (
+        [_power(base, exponent) for exponent in powers],
+        dtype or torch.get_default_dtype(),
+    )
+    exact = wanted.is_floating_point or wanted.is_complex
+    return torch.tensor(elements if exact else list(map(int, elements)), dtype=wanted)
+
+
+def _power(base: float, exponent: float) -> float:
+    """The real power, NaN where there is none."""
+    try:
+        return math.pow(base, exponent)
+    except ValueError:
+        return math.nan
+    except OverflowError:
+        return math.inf

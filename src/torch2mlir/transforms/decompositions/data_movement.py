@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -73,7 +74,7 @@ def _diagonal(a: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     else:
         length = torch.sym_min(rows + min(offset, 0), columns - max(offset, 0))
         length = length if offset == 0 else torch.sym_max(length, 0)
-    if isinstance(length, int) or length is rows:
+    if isinstance(columns, int) and (isinstance(length, int) or length is rows):
         end = start + (length - 1) * (columns + 1) + 1
         empty = isinstance(length, int) and length == 0
         return aten.slice(flat, -1, 0 if empty else start, 0 if empty else end, columns + 1)
@@ -81,13 +82,54 @@ def _diagonal(a: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     return aten.index_select(flat, -1, places)
 
 
+@decomposes(aten.diagonal_scatter.default)
+def _diagonal_scatter(a: Any, source: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    """A choice between the tensor and the source, which is repeated across the diagonal."""
+    matrix = a.movedim([dim1, dim2], [-2, -1])
+    rows, columns = matrix.shape[-2:]
+    on = torch.arange(columns) - torch.arange(rows).unsqueeze(1) == offset
+    missing = (rows if offset >= 0 else columns) - source.shape[-1]
+    line = (
+        source
+        if isinstance(missing, int) and missing == 0
+        else aten.constant_pad_nd(source, [0, missing])
+    )
+    spread = line.unsqueeze(-1 if offset >= 0 else -2)
+    return torch.where(on, spread, matrix).movedim([-2, -1], [dim1, dim2])
+
+
+def _strided_places(size: Any, stride: Any, offset: Any) -> Any:
+    """``offset + sum(index * stride)``, in row-major order."""
+    places = torch.full([], offset or 0, dtype=torch.int64)
+    for count, step in zip(size, stride, strict=True):
+        places = places.unsqueeze(-1) + torch.arange(count) * step
+    return places.reshape(-1)
+
+
 @decomposes(aten.as_strided.default)
 def _as_strided(a: Any, size: Any, stride: Any, storage_offset: Any = None) -> Any:
-    """Elements of the flattened tensor at ``offset + sum(index * stride)``; ``a`` is contiguous."""
-    places = torch.full([], storage_offset or 0, dtype=torch.int64, device=a.device)
-    for count, step in zip(size, stride, strict=True):
-        places = places.unsqueeze(-1) + torch.arange(count, device=a.device) * step
-    return aten.index_select(a.reshape(-1), 0, places.reshape(-1)).reshape(size)
+    """Elements of the flattened tensor; ``a`` is contiguous."""
+    places = _strided_places(size, stride, storage_offset)
+    return aten.index_select(a.reshape(-1), 0, places).reshape(size)
+
+
+@decomposes(aten.as_strided_scatter.default, prims.as_strided_scatter.default)
+def _as_strided_scatter(
+    a: Any, source: Any, size: Any, stride: Any, storage_offset: Any = None
+) -> Any:
+    """The flattened tensor with the source's elements at strided places; ``a`` is contiguous."""
+    places = _strided_places(size, stride, storage_offset)
+    return aten.index_put(a.reshape(-1), [places], source.reshape(-1)).reshape(a.shape)
+
+
+@decomposes(aten.resize.default)
+def _resize(a: Any, size: Any, **_: Any) -> Any:
+    """The first elements in row-major order; elements that are not there may be anything, here zeros."""
+    flat, count = a.reshape(-1), math.prod(size)
+    have = flat.shape[0]
+    if not (isinstance(count, int) and isinstance(have, int) and count <= have):
+        flat = aten.constant_pad_nd(flat, [0, torch.sym_max(count - have, 0)])
+    return aten.slice(flat, 0, 0, count).reshape(size)
 
 
 @decomposes(aten.slice_scatter.default)
@@ -106,5 +148,20 @@ def _slice_scatter(
 
 @decomposes(aten.select_scatter.default)
 def _select_scatter(a: Any, source: Any, dim: int, index: Any) -> Any:
+    """A choice at one place of a dimension."""
     index = index + a.shape[dim] if index < 0 else index
-    return _slice_scatter(a, source.unsqueeze(dim), dim, index, index + 1)
+    line = [1] * a.dim()
+    line[dim] = a.shape[dim]
+    return torch.where(torch.arange(a.shape[dim]).reshape(line) == index, source.unsqueeze(dim), a)
+
+
+@decomposes(aten.unfold.default)
+def _unfold(a: Any, dim: int, size: int, step: int) -> Any:
+    """Windows along a dimension, their elements in a last one."""
+    if a.dim() == 0:
+        return a.reshape([1])[:size]
+    count, dim = (a.shape[dim] - size) // step + 1, dim % a.dim()
+    places = torch.arange(count).unsqueeze(1) * step + torch.arange(size)
+    windows = aten.index_select(a, dim, places.reshape(-1))
+    shape = [*a.shape[:dim], count, size, *a.shape[dim + 1 :]]
+    return windows.reshape(shape).movedim(dim + 1, -1)

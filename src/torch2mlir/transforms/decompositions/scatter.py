@@ -80,6 +80,41 @@ def _put(a: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
     return flat.reshape(a.shape)
 
 
+_SEGMENT_REDUCTIONS = {"max": "amax", "min": "amin"}
+
+
+@decomposes(aten.segment_reduce.default)
+def _segment_reduce(
+    a: Any,
+    reduce: str,
+    *,
+    lengths: Any = None,
+    indices: Any = None,
+    offsets: Any = None,
+    axis: int = 0,
+    unsafe: bool = False,
+    initial: Any = None,
+) -> Any:
+    """Neighbouring slices of a dimension reduced; of an empty mean without an initial value there is none."""
+    ends = torch.cumsum(lengths, axis) if offsets is None else offsets[..., 1:]
+    lengths = lengths if offsets is None else offsets[..., 1:] - offsets[..., :-1]
+    line = torch.arange(a.shape[axis]).expand(a.shape[: axis + 1])
+    rest = [1] * (a.dim() - axis - 1)
+    segments = torch.searchsorted(ends.contiguous(), line, right=True)
+    segments = segments.reshape([*segments.shape, *rest]).expand(a.shape)
+    named = _SEGMENT_REDUCTIONS.get(reduce, reduce)
+    start = _neutral(named, a.dtype) if initial is None else initial
+    shape = [*lengths.shape, *a.shape[axis + 1 :]]
+    reduced = torch.full(shape, start, dtype=a.dtype)
+    summed = "sum" if reduce == "mean" else named
+    reduced = aten.scatter_reduce.two(reduced, axis, segments, a, summed)
+    if reduce != "mean":
+        return reduced
+    count = lengths.reshape([*lengths.shape, *rest])
+    mean = reduced / torch.clamp(count, min=1)
+    return mean if initial is not None else torch.where(count == 0, torch.nan, mean)
+
+
 # masks: which element of the source a place takes is how many places before it do
 
 
