@@ -146,6 +146,23 @@ def _slice_scatter(
     return aten.cat([part for part in (before, source, after) if part.shape[dim] != 0], dim)
 
 
+@decomposes(aten.slice_backward.default)
+def _slice_backward(grad: Any, input_sizes: Any, dim: int, start: Any, end: Any, step: int) -> Any:
+    """Zeros where nothing was taken: between the elements, before and after."""
+    dim = dim % grad.dim()
+    count, size, behind = grad.shape[dim], input_sizes[dim], 2 * (grad.dim() - 1 - dim)
+    if isinstance(count, int) and count == 0:
+        return grad.new_zeros(input_sizes)
+    start = max(start + size, 0) if start < 0 else min(start, size)
+    if step > 1:
+        apart = aten.constant_pad_nd(
+            grad.unsqueeze(dim + 1), [0, 0] * (behind // 2) + [0, step - 1]
+        )
+        grad = aten.slice(apart.flatten(dim, dim + 1), dim, 0, (count - 1) * step + 1)
+    after = size - start - grad.shape[dim]
+    return aten.constant_pad_nd(grad, [0] * behind + [start, after])
+
+
 @decomposes(aten.select_scatter.default)
 def _select_scatter(a: Any, source: Any, dim: int, index: Any) -> Any:
     """A choice at one place of a dimension."""
