@@ -13,6 +13,7 @@ from torch.export import ExportedProgram
 from torch.utils import _pytree as pytree
 
 import torch2mlir
+from tests.opdb.invariants import invariants
 from tests.opdb.programs import INCOMPARABLE, Entry, Program, programs
 from torch2mlir.errors import (
     BackendContractError,
@@ -91,7 +92,8 @@ def _outcome(
     actual = _attempt(run)
     if isinstance(actual, Outcome):
         return actual
-    difference = disagreement(actual, expected, values=entry.operator not in INCOMPARABLE)
+    got, want = invariants(entry.operator, actual), invariants(entry.operator, expected)
+    difference = disagreement(got, want, values=entry.operator not in INCOMPARABLE)
     return Outcome("wrong", difference) if difference else Outcome(OK)
 
 

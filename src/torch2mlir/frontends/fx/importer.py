@@ -66,6 +66,7 @@ _UNARY: dict[Any, tuple[str, Attribute]] = {
 
 _CHECKS_OF_CAPTURE = {
     "aten::_assert_tensor_metadata",
+    "aten::_linalg_check_errors",
     "aten::sym_constrain_range",
     "aten::sym_constrain_range_for_size",
     "aten::_assert_async.msg",
@@ -381,6 +382,11 @@ class GraphImporter:
         if name in control_flow.HIGHER_ORDER:
             self.values[node] = control_flow.HIGHER_ORDER[name](self, node)
             return
+        if name.startswith("auto_functionalized"):
+            raise CaptureError(
+                f"the operator '{node.args[0]}' writes to its arguments",
+                hint="values have no memory: define an operator that returns the new value, and use that (or copy_ it)",
+            )
         if name not in _INLINED or body is None:
             raise CaptureError(
                 f"the higher-order operator '{name}' cannot be imported yet",

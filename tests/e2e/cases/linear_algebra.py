@@ -1,0 +1,120 @@
+"""Factorizations, what is solved with them, and functions of matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.linalg import (
+    cholesky,
+    det,
+    eigh,
+    householder_product,
+    inv,
+    lu_factor,
+    lu_solve,
+    matrix_exp,
+    matrix_norm,
+    matrix_power,
+    pinv,
+    qr,
+    slogdet,
+    solve,
+    solve_triangular,
+    svd,
+    svdvals,
+)
+
+from tests.e2e.registry import case, f32, f64, program
+
+
+def _symmetric(x: Tensor) -> Tensor:
+    return x @ x.mT + torch.eye(x.shape[-1], dtype=x.dtype)
+
+
+@program(f32("B", 4, 4))
+def cholesky_lower(x: Tensor) -> Tensor:
+    return cholesky(_symmetric(x))
+
+
+@program(f32("N", "N"))
+def cholesky_upper(x: Tensor) -> Tensor:
+    return cholesky(_symmetric(x), upper=True)
+
+
+@program(f32("B", 3, 3), f32("B", 3, 2))
+def cholesky_solved(x: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+    factor = cholesky(_symmetric(x))
+    return torch.cholesky_solve(b, factor), torch.cholesky_inverse(factor)
+
+
+@program(f32("B", 4, 4), f32("B", 4, 2))
+def triangular_lower(a: Tensor, b: Tensor) -> Tensor:
+    return solve_triangular(a + 3 * torch.eye(4), b, upper=False)
+
+
+@program(f32("B", 4, 4), f32(2, 4))
+def triangular_from_the_right(a: Tensor, b: Tensor) -> Tensor:
+    return solve_triangular(a, b, upper=True, left=False, unitriangular=True)
+
+
+@program(f32("B", 4, 4), f32("B", 4, 2), loose=10)
+def solve_of_matrices(a: Tensor, b: Tensor) -> Tensor:
+    return solve(a, b)
+
+
+@program(f32(4, 4), f32(2, 4), loose=10)
+def solve_from_the_right(a: Tensor, b: Tensor) -> Tensor:
+    return solve(a, b, left=False)
+
+
+@program(f32("B", 4, 3))
+def lu_of_tall_matrices(x: Tensor) -> tuple[Tensor, ...]:
+    factors, pivots = lu_factor(x)
+    return factors, pivots, *torch.lu_unpack(factors, pivots)
+
+
+@program(f32(4, 4), f32(4, 2), loose=10)
+def lu_solve_adjoint(x: Tensor, b: Tensor) -> Tensor:
+    return lu_solve(*lu_factor(x), b, adjoint=True)
+
+
+case("inverse", inv, f32("B", 4, 4), loose=10)
+case("inverse_f64", inv, f64(5, 5), loose=10)
+case("determinant", lambda x: (det(x), slogdet(x)), f32("B", 4, 4), loose=10)
+case("qr_tall", qr, f32("B", 5, 3))
+case("qr_complete", lambda x: qr(x, mode="complete"), f32(3, 5))
+
+
+@program(f32(5, 3), f32(5, 2))
+def reflectors(x: Tensor, b: Tensor) -> tuple[Tensor, ...]:
+    packed, tau = torch.geqrf(x)
+    return householder_product(packed, tau), torch.ormqr(packed, tau, b, transpose=True)
+
+
+@program(f32("B", 4, 4), loose=10)
+def eigenvalues_and_projections(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    values, vectors = eigh(x + x.mT)
+    return values, (vectors * values.exp().unsqueeze(-2)) @ vectors.mT, vectors.mT @ vectors
+
+
+@program(f32("B", 5, 3), loose=10)
+def singular_values_and_product(x: Tensor) -> tuple[Tensor, ...]:
+    u, values, vh = svd(x, full_matrices=True)
+    return values, (u[..., :3] * values.unsqueeze(-2)) @ vh, u.mT @ u
+
+
+case("singular_values_of_wide", svdvals, f32(3, 5), loose=10)
+case("singular_values_f64", svdvals, f64(4, 4), loose=10)
+
+
+@program(f32("B", 2), f32(2, 4), loose=10)
+def pseudo_inverse(a: Tensor, b: Tensor) -> tuple[Any, ...]:
+    x = a[:3] @ b
+    return pinv(x), torch.linalg.matrix_rank(x), matrix_norm(x, "nuc"), matrix_norm(x, 2)
+
+
+case("exponential_of_matrices", matrix_exp, f32("B", 3, 3), loose=10)
+case("power_of_matrices", lambda x: matrix_power(x, 5), f32("B", 3, 3), loose=10)
+case("power_of_inverse", lambda x: matrix_power(x, -2), f32(3, 3), loose=100)
