@@ -1,8 +1,9 @@
-"""A user's op from torch.library to every engine, with a lowering in the user's own file."""
+"""A user's op from torch.library to every engine: by its body, a decomposition or a lowering in the user's own file."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from torch import nn
 import torch2mlir
 from torch2mlir.conversion import registry
 from torch2mlir.dialects import stablehlo, tosa
+from torch2mlir.transforms.decompositions import registry as decompositions
 
 NAME = "torch2mlir_own::wave"
 
@@ -87,3 +89,100 @@ def test_kept_ops_stay_whole_in_the_contract() -> None:
         nn.GELU(), torch.ones(3), output_type="torch", backend_legal_ops=["aten.gelu"]
     )
     assert "torch.aten.gelu" in str(module)
+
+
+# decompositions
+
+ENGINES = {"stablehlo": "xla", "linalg-on-tensors": "reference", "tosa": "iree"}
+
+
+@pytest.fixture
+def decompositions_as_they_were() -> Iterator[None]:
+    before = dict(decompositions._OURS)
+    yield
+    decompositions._OURS.clear()
+    decompositions._OURS.update(before)
+    decompositions.table.cache_clear()
+
+
+@pytest.fixture
+def library() -> Iterator[torch.library.Library]:
+    with torch.library._scoped_library("torch2mlir_own", "FRAGMENT") as fragment:
+        yield fragment
+
+
+def _opaque(library: torch.library.Library, name: str, kernel: Any, key: str) -> Any:
+    library.define(f"{name}(Tensor x) -> Tensor")
+    library.impl(name, kernel, key)
+    library._register_fake(name, torch.empty_like)
+    return getattr(torch.ops.torch2mlir_own, name)
+
+
+@pytest.mark.parametrize("output_type", ENGINES)
+def test_a_custom_op_is_its_python_body(output_type: str) -> None:
+    @torch.library.custom_op("torch2mlir_own::cubes", mutates_args=())
+    def cubes(x: torch.Tensor, factor: float) -> torch.Tensor:
+        return x**3 * factor
+
+    cubes.register_fake(lambda x, factor: torch.empty_like(x))
+    dynamic = {0: torch.export.Dim("B")}
+    compiled = torch2mlir.compile(
+        lambda x: cubes(x, 2.0),
+        torch.ones(4, 3),
+        output_type=output_type,
+        engine=ENGINES[output_type],
+        dynamic_shapes=(dynamic,),
+    )
+    x = torch.randn(6, 3)
+    torch.testing.assert_close(compiled(x), 2 * x**3)
+
+
+def test_a_composite_kernel_is_traced(library: torch.library.Library) -> None:
+    op = _opaque(library, "double", lambda x: x + x, "CompositeExplicitAutograd")
+    x = torch.randn(3)
+    assert torch.equal(torch2mlir.compile(lambda x: op(x), x)(x), 2 * x)
+
+
+@pytest.mark.usefixtures("decompositions_as_they_were")
+def test_a_decomposition_stands_for_a_kernel(library: torch.library.Library) -> None:
+    op = _opaque(library, "triple", lambda x: x * 3, "CPU")
+
+    @torch2mlir.decomposition("torch2mlir_own::triple")
+    def triple(x: torch.Tensor) -> torch.Tensor:
+        return x + x + x
+
+    x = torch.randn(3)
+    torch.testing.assert_close(torch2mlir.compile(lambda x: op(x), x)(x), 3 * x)
+
+
+def test_a_kernel_alone_is_an_error_that_says_what_to_do(library: torch.library.Library) -> None:
+    op = _opaque(library, "quadruple", lambda x: x * 4, "CPU")
+    with pytest.raises(torch2mlir.BackendContractError, match="torch2mlir.decomposition"):
+        torch2mlir.compile(lambda x: op(x), torch.ones(3))
+
+
+def test_a_decomposition_of_nothing_is_an_error() -> None:
+    with pytest.raises(torch2mlir.Torch2MLIRError, match="no operator 'torch2mlir_own::missing'"):
+        torch2mlir.decomposition("torch2mlir_own::missing")
+
+
+def test_an_op_that_writes_to_its_arguments_is_refused_by_name() -> None:
+    @torch.library.custom_op("torch2mlir_own::increment", mutates_args=("x",))
+    def increment(x: torch.Tensor) -> None:
+        x.add_(1)
+
+    increment.register_fake(lambda x: None)
+
+    def program(x: torch.Tensor) -> torch.Tensor:
+        y = x.clone()
+        increment(y)
+        return y
+
+    with pytest.raises(torch2mlir.CaptureError, match=r"own\.increment.*writes to its arguments"):
+        torch2mlir.compile(program, torch.ones(3))
+
+
+@pytest.mark.usefixtures("decompositions_as_they_were")
+def test_the_example() -> None:
+    own_op = import_module("own_op")
+    own_op.main()

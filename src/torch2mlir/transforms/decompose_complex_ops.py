@@ -150,7 +150,8 @@ class Decomposer:
         except Exception as error:  # PyTorch's own errors: bad arguments, guards on unknown sizes
             raise BackendContractError(
                 f"PyTorch could not decompose this op: {type(error).__name__}: {error}",
-                hint="check the op's arguments, make the sizes it depends on static, or register a lowering for it",
+                hint="check the op's arguments, make the sizes it depends on static, or say what it "
+                "is with @torch2mlir.decomposition(..) or @torch2mlir.lowering(..)",
             ) from error
         nodes = list(graph_module.graph.nodes)
         returned = next(n for n in nodes if n.op == "output").args[0]

@@ -88,8 +88,8 @@ _STATIC = (
     "(nonzero_static), or run that part in PyTorch with torch2mlir.optimize"
 )
 _OWN_OP = (
-    "register a lowering for your dialect with @torch2mlir.lowering(..), give a torch.library op a traceable Python "
-    "body, or run that part in PyTorch with torch2mlir.optimize"
+    "say what it is in other ops with @torch2mlir.decomposition(..) or in your dialect with @torch2mlir.lowering(..), "
+    "or run that part in PyTorch with torch2mlir.optimize"
 )
 _ANNOTATE = "annotate the function's arguments with full types and run torch-refine-types"
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
+import torch
 from torch._C import DispatchKey
 from torch._library.custom_ops import OPDEFS
 from torch._ops import OpOverload
@@ -32,9 +34,15 @@ def body_of(overload: OpOverload) -> Decomposition | None:
     if definition is not None:
         return definition._init_fn if None in definition._backend_fns else None
     explicit = DispatchKey.CompositeExplicitAutograd
-    if overload.has_kernel_for_dispatch_key(explicit):
-        return lambda *args, **kwargs: overload._op_dk(explicit, *args, **kwargs)
-    return None
+    if not overload.has_kernel_for_dispatch_key(explicit):
+        return None
+
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        # a mode of the tracer would call the operator itself, not this kernel of it
+        with torch._C.DisableTorchFunction():
+            return overload._op_dk(explicit, *args, **kwargs)
+
+    return kernel
 
 
 _PYTORCHS = {"aten", "prims", "prim", "quantized", "torch2mlir"}
