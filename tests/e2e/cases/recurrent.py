@@ -35,6 +35,10 @@ case(
 )
 case("lstm_projected_without_bias", recurrent(nn.LSTM, 3, 4, bias=False, proj_size=2), f32(3, 2, 3))
 case("lstm_from_state", recurrent(nn.LSTM, 3, 4), f32(3, 2, 3), (f32(1, 2, 4), f32(1, 2, 4)))
+# torch.export fixes the length of a recurrent layer's sequence
+case("lstm_over_a_long_time", recurrent(nn.LSTM, 3, 4, bidirectional=True), f32(40, "B", 3))
+case("gru_over_a_long_time", recurrent(nn.GRU, 3, 4, batch_first=True), f32(2, 40, 3))
+case("rnn_over_a_long_time", recurrent(nn.RNN, 2, 3), f32(40, 1, 2))
 case("gru", recurrent(nn.GRU, 3, 4, 2, bidirectional=True), f32(3, "B", 3))
 case("rnn_tanh", recurrent(nn.RNN, 3, 4), f32(4, "B", 3))
 case("rnn_relu_unbatched", recurrent(nn.RNN, 3, 4, nonlinearity="relu"), f32(4, 3))

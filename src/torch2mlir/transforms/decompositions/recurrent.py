@@ -1,4 +1,4 @@
-"""Recurrent layers, unrolled over sequences of known length: LSTM, GRU and plain RNNs, several layers, both directions.
+"""Recurrent layers, LSTM, GRU and plain RNNs: short sequences step after step, others as a loop over the time.
 
 Formulas: https://pytorch.org/docs/stable/generated/torch.nn.LSTM.html, ``GRU.html`` and ``RNN.html``.
 """
@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from torch2mlir.transforms.decompositions.loops import repeat
 from torch2mlir.transforms.decompositions.registry import decomposes
 
 aten = torch.ops.aten
@@ -19,9 +20,13 @@ aten = torch.ops.aten
 State = tuple[Tensor, ...]
 Step = Callable[[Tensor, State, Tensor, Tensor | None], State]
 """``step(projected input, state, weight_hh, bias_hh)``: the next state, whose first part is the output."""
+MOST_UNROLLED = 32
+"""Longer sequences are loops: code should not grow with its data."""
 
 
-def _lstm_step(projected: Tensor, state: State, weight: Tensor, bias: Tensor | None) -> State:
+def _lstm_step(
+    projected: Tensor, state: State, weight: Tensor, bias: Tensor | None = None
+) -> State:
     hidden, cell = state
     gates = projected + F.linear(hidden, weight, bias)
     entrance, forget, candidate, exit = gates.chunk(4, -1)
@@ -29,7 +34,7 @@ def _lstm_step(projected: Tensor, state: State, weight: Tensor, bias: Tensor | N
     return torch.sigmoid(exit) * torch.tanh(cell), cell
 
 
-def _gru_step(projected: Tensor, state: State, weight: Tensor, bias: Tensor | None) -> State:
+def _gru_step(projected: Tensor, state: State, weight: Tensor, bias: Tensor | None = None) -> State:
     (hidden,) = state
     reset, update, candidate = projected.chunk(3, -1)
     own_reset, own_update, own_candidate = F.linear(hidden, weight, bias).chunk(3, -1)
@@ -39,22 +44,46 @@ def _gru_step(projected: Tensor, state: State, weight: Tensor, bias: Tensor | No
 
 
 def _plain_step(activation: Callable[[Tensor], Tensor]) -> Step:
-    def step(projected: Tensor, state: State, weight: Tensor, bias: Tensor | None) -> State:
+    def step(projected: Tensor, state: State, weight: Tensor, bias: Tensor | None = None) -> State:
         return (activation(projected + F.linear(state[0], weight, bias)),)
 
     return step
 
 
 def _direction(
-    step: Step, steps: Sequence[Tensor], state: State, parameters: Sequence[Tensor]
-) -> tuple[list[Tensor], State]:
-    """One layer in one direction: the outputs in the order of ``steps``, and the last state."""
-    weight, bias = parameters[1], parameters[3] if len(parameters) > 3 else None
+    step: Step, x: Tensor, state: State, parameters: Sequence[Tensor], backward: bool
+) -> tuple[Tensor, State]:
+    """One layer in one direction over projected inputs ``[time, batch, gates]``: all outputs, and the last state."""
+    length = x.shape[0]
+    if not isinstance(length, int) or length > MOST_UNROLLED:
+        return _looped(step, x, state, parameters, backward)
     outputs = []
-    for projected in steps:
-        state = step(projected, state, weight, bias)
+    for projected in x.flip(0).unbind(0) if backward else x.unbind(0):
+        state = step(projected, state, *parameters)
         outputs.append(state[0])
-    return outputs, state
+    return torch.stack(outputs[::-1] if backward else outputs), state
+
+
+def _looped(
+    step: Step, x: Tensor, state: State, parameters: Sequence[Tensor], backward: bool
+) -> tuple[Tensor, State]:
+    """The same as one loop, which writes its outputs into place."""
+    count = len(state)
+
+    def one(k: Tensor, outputs: Tensor, *values: Tensor) -> list[Tensor]:
+        now, (steps, *given) = values[:count], values[count:]
+        place = (steps.shape[0] - 1 - k if backward else k).reshape(1)
+        projected = steps.index_select(0, place).squeeze(0)
+        following = step(projected, now, *given)
+        return [aten.index_put(outputs, [place], following[0].unsqueeze(0)), *following]
+
+    outputs = x.new_zeros([x.shape[0], *state[0].shape])
+    outputs, *last = repeat(_length, one, outputs, *state, outer=(x, *parameters))
+    return outputs, tuple(last)
+
+
+def _length(outputs: Tensor, *_: Tensor) -> int:
+    return outputs.shape[0]
 
 
 def _layers(
@@ -86,12 +115,12 @@ def _layers(
             index = layer * directions + direction
             own = parameters[index * per_direction : (index + 1) * per_direction]
             bias = own[2] if has_biases else None
-            steps = F.linear(x, own[0], bias).unbind(0)  # all steps in one product
-            chosen = _projected(step, own[-1]) if per_direction % 2 else step
+            projected = F.linear(x, own[0], bias)  # all steps in one product
+            chosen = _projected(step) if per_direction % 2 else step
             state = tuple(part[index] for part in states)
-            kept = own[:4] if has_biases else own[:2]
-            outputs, state = _direction(chosen, steps[:: 1 - 2 * direction], state, kept)
-            sides.append(torch.stack(outputs[:: 1 - 2 * direction]))
+            kept = (own[1], *own[3:]) if has_biases else own[1:]
+            outputs, state = _direction(chosen, projected, state, kept, direction == 1)
+            sides.append(outputs)
             last.append(state)
         x = torch.cat(sides, -1) if bidirectional else sides[0]
         if dropout and train and layer < layers - 1:
@@ -100,10 +129,12 @@ def _layers(
     return x, *(torch.stack(parts) for parts in zip(*last, strict=True))
 
 
-def _projected(step: Step, projection: Tensor) -> Step:
-    def projecting(projected: Tensor, state: State, weight: Tensor, bias: Tensor | None) -> State:
-        hidden, *rest = step(projected, state, weight, bias)
-        return (F.linear(hidden, projection), *rest)
+def _projected(step: Step) -> Step:
+    """A step whose output goes through one more matrix, its last parameter."""
+
+    def projecting(projected: Tensor, state: State, *parameters: Tensor) -> State:
+        hidden, *rest = step(projected, state, *parameters[:-1])
+        return (F.linear(hidden, parameters[-1]), *rest)
 
     return projecting
 
