@@ -59,6 +59,17 @@ def _zeros(size: Any, *, dtype: Any = None, **_: Any) -> Any:
     return aten.full(size, 0, dtype=dtype or torch.get_default_dtype(), device="cpu")
 
 
+@decomposes(aten.empty_permuted.default, aten.empty_strided.default)
+def _empty_with_layout(size: Any, _layout: Any, *, dtype: Any = None, **_: Any) -> Any:
+    """Values have no strides."""
+    return _zeros(size, dtype=dtype)
+
+
+@decomposes(aten.new_empty_strided.default)
+def _new_empty_strided(a: Any, size: Any, _stride: Any, *, dtype: Any = None, **_: Any) -> Any:
+    return _zeros(size, dtype=dtype or a.dtype)
+
+
 @decomposes(aten.ones.default)
 def _ones(size: Any, *, dtype: Any = None, **_: Any) -> Any:
     return aten.full(size, 1, dtype=dtype or torch.get_default_dtype(), device="cpu")
@@ -116,17 +127,17 @@ def _logspace(
     if not all(isinstance(number, int | float) for number in (start, end, steps)):
         whole = decomposition_table[aten.logspace.default]
         return whole(start, end, steps, base, dtype=dtype, **options)
+    wanted = dtype or torch.get_default_dtype()
+    exact = wanted.is_floating_point or wanted.is_complex
+    if not exact:  # the ends are elements too
+        start, end = int(start), int(end)
     step = (end - start) / max(steps - 1, 1)
     half = steps // 2
     exponents = [
         start + step * i if i < half else end - step * (steps - 1 - i) for i in range(steps)
     ]
     powers = [start] if steps == 1 else exponents
-    elements, wanted = (
-        [_power(base, exponent) for exponent in powers],
-        dtype or torch.get_default_dtype(),
-    )
-    exact = wanted.is_floating_point or wanted.is_complex
+    elements = [_power(base, exponent) for exponent in powers]
     return torch.tensor(elements if exact else list(map(int, elements)), dtype=wanted)
 
 
