@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import nn
 from torch.nn import functional
 
-from tests.e2e.registry import bf16, case, f16, f32, f64
+from tests.e2e.registry import bf16, case, f16, f32, f64, i64
 
 CONV2D = {
     "plain": (3, 4, 3),
@@ -43,3 +43,32 @@ case(
     init=(3, 4, 3, 1, 0, 0, 1, True, 2),
 )
 case("conv_transpose1d", nn.ConvTranspose1d, f32("B", 3, 5), init=(3, 4, 3, 2))
+
+# over three dimensions, transposed, of integers, and padded in other ways
+
+case("conv1d_same_even", nn.Conv1d, f32("B", 3, 9), init=(3, 4, 4, 1, "same"))
+case("conv2d_same_dilated", nn.Conv2d, f32(2, 3, 8, 7), init=(3, 4, (2, 3), 1, "same", 2))
+case("conv2d_reflected", nn.Conv2d, f32(2, 3, 6, 5), init=(3, 2, 3, 1, 1, 1, 1, True, "reflect"))
+case("conv3d_grouped", nn.Conv3d, f32("B", 4, 4, 5, 4), init=(4, 6, 2, 1, 1, 1, 2))
+case("conv3d_dilated", nn.Conv3d, f32(2, 2, 5, 5, 6), init=(2, 3, (2, 1, 2), 1, (1, 0, 2), 2))
+case(
+    "conv_transpose1d_grouped",
+    nn.ConvTranspose1d,
+    f32("B", 4, 5),
+    init=(4, 6, 3, 2, 1, 1, 2),
+)
+case("conv_transpose3d", nn.ConvTranspose3d, f32("B", 2, 3, 4, 3), init=(2, 3, 2, 2, 0, 1))
+case("conv_transpose3d_cut", nn.ConvTranspose3d, f32(2, 2, 4, 5, 4), init=(2, 3, 2, 1, (2, 1, 1)))
+case(
+    "conv2d_i64",
+    lambda x, w, b: functional.conv2d(x, w, b, padding=1, stride=(2, 1), groups=2),
+    i64("B", 4, 5, 4),
+    i64(6, 2, 3, 2),
+    i64(6),
+)
+case(
+    "conv_transpose2d_i64",
+    lambda x, w: functional.conv_transpose2d(x, w, stride=2, padding=1, output_padding=1),
+    i64(2, 3, 4, 3),
+    i64(3, 2, 3, 3),
+)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from xdsl.dialects.builtin import f32
 from xdsl.ir import Attribute, Operation
@@ -52,10 +53,6 @@ def convolution(
 ) -> Tensor:
     """Convolutions over 1 to 3 dimensions: plain, dilated, grouped, transposed. Half precision accumulates in f32."""
     spatial = x.rank - 2
-    if promotion.is_integer(x.dtype):
-        lower.fail(
-            "TOSA convolves floats, and integers of 8 and 16 bits only when they are quantized"
-        )
     if spatial > 3:
         lower.fail(f"TOSA has no convolution over {spatial} dimensions")
     rows = zip(*(_per_dimension(v, spatial) for v in (stride, dilation, padding)), strict=True)
@@ -68,7 +65,11 @@ def convolution(
     conv = _Convolution(lower.channels_last(x), weight, bias, windows, list(lower.out.sizes[2:]))
     if spatial == 1:
         conv = _with_height(lower, conv)
-    result = _in_groups(lower, conv, groups, _transposed if transposed else _plain)
+    if promotion.is_integer(x.dtype):
+        convolve = _transposed_integers if transposed else _integers
+    else:
+        convolve = _transposed if transposed else _plain
+    result = _in_groups(lower, conv, groups, convolve)
     sizes = (lower.out.sizes[0], *lower.out.sizes[2:], lower.out.sizes[1])
     return lower.channels_first(lower.reshape(result, sizes))
 
@@ -149,6 +150,37 @@ def _plain(lower: TosaLowering, conv: _Convolution) -> Tensor:
     return _convolve(lower, _conv_op(conv), _with_weight(conv, lower.channels_last(conv.weight)))
 
 
+def _integers(lower: TosaLowering, conv: _Convolution) -> Tensor:
+    """A product of matrices for each element of the window: TOSA convolves no integers of 32 and 64 bits.
+
+    Products and sums are elementwise, as ``tosa.matmul`` takes 8 and 16 bits only.
+    """
+    low, high = ([getattr(w, side) for w in conv.windows] for side in ("low", "high"))
+    padded = lower.pad(conv.x, [0, *low, 0], [0, *high, 0], 0)
+    batch, channels, features = conv.x.sizes[0], conv.x.sizes[-1], conv.weight.sizes[0]
+    weight = lower.transpose(conv.weight, (*range(2, conv.weight.rank), 0, 1))
+    total = conv.bias
+    for offsets in product(*(range(window.size) for window in conv.windows)):
+        starts = [0, *(o * w.dilation for o, w in zip(offsets, conv.windows, strict=True)), 0]
+        steps = [1, *(window.stride for window in conv.windows), 1]
+        taken = lower.slice(padded, starts, (batch, *conv.counts, channels), steps)
+        taken = lower.reshape(taken, (batch, *conv.counts, 1, channels))
+        ones = [1] * len(offsets)
+        factors = lower.slice(
+            weight, [*offsets, 0, 0], (*ones, features, channels), [1] * weight.rank
+        )
+        products = lower.elementwise(tosa.MulOp, taken, lower.reshape(factors, (1, *factors.sizes)))
+        sums = lower.reduce(tosa.ReduceSumOp, products, [products.rank - 1])
+        sums = lower.reshape(sums, products.sizes[:-1])
+        total = lower.elementwise(tosa.AddOp, sums, total)
+    return total
+
+
+def _transposed_integers(lower: TosaLowering, conv: _Convolution) -> Tensor:
+    weight = lower.transpose(conv.weight, (1, *range(2, len(conv.windows) + 2), 0))
+    return _transposed_as_plain(lower, conv, weight)
+
+
 def _conv_op(conv: _Convolution) -> type[Operation]:
     return tosa.Conv2DOp if len(conv.windows) == 2 else tosa.Conv3DOp
 
@@ -212,14 +244,20 @@ def _transposed_as_plain(lower: TosaLowering, conv: _Convolution, weight: Tensor
         x = _spread(lower, x, axis, window.stride)
         weight = lower.reverse(weight, axis)
         low, high = window.span - 1 - window.low, window.span - 1 + end
-        if low < 0 or high < 0:
-            lower.fail(
-                "the padding of a transposed convolution is larger than its kernel, "
-                "over three dimensions or of sizes only known at run time"
-            )
-        windows.append(Window(window.size, 1, window.dilation, low, high))
+        x = _cut(lower, x, axis, max(-low, 0), max(-high, 0))
+        windows.append(Window(window.size, 1, window.dilation, max(low, 0), max(high, 0)))
+    if promotion.is_integer(x.dtype):
+        first = lower.transpose(weight, (0, weight.rank - 1, *range(1, weight.rank - 1)))
+        return _integers(lower, _Convolution(x, first, conv.bias, windows, conv.counts))
     plain = _Convolution(x, weight, conv.bias, windows, conv.counts)
     return _convolve(lower, _conv_op(conv), plain)
+
+
+def _cut(lower: TosaLowering, x: Tensor, axis: int, low: int, high: int) -> Tensor:
+    """``x`` without its first and last elements along an axis: padding larger than a kernel reaches into it."""
+    starts = [low if i == axis else 0 for i in range(x.rank)]
+    sizes = [dims.sub(s, low + high) if i == axis else s for i, s in enumerate(x.sizes)]
+    return lower.slice(x, starts, sizes, [1] * x.rank)
 
 
 def _spread(lower: TosaLowering, x: Tensor, axis: int, step: int) -> Tensor:
