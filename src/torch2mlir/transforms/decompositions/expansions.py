@@ -7,6 +7,7 @@ from functools import wraps
 from typing import Any
 
 import torch
+from torch._higher_order_ops.while_loop import while_loop_op
 
 _HALVES = (torch.float16, torch.bfloat16)
 
@@ -34,6 +35,23 @@ def chebyshev_series(x: Any, coefficients: Sequence[float]) -> Any:
         before, last = last, current
         current = x * last - before + coefficient
     return 0.5 * (current - before)
+
+
+def iterate(
+    unfinished: Callable[..., Any], step: Callable[..., Sequence[Any]], *carried: Any
+) -> Sequence[Any]:
+    """``carried = step(*carried)`` while ``unfinished(*carried)``, a loop of the program's; shapes and dtypes stay."""
+
+    def body(*tensors: Any) -> tuple[Any, ...]:
+        return tuple(map(_laid_out, step(*tensors)))
+
+    result: Sequence[Any] = while_loop_op(unfinished, body, tuple(map(_laid_out, carried)), ())
+    return result
+
+
+def _laid_out(x: Any) -> Any:
+    """A tensor of its own with the strides of its shape: a loop carries no views."""
+    return x.clone(memory_format=torch.contiguous_format)
 
 
 def on_floats(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import torch
 
+from torch2mlir.transforms.decompositions.expansions import iterate
 from torch2mlir.transforms.decompositions.registry import decomposes
 
 aten = torch.ops.aten
@@ -67,11 +69,16 @@ def _nextafter(x: Any, to: Any) -> Any:
 
 @decomposes(prims.gcd.default, aten.gcd.default)
 def _gcd(a: Any, b: Any) -> Any:
-    """Euclid's algorithm with as many steps as the largest numbers of the type need: neighbours of Fibonacci's."""
+    """Euclid's algorithm."""
     dtype = torch.result_type(a, b)
-    a, b = torch.abs(a.to(dtype)), torch.abs(b.to(dtype))
-    for _ in range(int(1.4405 * torch.iinfo(dtype).bits) + 2):
+    a, b = torch.broadcast_tensors(torch.abs(a.to(dtype)), torch.abs(b.to(dtype)))
+
+    def unfinished(a: Any, b: Any) -> Any:
+        return torch.any(b != 0)
+
+    def step(a: Any, b: Any) -> Sequence[Any]:
         done = b == 0
         rest = torch.fmod(a, torch.where(done, 1, b))
-        a, b = torch.where(done, a, b), torch.where(done, b, rest)
-    return a
+        return torch.where(done, a, b), torch.where(done, b, rest)
+
+    return iterate(unfinished, step, a, b)[0]

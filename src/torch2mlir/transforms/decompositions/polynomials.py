@@ -6,19 +6,19 @@ https://dlmf.nist.gov/18.5 and https://dlmf.nist.gov/18.9. Degrees are cut to wh
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
 
-from torch2mlir.transforms.decompositions.expansions import on_floats
+from torch2mlir.transforms.decompositions.expansions import iterate, on_floats
 from torch2mlir.transforms.decompositions.registry import decomposes
 
 aten = torch.ops.aten
 
 Polynomial = Callable[[Any, Any], Any]
-LARGEST_DEGREE = 128
-"""Of a degree that is a tensor and goes by recurrence, NaN above: PyTorch's limit for Hermite's in float32."""
+LARGEST_HERMITE = {torch.float32: 128, torch.float64: 512}
+"""The largest degrees of Hermite's polynomials; PyTorch gives NaN above."""
 LARGEST_BY_RECURRENCE = 8
 """Of a Chebyshev polynomial whose degree is a number; above, the trigonometric form is shorter."""
 
@@ -96,24 +96,36 @@ _W = _chebyshev(
 
 
 def _recurrence(
-    first: Callable[[Any], Any], step: Callable[[Any, Any, Any, int], Any]
+    first: Callable[[Any], Any],
+    step: Callable[[Any, Any, Any, Any], Any],
+    limits: Mapping[torch.dtype, int] | None = None,
 ) -> tuple[Polynomial, Polynomial]:
     """A family by its three-term recurrence, for degrees that are tensors and that are numbers.
 
     Args:
         first: the polynomial of degree 1.
         step: degree ``k + 1`` of ``x``, degrees ``k`` and ``k - 1``, and ``k``.
+        limits: the largest degree by element type; NaN above.
     """
 
     def by_tensor(x: Any, n: Any) -> Any:
-        n = torch.trunc(n)
-        before, current = torch.ones_like(x), first(x)
+        x, n = torch.broadcast_tensors(x, torch.trunc(n))
+        limit = math.inf if limits is None else limits[x.dtype]
+        wanted = torch.where(n <= limit, n, 0.0)
+
+        def unfinished(k: Any, x: Any, n: Any, *_: Any) -> Any:
+            return torch.any(n > k)
+
+        def body(k: Any, x: Any, n: Any, before: Any, current: Any, result: Any) -> Sequence[Any]:
+            following = step(x, current, before, k)
+            k = k + 1
+            return k, x, n, current, following, torch.where(n == k, following, result)
+
+        degree, before, current = torch.ones([], dtype=x.dtype), torch.ones_like(x), first(x)
         result = torch.where(n == 1, current, before)
-        for k in range(1, LARGEST_DEGREE):
-            before, current = current, step(x, current, before, k)
-            result = torch.where(n == k + 1, current, result)
-        result = torch.where(n > LARGEST_DEGREE, math.nan, result)
-        return torch.where(n < 0, 0.0, result)
+        result = iterate(unfinished, body, degree, x, wanted, before, current, result)[-1]
+        result = torch.where(n > limit, math.nan, result)
+        return torch.where(n >= 0, result, 0.0)
 
     def by_number(x: Any, n: int) -> Any:
         if n < 0:
@@ -158,9 +170,12 @@ _register_chebyshev("v", _V, lambda x: x + x - 1)
 _register_chebyshev("w", _W, lambda x: x + x + 1)
 _registered(
     "hermite_polynomial_h",
-    *_recurrence(lambda x: x + x, lambda x, q, p, k: (x + x) * q - 2 * k * p),
+    *_recurrence(lambda x: x + x, lambda x, q, p, k: (x + x) * q - 2 * k * p, LARGEST_HERMITE),
 )
-_registered("hermite_polynomial_he", *_recurrence(lambda x: x, lambda x, q, p, k: x * q - k * p))
+_registered(
+    "hermite_polynomial_he",
+    *_recurrence(lambda x: x, lambda x, q, p, k: x * q - k * p, LARGEST_HERMITE),
+)
 _registered(
     "laguerre_polynomial_l",
     *_recurrence(lambda x: 1 - x, lambda x, q, p, k: ((2 * k + 1 - x) * q - k * p) / (k + 1)),
