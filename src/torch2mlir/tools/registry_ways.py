@@ -46,7 +46,7 @@ _REASONS: tuple[tuple[str, str], ...] = (
         " _scaled_dot_product_flash_attention_backward _scaled_dot_product_cudnn*"
         " conv_depthwise3d _conv_depthwise2d *_for_mps *_cpu_fallback* batch_norm_*stats*"
         " batch_norm_elemt* batch_norm_backward_elemt batch_norm_backward_reduce"
-        " batch_norm_update_stats*",
+        " batch_norm_update_stats* _fused_dropout _philox_*",
         "one backend's kernel: torch.export writes the op it implements",
     ),
     (
@@ -87,6 +87,10 @@ _REASONS: tuple[tuple[str, str], ...] = (
         "*unique* is_nonzero equal allclose masked_select nonzero"
         " nonzero_numpy argwhere repeat_interleave.Tensor bincount histogramdd* _histogramdd*",
         "its result depends on the elements of a tensor",
+    ),
+    (
+        "poisson binomial _standard_gamma* _sample_dirichlet _dirichlet_grad",
+        "drawn by rejection: how many random numbers an element takes depends on them",
     ),
     (
         "linalg_eig linalg_eigvals _linalg_eigvals",

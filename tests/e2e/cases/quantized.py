@@ -182,6 +182,29 @@ case(
 )
 
 
+aten = torch.ops.aten
+LEARNED = (f32(1, values=[0.2]), f32(1, values=[3.4]))
+LEARNED_CHANNELS = (f32(6, low=0.05, high=0.3), f32(6, low=-4, high=4))
+
+
+def _learned(x: torch.Tensor, scale: torch.Tensor, point: torch.Tensor) -> Any:
+    value = aten._fake_quantize_learnable_per_tensor_affine(x, scale, point, -8, 7, 0.5)
+    return value, aten._fake_quantize_learnable_per_tensor_affine_backward(
+        x.cos(), x, scale, point, -8, 7, 0.5
+    )
+
+
+def _learned_channels(x: torch.Tensor, scales: torch.Tensor, points: torch.Tensor) -> Any:
+    value = aten._fake_quantize_learnable_per_channel_affine(x, scales, points, 1, -8, 7, 0.5)
+    return value, aten._fake_quantize_learnable_per_channel_affine_backward(
+        x.cos(), x, scales, points, 1, -8, 7, 0.5
+    )
+
+
+case("fake_quantize_learned", _learned, FIXED, *LEARNED)
+case("fake_quantize_learned_channels", _learned_channels, FIXED, *LEARNED_CHANNELS)
+
+
 class Linear(nn.Module):
     """A linear layer as PT2E quantization writes it: int8 weights per channel, int8 activations."""
 

@@ -23,6 +23,7 @@ from torch2mlir.transforms.decompositions import (  # noqa: F401 - each register
     fused,
     gamma,
     grid_sampling,
+    hashing,
     incomplete_gamma,
     linear,
     linear_algebra,

@@ -290,3 +290,57 @@ def _fake_quantize_learned_channels(
 ) -> Any:
     zero_points = _learned(zero_points, low, high)
     return _fake_quantize_channels(a, scales, zero_points, axis, low, high)[0]
+
+
+def _learned_gradients(
+    gradient: torch.Tensor,
+    a: torch.Tensor,
+    scale: torch.Tensor,
+    zero_point: torch.Tensor,
+    low: int,
+    high: int,
+    factor: float,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Of the value, and element by element of scale and zero point.
+
+    Source: Esser et al., "Learned step size quantization", 2020, and Jain et al., "Trained quantization thresholds",
+    2020, as in PyTorch's ``FakeQuantizeCore.cpp``.
+    """
+    zero_point = _learned(zero_point, low, high)
+    rounded = _rounded(a, scale, zero_point)
+    inside = (rounded >= low) & (rounded <= high)
+    kept = rounded.clamp(low, high) - zero_point
+    slope = torch.where(inside, (kept * scale - a) / scale, kept)
+    shift = torch.where(inside, torch.zeros_like(a), -scale)
+    return gradient * inside, gradient * slope * factor, gradient * shift * factor
+
+
+@decomposes(aten._fake_quantize_learnable_per_tensor_affine_backward.default)
+def _fake_quantize_learned_backward(
+    gradient: Any, a: Any, scale: Any, zero_point: Any, low: Any, high: Any, factor: Any = 1.0
+) -> Any:
+    value, of_scale, of_point = _learned_gradients(
+        gradient, a, _single(scale), _single(zero_point), low, high, factor
+    )
+    return value, of_scale.sum().reshape(1), of_point.sum().reshape(1)
+
+
+@decomposes(aten._fake_quantize_learnable_per_channel_affine_backward.default)
+def _fake_quantize_learned_channels_backward(
+    gradient: Any,
+    a: Any,
+    scales: Any,
+    zero_points: Any,
+    axis: Any,
+    low: Any,
+    high: Any,
+    factor: Any = 1.0,
+) -> Any:
+    scales, zero_points = (_along(p, axis, a.dim()) for p in (scales, zero_points))
+    value, of_scales, of_points = _learned_gradients(
+        gradient, a, scales, zero_points, low, high, factor
+    )
+    others = [d for d in range(a.dim()) if d != axis % a.dim()]
+    if not others:
+        return value, of_scales, of_points
+    return value, of_scales.sum(others), of_points.sum(others)

@@ -167,17 +167,12 @@ def _any_normal(size: Sequence[Any], dtype: torch.dtype) -> torch.Tensor:
     return _complex_normal(size, dtype) if dtype.is_complex else _normal(size, dtype)
 
 
-@decomposes(aten.rand.default)
+@decomposes(aten.rand.default, aten.rand.generator)
 def _rand(size: Any, *, dtype: Any = None, **_: Any) -> Any:
     return _any_uniform(size, dtype or torch.get_default_dtype())
 
 
-@decomposes(aten.rand.generator)
-def _rand_generator(size: Any, *, generator: Any, dtype: Any = None, **_: Any) -> Any:
-    return _any_uniform(size, dtype or torch.get_default_dtype())
-
-
-@decomposes(aten.rand_like.default)
+@decomposes(aten.rand_like.default, aten.rand_like.generator)
 def _rand_like(a: Any, *, dtype: Any = None, **_: Any) -> Any:
     return _any_uniform(a.shape, dtype or a.dtype)
 
@@ -187,17 +182,12 @@ def _uniform_between(a: Any, low: Any = 0.0, high: Any = 1.0, **_: Any) -> Any:
     return low + (high - low) * _any_uniform(a.shape, a.dtype)
 
 
-@decomposes(aten.randn.default)
+@decomposes(aten.randn.default, aten.randn.generator)
 def _randn(size: Any, *, dtype: Any = None, **_: Any) -> Any:
     return _any_normal(size, dtype or torch.get_default_dtype())
 
 
-@decomposes(aten.randn.generator)
-def _randn_generator(size: Any, *, generator: Any, dtype: Any = None, **_: Any) -> Any:
-    return _any_normal(size, dtype or torch.get_default_dtype())
-
-
-@decomposes(aten.randn_like.default)
+@decomposes(aten.randn_like.default, aten.randn_like.generator)
 def _randn_like(a: Any, *, dtype: Any = None, **_: Any) -> Any:
     return _any_normal(a.shape, dtype or a.dtype)
 
@@ -229,6 +219,16 @@ def _normal_deviation(mean: Any, std: Any, **_: Any) -> Any:
 def _normal_both(mean: Any, std: Any, **_: Any) -> Any:
     mean, std = torch.broadcast_tensors(mean, std)
     return _any_normal(mean.shape, mean.dtype) * std + mean
+
+
+@decomposes(torch.ops.prims.normal.default)
+def _prims_normal(size: Any, *, mean: Any, std: Any, dtype: Any, **_: Any) -> Any:
+    return _any_normal(size, dtype) * std + mean
+
+
+@decomposes(torch.ops.prims.uniform.default)
+def _prims_uniform(size: Any, *, low: Any, high: Any, dtype: Any, **_: Any) -> Any:
+    return low + (high - low) * _any_uniform(size, dtype)
 
 
 @decomposes(aten.exponential.default)
@@ -277,22 +277,27 @@ def _integers(size: Sequence[Any], low: Any, high: Any) -> torch.Tensor:
     return torch.remainder(long, count) + low
 
 
-@decomposes(aten.randint.default)
+@decomposes(aten.randint.default, aten.randint.generator)
 def _randint(high: Any, size: Any, *, dtype: Any = torch.int64, **_: Any) -> Any:
     return _integers(size, 0, high).to(dtype or torch.int64)
 
 
-@decomposes(aten.randint.low)
+@decomposes(aten.randint.low, aten.randint.low_generator)
 def _randint_low(low: Any, high: Any, size: Any, *, dtype: Any = torch.int64, **_: Any) -> Any:
     return _integers(size, low, high).to(dtype or torch.int64)
 
 
-@decomposes(aten.randint_like.default)
+@decomposes(
+    aten.randint_like.default,
+    aten.randint_like.generator,
+    aten.randint_like.Tensor,
+    aten.randint_like.Tensor_generator,
+)
 def _randint_like(a: Any, high: Any, *, dtype: Any = None, **_: Any) -> Any:
     return _integers(a.shape, 0, high).to(dtype or a.dtype)
 
 
-@decomposes(aten.randint_like.low_dtype)
+@decomposes(aten.randint_like.low_dtype, aten.randint_like.low_generator_dtype)
 def _randint_like_low(a: Any, low: Any, high: Any, *, dtype: Any = None, **_: Any) -> Any:
     return _integers(a.shape, low, high).to(dtype or a.dtype)
 
@@ -322,7 +327,7 @@ def _random_from(a: Any, low: Any, high: Any, **_: Any) -> Any:
     return _integers(a.shape, low, high).to(a.dtype)
 
 
-@decomposes(aten.randperm.default)
+@decomposes(aten.randperm.default, aten.randperm.generator)
 def _randperm(n: Any, *, dtype: Any = torch.int64, **_: Any) -> Any:
     """The order of random words."""
     first, _second = _words([n])
