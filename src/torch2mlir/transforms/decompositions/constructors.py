@@ -80,16 +80,6 @@ def _scalar_tensor(value: Any, *, dtype: Any = None, **_: Any) -> Any:
     return aten.scalar_tensor(value, dtype=dtype)
 
 
-@decomposes(aten.empty_strided.default, aten.empty_permuted.default)
-def _empty_strided(size: Any, order: Any, *, dtype: Any = None, **_: Any) -> Any:
-    return aten.full(size, 0, dtype=dtype or torch.get_default_dtype(), device="cpu")
-
-
-@decomposes(aten.new_empty_strided.default)
-def _new_empty_strided(a: Any, size: Any, stride: Any, *, dtype: Any = None, **_: Any) -> Any:
-    return aten.full(size, 0, dtype=dtype or a.dtype, device=a.device)
-
-
 # positions of triangles, in integers: PyTorch's formula takes square roots in 64-bit floats
 
 
