@@ -16,6 +16,7 @@ from torch2mlir.dialects.torch.ops import RegistryOp
 from torch2mlir.dialects.torch.types import AnyTensorType
 from torch2mlir.dialects.torch.values import Values
 from torch2mlir.transforms.core_ops import CORE_OPS, IDENTITIES, SCALAR_OPS
+from torch2mlir.transforms.loop_values import count, simplify_loop
 
 
 def _same_type(op: Operation, values: Values) -> SSAValue | None:
@@ -135,6 +136,10 @@ def canonicalize(block: Block) -> None:
         for region in op.regions:
             for nested in region.blocks:
                 canonicalize(nested)
+        if isinstance(op, core.PrimLoopOp):
+            count(op, values)
+            simplify_loop(op)
+            continue
         fold = _FOLDS.get(op.name) if isinstance(op, RegistryOp) else None
         if fold is not None and (replacement := fold(op, values)) is not None:
             op.results[0].replace_all_uses_with(replacement)
