@@ -316,6 +316,9 @@ def export_and_import(
 ) -> MlirModule:
     """A model as MLIR.
 
+    The function takes the model's tensors, then what the runtime keeps (buffers that are written to, weights passed as
+    arguments), and last, only in a program that draws random numbers, ``%seed``: a rank-0 i64 tensor that decides them.
+
     Args:
         model: a module, a function of tensors or an exported program.
         args: example arguments.
