@@ -31,6 +31,7 @@ DATA_DEPENDENT = {
         "unique_dim",
         "_unique2",
         "repeat_interleave.Tensor",
+        "tensor_split.tensor_indices_or_sections",
         "bincount",
         "is_nonzero",
         "equal",

@@ -121,3 +121,19 @@ def test_unknown_arguments_are_refused() -> None:
     block = module.body.block.first_op.body.block  # type: ignore[union-attr]
     with pytest.raises(BackendContractError, match="only known when the program runs"):
         Decomposer(FakeWorld({})).run(block)
+
+
+def test_a_partly_core_op_decomposes_to_its_core_form() -> None:
+    def names(**options: object) -> list[str]:
+        def reduce(x: torch.Tensor, index: torch.Tensor, source: torch.Tensor) -> torch.Tensor:
+            return x.scatter_reduce(0, index, source, **options)
+
+        arguments = torch.randn(3), torch.tensor([0, 0, 2]), torch.randn(3)
+        program = capture(reduce, *arguments)
+        lower_to_contract(program)
+        called = [op.name.removeprefix("torch.aten.") for op in program.module.walk()]
+        return [name for name in called if name.startswith("scatter")]
+
+    assert names(reduce="amax") == ["scatter_reduce.two"]
+    assert names(reduce="amax", include_self=False) == ["scatter.value", "scatter_reduce.two"]
+    assert names(reduce="mean") == ["scatter_add", "scatter_add"]

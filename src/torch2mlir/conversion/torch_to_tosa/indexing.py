@@ -99,6 +99,8 @@ def _cropped(lower: TosaLowering, x: Tensor, sizes: Sequence[KnownSize], axis: i
 @lowers("aten.gather")
 def gather(lower: TosaLowering, x: Tensor, dim: int, index: Tensor, *_: object) -> Tensor:
     """``x[i][index[i][j]]``, for the last of two dimensions."""
+    rank = max(x.rank, index.rank, 1)
+    x, index = lower.ranked(x, rank), lower.ranked(index, rank)
     lines = lines_of(lower, x, dim)
     values = lines.of(_cropped(lower, x, index.sizes, lines.axis))
     taken = lower.gather(lower.reshape(values, (*values.sizes, 1)), lines.of(index))
