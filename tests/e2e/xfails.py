@@ -78,7 +78,7 @@ XFAILS: list[ExpectedFailure] = [
         "IREE's canonicalization of scf.while loses results where two initial values are the same",
         EngineError,
         "linalg-iree-*",
-        "gcd legendre_of_any_degree",
+        "legendre_of_any_degree",
     ),
     ExpectedFailure(
         "IREE's canonicalization of scf.while loses a result of this loop",

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import torch
 
-from torch2mlir.transforms.decompositions.expansions import iterate
 from torch2mlir.transforms.decompositions.registry import decomposes
 
 aten = torch.ops.aten
@@ -69,16 +67,14 @@ def _nextafter(x: Any, to: Any) -> Any:
 
 @decomposes(prims.gcd.default, aten.gcd.default)
 def _gcd(a: Any, b: Any) -> Any:
-    """Euclid's algorithm."""
+    """Euclid's algorithm with as many steps as the largest numbers of the type need: neighbours of Fibonacci's.
+
+    Straight code and no loop: the number of steps is known, and IREE refuses some loops.
+    """
     dtype = torch.result_type(a, b)
-    a, b = torch.broadcast_tensors(torch.abs(a.to(dtype)), torch.abs(b.to(dtype)))
-
-    def unfinished(a: Any, b: Any) -> Any:
-        return torch.any(b != 0)
-
-    def step(a: Any, b: Any) -> Sequence[Any]:
+    a, b = torch.abs(a.to(dtype)), torch.abs(b.to(dtype))
+    for _ in range(int(1.4405 * torch.iinfo(dtype).bits) + 2):
         done = b == 0
         rest = torch.fmod(a, torch.where(done, 1, b))
-        return torch.where(done, a, b), torch.where(done, b, rest)
-
-    return iterate(unfinished, step, a, b)[0]
+        a, b = torch.where(done, a, b), torch.where(done, b, rest)
+    return a
