@@ -1,4 +1,4 @@
-"""Writing to positions that tensors tell, in terms of the writes that are core."""
+"""Writing to positions that tensors tell, and reading by flat ones, in terms of what is core."""
 
 from __future__ import annotations
 
@@ -78,6 +78,14 @@ def _put(a: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
     """``source`` at positions of the flattened tensor."""
     flat = aten.index_put(a.reshape(-1), [index.reshape(-1)], source.reshape(-1), accumulate)
     return flat.reshape(a.shape)
+
+
+@decomposes(aten.take.default)
+def _take(a: Any, index: Any) -> Any:
+    """Elements of the flattened tensor; of none, none."""
+    if isinstance(count := a.numel(), int) and count == 0:
+        return a.new_zeros(index.shape)
+    return aten.index.Tensor(a.reshape(-1), [index.reshape(-1)]).reshape(index.shape)
 
 
 _SEGMENT_REDUCTIONS = {"max": "amax", "min": "amin"}

@@ -143,11 +143,11 @@ _COUNTED_BOUNDARIES = 32
 
 def _bisected(boundaries: Any, a: Any, length: int, passed: Callable[..., Any]) -> Any:
     """A binary search by steps of falling powers of two."""
-    found = torch.zeros_like(a, dtype=torch.int64)
+    found, shared = torch.zeros_like(a, dtype=torch.int64), boundaries.dim() == 1
     for bit in reversed(range(length.bit_length())):
         tried = found + (1 << bit)
         at = torch.clamp(tried - 1, max=length - 1)
-        edges = boundaries[at] if boundaries.dim() == 1 else torch.gather(boundaries, -1, at)
+        edges = torch.take(boundaries, at) if shared else torch.gather(boundaries, -1, at)
         found = torch.where((tried <= length) & passed(edges, a), tried, found)
     return found
 
