@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 from torch import nn
+from torch._higher_order_ops.while_loop import while_loop
 from torch.nn import functional as F
 
 import torch2mlir
@@ -244,6 +245,31 @@ def test_programs_that_draw_nothing_have_no_seed() -> None:
     module = torch2mlir.export_and_import(model, torch.ones(2, 3))
     assert "seed" not in str(module)
     assert len(module.program.signature.inputs) == 1
+
+
+def test_each_branch_draws_its_own_numbers() -> None:
+    def program(which: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+        return torch.cond(which, lambda x: torch.rand_like(x), lambda x: torch.rand_like(x), (x,))
+
+    x = torch.ones(1000)
+    compiled = torch2mlir.compile(program, torch.tensor(True), x)
+    drawn = []
+    for which in (True, False):
+        torch.manual_seed(4)
+        drawn.append(compiled(torch.tensor(which), x))
+    assert _correlation(*drawn) < LIMIT / math.sqrt(1000)
+
+
+def test_numbers_in_a_loop_are_refused() -> None:
+    def program(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return while_loop(
+            lambda i, x: i < 3,
+            lambda i, x: (i + 1, x + torch.rand_like(x)),
+            (torch.tensor(0), x),
+        )
+
+    with pytest.raises(BackendContractError, match="random numbers are drawn in a loop"):
+        torch2mlir.export_and_import(program, torch.ones(3))
 
 
 def test_rejection_sampling_is_refused_by_name() -> None:
