@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import IntegerAttr, i1, i64
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
@@ -62,7 +62,8 @@ def count(loop: core.PrimLoopOp, values: Values) -> None:
     by_one = increment.operands[0] is argument and values.of(increment.operands[1]) == 1
     from_zero = start is not None and values.of(start.operands[1]) == 0
     limit = compared.operands[1]
-    if not by_one or not from_zero or loop.results[place].first_use is not None:
+    begins = _begins(loop, first, values.of(limit), values)
+    if not (by_one and from_zero and begins) or loop.results[place].first_use is not None:
         return
     if isinstance(limit.owner, Operation) and limit.owner.parent is block:
         limit = _constant_before(loop, limit.owner)
@@ -75,6 +76,18 @@ def count(loop: core.PrimLoopOp, values: Values) -> None:
     block.insert_op_before(inside, end)
     end.operands[0] = inside.results[0]
     end.operands[1 + place] = argument  # carried as it came, so that it can go
+
+
+def _begins(loop: core.PrimLoopOp, first: SSAValue, limit: int | Dim, values: Values) -> bool:
+    """Whether the first iteration is under the same condition as the others."""
+    if values.of(loop.operands[1]) is True:
+        return isinstance(limit, int) and limit >= 1
+    compared = _defined_by(_defined_by(loop.operands[1], "torch.aten.Bool.Tensor"), _LESS)
+    return (
+        compared is not None
+        and compared.operands[0] is first
+        and bool(values.of(compared.operands[1]) == limit)
+    )
 
 
 def _defined_by(value: SSAValue | Operation | None, name: str) -> Operation | None:
@@ -92,8 +105,8 @@ def _constant_before(loop: core.PrimLoopOp, op: Operation) -> SSAValue:
 
     def copy(op: Operation) -> SSAValue:
         for operand in op.operands:
-            if operand.owner is body:  # what it begins with has the same sizes
-                copies[operand] = loop.operands[1 + body.args.index(operand)]  # type: ignore[arg-type]
+            if isinstance(operand, BlockArgument) and operand.owner is body:
+                copies[operand] = loop.operands[1 + operand.index]  # of the same sizes
             elif isinstance(operand.owner, Operation) and operand.owner.parent is body:
                 copies[operand] = copy(operand.owner)
         clone = op.clone(copies)
