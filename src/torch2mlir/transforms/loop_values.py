@@ -132,7 +132,7 @@ def _as_number(position: SSAValue, type: Attribute, block: Block) -> SSAValue:
 def _needed(loop: core.PrimLoopOp, end: Operation) -> set[SSAValue]:
     """The values of the body, arguments included, that results in use or decisions depend on."""
     block = loop.regions[0].block
-    place = {argument: i for i, argument in enumerate(block.args[1:])}
+    place: dict[SSAValue, int] = {argument: i for i, argument in enumerate(block.args[1:])}
     work = [end.operands[0]]
     work += [end.operands[1 + i] for i, r in enumerate(loop.results) if r.first_use is not None]
     for op in block.ops:

@@ -38,7 +38,8 @@ def repeat(
     if any(size == 0 for tensor in carried for size in tensor.shape if isinstance(size, int)):
         return list(carried)
     start = torch.zeros((), dtype=torch.int64, device=carried[0].device)
-    _, *results = while_loop_op(holds, body, (start, *map(_laid_out, carried)), tuple(outer))
+    first: Any = (start, *map(_laid_out, carried))
+    _, *results = while_loop_op(holds, body, first, tuple(outer))
     return results
 
 
