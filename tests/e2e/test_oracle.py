@@ -16,7 +16,7 @@ from torch2mlir.errors import Torch2MLIRError
 
 CASES = load_cases()
 LEVELS = ("raw", "torch", "stablehlo", "linalg-on-tensors", "tosa")
-SHARE = 12
+SHARE = 24
 """One case in so many runs without ``--full``."""
 XFAILS: dict[str, str] = {}
 """Case -> why the other compiler refuses a text of it."""

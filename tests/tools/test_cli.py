@@ -192,7 +192,9 @@ def test_traceback_on_request(
 def test_coverage_is_read_from_the_code(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["coverage", "aten.exp", "--markdown"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert "| aten.exp | elementwise | yes | yes | yes |" in [line.replace(" |  |", " |") for line in lines]
+    assert "| aten.exp | elementwise | yes | yes | yes |" in [
+        line.replace(" |  |", " |") for line in lines
+    ]
 
 
 def test_help_does_not_wait_for_pytorch() -> None:

@@ -38,10 +38,10 @@ from torch2mlir.transforms.decompositions import (  # noqa: F401 - each register
     recurrent,
     reduction,
     resampling,
-    spectral,
     scans,
     scatter,
     sorting,
+    spectral,
     windows,
 )
 from torch2mlir.transforms.decompositions.registry import (

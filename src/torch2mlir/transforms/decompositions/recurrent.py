@@ -18,7 +18,7 @@ from torch2mlir.transforms.decompositions.registry import decomposes
 aten = torch.ops.aten
 
 State = tuple[Tensor, ...]
-Step = Callable[[Tensor, State, Tensor, Tensor | None], State]
+Step = Callable[..., State]
 """``step(projected input, state, weight_hh, bias_hh)``: the next state, whose first part is the output."""
 MOST_UNROLLED = 32
 """Longer sequences are loops: code should not grow with its data."""
