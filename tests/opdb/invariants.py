@@ -1,4 +1,8 @@
-"""What is compared of factors that are only unique up to signs: values, the product, and that they are orthogonal."""
+"""What is compared of results that are not unique.
+
+Of factors that are unique up to signs: values, the product, and that they are orthogonal. Of positions of elements that
+are there several times: what is found at them.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from torch import Tensor
+
+from tests.opdb.programs import Program
 
 
 def _eigh(outputs: Any) -> Any:
@@ -36,7 +42,23 @@ _INVARIANTS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def invariants(operator: str, outputs: Any) -> Any:
+_DIM_ARGUMENT = {"kthvalue": 2, "mode": 1, "topk": 2}
+"""Operators that choose among equal elements -> the place of ``dim`` among their arguments."""
+
+
+def _chosen(program: Program, place: int, outputs: Any) -> Any:
+    """The values, what is found at the positions, and the type of the positions."""
+    values, positions = outputs
+    args, kwargs = program.arguments(*program.tensors)
+    dim = kwargs.get("dim", args[place] if len(args) > place else -1)
+    x = args[0]
+    places = positions if positions.dim() == x.dim() else positions.unsqueeze(dim)
+    return values, x.gather(dim, places), positions.new_zeros(positions.shape)
+
+
+def invariants(operator: str, program: Program, outputs: Any) -> Any:
     """The outputs of an operator of the database, or what of them is unique."""
+    if operator in _DIM_ARGUMENT:
+        return _chosen(program, _DIM_ARGUMENT[operator], outputs)
     transform = _INVARIANTS.get(operator)
     return outputs if transform is None or not isinstance(outputs, tuple) else transform(outputs)

@@ -92,7 +92,7 @@ def _outcome(
     actual = _attempt(run)
     if isinstance(actual, Outcome):
         return actual
-    got, want = invariants(entry.operator, actual), invariants(entry.operator, expected)
+    got, want = (invariants(entry.operator, program, found) for found in (actual, expected))
     difference = disagreement(got, want, values=entry.operator not in INCOMPARABLE)
     return Outcome("wrong", difference) if difference else Outcome(OK)
 

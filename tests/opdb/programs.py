@@ -98,11 +98,15 @@ class Program(nn.Module):
 
     def forward(self, *tensors: torch.Tensor) -> Any:
         """Calls the operator on copies: what it writes into is not the caller's."""
+        args, kwargs = self.arguments(*(tensor.clone() for tensor in tensors))
+        return _plain(self.operator(*args, **kwargs))
+
+    def arguments(self, *tensors: torch.Tensor) -> Any:
+        """Positional and keyword arguments of the call."""
         leaves = list(self.constants)
         for position, tensor in zip(self.positions, tensors, strict=True):
-            leaves[position] = tensor.clone()
-        args, kwargs = pytree.tree_unflatten(leaves, self.spec)
-        return _plain(self.operator(*args, **kwargs))
+            leaves[position] = tensor
+        return pytree.tree_unflatten(leaves, self.spec)
 
 
 def plain(overload: Callable[..., Any]) -> Callable[..., Any]:
