@@ -14,7 +14,7 @@ from torch.utils import _pytree as pytree
 
 import torch2mlir
 from tests.opdb.invariants import invariants
-from tests.opdb.programs import INCOMPARABLE, Entry, Program, programs
+from tests.opdb.programs import Entry, Program, is_comparable, programs
 from torch2mlir.errors import (
     BackendContractError,
     CaptureError,
@@ -93,7 +93,7 @@ def _outcome(
     if isinstance(actual, Outcome):
         return actual
     got, want = (invariants(entry.operator, program, found) for found in (actual, expected))
-    difference = disagreement(got, want, values=entry.operator not in INCOMPARABLE)
+    difference = disagreement(got, want, values=is_comparable(entry, program))
     return Outcome("wrong", difference) if difference else Outcome(OK)
 
 

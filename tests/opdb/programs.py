@@ -56,6 +56,10 @@ INCOMPARABLE = RANDOM | UNINITIALIZED
 """Entries whose elements differ from call to call: structure, shapes and dtypes are compared."""
 
 
+DROPOUT = {"nn.functional.multi_head_attention_forward": 10}
+"""Operators that draw in some samples only -> the place of their dropout probability."""
+
+
 @dataclass(frozen=True)
 class Entry:
     """One operator of the database in one dtype."""
@@ -107,6 +111,14 @@ class Program(nn.Module):
         for position, tensor in zip(self.positions, tensors, strict=True):
             leaves[position] = tensor
         return pytree.tree_unflatten(leaves, self.spec)
+
+
+def is_comparable(entry: Entry, program: Program) -> bool:
+    """Whether eager PyTorch gives the same elements at every call."""
+    if entry.operator in DROPOUT:
+        args, kwargs = program.arguments(*program.tensors)
+        return not (kwargs.get("training", True) and args[DROPOUT[entry.operator]])
+    return entry.operator not in INCOMPARABLE
 
 
 def plain(overload: Callable[..., Any]) -> Callable[..., Any]:
