@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+import torch.ao.quantization.fx._decomposed  # noqa: F401 - registers quantized_decomposed
 from torch._C import DispatchKey
 from torch._ops import OpOverload
 
@@ -184,6 +185,8 @@ def _way(
 
 
 def _reason(op: str) -> str:
+    if not op.startswith("torch.aten."):
+        return ""
     name = op.removeprefix("torch.aten.")
     base = name.partition(".")[0].removesuffix("_")
     for patterns, reason in _REASONS:
