@@ -32,9 +32,9 @@ class Configuration:
 CONFIGURATIONS = (
     Configuration("stablehlo", "xla"),
     Configuration("linalg-on-tensors", "reference"),
-    # the reference engine runs every case of this dialect
-    Configuration("linalg-on-tensors", "iree", share=3),
-    Configuration("tosa", "iree"),
+    # the reference engine runs every case of this dialect; --full runs every case on every engine
+    Configuration("linalg-on-tensors", "iree", share=6),
+    Configuration("tosa", "iree", share=2),
 )
 
 SLOW_ENGINES = {"iree"}
