@@ -33,8 +33,8 @@ CONFIGURATIONS = (
     Configuration("stablehlo", "xla"),
     Configuration("linalg-on-tensors", "reference"),
     # the reference engine runs every case of this dialect; --full runs every case on every engine
-    Configuration("linalg-on-tensors", "iree", share=6),
-    Configuration("tosa", "iree", share=2),
+    Configuration("linalg-on-tensors", "iree", share=8),
+    Configuration("tosa", "iree", share=3),
 )
 
 SLOW_ENGINES = {"iree"}
