@@ -11,7 +11,9 @@ Choices, measured with IREE 3.13 on two cores (BERT-base sized, 128 tokens, weig
   do not compile with it either ('linalg.pack' of i1) and are compiled again without;
 - an argument that a program computes into (the outs of a linalg.generic that reads them, the destination of a
   tensor.insert_slice) is updated in place, in the caller's memory; our lowerings compute into fresh tensors only;
-- f64 stays f64: IREE demotes it to f32 by default. i64 is never demoted.
+- f64 stays f64: IREE demotes it to f32 by default. i64 is never demoted;
+- functions of f64 (sin, atan, fmod) are calls to the C library, which a program in IREE's own format cannot reach:
+  such a program becomes a library of the system, linked by IREE's own linker, which finds them in this process.
 
 Facts about memory: tensors go in and come out through DLPack without a copy. IREE maps an address
 that is a multiple of 64 and refuses any other, so such a tensor (a view into a larger one, a
@@ -28,13 +30,18 @@ slower than ``linalg.conv_2d_*`` after ``tensor.pad``.
 from __future__ import annotations
 
 import ctypes
+import re
+import sys
 import threading
 from collections.abc import Sequence
+from ctypes.util import find_library
+from functools import cache
 from typing import Any
 
 import iree.runtime as rt
 import torch
 from iree.compiler.api import Invocation, Output, Session, Source
+from iree.compiler.tools.binaries import find_tool
 from torch.utils.dlpack import from_dlpack, to_dlpack  # type: ignore[attr-defined]
 
 from torch2mlir.errors import EngineError
@@ -49,6 +56,10 @@ _FLAGS = (
     "--iree-input-demote-f64-to-f32=false",
 )
 _TILED = "--iree-opt-data-tiling"
+_CALLS_C_LIBRARY = re.compile(
+    r"math\.(?!absf|ceil|copysign|floor|fma|sqrt|trunc)\w+ .* : f64|arith\.remf .* : f64"
+    r"|(stablehlo|chlo)\.(?!abs|add|broadcast|ceil|constant|divide|floor|multiply|sqrt|subtract)\w+ .*xf64>"
+)
 _TEXT_NAME = "program.mlir"
 _ALIGNMENT = 64
 _DLPACK_CPU = 1
@@ -76,8 +87,7 @@ class IreeEngine(Engine):
         signature = entry_signature(text, func_name)
         is_static = all(spec.is_static for spec in (*signature.arguments, *signature.results))
         try:
-            flags = (_TILED,) if is_static else ()
-            bytecode = _compile_to_bytecode(text, output_type, *flags)
+            bytecode = _compile_to_bytecode(text, output_type, *((_TILED,) if is_static else ()))
         except EngineError:
             if not is_static:
                 raise
@@ -170,8 +180,20 @@ _DiagnosticCallback = ctypes.CFUNCTYPE(
 _SEVERITY_ERROR = 2
 
 
+@cache
+def _system_library_flags() -> tuple[str, ...]:
+    """Flags for a program that calls functions of the C library; those are made visible in this process."""
+    ctypes.CDLL(find_library("m"), mode=ctypes.RTLD_GLOBAL)
+    flags = ("--iree-llvmcpu-link-embedded=false",)
+    if sys.platform != "linux":
+        return flags
+    return (*flags, f"--iree-llvmcpu-system-linker-path={find_tool('iree-lld')} -flavor gnu")
+
+
 def _compile_to_bytecode(text: str, output_type: str, *flags: str) -> bytes:
     with Session() as session:
+        if _CALLS_C_LIBRARY.search(text):
+            flags = (*flags, *_system_library_flags())
         session.set_flags(*_FLAGS, *flags, f"--iree-input-type={_INPUT_TYPES[output_type]}")
         with session.invocation() as invocation:
             errors: list[str] = []

@@ -263,7 +263,7 @@ NORMS = {
     "local_response_norm": (lambda x: f.local_response_norm(x, 2), f32("B", 4, 3, 2)),
 }
 for name, (norm, *inputs) in NORMS.items():
-    case(f"{name}_backward", gradient_of(norm), *inputs, loose=50)
+    case(f"{name}_backward", gradient_of(norm), *inputs, loose=20)
 
 # attention
 
@@ -314,7 +314,7 @@ case(
     *CHANNELS,
     f32(5, 4),
     f32(5),
-    loose=100,
+    loose=20,
 )
 
 
@@ -350,5 +350,5 @@ case(
     *CHANNELS,
     f32(8, 4),
     f32(4, 8),
-    loose=100,
+    loose=20,
 )

@@ -117,5 +117,5 @@ def pseudo_inverse(a: Tensor, b: Tensor) -> tuple[Any, ...]:
 
 case("exponential_of_matrices", matrix_exp, f32("B", 3, 3), loose=10)
 case("power_of_matrices", lambda x: matrix_power(x, 5), f32("B", 3, 3), loose=10)
-case("power_of_inverse", lambda x: matrix_power(x, -2), f32(3, 3), loose=100)
+case("power_of_inverse", lambda x: matrix_power(x, -2), f32(3, 3), loose=20)
 case("addbmm", lambda x, a, b: x.addbmm(a, b, beta=0.5), f32(4, 2), f32("B", 4, 3), f32("B", 3, 2))
