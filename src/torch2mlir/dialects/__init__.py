@@ -34,7 +34,7 @@ DIALECTS: dict[str, Callable[[], Dialect]] = {
     "arith": _from("torch2mlir.dialects.arith_ext", "ARITH"),
     "cf": _from("xdsl.dialects.cf", "Cf"),
     "complex": _from("torch2mlir.dialects.complex_ext", "COMPLEX"),
-    "func": _from("xdsl.dialects.func", "Func"),
+    "func": _from("torch2mlir.dialects.func_ext", "FUNC"),
     "ml_program": _from("xdsl.dialects.ml_program", "MLProgram"),
     "scf": _from("xdsl.dialects.scf", "Scf"),
 }
