@@ -39,6 +39,8 @@ _OP = re.compile(r'^\s*(?:%[^=]*=\s*)?"?([a-z_]+\.[\w.]+)', re.MULTILINE)
 _NOT_COUNTED = re.compile(
     r"func\.|builtin\.|torch\.|ml_program\.|.*(constant|\.const|const_shape|yield|return)$"
 )
+_REST = 0.05
+"""Seconds between two runs: the threads of the one before stop waiting for more work."""
 
 
 class WithArguments(nn.Module):
@@ -178,11 +180,12 @@ def _compiled(
 
 
 def _run(sides: list[Side], arguments: list[torch.Tensor], runs: int) -> None:
-    """Runs the sides in turn; the first run of each is not counted."""
+    """Runs the sides in turn, another one first each time; the first run of each is not counted."""
     for turn in range(runs + 1):
-        for side in sides:
+        for side in sides[turn % len(sides) :] + sides[: turn % len(sides)]:
             if side.executable is None:
                 continue
+            time.sleep(_REST)
             start = time.perf_counter()
             with torch.no_grad():
                 side.executable(arguments)
