@@ -1,4 +1,7 @@
-"""``torch-canonicalize``: ops that change nothing disappear, and so does what is there twice or nobody uses."""
+"""``torch-canonicalize``: ops that change nothing disappear, and so does what is there twice or nobody uses.
+
+What is known of numbers, lists and branches before the program runs is computed; see :mod:`..folding`.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,31 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, bf16, f16, f32, f64
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.traits import Pure
 
 from torch2mlir.dialects.torch import core
+from torch2mlir.dialects.torch.lists import is_written
 from torch2mlir.dialects.torch.ops import RegistryOp
-from torch2mlir.dialects.torch.types import AnyTensorType
+from torch2mlir.dialects.torch.python_ops import PYTHON_OPS, is_constant
+from torch2mlir.dialects.torch.symbols import retype_function
+from torch2mlir.dialects.torch.tensor_facts import TENSOR_FACTS
+from torch2mlir.dialects.torch.types import AnyTensorType, ListType, NonValueTensorType
 from torch2mlir.dialects.torch.values import Values
 from torch2mlir.transforms.core_ops import CORE_OPS, IDENTITIES, SCALAR_OPS
+from torch2mlir.transforms.folding.branches import UNINITIALIZED, simplify_branch
+from torch2mlir.transforms.folding.casts import CAST_FOLDS
+from torch2mlir.transforms.folding.constants import constant, insert_before, put_in_place
+from torch2mlir.transforms.folding.containers import CONTAINER_FOLDS
+from torch2mlir.transforms.folding.local_lists import DICT_WRITERS, LIST_WRITERS, follow_lists
+from torch2mlir.transforms.folding.unroll import (
+    MOST_UNROLLED,
+    needs_unrolling,
+    trip_count,
+    unroll,
+)
 from torch2mlir.transforms.loop_values import count, simplify_loop
 
 
@@ -101,6 +120,7 @@ def _operand(op: Operation, values: Values) -> SSAValue | None:
     return op.operands[0]
 
 
+_SIZES = frozenset({"torch.aten.size.int", "torch.aten.numel"})
 _FOLDS: dict[str, Callable[[Operation, Values], SSAValue | None]] = {
     **dict.fromkeys(IDENTITIES, _operand),
     "torch.aten.view": _view_of_view,
@@ -116,8 +136,39 @@ _FOLDS: dict[str, Callable[[Operation, Values], SSAValue | None]] = {
 """Op -> the value it can be replaced by, if it changes nothing."""
 
 
+_TO_THE_SAME = frozenset(
+    f"torch.aten.{name}"
+    for name in (
+        "to.dtype to.dtype_layout to.device to.other to.prim_Device to.prim_dtype to.prim_other type_as contiguous"
+        " _to_copy"
+    ).split()
+)
+"""Conversions that are their operand if its dtype stays: devices and memory formats are not the program's meaning."""
+_DROPOUTS = frozenset(
+    f"torch.aten.{name}dropout" for name in ("", "feature_", "alpha_", "feature_alpha_")
+)
+
+
+def _same_dtype(op: Operation, values: Values) -> SSAValue | None:
+    source, result = op.operands[0], op.results[0].type
+    tensors = isinstance(source.type, AnyTensorType) and isinstance(result, AnyTensorType)
+    if not tensors or source.type.dtype is None or source.type.dtype != result.dtype:  # type: ignore[attr-defined]
+        return None
+    return source
+
+
+def _dropout(op: Operation, values: Values) -> SSAValue | None:
+    return op.operands[0] if values.of(op.operands[2]) is False else None
+
+
+_FOLDS.update(dict.fromkeys(_TO_THE_SAME, _same_dtype))
+_FOLDS.update(dict.fromkeys(_DROPOUTS, _dropout))
+
+
 _DETERMINED = CORE_OPS | SCALAR_OPS | {core.PrimListConstructOp.name}
 """Ops that give the same again for the same operands: what is not core may draw random numbers."""
+_FOLDED_NUMBERS = frozenset(PYTHON_OPS) | frozenset(TENSOR_FACTS) | _SIZES
+_SEVERAL = {**CONTAINER_FOLDS, **CAST_FOLDS}
 
 
 def _twin(op: Operation, seen: dict[tuple[object, ...], Operation]) -> Operation | None:
@@ -128,25 +179,107 @@ def _twin(op: Operation, seen: dict[tuple[object, ...], Operation]) -> Operation
     return twin if twin is not op and twin.result_types == op.result_types else None
 
 
-def canonicalize(block: Block) -> None:
-    """Folds, merges and removes in one walk forward and one back."""
-    values = Values()
-    seen: dict[tuple[object, ...], Operation] = {}
-    for op in list(block.ops):
+def _reads_mutable(op: Operation) -> bool:
+    """Whether what an op reads or gives may be written by others."""
+    for type in (*op.operand_types, *op.result_types):
+        if isinstance(type, NonValueTensorType):
+            return True
+    return False
+
+
+class _Canonicalizer:
+    """Canonicalizes the blocks of one module.
+
+    Args:
+        lists_change: whether the module writes into lists or dicts.
+    """
+
+    def __init__(self, lists_change: bool) -> None:
+        self.lists_change = lists_change
+
+    def run(self, block: Block) -> None:
+        """Folds, merges and removes until nothing is left to do."""
+        self._sweep(block)
+        while self.lists_change and follow_lists(block):
+            self._sweep(block)
+        remove_unused(block)
+
+    def _sweep(self, block: Block) -> None:
+        """One walk forward."""
+        values = Values()
+        seen: dict[tuple[object, ...], Operation] = {}
+        op = block.first_op
+        while op is not None:
+            following = op.next_op
+            if op.regions:
+                following = self._visit_regions(op, values) or following
+            elif not self._fold(op, values):
+                self._merge(op, seen)
+            op = following
+
+    def _visit_regions(self, op: Operation, values: Values) -> Operation | None:
+        """Canonicalizes an op with regions; returns where to go on if not behind it."""
+        if isinstance(op, core.PrimIfOp) and isinstance(values.of(op.operands[0]), bool):
+            return simplify_branch(op, values)
+        if isinstance(op, core.PrimLoopOp):
+            trips = trip_count(op, values)
+            if trips is not None and trips <= MOST_UNROLLED and (trips == 0 or needs_unrolling(op)):
+                return unroll(op, trips)
         for region in op.regions:
             for nested in region.blocks:
-                canonicalize(nested)
+                self.run(nested)
+        if isinstance(op, core.PrimIfOp):
+            return simplify_branch(op, values)
         if isinstance(op, core.PrimLoopOp):
             count(op, values)
-            simplify_loop(op)
-            continue
-        fold = _FOLDS.get(op.name) if isinstance(op, RegistryOp) else None
-        if fold is not None and (replacement := fold(op, values)) is not None:
-            op.results[0].replace_all_uses_with(replacement)
-        elif (twin := _twin(op, seen)) is not None:
-            for result, earlier in zip(op.results, twin.results, strict=True):
-                result.replace_all_uses_with(earlier)
-    remove_unused(block)
+            return simplify_loop(op).next_op
+        return None
+
+    def _fold(self, op: Operation, values: Values) -> bool:
+        name = op.name
+        if name in _FOLDED_NUMBERS and _fold_number(op, values):
+            return True
+        if (several := _SEVERAL.get(name)) is not None:
+            if (found := several(op, values)) is None:
+                return False
+            for old, new in zip(op.results, found, strict=True):
+                put_in_place(old, new)
+            return True
+        fold = _FOLDS.get(name) if isinstance(op, RegistryOp) else None
+        if fold is None or _reads_mutable(op) or (replacement := fold(op, values)) is None:
+            return False
+        put_in_place(op.results[0], replacement)
+        return True
+
+    def _merge(self, op: Operation, seen: dict[tuple[object, ...], Operation]) -> None:
+        if (twin := _twin(op, seen)) is None or _reads_mutable(op):
+            return
+        if self.lists_change and any(
+            is_written(value)
+            for value in (*op.operands, *op.results)
+            if isinstance(value.type, ListType)
+        ):
+            return
+        for result, earlier in zip(op.results, twin.results, strict=True):
+            result.replace_all_uses_with(earlier)
+
+
+def _fold_number(op: Operation, values: Values) -> bool:
+    """A number, text or truth that is known becomes a constant."""
+    result = op.results[0]
+    value = values.of(result)
+    if result.first_use is None or not is_constant(value) or value is None:
+        return False
+    new = constant(value, result.type)
+    insert_before(op, new)
+    put_in_place(result, new.results[0])
+    return True
+
+
+def canonicalize(block: Block) -> None:
+    """Folds, merges and removes in a block and the regions in it."""
+    writers = LIST_WRITERS.keys() | DICT_WRITERS
+    _Canonicalizer(any(op.name in writers for op in block.walk())).run(block)
 
 
 def remove_unused(block: Block) -> None:
@@ -154,11 +287,23 @@ def remove_unused(block: Block) -> None:
     op = block.last_op
     while op is not None:
         previous = op.prev_op
-        unused = all(r.first_use is None for r in op.results) if op.results else False
-        if unused and op.has_trait(Pure):
+        unused = all(r.first_use is None for r in op.results) if op.results else bool(op.regions)
+        if unused and (op.has_trait(Pure) or _changes_nothing(op)):
             op.detach()
             op.erase()
         op = previous
+
+
+def _changes_nothing(op: Operation) -> bool:
+    """Whether an op, with what is in its regions, gives results and nothing else."""
+    if isinstance(op, core.PrimIfOp | core.PrimLoopOp):
+        return all(_changes_nothing(i) for r in op.regions for b in r.blocks for i in b.ops)
+    if isinstance(op, core.PrimIfYieldOp | core.PrimLoopConditionOp) or op.has_trait(Pure):
+        return True
+    return op.name in _WITHOUT_EFFECT
+
+
+_WITHOUT_EFFECT = {"torch.prim.ListConstruct", "torch.prim.DictConstruct", UNINITIALIZED}
 
 
 @dataclass(frozen=True)
@@ -168,7 +313,9 @@ class CanonicalizePass(ModulePass):
     name = "torch-canonicalize"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for function in op.body.block.ops:
-            for region in function.regions:
+        for symbol in op.body.block.ops:
+            for region in symbol.regions:
                 for block in region.blocks:
                     canonicalize(block)
+            if isinstance(symbol, FuncOp):
+                retype_function(symbol)

@@ -11,6 +11,9 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from torch2mlir.dialects.torch import core, dims
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim, KnownSize
+from torch2mlir.dialects.torch.lists import is_written
+from torch2mlir.dialects.torch.python_ops import FAILURES, PYTHON_OPS, is_constant
+from torch2mlir.dialects.torch.tensor_facts import TENSOR_FACTS
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,8 @@ class Values:
         match op:
             case core.ConstantOp():
                 return op.value
+            case core.PrimListConstructOp() if is_written(value):
+                return Unknown(value)
             case core.PrimListConstructOp() | core.PrimTupleConstructOp():
                 return [self.of(operand) for operand in op.operands]
             case core.DerefineOp():
@@ -83,8 +88,74 @@ class Values:
             operands = [self.of(operand) for operand in op.operands]
             if all(isinstance(o, int | Dim) for o in operands):
                 return _DIM_ARITHMETIC[op.name](*operands)
+        if op.name in PYTHON_OPS:
+            return self._evaluate(op)
+        if op.name in TENSOR_FACTS and isinstance(op.operands[0].type, t.AnyTensorType):
+            fact = TENSOR_FACTS[op.name](op.operands[0].type)
+            return Unknown(value) if fact is None else fact
         return Unknown(value)
+
+    def _evaluate(self, op: Operation) -> Any:
+        """An op on Python values: what it gives, if it is known what it is given."""
+        result = op.results[0]
+        operands = [self.of(operand) for operand in op.operands]
+        if op.name in _DIM_COMPARISONS and any(isinstance(o, Dim) for o in operands):
+            return _compared(op, operands)
+        if op.name == _RANGE_LENGTH and isinstance(operands[1], Dim):
+            counts = operands[0] == 0 and operands[2] == 1 and is_size(operands[1])
+            return operands[1] if counts else Unknown(result)
+        if op.name == _LENGTH and isinstance(operands[0], list):
+            return len(operands[0])
+        if not all(map(_is_known, operands)):
+            return Unknown(result)
+        try:
+            value = PYTHON_OPS[op.name](*operands)
+        except FAILURES:
+            return Unknown(result)
+        if isinstance(result.type, t.FloatType) and not isinstance(value, complex):
+            value = float(value)
+        return value if is_constant(value) else Unknown(result)
 
     def _size(self, op: Operation) -> KnownSize | None:
         sizes, dim = op.operands[0].type.sizes, self.of(op.operands[1])  # type: ignore[attr-defined]
-        return sizes[dim] if sizes is not None and isinstance(dim, int) else None
+        known = sizes is not None and isinstance(dim, int) and -len(sizes) <= dim < len(sizes)
+        return sizes[dim] if known else None
+
+
+def _is_known(value: Any) -> bool:
+    return all(map(_is_known, value)) if isinstance(value, list) else is_constant(value)
+
+
+def is_size(dim: KnownSize) -> bool:
+    """Whether an expression cannot be negative, symbols being sizes."""
+    if isinstance(dim, int):
+        return dim >= 0
+    if dim.op in ("floordiv", "mod"):
+        divisor = dim.operands()[1]
+        return isinstance(divisor, int) and divisor > 0 and is_size(dim.operands()[0])
+    return dim.op == "symbol" or all(is_size(operand) for operand in dim.operands())
+
+
+def _compared(op: Operation, operands: list[Any]) -> Any:
+    """A comparison of sizes, decided where their difference says it for all values of the symbols."""
+    if not all(isinstance(operand, int | Dim) for operand in operands):
+        return Unknown(op.results[0])
+    difference = dims.sub(*operands)
+    if isinstance(difference, int):
+        return PYTHON_OPS[op.name](difference, 0)
+    for sign, decided in ((1, _DIM_COMPARISONS[op.name][0]), (-1, _DIM_COMPARISONS[op.name][1])):
+        if decided is not None and is_size(dims.add(dims.mul(sign, difference), -1)):
+            return decided  # at least 1 apart
+    return Unknown(op.results[0])
+
+
+_RANGE_LENGTH, _LENGTH = "torch.aten.__range_length", "torch.aten.len.t"
+_DIM_COMPARISONS: dict[str, tuple[bool | None, bool | None]] = {
+    "torch.aten.eq.int": (False, False),
+    "torch.aten.ne.int": (True, True),
+    "torch.aten.lt.int": (False, True),
+    "torch.aten.le.int": (False, True),
+    "torch.aten.gt.int": (True, False),
+    "torch.aten.ge.int": (True, False),
+}
+"""Comparison -> what it says of a number larger than the other, and of a smaller one."""

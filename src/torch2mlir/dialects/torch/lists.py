@@ -1,0 +1,60 @@
+"""Python lists are mutable: whether one is written after it was made, by any name it goes by."""
+
+from __future__ import annotations
+
+from xdsl.dialects.func import CallOp, ReturnOp
+from xdsl.ir import Operation, SSAValue, Use
+
+from torch2mlir.dialects.torch import core
+from torch2mlir.dialects.torch import types as t
+from torch2mlir.dialects.torch.ops import PURE, RegistryOp
+
+_CONTAINERS = (t.ListType, t.OptionalType, t.TupleType, t.DictType, t.UnionType, t.AnyType)
+
+
+def is_written(value: SSAValue) -> bool:
+    """Whether some op may change the list or dict after it was made."""
+    seen = set[SSAValue]()
+    work = [value]
+    while work:
+        name = work.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        for use in name.uses:
+            if _writes(use):
+                return True
+            work += _names(use)
+    return False
+
+
+def _writes(use: Use) -> bool:
+    op = use.operation
+    if isinstance(op, RegistryOp):
+        if op.traits is PURE or op.schema.is_variadic:
+            return False
+        arguments = op.schema.arguments
+        return use.index < len(arguments) and arguments[use.index].is_written
+    return isinstance(op, CallOp | core.OperatorOp) or op.name == "torch.prim.SetAttr"
+
+
+def _names(use: Use) -> list[SSAValue]:
+    """What else the list is called after this use."""
+    op = use.operation
+    if isinstance(op, ReturnOp):
+        return []
+    if isinstance(op, core.PrimLoopOp):
+        return [op.regions[0].block.args[use.index - 1], op.results[use.index - 2]]
+    if isinstance(op, core.PrimLoopConditionOp):
+        loop, carried = _parent(op), use.index - 1
+        return [loop.regions[0].block.args[1 + carried], loop.results[carried]]
+    if isinstance(op, core.PrimIfYieldOp):
+        return [_parent(op).results[use.index]]
+    return [result for result in op.results if isinstance(result.type, _CONTAINERS)]
+
+
+def _parent(op: Operation) -> Operation:
+    parent = op.parent_op()
+    if parent is None:
+        raise ValueError(f"{op.name} outside of an op")
+    return parent

@@ -1,0 +1,1 @@
+"""What is known before the program runs: numbers, lists, optionals, branches and loops, one subject a file."""
