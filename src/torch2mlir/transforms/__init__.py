@@ -14,6 +14,12 @@ from torch2mlir.errors import PassError
 
 _LOCATIONS: dict[str, str] = {
     "torch-canonicalize": "torch2mlir.transforms.canonicalize:CanonicalizePass",
+    "torch-globalize-object-graph": (
+        "torch2mlir.transforms.globalize_object_graph:GlobalizeObjectGraphPass"
+    ),
+    "torch-prepare-for-globalize-object-graph": (
+        "torch2mlir.transforms.prepare_for_globalize_object_graph:PrepareForGlobalizeObjectGraphPass"
+    ),
     "torch-decompose-complex-ops": "torch2mlir.transforms.decompose_complex_ops:DecomposeComplexOpsPass",
     "torch-lower-to-backend-contract": (
         "torch2mlir.transforms.lower_to_backend_contract:LowerToBackendContractPass"
