@@ -290,15 +290,18 @@ class Call:
                 members = source.operands if isinstance(source, Operation) else ()
                 return [self._add(v, o) for v, o in zip(value, members, strict=True)]
             case Unknown():
-                raise BackendContractError(
-                    "an argument is only known when the program runs",
-                    hint="data-dependent shapes and options cannot be compiled; pass a constant or a size",
-                )
+                return self._unknown(value, operand)
             case float():
                 self.key_parts.append((float, value.hex()))
             case _:
                 self.key_parts.append((type(value), value))
         return _Constant(value)
+
+    def _unknown(self, value: Unknown, operand: SSAValue) -> Any:
+        raise BackendContractError(
+            "an argument is only known when the program runs",
+            hint="data-dependent shapes and options cannot be compiled; pass a constant or a size",
+        )
 
     def _leaf(self, leaf: SSAValue | Dim, operand: SSAValue) -> int:
         self.leaves.append(leaf)

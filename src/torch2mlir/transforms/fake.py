@@ -13,6 +13,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx import GraphModule
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
+from xdsl.ir import Attribute
 
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim, KnownSize
@@ -80,6 +81,23 @@ class FakeWorld:
         if isinstance(size, int):
             return size
         return symbols.to_dim(self.shape_env.simplify(size.node.expr), self._names)
+
+    def unknown(self, type: Attribute) -> Any:
+        """A number of a Python type that is only known when the program runs; None of other types."""
+        make = {
+            t.int_type: self.shape_env.create_unbacked_symint,
+            t.float_type: self.shape_env.create_unbacked_symfloat,
+            t.bool_type: self.shape_env.create_unbacked_symbool,
+        }.get(type)
+        return None if make is None else make()
+
+    def known_size_of(self, size: int | torch.SymInt) -> KnownSize | None:
+        """The dimension of an entry of a fake tensor's shape; None if the program's symbols do not give it."""
+        if isinstance(size, int):
+            return size
+        expression = self.shape_env.simplify(size.node.expr)
+        known = all(symbol in self._names for symbol in expression.free_symbols)
+        return symbols.to_dim(expression, self._names) if known else None
 
     def tensor(self, type: t.AnyTensorType) -> torch.Tensor:
         """A fake tensor of a ranked type of known dtype."""

@@ -1,73 +1,66 @@
 """``torch-refine-types``: ranks, sizes and dtypes from PyTorch's meta kernels, op by op.
 
 Anonymous ``?`` sizes of function arguments become symbols; what the arguments' sizes determine is then known of every
-value. ``torch.tensor_static_info_cast`` of what is now known disappears.
+value. ``torch.tensor_static_info_cast`` of what is now known disappears. The result of a branch is what both sides have
+in common; what a loop carries is of the most specific type that every iteration keeps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import torch
-from torch.utils import _pytree as pytree
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from torch2mlir.dialects.locations import describe
 from torch2mlir.dialects.torch import core, dims
 from torch2mlir.dialects.torch import types as t
+from torch2mlir.dialects.torch.lists import is_written
 from torch2mlir.dialects.torch.ops import RegistryOp
 from torch2mlir.dialects.torch.symbols import bind_shape, resolve_shapes, retype_function
 from torch2mlir.dialects.torch.values import Values
 from torch2mlir.errors import BackendContractError
-from torch2mlir.frontends import dtypes
 from torch2mlir.frontends.fx.symbols import INT64_MAX
-from torch2mlir.transforms.decompose_complex_ops import Call
-from torch2mlir.transforms.decompositions import find_overload
 from torch2mlir.transforms.fake import FakeWorld
+from torch2mlir.transforms.folding.branches import UNINITIALIZED
+from torch2mlir.transforms.folding.casts import is_refinement, underived
+from torch2mlir.transforms.folding.containers import members_of
+from torch2mlir.transforms.meta_calls import MetaCalls, Undetermined
+from torch2mlir.transforms.number_types import number_type
 from torch2mlir.transforms.symbols import symbol_ranges
+from torch2mlir.transforms.type_lattice import as_class, is_known, join, meet
 
-
-def _is_known(type: Attribute) -> bool:
-    if not isinstance(type, t.AnyTensorType):
-        return not isinstance(type, t.AnyType | t.NumberType)
-    return type.sizes is not None and None not in type.sizes and type.dtype is not None
-
-
-def _tensors(op: Operation) -> Iterator[SSAValue]:
-    """The results of an op; for a list of tensors, its members where they are unpacked."""
-    for result in op.results:
-        if isinstance(result.type, t.ListType):
-            for use in result.uses:
-                if isinstance(use.operation, core.PrimListUnpackOp):
-                    yield from use.operation.results
-        else:
-            yield result
+_MOST_ROUNDS = 8
+"""Rounds over a loop's body before sizes that still change are given up."""
 
 
 class _Refiner:
     """Refines the types of one module's values."""
 
     def __init__(self, module: ModuleOp) -> None:
-        self.world = FakeWorld(symbol_ranges(module))
+        self.meta = MetaCalls(FakeWorld(symbol_ranges(module)))
         self.values = Values()
-        self._results: dict[Hashable, list[Any]] = {}
+        self._visitors: dict[type[Operation], Callable[..., None]] = {
+            core.PrimIfOp: self._visit_branch,
+            core.PrimLoopOp: self._visit_loop,
+            core.TensorStaticInfoCastOp: self._visit_cast,
+            core.CopyToNonValueTensorOp: self._visit_copy,
+            core.CopyToValueTensorOp: self._visit_copy,
+            core.PrimListUnpackOp: self._visit_unpack,
+        }
 
     def run(self, function: FuncOp) -> None:
-        block = function.body.block
-        self._name_sizes(block)
-        for op in list(block.ops):
-            if isinstance(op, RegistryOp) and not all(_is_known(v.type) for v in _tensors(op)):
-                self._refine(op)
-            elif isinstance(op, core.TensorStaticInfoCastOp) and _is_known(op.operands[0].type):
-                op.results[0].replace_all_uses_with(op.operands[0])
-                op.detach()
-                op.erase()
+        """Refines the body of a function and with it the function's type."""
+        blocks = list(function.body.blocks)
+        if not blocks:
+            return
+        self._name_sizes(blocks[0])
+        for block in blocks:
+            self._visit(block, certain=True)
+        _remove_casts(function)
         retype_function(function)
 
     def _name_sizes(self, block: Block) -> None:
@@ -95,34 +88,216 @@ class _Refiner:
             if (bind := bind_shape(arg, declared)) is not None and first is not None:
                 block.insert_op_before(bind, first)
 
-    def _refine(self, op: RegistryOp) -> None:
-        overload = find_overload(op.name)
-        if overload is None:
-            return
-        try:
-            call = Call.of(op, op.schema, self.values)
-            key = (op.name, call.key)
-            if key not in self._results:
-                self._results[key] = self._run(overload, call)
-        except BackendContractError as error:
-            error.op = error.op or op.name
-            error.location = error.location or describe(op.location)
-            raise
-        for result, fake in zip(_tensors(op), self._results[key], strict=False):
-            if isinstance(fake, torch.Tensor):
-                sizes = tuple(self.world.size_of(size) for size in fake.shape)
-                result._type = t.vtensor(sizes, dtypes.element_type(fake.dtype))
+    def _visit(self, block: Block, certain: bool) -> None:
+        """Refines the ops of a block; what PyTorch rejects is an error if the block is ``certain`` to run."""
+        for op in list(block.ops):
+            visitor = self._visitors.get(type(op))
+            if visitor is not None:
+                visitor(op, certain)
+            elif isinstance(op, RegistryOp) and not all(map(is_known, _typed(op))):
+                self._refine(op, certain)
 
-    def _run(self, overload: Any, call: Call) -> list[Any]:
-        leaves = call.fakes(self.world)
-        args, kwargs = call.rebuild(leaves)
-        try:
-            return pytree.tree_leaves(self.world.run(lambda: overload(*args, **kwargs), ()))
-        except Exception as error:  # PyTorch's own errors: shapes or dtypes that do not fit the op
-            raise BackendContractError(
-                f"PyTorch rejects this op: {type(error).__name__}: {error}",
-                hint="check the types of its operands",
-            ) from error
+    def _refine(self, op: RegistryOp, certain: bool) -> None:
+        result = op.results[0] if len(op.results) == 1 else None
+        if result is not None and isinstance(result.type, t.NumberType | t.AnyType):
+            if (kind := number_type(op)) is not None:
+                result._type = kind
+            return
+        if (sources := self._sources(op)) is not None:
+            for result, source in zip(op.results, sources, strict=True):
+                _set(result, source.type)
+            return
+        if any(isinstance(result.type, _REFINED) for result in op.results):
+            try:
+                types = self.meta.result_types(op, self.values)
+            except Undetermined:
+                return
+            except BackendContractError:
+                if certain:
+                    raise
+                return
+            self._set_results(op, types)
+
+    def _sources(self, op: RegistryOp) -> Sequence[SSAValue] | None:
+        """The values that an op's results are."""
+        if op.name in _CASTS:
+            return [underived(op.operands[0])]
+        if op.name not in _ITEMS:
+            return None
+        members = members_of(op.operands[0])
+        if members is None or op.name == "torch.prim.TupleUnpack":
+            return members
+        index = self.values.of(op.operands[1])
+        inside = isinstance(index, int) and -len(members) <= index < len(members)
+        return [members[index]] if inside else None
+
+    def _set_results(self, op: RegistryOp, types: Sequence[Attribute | None]) -> None:
+        if len(op.results) == 1 and isinstance(op.results[0].type, t.ListType):
+            self._set_members(op.results[0], types)
+            return
+        for result, type in zip(op.results, types, strict=False):
+            _set(result, type)
+
+    def _set_members(self, result: SSAValue, types: Sequence[Attribute | None]) -> None:
+        """Gives types to the members of a list of tensors, where they are taken out."""
+        if is_written(result):
+            return
+        for use in result.uses:
+            taker = use.operation
+            if isinstance(taker, core.PrimListUnpackOp):
+                for member, type in zip(taker.results, types, strict=False):
+                    _set(member, type)
+            elif taker.name == "torch.aten.__getitem__.t":
+                index = self.values.of(taker.operands[1])
+                if isinstance(index, int) and -len(types) <= index < len(types):
+                    _set(taker.results[0], types[index])
+
+    def _visit_cast(self, op: Operation, certain: bool) -> None:
+        given, result = op.operands[0].type, op.results[0]
+        if isinstance(given, t.AnyTensorType) and isinstance(result.type, t.AnyTensorType):
+            result._type = meet(given, result.type)
+
+    def _visit_copy(self, op: Operation, certain: bool) -> None:
+        given, result = op.operands[0].type, op.results[0]
+        if isinstance(given, t.AnyTensorType) and isinstance(result.type, t.AnyTensorType):
+            result._type = meet(as_class(given, result.type), result.type)  # type: ignore[arg-type]
+
+    def _visit_unpack(self, op: Operation, certain: bool) -> None:
+        members = members_of(op.operands[0])
+        if members is not None and len(members) == len(op.results):
+            for result, member in zip(op.results, members, strict=True):
+                _set(result, member.type)
+
+    def _visit_branch(self, op: core.PrimIfOp, certain: bool) -> None:
+        condition = self.values.of(op.operands[0])
+        taken = (
+            op.regions if not isinstance(condition, bool) else [op.regions[0 if condition else 1]]
+        )
+        for region in taken:
+            self._visit(region.block, certain and len(taken) == 1)
+        ends = [region.block.last_op for region in taken]
+        for i, result in enumerate(op.results):
+            yielded = [end.operands[i] for end in ends if end is not None]
+            type = _joined([underived(v).type for v in yielded if not _is_uninitialized(v)])
+            if type is not None and type != result.type and is_refinement(type, result.type):
+                for region in op.regions:
+                    end = region.block.last_op
+                    source = underived(end.operands[i])  # type: ignore[union-attr]
+                    if is_refinement(source.type, type) or source.type == type:
+                        end.operands[i] = source  # type: ignore[union-attr]
+                result._type = type
+
+    def _visit_loop(self, op: core.PrimLoopOp, certain: bool) -> None:
+        """The most specific types that hold before the first iteration and after each."""
+        block = op.regions[0].block
+        end = block.last_op
+        if end is None:
+            return
+        before = _types_in(block)
+        declared = [argument.type for argument in block.args[1:]]
+        carried = [
+            _at_most(underived(initial).type, bound)
+            for initial, bound in zip(op.operands[2:], declared, strict=True)
+        ]
+        for round in range(_MOST_ROUNDS):
+            for value, type in before:
+                value._type = type
+            self.values = Values()
+            for argument, type in zip(block.args[1:], carried, strict=True):
+                argument._type = type
+            self._visit(block, certain=False)
+            following = [
+                _after(type, value, bound, give_up=round >= _MOST_ROUNDS // 2)
+                for type, value, bound in zip(carried, end.operands[1:], declared, strict=True)
+            ]
+            if following == carried:
+                break
+            carried = following
+        else:
+            for value, type in before:
+                value._type = type
+            return
+        for i, (result, type) in enumerate(zip(op.results, carried, strict=True)):
+            result._type = type
+            for user, index in ((op, 2 + i), (end, 1 + i)):
+                source = underived(user.operands[index])
+                if is_refinement(source.type, type):
+                    user.operands[index] = source
+        self.values = Values()
+
+
+def _typed(op: Operation) -> Iterator[Attribute]:
+    """The types of an op's results; for a list of tensors, those of its members where they are taken out."""
+    for result in op.results:
+        if isinstance(result.type, t.ListType) and isinstance(
+            result.type.contained, t.AnyTensorType
+        ):
+            for use in result.uses:
+                yield from use.operation.result_types
+        else:
+            yield result.type
+
+
+def _set(value: SSAValue, type: Attribute | None) -> None:
+    """Gives a value a type if that says more than the one it has."""
+    if type is None or type == value.type:
+        return
+    if isinstance(type, t.AnyTensorType) and isinstance(value.type, t.AnyTensorType):
+        value._type = meet(value.type, as_class(type, value.type))  # type: ignore[arg-type]
+    elif is_refinement(type, value.type):
+        value._type = type
+
+
+def _joined(types: Sequence[Attribute]) -> Attribute | None:
+    result: Attribute | None = types[0] if types else None
+    for type in types[1:]:
+        result = None if result is None else join(result, type)
+    return result
+
+
+def _at_most(type: Attribute, bound: Attribute) -> Attribute:
+    return type if is_refinement(type, bound) else bound
+
+
+def _after(carried: Attribute, value: SSAValue, bound: Attribute, give_up: bool) -> Attribute:
+    """The type of a carried value that may also be what an iteration gives."""
+    common = join(carried, underived(value).type)
+    if common is None or (give_up and common != carried):
+        return bound
+    return _at_most(common, bound)
+
+
+def _types_in(block: Block) -> list[tuple[SSAValue, Attribute]]:
+    """The types of all values in a block and the regions in it."""
+    values: list[SSAValue] = list(block.args)
+    for op in block.walk():
+        values.extend(op.results)
+        for region in op.regions:
+            for nested in region.blocks:
+                values.extend(nested.args)
+    return [(value, value.type) for value in values]
+
+
+def _is_uninitialized(value: SSAValue) -> bool:
+    owner = underived(value).owner
+    return isinstance(owner, Operation) and owner.name == UNINITIALIZED
+
+
+def _remove_casts(function: FuncOp) -> None:
+    """Erases casts that say nothing any more."""
+    for op in list(function.walk()):
+        if (
+            isinstance(op, core.TensorStaticInfoCastOp)
+            and op.operands[0].type == op.results[0].type
+        ):
+            op.results[0].replace_all_uses_with(op.operands[0])
+            op.detach()
+            op.erase()
+
+
+_REFINED = (t.AnyTensorType, t.ListType)
+_CASTS = {"torch.prim.unchecked_cast", "torch.prim.unchecked_unwrap_optional"}
+_ITEMS = {"torch.aten.__getitem__.t", "torch.prim.TupleIndex", "torch.prim.TupleUnpack"}
 
 
 @dataclass(frozen=True)

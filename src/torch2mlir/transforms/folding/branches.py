@@ -70,9 +70,7 @@ def _raised(block: Block) -> Operation | None:
     return next((op for op in block.ops if op.name == RAISE), None)
 
 
-def _assert(
-    op: core.PrimIfOp, raising: Sequence[Operation | None], values: Values
-) -> Operation:
+def _assert(op: core.PrimIfOp, raising: Sequence[Operation | None], values: Values) -> Operation:
     """``if c: raise`` is ``assert not c``; the branch that does not raise is what happens otherwise."""
     raises = 0 if raising[0] is not None else 1
     raise_op = raising[raises]
@@ -82,9 +80,7 @@ def _assert(
         insert_before(op, negated)
         condition = negated.results[0]
     message = StringAttr(_message(raise_op, values))  # type: ignore[arg-type]
-    assertion = core.RuntimeAssertOp.create(
-        operands=[condition], properties={"message": message}
-    )
+    assertion = core.RuntimeAssertOp.create(operands=[condition], properties={"message": message})
     insert_before(op, assertion)
     _inline(op, 1 - raises)
     return assertion

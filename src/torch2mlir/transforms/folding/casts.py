@@ -167,7 +167,9 @@ def _holds(type: t.AnyTensorType, number: Any) -> bool:
     source = number.type if isinstance(number, SSAValue) else None
     floating = isinstance(number, float) or isinstance(source, t.FloatType)
     if floating:
-        return type.dtype is not None and str(type.dtype) == "f64" or not isinstance(number, SSAValue)
+        return (
+            type.dtype is not None and str(type.dtype) == "f64" or not isinstance(number, SSAValue)
+        )
     return type.dtype is not None and str(type.dtype) in ("si64", "i1")
 
 

@@ -134,9 +134,7 @@ def _of_entries(fact: Callable[[dict[object, SSAValue], object], object]) -> Fol
 def _dict_values(op: Operation, values: Values) -> Sequence[SSAValue] | None:
     entries = _entries(op.operands[0], values)
     return (
-        None
-        if entries is None
-        else [list_before(op, list(entries.values()), op.results[0].type)]
+        None if entries is None else [list_before(op, list(entries.values()), op.results[0].type)]
     )
 
 

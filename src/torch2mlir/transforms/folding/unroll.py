@@ -35,9 +35,7 @@ def trip_count(loop: core.PrimLoopOp, values: Values) -> int | None:
     return _simulated(loop, end, limit, values)
 
 
-def _simulated(
-    loop: core.PrimLoopOp, end: Operation, limit: int, values: Values
-) -> int | None:
+def _simulated(loop: core.PrimLoopOp, end: Operation, limit: int, values: Values) -> int | None:
     """Counts iterations by computing the numbers that the condition depends on."""
     block = loop.regions[0].block
     state: dict[SSAValue, Any] = {
@@ -106,7 +104,8 @@ def changes_types(loop: core.PrimLoopOp) -> bool:
     end = block.last_op
     following: Sequence[SSAValue] = end.operands[1:] if end is not None else ()
     return any(
-        isinstance(argument.type, t.AnyTensorType) and _loses(argument.type, (first.type, last.type))
+        isinstance(argument.type, t.AnyTensorType)
+        and _loses(argument.type, (first.type, last.type))
         for argument, first, last in zip(block.args[1:], loop.operands[2:], following, strict=True)
     )
 

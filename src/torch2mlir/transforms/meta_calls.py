@@ -1,0 +1,154 @@
+"""One op on fake tensors: the types PyTorch's meta kernel gives its results."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+from xdsl.ir import Attribute, SSAValue
+
+from torch2mlir.dialects.locations import describe
+from torch2mlir.dialects.torch import types as t
+from torch2mlir.dialects.torch.dims import Dim
+from torch2mlir.dialects.torch.ops import RegistryOp
+from torch2mlir.dialects.torch.values import Unknown, Values
+from torch2mlir.errors import BackendContractError
+from torch2mlir.frontends import dtypes
+from torch2mlir.transforms.decompose_complex_ops import Call
+from torch2mlir.transforms.decompositions import find_overload
+from torch2mlir.transforms.fake import FakeWorld
+
+_EXAMPLES = (1, 2, 7, 64, 1031)
+"""Sizes tried where a size is unknown: what the results have in common is what is known of them."""
+
+
+class Undetermined(Exception):
+    """The operands' types say too little."""
+
+
+class _LooseCall(Call):
+    """A call whose numbers may be unknown: they seldom matter for shapes."""
+
+    def _unknown(self, value: Unknown, operand: SSAValue) -> Any:
+        type = value.value.type
+        if not isinstance(type, t.IntType | t.FloatType | t.BoolType):
+            raise Undetermined
+        self.key_parts.append(("unknown", type))
+        return self._leaf(value, operand)  # type: ignore[arg-type]
+
+    def fakes(self, world: FakeWorld) -> list[Any]:
+        """The leaves as PyTorch sees them; an unknown number is one without a value."""
+        known = iter(super_fakes(self, world))
+        return [
+            world.unknown(leaf.value.type) if isinstance(leaf, Unknown) else next(known)
+            for leaf in self.leaves
+        ]
+
+    def examples(self, size: int) -> list[Any]:
+        """The leaves with one number for every size that is not a constant."""
+
+        def example(leaf: Any) -> Any:
+            if isinstance(leaf, SSAValue):
+                type = leaf.type
+                sizes = [s if isinstance(s, int) else size for s in type.sizes]  # type: ignore[attr-defined]
+                return torch.empty(sizes, dtype=dtypes.FROM_ELEMENT_TYPE[type.dtype], device="meta")  # type: ignore[attr-defined]
+            if isinstance(leaf, Dim):
+                return size
+            raise Undetermined
+
+        return [example(leaf) for leaf in self.leaves]
+
+
+def super_fakes(call: _LooseCall, world: FakeWorld) -> list[Any]:
+    """The fakes of the leaves that are known."""
+    known = Call(leaves=[leaf for leaf in call.leaves if not isinstance(leaf, Unknown)])
+    return known.fakes(world)
+
+
+class MetaCalls:
+    """Runs ops on fake tensors, each distinct call once.
+
+    Args:
+        world: fake tensors over the module's symbols.
+    """
+
+    def __init__(self, world: FakeWorld) -> None:
+        self.world = world
+        self._results: dict[Hashable, list[Attribute | None]] = {}
+
+    def result_types(self, op: RegistryOp, values: Values) -> Sequence[Attribute | None]:
+        """The types of an op's results, those in lists one by one; None for what is not a tensor.
+
+        Raises:
+            Undetermined: the operands' types say too little.
+            BackendContractError: PyTorch rejects the operands.
+        """
+        overload = find_overload(op.name)
+        if overload is None or op.schema.is_variadic:
+            raise Undetermined
+        call = _LooseCall.of(op, op.schema, values)
+        tensors = [leaf.type for leaf in call.leaves if isinstance(leaf, SSAValue)]
+        if not all(_has_rank_and_dtype(type) for type in tensors):
+            raise Undetermined
+        key = (op.name, call.key)
+        if key not in self._results:
+            whole = all(None not in type.sizes for type in tensors)  # type: ignore[attr-defined]
+            run = self._run if whole else self._by_example
+            try:
+                self._results[key] = run(overload, call)
+            except BackendContractError as error:
+                error.op = error.op or op.name
+                error.location = error.location or describe(op.location)
+                raise
+        return self._results[key]
+
+    def _run(self, overload: Any, call: _LooseCall) -> list[Attribute | None]:
+        args, kwargs = call.rebuild(call.fakes(self.world))
+        try:
+            results = self.world.run(lambda: overload(*args, **kwargs), ())
+        except Exception as error:  # PyTorch's own errors: shapes or dtypes that do not fit the op
+            if any(isinstance(leaf, Unknown) for leaf in call.leaves):
+                raise Undetermined from error
+            raise BackendContractError(
+                f"PyTorch rejects this op: {type(error).__name__}: {error}",
+                hint="check the types of its operands",
+            ) from error
+        return [self._type(leaf) for leaf in pytree.tree_leaves(results)]
+
+    def _type(self, result: Any) -> Attribute | None:
+        if not isinstance(result, torch.Tensor):
+            return None
+        sizes = tuple(self.world.known_size_of(size) for size in result.shape)
+        return t.vtensor(sizes, dtypes.element_type(result.dtype))
+
+    def _by_example(self, overload: Any, call: _LooseCall) -> list[Attribute | None]:
+        """What the results have in common over all examples that PyTorch takes."""
+        found: list[list[Any]] = []
+        for size in _EXAMPLES:
+            args, kwargs = call.rebuild(call.examples(size))
+            try:
+                with torch.no_grad():
+                    found.append(pytree.tree_leaves(overload(*args, **kwargs)))
+            except Exception:  # too small for this op, say
+                continue
+        if len(found) < 2 or len({len(results) for results in found}) > 1:
+            raise Undetermined
+        return [_common(results) for results in zip(*found, strict=True)]
+
+
+def _has_rank_and_dtype(type: Attribute) -> bool:
+    return isinstance(type, t.AnyTensorType) and type.sizes is not None and type.dtype is not None
+
+
+def _common(results: Sequence[Any]) -> Attribute | None:
+    if not all(isinstance(result, torch.Tensor) for result in results):
+        return None
+    ranks, kinds = {r.dim() for r in results}, {r.dtype for r in results}
+    if len(ranks) > 1 or len(kinds) > 1:
+        return None
+    sizes = tuple(
+        s[0] if len(set(s)) == 1 else None for s in zip(*(r.shape for r in results), strict=True)
+    )
+    return t.vtensor(sizes, dtypes.element_type(kinds.pop()))
