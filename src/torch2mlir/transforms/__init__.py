@@ -13,6 +13,14 @@ from xdsl.passes import ModulePass
 from torch2mlir.errors import PassError
 
 _LOCATIONS: dict[str, str] = {
+    "inline": "torch2mlir.transforms.inline:InlinePass",
+    "symbol-dce": "torch2mlir.transforms.symbol_dce:SymbolDcePass",
+    "torch-adjust-calling-conventions": (
+        "torch2mlir.transforms.adjust_calling_conventions:AdjustCallingConventionsPass"
+    ),
+    "torch-erase-module-initializer": (
+        "torch2mlir.transforms.erase_module_initializer:EraseModuleInitializerPass"
+    ),
     "torch-canonicalize": "torch2mlir.transforms.canonicalize:CanonicalizePass",
     "torch-globalize-object-graph": (
         "torch2mlir.transforms.globalize_object_graph:GlobalizeObjectGraphPass"

@@ -141,9 +141,7 @@ class _Globalizer:
     def __init__(self, module: ModuleOp) -> None:
         self.module = module
         self.graph = _ObjectGraph(module)
-        self.functions = {
-            op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)
-        }
+        self.functions = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
         self.names = dict[_Instance, str]()
         self.visibility = dict[_Instance, StringAttr | None]()
         self.used = set[tuple[_Object, str]]()

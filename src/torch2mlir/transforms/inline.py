@@ -1,0 +1,80 @@
+"""``inline``: calls of functions of the module become the functions' bodies; private ones without calls disappear."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from torch2mlir.transforms.symbol_dce import SymbolDcePass
+
+
+def _callees(function: FuncOp) -> set[str]:
+    return {op.callee.string_value() for op in function.walk() if isinstance(op, CallOp)}
+
+
+def _recursive(functions: dict[str, FuncOp]) -> set[str]:
+    """The functions that call themselves, directly or through others."""
+    calls = {name: _callees(function) & functions.keys() for name, function in functions.items()}
+    found = set[str]()
+    for name in functions:
+        seen, work = set[str](), list(calls[name])
+        while work:
+            callee = work.pop()
+            if callee not in seen:
+                seen.add(callee)
+                work += calls[callee]
+        if name in seen:
+            found.add(name)
+    return found
+
+
+def _inline(call: CallOp, callee: FuncOp) -> None:
+    """Puts a copy of a function's body in the place of a call."""
+    body = callee.body.block
+    copies = dict[SSAValue, SSAValue](zip(body.args, call.arguments, strict=True))
+    for op in body.ops:
+        if isinstance(op, ReturnOp):
+            for result, value in zip(call.results, op.operands, strict=True):
+                result.replace_all_uses_with(copies.get(value, value))
+            break
+        clone = op.clone(copies)
+        for old, new in zip(op.walk(), clone.walk(), strict=True):
+            new.location = old.location
+        call.parent.insert_op_before(clone, call)  # type: ignore[union-attr]
+    call.detach()
+    call.erase()
+
+
+@dataclass(frozen=True)
+class InlinePass(ModulePass):
+    """See the module's docstring; functions of several blocks and recursive ones are left as calls."""
+
+    name = "inline"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        functions = {
+            f.sym_name.data: f for f in op.ops if isinstance(f, FuncOp) and len(f.body.blocks) == 1
+        }
+        recursive = _recursive(functions)
+        done = set[str]()
+
+        def visit(name: str) -> None:
+            """Inlines what a function calls, the callees' own calls first."""
+            if name in done:
+                return
+            done.add(name)
+            calls: list[Operation] = [c for c in functions[name].walk() if isinstance(c, CallOp)]
+            for call in calls:
+                callee = call.callee.string_value() if isinstance(call, CallOp) else ""
+                if callee in functions and callee not in recursive and isinstance(call, CallOp):
+                    visit(callee)
+                    _inline(call, functions[callee])
+
+        for name in functions:
+            visit(name)
+        SymbolDcePass().apply(ctx, op)
