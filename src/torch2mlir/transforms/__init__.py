@@ -22,6 +22,7 @@ _LOCATIONS: dict[str, str] = {
         "torch2mlir.transforms.erase_module_initializer:EraseModuleInitializerPass"
     ),
     "torch-canonicalize": "torch2mlir.transforms.canonicalize:CanonicalizePass",
+    "torch-inline-global-slots": "torch2mlir.transforms.inline_global_slots:InlineGlobalSlotsPass",
     "torch-globalize-object-graph": (
         "torch2mlir.transforms.globalize_object_graph:GlobalizeObjectGraphPass"
     ),

@@ -35,7 +35,7 @@ from torch2mlir.dialects.torch.object_graph import (
 from torch2mlir.errors import PassError
 
 _USES = "unsupported use of a torch.nn.Module. Expected only method calls or attribute get/set"
-_USES_HINT = "run torch-prepare-for-globalize-object-graph first; modules cannot be put into lists or chosen at run time"
+_USES_HINT = "run torch-prepare-for-globalize-object-graph first; modules cannot be put into lists"
 
 
 def _error(message: str, op: Operation, hint: str) -> PassError:
@@ -237,15 +237,10 @@ class _Globalizer:
                     if isinstance(v.type, t.NnModuleType)
                 )
                 yield op, _Instance(op.callee.string_value(), objects)
-            elif modules and (
-                not isinstance(op, GetAttrOp | SetAttrOp)
-                or modules != [op.receiver]
-                or op.receiver not in known
-            ):
-                raise _error(_USES, op, _USES_HINT)
-            elif any(isinstance(type, t.NnModuleType) for type in op.result_types) and not (
-                isinstance(op, GetAttrOp)
-            ):
+            elif isinstance(op, GetAttrOp | SetAttrOp):
+                if modules != [op.receiver] or op.receiver not in known:
+                    raise _error(_USES, op, _USES_HINT)
+            elif modules or any(isinstance(type, t.NnModuleType) for type in op.result_types):
                 raise _error(_USES, op, _USES_HINT)
 
     def _instantiate(self, instance: _Instance) -> FuncOp:
