@@ -23,6 +23,7 @@ _LOCATIONS: dict[str, str] = {
     ),
     "torch-canonicalize": "torch2mlir.transforms.canonicalize:CanonicalizePass",
     "torch-inline-global-slots": "torch2mlir.transforms.inline_global_slots:InlineGlobalSlotsPass",
+    "torch-reduce-op-variants": "torch2mlir.transforms.reduce_op_variants:ReduceOpVariantsPass",
     "torch-globalize-object-graph": (
         "torch2mlir.transforms.globalize_object_graph:GlobalizeObjectGraphPass"
     ),
@@ -32,6 +33,9 @@ _LOCATIONS: dict[str, str] = {
     "torch-decompose-complex-ops": "torch2mlir.transforms.decompose_complex_ops:DecomposeComplexOpsPass",
     "torch-lower-to-backend-contract": (
         "torch2mlir.transforms.lower_to_backend_contract:LowerToBackendContractPass"
+    ),
+    "torch-recompose-complex-ops": (
+        "torch2mlir.transforms.recompose_complex_ops:RecomposeComplexOpsPass"
     ),
     "torch-refine-types": "torch2mlir.transforms.refine_types:RefineTypesPass",
     "torch-run-time-positions": ("torch2mlir.transforms.run_time_positions:RunTimePositionsPass"),
