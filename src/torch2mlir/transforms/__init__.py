@@ -24,6 +24,9 @@ _LOCATIONS: dict[str, str] = {
     "torch-canonicalize": "torch2mlir.transforms.canonicalize:CanonicalizePass",
     "torch-inline-global-slots": "torch2mlir.transforms.inline_global_slots:InlineGlobalSlotsPass",
     "torch-reduce-op-variants": "torch2mlir.transforms.reduce_op_variants:ReduceOpVariantsPass",
+    "torch-maximize-value-semantics": (
+        "torch2mlir.transforms.maximize_value_semantics:MaximizeValueSemanticsPass"
+    ),
     "torch-globalize-object-graph": (
         "torch2mlir.transforms.globalize_object_graph:GlobalizeObjectGraphPass"
     ),

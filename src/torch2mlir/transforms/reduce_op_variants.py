@@ -1,8 +1,8 @@
 """``torch-reduce-op-variants``: ops on tensors that can be written become ops on values, and explicit writes.
 
-An op that only reads gets value tensors, and its results become new tensors. An op that writes, in place or to ``out=``,
-becomes its functional form and ``torch.overwrite.tensor.contents``. Ops whose results may share memory with an operand
-are left: what they are depends on who writes later, which ``torch-maximize-value-semantics`` looks at.
+An op that only reads gets value tensors, and its results become new tensors. An op that writes, in place or to
+``out=``, becomes its functional form and ``torch.overwrite.tensor.contents``. Ops whose results may share memory with
+an operand are left: what they are depends on who writes later, which ``torch-maximize-value-semantics`` looks at.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.lists import is_written
 from torch2mlir.dialects.torch.ops import RegistryOp
 from torch2mlir.dialects.torch.tensor_facts import DTYPE_NUMBERS
-from torch2mlir.transforms.effects import Effect, effect, is_mutable, written
+from torch2mlir.transforms.effects import Effect, effect
 from torch2mlir.transforms.folding.constants import constant
 from torch2mlir.transforms.functional_variants import Variant, functional_variant
 
@@ -132,9 +132,9 @@ def _dtype_of(type: Attribute, element: Attribute) -> Attribute:
     """The torch dtype of a literal: builtin integers have no sign, torch's have."""
     if isinstance(type, t.AnyTensorType) and type.dtype is not None:
         return type.dtype
-    if isinstance(element, IntegerType) and element.width.data > 1:
-        if element.signedness.data is Signedness.SIGNLESS:
-            return IntegerType(element.width.data, Signedness.SIGNED)
+    signless = isinstance(element, IntegerType) and element.signedness.data is Signedness.SIGNLESS
+    if signless and element.width.data > 1:  # type: ignore[attr-defined]
+        return IntegerType(element.width.data, Signedness.SIGNED)  # type: ignore[attr-defined]
     return element
 
 
@@ -241,9 +241,8 @@ def reduce_op_variants(root: Operation) -> None:
         kind = effect(op)
         if kind is Effect.VALUE:
             _reduce_value_op(op)
-        elif kind is Effect.WRITE and any(is_mutable(op.operands[i].type) for i in written(op)):
-            if (variant := functional_variant(op.name)) is not None:
-                _reduce_writing_op(op, variant)
+        elif kind is Effect.WRITE and (variant := functional_variant(op.name)) is not None:
+            _reduce_writing_op(op, variant)
 
 
 @dataclass(frozen=True)
