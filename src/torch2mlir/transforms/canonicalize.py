@@ -29,6 +29,7 @@ from torch2mlir.transforms.folding.casts import CAST_FOLDS
 from torch2mlir.transforms.folding.constants import constant, insert_before, put_in_place
 from torch2mlir.transforms.folding.containers import CONTAINER_FOLDS
 from torch2mlir.transforms.folding.local_lists import DICT_WRITERS, LIST_WRITERS, follow_lists
+from torch2mlir.transforms.folding.numbers import NUMBER_FOLDS
 from torch2mlir.transforms.folding.unroll import (
     MOST_UNROLLED,
     needs_unrolling,
@@ -136,13 +137,11 @@ _FOLDS: dict[str, Callable[[Operation, Values], SSAValue | None]] = {
 """Op -> the value it can be replaced by, if it changes nothing."""
 
 
-_TO_THE_SAME = frozenset(
-    f"torch.aten.{name}"
-    for name in (
-        "to.dtype to.dtype_layout to.device to.other to.prim_Device to.prim_dtype to.prim_other type_as contiguous"
-        " _to_copy"
-    ).split()
+_CONVERSIONS = (
+    "to.dtype to.dtype_layout to.device to.other to.prim_Device to.prim_dtype to.prim_other type_as"
+    " contiguous _to_copy"
 )
+_TO_THE_SAME = frozenset(f"torch.aten.{name}" for name in _CONVERSIONS.split())
 """Conversions that are their operand if its dtype stays: devices and memory formats are not the program's meaning."""
 _DROPOUTS = frozenset(
     f"torch.aten.{name}dropout" for name in ("", "feature_", "alpha_", "feature_alpha_")
@@ -168,11 +167,14 @@ _FOLDS.update(dict.fromkeys(_DROPOUTS, _dropout))
 _DETERMINED = CORE_OPS | SCALAR_OPS | {core.PrimListConstructOp.name}
 """Ops that give the same again for the same operands: what is not core may draw random numbers."""
 _FOLDED_NUMBERS = frozenset(PYTHON_OPS) | frozenset(TENSOR_FACTS) | _SIZES
-_SEVERAL = {**CONTAINER_FOLDS, **CAST_FOLDS}
+_SEVERAL = {**CONTAINER_FOLDS, **CAST_FOLDS, **NUMBER_FOLDS}
 
 
 def _twin(op: Operation, seen: dict[tuple[object, ...], Operation]) -> Operation | None:
     """An earlier op that computes the same."""
+    if isinstance(op, core.ConstantOp):
+        twin = seen.setdefault((op.name, repr(op.value)), op)
+        return twin if twin is not op else None
     if op.name not in _DETERMINED:
         return None
     twin = seen.setdefault((op.name, *op.operands), op)
@@ -181,10 +183,8 @@ def _twin(op: Operation, seen: dict[tuple[object, ...], Operation]) -> Operation
 
 def _reads_mutable(op: Operation) -> bool:
     """Whether what an op reads or gives may be written by others."""
-    for type in (*op.operand_types, *op.result_types):
-        if isinstance(type, NonValueTensorType):
-            return True
-    return False
+    types = (*op.operand_types, *op.result_types)
+    return any(isinstance(type, NonValueTensorType) for type in types)
 
 
 class _Canonicalizer:

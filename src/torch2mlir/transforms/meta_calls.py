@@ -40,7 +40,8 @@ class _LooseCall(Call):
 
     def fakes(self, world: FakeWorld) -> list[Any]:
         """The leaves as PyTorch sees them; an unknown number is one without a value."""
-        known = iter(super_fakes(self, world))
+        leaves = [leaf for leaf in self.leaves if not isinstance(leaf, Unknown)]
+        known = iter(Call(leaves=leaves).fakes(world))
         return [
             world.unknown(leaf.value.type) if isinstance(leaf, Unknown) else next(known)
             for leaf in self.leaves
@@ -52,19 +53,14 @@ class _LooseCall(Call):
         def example(leaf: Any) -> Any:
             if isinstance(leaf, SSAValue):
                 type = leaf.type
-                sizes = [s if isinstance(s, int) else size for s in type.sizes]  # type: ignore[attr-defined]
-                return torch.empty(sizes, dtype=dtypes.FROM_ELEMENT_TYPE[type.dtype], device="meta")  # type: ignore[attr-defined]
+                sizes = [s if isinstance(s, int) else size for s in type.sizes]
+                dtype = dtypes.FROM_ELEMENT_TYPE[type.dtype]
+                return torch.empty(sizes, dtype=dtype, device="meta")
             if isinstance(leaf, Dim):
                 return size
             raise Undetermined
 
         return [example(leaf) for leaf in self.leaves]
-
-
-def super_fakes(call: _LooseCall, world: FakeWorld) -> list[Any]:
-    """The fakes of the leaves that are known."""
-    known = Call(leaves=[leaf for leaf in call.leaves if not isinstance(leaf, Unknown)])
-    return known.fakes(world)
 
 
 class MetaCalls:

@@ -8,12 +8,11 @@ from xdsl.ir import Attribute, Operation
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.tensor_facts import FLOATS
 
-_SAME_KIND = {
-    f"torch.{name}"
-    for name in (
-        "aten.add aten.sub aten.mul aten.floordiv aten.remainder aten.neg prim.max prim.min prim.abs.Scalar"
-    ).split()
-}
+_ARITHMETIC = (
+    "aten.add aten.sub aten.mul aten.floordiv aten.remainder aten.neg prim.max prim.min"
+    " prim.abs.Scalar"
+)
+_SAME_KIND = {f"torch.{name}" for name in _ARITHMETIC.split()}
 _FLOAT = {"torch.aten.div", "torch.aten.pow", "torch.aten.sqrt.Scalar", "torch.aten.exp.Scalar"}
 _INT = {"torch.aten.ceil.Scalar", "torch.aten.floor.Scalar"}
 _ELEMENT = {

@@ -107,7 +107,7 @@ class _Refiner:
             for result, source in zip(op.results, sources, strict=True):
                 _set(result, source.type)
             return
-        if any(isinstance(result.type, _REFINED) for result in op.results):
+        if any(isinstance(result.type, _REFINED) for result in op.results) and _is_on_tensors(op):
             try:
                 types = self.meta.result_types(op, self.values)
             except Undetermined:
@@ -224,6 +224,11 @@ class _Refiner:
                 if is_refinement(source.type, type):
                     user.operands[index] = source
         self.values = Values()
+
+
+def _is_on_tensors(op: RegistryOp) -> bool:
+    """Whether PyTorch has a kernel for an op, not only TorchScript's interpreter."""
+    return any("Tensor" in returned.type for returned in op.schema.returns)
 
 
 def _typed(op: Operation) -> Iterator[Attribute]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 NUMBERS = ("", ".int", ".float", ".int_float", ".float_int", ".bool")
@@ -12,7 +12,7 @@ NUMBERS = ("", ".int", ".float", ".int_float", ".float_int", ".bool")
 
 
 def _overloads(
-    namespace: str, suffixes: Iterable[str], functions: dict[str, Callable[..., Any]]
+    namespace: str, suffixes: Iterable[str], functions: Mapping[str, Callable[..., Any]]
 ) -> dict[str, Callable[..., Any]]:
     return {
         f"torch.{namespace}.{name}{suffix}": function
@@ -38,11 +38,10 @@ _COMPARISONS = {
     "gt": operator.gt,
     "ge": operator.ge,
 }
-_LOGIC = {"__and__": operator.and_, "__or__": operator.or_, "__xor__": operator.xor}
-_FUNCTIONS = {
-    name: getattr(math, name)
-    for name in "sqrt exp log log2 log10 log1p expm1 sin cos tan asin acos atan sinh cosh tanh".split()
-}
+_LOGIC: dict[str, Callable[..., Any]] = {"__and__": operator.and_, "__or__": operator.or_, "__xor__": operator.xor}
+_MATH = "sqrt exp log log2 log10 log1p expm1 sin cos tan asin acos atan sinh cosh tanh"
+_FUNCTIONS: dict[str, Callable[..., Any]] = {name: getattr(math, name) for name in _MATH.split()}
+_ROUNDING: dict[str, Callable[..., Any]] = {"ceil": math.ceil, "floor": math.floor}
 
 
 def _power(base: Any, exponent: Any) -> Any:
@@ -59,7 +58,7 @@ PYTHON_OPS: dict[str, Callable[..., Any]] = {
     **_overloads("aten", (*NUMBERS, ".str", ".device"), _COMPARISONS),
     **_overloads("aten", (".bool", ".int"), _LOGIC),
     **_overloads("aten", (".int", ".float", ".Scalar"), _FUNCTIONS),
-    **_overloads("aten", (".int", ".float", ".Scalar"), {"ceil": math.ceil, "floor": math.floor}),
+    **_overloads("aten", (".int", ".float", ".Scalar"), _ROUNDING),
     **_overloads("aten", (".int", ".float", ".int_float", ".float_int"), {"pow": _power}),
     **_overloads("prim", NUMBERS, {"max": max, "min": min}),
     **_overloads("prim", (".self_int", ".self_float", ".self_bool"), {"max": max, "min": min}),

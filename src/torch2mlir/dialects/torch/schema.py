@@ -78,6 +78,8 @@ _ARGUMENT = re.compile(
     r"(?:\s+(?P<name>\w+))?(?:=(?P<default>.*))?"
 )
 _ALIAS = re.compile(r"(?<=[\w\]?])\(([^)]*)\)")
+_DICT = re.compile(r"Dict\([^()]*\)")
+_MARK = re.compile(r"\(([^)]*)\)")
 
 
 def _closing(text: str, start: int) -> int:
@@ -118,11 +120,13 @@ def _parse_arguments(text: str) -> list[Argument]:
         if match is None:
             raise ValueError(f"cannot read '{item}' in schema arguments '{text}'")
         spelled = match["type"] + (match["late_alias"] or "") + match["suffix"]
-        alias = _ALIAS.search(spelled)
+        dict_type = _DICT.match(spelled)  # its own parentheses are no alias mark
+        start = dict_type.end() if dict_type else 0
+        alias = (_MARK if dict_type else _ALIAS).search(spelled, start)
         arguments.append(
             Argument(
                 name=match["name"] or "",
-                type=_ALIAS.sub("", spelled),
+                type=dict_type[0] if dict_type else _ALIAS.sub("", spelled),
                 default=match["default"],
                 kwarg_only=kwarg_only,
                 alias=alias[1] if alias else None,

@@ -38,6 +38,7 @@ DTYPE_NUMBERS: dict[Attribute, int] = {
 
 FLOATS = (BFloat16Type, Float16Type, Float32Type, Float64Type)
 _BYTES = {0: 1, 1: 1, 2: 2, 3: 4, 4: 8, 5: 2, 6: 4, 7: 8, 8: 4, 9: 8, 10: 16, 11: 1, 15: 2}
+_ELSEWHERE = "cuda ipu maia meta mkldnn mps mtia sparse sparse_csr vulkan xla xpu"
 
 Fact = Callable[[AnyTensorType], Any]
 
@@ -70,9 +71,6 @@ TENSOR_FACTS: dict[str, Fact] = {
     "torch.prim.is_cpu": _always(True),
     "torch.prim.is_nested": _always(False),
     "torch.prim.is_quantized": _always(False),
-    **{
-        f"torch.prim.is_{kind}": _always(False)
-        for kind in "cuda ipu maia meta mkldnn mps mtia sparse sparse_csr vulkan xla xpu".split()
-    },
+    **{f"torch.prim.is_{kind}": _always(False) for kind in _ELSEWHERE.split()},
 }
 """Op on a tensor -> what its type says, None if it does not."""

@@ -15,11 +15,10 @@ from torch2mlir.dialects.torch.values import Unknown, Values
 from torch2mlir.transforms.folding.casts import is_refinement
 from torch2mlir.transforms.folding.constants import constant, put_in_place
 from torch2mlir.transforms.loop_values import MOST_TRIPS
+from torch2mlir.transforms.type_lattice import is_known
 
 MOST_UNROLLED = 1024
 """A loop with more iterations stays a loop."""
-
-_CARRIED = (t.AnyTensorType, t.IntType, t.FloatType, t.BoolType)
 
 
 def trip_count(loop: core.PrimLoopOp, values: Values) -> int | None:
@@ -77,11 +76,14 @@ def _evaluate(value: SSAValue, known: dict[SSAValue, Any], values: Values) -> An
 
 
 def needs_unrolling(loop: core.PrimLoopOp) -> bool:
-    """Whether a loop carries, writes or picks from something that is neither a tensor nor a number."""
+    """Whether a loop is more than arithmetic on tensors of unchanging types.
+
+    It may carry numbers, which sizes can depend on, write into lists or pick from them.
+    """
     body = loop.regions[0].block
-    if not all(isinstance(argument.type, _CARRIED) for argument in body.args):
+    if any(not isinstance(argument.type, t.AnyTensorType) for argument in body.args[1:]):
         return True
-    return any(_touches_lists(op) for op in body.walk())
+    return changes_types(loop) or any(_touches_lists(op) for op in body.walk())
 
 
 def _touches_lists(op: Operation) -> bool:
@@ -99,20 +101,18 @@ def _index(op: Operation) -> Any:
 
 
 def changes_types(loop: core.PrimLoopOp) -> bool:
-    """Whether a carried tensor has another shape or dtype after an iteration than before the first."""
+    """Whether a carried tensor has another shape or dtype after an iteration, as far as types have been refined."""
     block = loop.regions[0].block
     end = block.last_op
     following: Sequence[SSAValue] = end.operands[1:] if end is not None else ()
     return any(
-        isinstance(argument.type, t.AnyTensorType)
-        and _loses(argument.type, (first.type, last.type))
+        not is_known(argument.type) and _has_rank_and_dtype(last.type) and is_known(first.type)
         for argument, first, last in zip(block.args[1:], loop.operands[2:], following, strict=True)
     )
 
 
-def _loses(carried: t.AnyTensorType, given: Sequence[Attribute]) -> bool:
-    known = carried.sizes is not None and None not in carried.sizes and carried.dtype is not None
-    return not known and any(type != carried for type in given)
+def _has_rank_and_dtype(type: Attribute) -> bool:
+    return isinstance(type, t.AnyTensorType) and type.sizes is not None and type.dtype is not None
 
 
 def unroll(loop: core.PrimLoopOp, trips: int) -> Operation | None:

@@ -1,0 +1,66 @@
+"""Arithmetic on numbers of any kind, said as arithmetic of their kind once that is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from torch2mlir.dialects.torch import core
+from torch2mlir.dialects.torch import types as t
+from torch2mlir.dialects.torch.ops import registry_op
+from torch2mlir.dialects.torch.values import Values
+from torch2mlir.transforms.folding.constants import insert_before
+
+Fold = Callable[[Operation, Values], Sequence[SSAValue] | None]
+
+_ATEN = "add sub mul div floordiv remainder neg pow eq ne lt le gt ge"
+
+
+def _of_kind(base: str) -> Fold:
+    """The overload for ints, or for floats with ints made floats."""
+
+    def fold(op: Operation, values: Values) -> Sequence[SSAValue] | None:
+        kinds = {type(operand) for operand in op.operand_types}
+        if not kinds <= {t.IntType, t.FloatType, t.BoolType}:
+            return None
+        floating = t.FloatType in kinds
+        name = f"{base}.float" if floating else f"{base}.int"
+        if registry_op(name) is None or name == op.name:
+            return None
+        operands = [_as_kind(op, operand, floating) for operand in op.operands]
+        new = core.build(name, operands, [_result(op, base, floating)])
+        insert_before(op, new)
+        return new.results
+
+    return fold
+
+
+def _as_kind(op: Operation, operand: SSAValue, floating: bool) -> SSAValue:
+    if isinstance(operand.type, t.FloatType if floating else t.IntType):
+        return operand
+    name, type = ("Float", t.float_type) if floating else ("Int", t.int_type)
+    new = core.build(f"torch.aten.{name}.Scalar", [operand], [type])
+    insert_before(op, new)
+    return new.results[0]
+
+
+def _result(op: Operation, base: str, floating: bool) -> Attribute:
+    type = op.results[0].type
+    if not isinstance(type, t.NumberType):
+        return type
+    divides = base in ("torch.aten.div", "torch.aten.pow")
+    return t.float_type if floating or divides else t.int_type
+
+
+NUMBER_FOLDS: dict[str, Fold] = {
+    f"{base}{overload}": _of_kind(base)
+    for base in (
+        *(f"torch.aten.{name}" for name in _ATEN.split()),
+        "torch.prim.max",
+        "torch.prim.min",
+    )
+    for overload in ("", ".int_float", ".float_int")
+    if (base, overload) not in {("torch.aten.pow", ".int_float"), ("torch.aten.pow", ".float_int")}
+}
+"""Op on numbers of several kinds -> the same on numbers of one kind."""
