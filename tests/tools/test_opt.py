@@ -85,7 +85,8 @@ def test_malformed_input(text: str, tmp_path: Path, capsys: pytest.CaptureFixtur
     path.write_text(text)
     assert main([str(path), "-o", str(output)]) == 1
     error = capsys.readouterr().err
-    assert error.startswith("error: ") and "bad.mlir" in error and "Traceback" not in error
+    assert error.startswith(f"{path}:1:") and ": error: " in error and "Traceback" not in error
+    assert error.splitlines()[1] == text and error.splitlines()[2].strip() == "^"
     assert not output.exists()
 
 

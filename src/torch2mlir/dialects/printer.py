@@ -5,9 +5,10 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from math import prod
 from typing import IO
 
-from xdsl.dialects.builtin import UnknownLoc
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, UnknownLoc
 from xdsl.ir import Attribute, Dialect, Operation, TypeAttribute
 from xdsl.printer import Printer
 
@@ -32,9 +33,15 @@ class WeightSyntax(enum.Enum):
 
 @dataclass(eq=False, repr=False)
 class MlirPrinter(Printer):
-    """xDSL's printer with weights and with the spelling of each attribute remembered."""
+    """xDSL's printer with weights and with the spelling of each attribute remembered.
+
+    Args:
+        weight_syntax: how weights appear.
+        elide_above: constants of more elements are ``dense_resource<__elided__>``; None writes all of them.
+    """
 
     weight_syntax: WeightSyntax = field(default=WeightSyntax.RESOURCE, kw_only=True)
+    elide_above: int | None = field(default=None, kw_only=True)
     _weights: dict[str, TensorSource] = field(default_factory=dict, init=False)
     _spelled: dict[Attribute, str] = field(default_factory=dict, init=False)
 
@@ -59,7 +66,10 @@ class MlirPrinter(Printer):
             self.print_operation_type(op)
 
     def print_attribute(self, attribute: Attribute) -> None:
-        if isinstance(attribute, WeightAttr):
+        if self.elide_above is not None and _elements(attribute) > self.elide_above:
+            self.print_string("dense_resource<__elided__> : ")
+            self.print_attribute(attribute.type)  # type: ignore[attr-defined]
+        elif isinstance(attribute, WeightAttr):
             self._print_weight(attribute)
         elif isinstance(attribute, TypeAttribute):
             text = self._spelled.get(attribute)
@@ -108,6 +118,15 @@ class MlirPrinter(Printer):
             self._print_raw(source.hex_chunks())
             self.print_string('"')
         print("\n    }\n  }\n#-}", end="", file=self.stream)
+
+
+def _elements(attribute: Attribute) -> int:
+    """How many elements a constant has; 0 for what is none, or one element repeated."""
+    if isinstance(attribute, WeightAttr):
+        return prod(attribute.type.get_shape())
+    if isinstance(attribute, DenseIntOrFPElementsAttr) and not attribute.is_splat():
+        return prod(attribute.get_shape())
+    return 0
 
 
 class _Pieces(list[str]):

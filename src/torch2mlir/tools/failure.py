@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from torch2mlir.errors import Torch2MLIRError
 
@@ -29,10 +30,32 @@ def guarded(command: Callable[[], int], show_traceback: bool = False) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:
-        if show_traceback or os.environ.get(TRACEBACK_VARIABLE):
+        if show_traceback or show_tracebacks():
             traceback.print_exc()
         print(f"error: {describe(error)}", file=sys.stderr)
         return 1
+
+
+def show_tracebacks() -> bool:
+    """Whether the user wants Python's traceback of failures."""
+    return bool(os.environ.get(TRACEBACK_VARIABLE))
+
+
+@contextmanager
+def tracebacks(wanted: bool) -> Iterator[None]:
+    """Tracebacks of failures while the body runs, if ``wanted``."""
+    if not wanted:
+        yield
+        return
+    before = os.environ.get(TRACEBACK_VARIABLE)
+    os.environ[TRACEBACK_VARIABLE] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[TRACEBACK_VARIABLE]
+        else:
+            os.environ[TRACEBACK_VARIABLE] = before
 
 
 def describe(error: Exception) -> str:

@@ -3,156 +3,274 @@
 from __future__ import annotations
 
 import argparse
-import os
+import re
 import sys
-import tempfile
+import traceback
 from collections.abc import Callable, Container, Iterator, Sequence
+from functools import partial
 from io import StringIO
-from typing import IO, ClassVar
+from pathlib import Path
+from typing import ClassVar, TypeVar
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.universe import Universe
-from xdsl.utils.exceptions import DiagnosticException
-from xdsl.utils.exceptions import ParseError as XdslParseError
+from xdsl.utils.exceptions import ShrinkException
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from torch2mlir import transforms
 from torch2mlir.dialects import make_context
-from torch2mlir.dialects.parser import MlirParser
 from torch2mlir.dialects.printer import MlirPrinter
-from torch2mlir.errors import ParseError, PassError
-from torch2mlir.tools.failure import guarded
-from torch2mlir.tools.pipeline import parse_pipeline, suggestion
+from torch2mlir.tools.diagnostics import Diagnostic, from_exception
+from torch2mlir.tools.expected import expectations, unmet
+from torch2mlir.tools.failure import guarded, show_tracebacks, tracebacks
+from torch2mlir.tools.ir_printing import IrPrinting
+from torch2mlir.tools.ir_printing import add_arguments as add_printing_arguments
+from torch2mlir.tools.output import write_whole
+from torch2mlir.tools.pipeline import make_pipeline
+from torch2mlir.tools.plugins import Plugins
+from torch2mlir.tools.reading import read_located
+from torch2mlir.tools.verification import violations
+
+Result = TypeVar("Result")
 
 SUMMARY = "run passes on MLIR text"
 
 MLIR_SPELLING = {
     "mlir-print-op-generic": "print-op-generic",
     "mlir-print-debuginfo": "print-debuginfo",
-    "mlir-print-ir-after-all": "print-between-passes",
+    "mlir-print-ir-before-all": "print-ir-before-all",
+    "mlir-print-ir-after-all": "print-ir-after-all",
+    "mlir-print-ir-after-change": "print-ir-after-change",
+    "mlir-print-ir-after-failure": "print-ir-after-failure",
+    "mlir-print-ir-before": "print-ir-before",
+    "mlir-print-ir-after": "print-ir-after",
+    "mlir-elide-elementsattrs-if-larger": "elide-elementsattrs-if-larger",
+    "mlir-elide-resource-strings-if-larger": "elide-elementsattrs-if-larger",
     "mlir-timing": "time-passes",
     "split-input-file": "split-input-file",
     "verify-diagnostics": "verify-diagnostics",
     "allow-unregistered-dialect": "allow-unregistered-dialect",
+    "dump-pass-pipeline": "dump-pass-pipeline",
+    "show-dialects": "show-dialects",
+    "print-between-passes": "print-ir-after-all",
 }
-"""Options of mlir-opt by the name xdsl-opt gives them; mlir-opt writes them with one dash or two."""
+"""Options of mlir-opt (and of xdsl-opt) by our own name; mlir-opt writes them with one dash or two."""
 
-WITHOUT_EFFECT = {"mlir-disable-threading", "verify-each"}
+WITHOUT_EFFECT = {
+    "mlir-disable-threading",
+    "mlir-print-ir-module-scope",
+    "mlir-print-local-scope",
+    "verify-each",
+}
 """Options people's scripts pass to mlir-opt that ask for what is always so here."""
+
+SPLIT = re.compile(r"^// -----[ \t]*\n", re.MULTILINE)
+"""What separates the parts of a file for ``--split-input-file``."""
 
 
 class OptMain(xDSLOptMain):
-    """xDSL's driver with our dialects and passes, errors of our family, and whole output files."""
+    """xDSL's driver with our dialects and passes, MLIR's diagnostics, and whole output files."""
 
     version_format: ClassVar[str] = "torch2mlir-opt on xDSL {xdsl_version}"
 
+    def __init__(self, arguments: Sequence[str], plugins: Plugins) -> None:
+        self.plugins = plugins
+        self.sources: dict[str, str] = {}
+        self.failed = False
+        super().__init__("Read MLIR, run passes, print MLIR.", arguments)
+
     def register_all_dialects(self) -> None:
-        """Ours, and those of xDSL under names we do not take."""
+        """Ours, the user's, and those of xDSL under names neither takes."""
         self.ctx = make_context()
-        taken = set(self.ctx.registered_dialect_names)
-        for name, load in Universe.get_multiverse().all_dialects.items():
-            if name not in taken:
+        everything = {**Universe.get_multiverse().all_dialects, **self.plugins.dialects}
+        for name, load in everything.items():
+            if name not in self.ctx.registered_dialect_names:
                 self.ctx.register_dialect(name, load)
 
     def register_all_frontends(self) -> None:
-        """MLIR text, its resources read as weights."""
-
-        def read(stream: IO[bytes]) -> ModuleOp:
-            text = stream.read().decode("utf-8")
-            parser = MlirParser(self.ctx, text, self.get_input_name())
-            return parser.parse_module(not self.args.no_implicit_module)
-
-        self.available_frontends["mlir"] = read
+        """MLIR text is the only one; :meth:`run` reads it."""
+        self.available_frontends["mlir"] = lambda stream: self._read(stream.read().decode(), 1)
 
     def register_all_passes(self) -> None:
-        """Ours first: where xDSL has a pass of the same name, the name means ours."""
-        self.available_passes.update(all_passes())
+        """Ours before xDSL's, the user's before ours, where they have one name."""
+        self.available_passes.update(all_passes(self.plugins))
 
     def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
-        """xDSL's arguments, and help that lists our passes one by one."""
+        """xDSL's arguments, mlir-opt's, and help that lists our passes one by one."""
         super().register_all_arguments(arg_parser)
+        add_printing_arguments(arg_parser)
+        arg_parser.add_argument(
+            "--load",
+            action="append",
+            metavar="FILE",
+            help="a Python file with passes, dialects and lowerings of your own",
+        )
+        arg_parser.add_argument(
+            "--elide-elementsattrs-if-larger",
+            type=int,
+            metavar="N",
+            help="print constants of more than N elements as dense_resource<__elided__>",
+        )
+        arg_parser.add_argument(
+            "--dump-pass-pipeline", action="store_true", help="print the pipeline to be run"
+        )
+        arg_parser.add_argument(
+            "--show-dialects", action="store_true", help="list the dialects and stop"
+        )
         arg_parser.prog = "torch2mlir-opt"
         arg_parser.formatter_class = argparse.RawDescriptionHelpFormatter
         arg_parser.epilog = "\n  ".join(
-            ["passes, also usable as --NAME[=OPTIONS]:", *transforms.PASSES]
+            ["passes, also usable as --NAME[=OPTIONS]:", *transforms.PASSES, *self.plugins.passes]
         )
+        helps = {
+            "passes": "passes, NAME{OPTION=VALUE ...},..., with or without builtin.module()",
+            "verify_diagnostics": "check that the errors are those the input announces in comments",
+        }
         for action in arg_parser._actions:
-            if action.dest == "passes":
-                action.help = "passes, NAME{OPTION=VALUE ...},..., with or without builtin.module()"
+            action.help = helps.get(action.dest, action.help)
 
     def setup_pipeline(self) -> None:
-        """Accept MLIR's pipeline syntax and say which pass name or option is wrong."""
-        specs = parse_pipeline(self.args.passes)
-        for spec in specs:
-            if spec.name not in self.available_passes:
-                raise PassError(
-                    f"there is no pass {spec.name}",
-                    hint=suggestion(spec.name, self.available_passes),
-                )
-        self.args.passes = ",".join(map(str, specs))
-        try:
-            super().setup_pipeline()
-        except ValueError as error:
-            raise PassError(str(error), op=self.args.passes) from error
+        """The passes asked for, in MLIR's pipeline syntax."""
+        self.pipeline = make_pipeline(self.args.passes, self.available_passes)
+        self.printing = IrPrinting(self.args, self.text)
 
-    def get_input_stream(self) -> tuple[IO[bytes], str]:
-        """The input; whatever a file is called, it is MLIR text."""
-        stream, _ = super().get_input_stream()
-        return stream, "mlir"
-
-    def prepare_output(self) -> IO[str]:
-        """Standard output, or a file aside that :meth:`run` moves into place at the end."""
-        if self.args.output_file in (None, "-"):
-            return sys.stdout
-        folder = os.path.dirname(os.path.abspath(self.args.output_file))
-        descriptor, self._aside = tempfile.mkstemp(prefix=".torch2mlir-", dir=folder, text=True)
-        return os.fdopen(descriptor, "w", encoding="utf-8")
+    def get_input_name(self) -> str:
+        """The file as messages call it."""
+        return self.args.input_file or "<stdin>"
 
     def run(self) -> None:
-        """Read, transform and print; the output file is complete or not there.
+        """Read, transform and print; sets :attr:`failed` when a diagnostic says why not.
 
-        Raises:
-            ParseError: the input is not MLIR that we can read.
-            PassError: a pass failed, or the module does not verify.
+        An output file is complete or not written.
         """
-        self._aside = ""
-        try:
-            super().run()
-            if self._aside:
-                os.chmod(self._aside, 0o644)
-                os.replace(self._aside, self.args.output_file)
-        except (XdslParseError, UnicodeDecodeError) as error:
-            raise ParseError(f"{self.get_input_name()} is not valid MLIR: {error}") from error
-        except DiagnosticException as error:
-            raise PassError(f"{self.get_input_name()}: {error}") from error
-        finally:
-            if self._aside and os.path.exists(self._aside):
-                os.unlink(self._aside)
+        if self.args.show_dialects:
+            names = sorted(self.ctx.registered_dialect_names)
+            print("Available Dialects: " + ",".join(names))
+            return
+        if self.args.dump_pass_pipeline:
+            specs = ",".join(str(step.spec()) for step in self.pipeline.passes)
+            print(f"Pass Manager with {len(self.pipeline.passes)} passes:", file=sys.stderr)
+            print(f"builtin.module({specs})", file=sys.stderr)
+        printed = [text for part, line in self._parts() if (text := self._one(part, line))]
+        self.printing.report_times()
+        if not self.failed or self.args.output_file in (None, "-"):
+            self._write("// -----\n".join(printed))
 
-    def output_resulting_program(self, prog: ModuleOp) -> str:
-        """The module as text, with its weights."""
-        if self.args.target != "mlir" or self.args.syntax_highlight:
-            return super().output_resulting_program(prog)
-        text = StringIO()
+    def _parts(self) -> list[tuple[str, int]]:
+        """The modules of the input, each with the number of its first line."""
+        try:
+            whole = self._input().decode("utf-8")
+        except UnicodeDecodeError as error:
+            self._report([from_exception(error, self.get_input_name())])
+            return []
+        self.sources[self.get_input_name()] = whole
+        if not self.args.split_input_file:
+            return [(whole, 1)]
+        parts, line = list[tuple[str, int]](), 1
+        for part in SPLIT.split(whole):
+            parts.append((part, line))
+            line += part.count("\n") + 1
+        return parts
+
+    def _input(self) -> bytes:
+        if self.args.input_file is not None:
+            return Path(self.args.input_file).read_bytes()
+        binary = getattr(sys.stdin, "buffer", None)  # a StringIO that stands in has none
+        return sys.stdin.read().encode() if binary is None else binary.read()
+
+    def _one(self, part: str, first_line: int) -> str:
+        """One module from text to text; empty when it failed."""
+        produced, text = list[Diagnostic](), ""
+        module = self._step(produced, "", lambda: self._read(part, first_line))
+        if (
+            module is not None
+            and self._verified(module, produced)
+            and self._passed(module, produced)
+        ):
+            text = self._step(produced, "printing: ", lambda: self.output_resulting_program(module))
+        if self.args.verify_diagnostics:
+            announced = expectations(part, first_line)
+            produced = unmet(announced, produced, self.get_input_name())
+        self._report(produced)
+        return text or ""
+
+    def _read(self, part: str, first_line: int) -> ModuleOp:
+        padded = "\n" * (first_line - 1) + part  # so that lines are counted in the file
+        implicit = not self.args.no_implicit_module
+        return read_located(self.ctx, padded, self.get_input_name(), implicit)
+
+    def _passed(self, module: ModuleOp, produced: list[Diagnostic]) -> bool:
+        """Whether all passes ran and left a module that verifies."""
+        for step in self.pipeline.passes:
+            self.printing.before(step, module)
+            self._step(produced, f"{step.name} failed: ", partial(step.apply, self.ctx, module))
+            ran = not produced and self._verified(module, produced)
+            self.printing.after(step, module, failed=not ran)
+            if not ran:
+                return False
+        return True
+
+    def _verified(self, module: ModuleOp, produced: list[Diagnostic]) -> bool:
+        if not self.args.disable_verify:
+            produced += violations(module, self.get_input_name())
+        return not produced
+
+    def _step(
+        self, produced: list[Diagnostic], during: str, work: Callable[[], Result]
+    ) -> Result | None:
+        """What ``work`` returns; None and a diagnostic when it fails."""
+        try:
+            return work()
+        except ShrinkException:
+            raise
+        except Exception as error:
+            if show_tracebacks():
+                traceback.print_exc()
+            produced.append(from_exception(error, self.get_input_name(), during, self.sources))
+            return None
+
+    def _report(self, diagnostics: Sequence[Diagnostic]) -> None:
+        for diagnostic in diagnostics:
+            self.failed = True
+            print(diagnostic.text(self.sources), file=sys.stderr)
+
+    def _write(self, text: str) -> None:
+        if self.args.output_file in (None, "-"):
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        else:
+            write_whole(Path(self.args.output_file), lambda stream: stream.write(text.encode()))
+
+    def text(self, module: ModuleOp) -> str:
+        """A module as MLIR, as the options ask for it."""
+        stream = StringIO()
         printer = MlirPrinter(
-            stream=text,
+            stream=stream,
             print_generic_format=self.args.print_op_generic,
             print_properties_as_attributes=self.args.print_no_properties,
             print_debuginfo=self.args.print_debuginfo,
+            elide_above=self.args.elide_elementsattrs_if_larger,
         )
-        printer.print_op(prog)
+        printer.print_op(module)
         printer.print_metadata(self.ctx.loaded_dialects)
-        return text.getvalue() + "\n"
+        return stream.getvalue() + "\n"
+
+    def output_resulting_program(self, prog: ModuleOp) -> str:
+        """The module as text, with its weights; other targets are xDSL's."""
+        if self.args.target != "mlir" or self.args.syntax_highlight:
+            return super().output_resulting_program(prog)
+        return self.text(prog)
 
 
-def all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
+def all_passes(plugins: Plugins | None = None) -> dict[str, Callable[[], type[ModulePass]]]:
     """Every pass the driver can run, by its pipeline name."""
-    return {**Universe.get_multiverse().all_passes, **transforms.PASSES}
+    own = plugins.passes if plugins else {}
+    return {**Universe.get_multiverse().all_passes, **transforms.PASSES, **own}
 
 
 def translated(arguments: Sequence[str], passes: Container[str]) -> list[str]:
-    """Arguments in mlir-opt's style as xdsl-opt's: ``--some-pass=x=1`` becomes part of ``--passes``."""
+    """Arguments in mlir-opt's style as ours: ``--some-pass=x=1`` becomes part of ``--passes``."""
     pipeline: list[str] = []
     kept = list(_translate(arguments, passes, pipeline))
     return [*kept, "--passes", ",".join(pipeline)] if pipeline else kept
@@ -173,9 +291,30 @@ def _translate(
         elif name in passes:
             pipeline.append(f"{name}{{{value}}}" if value else name)
         elif name in MLIR_SPELLING:
-            yield f"--{MLIR_SPELLING[name]}"
+            yield f"--{MLIR_SPELLING[name]}" + (f"={value}" if value else "")
+        elif name in (
+            "o",
+            "t",
+            "f",
+            "load",
+        ):  # their values are no options, whatever they are called
+            yield argument
+            if not value and (following := next(remaining, None)) is not None:
+                yield following
         elif name not in WITHOUT_EFFECT:
             yield argument
+
+
+def loaded(arguments: Sequence[str]) -> Plugins:
+    """What the ``--load`` options bring; read first, as the names of passes are options too."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--load", action="append", default=[])
+    plugins = Plugins()
+    for where in parser.parse_known_args(
+        [a.replace("-load", "--load", 1) if a.startswith("-load") else a for a in arguments]
+    )[0].load:
+        plugins.load(where)
+    return plugins
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -185,10 +324,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = [argument for argument in arguments if argument != "--traceback"]
 
     def drive() -> int:
-        OptMain("Read MLIR, run passes, print MLIR.", translated(arguments, all_passes())).run()
-        return 0
+        plugins = loaded(arguments)
+        driver = OptMain(translated(arguments, all_passes(plugins)), plugins)
+        driver.run()
+        return int(driver.failed)
 
-    return guarded(drive, show_traceback)
+    with tracebacks(show_traceback):
+        return guarded(drive)
 
 
 if __name__ == "__main__":

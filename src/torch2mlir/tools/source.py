@@ -78,7 +78,7 @@ def _load_saved(path: Path) -> Source:
 
 def _call_factory(reference: str) -> Source:
     where, _, attribute = reference.rpartition(":")
-    factory: Any = _import(where)
+    factory: Any = import_source(where)
     for name in attribute.split("."):
         factory = getattr(factory, name, None)
     if not callable(factory):
@@ -86,7 +86,12 @@ def _call_factory(reference: str) -> Source:
     return _as_program(reference, attribute.replace(".", "_"), _called(reference, factory))
 
 
-def _import(where: str) -> ModuleType:
+def import_source(where: str, hint: str = HOW) -> ModuleType:
+    """The module ``package.module`` or ``file.py``; modules beside the user are found too.
+
+    Raises:
+        InputError: there is none, or it fails while it is imported.
+    """
     if os.getcwd() not in sys.path:  # as `python -m` does; a console script's path has only bin/
         sys.path.insert(0, os.getcwd())
     try:
@@ -95,7 +100,7 @@ def _import(where: str) -> ModuleType:
         return importlib.import_module(where)
     except Exception as error:
         raise InputError(
-            f"cannot import {where}: {type(error).__name__}: {_first_line(error)}", hint=HOW
+            f"cannot import {where}: {type(error).__name__}: {_first_line(error)}", hint=hint
         ) from error
 
 
