@@ -45,6 +45,34 @@ _LOCATIONS: dict[str, str] = {
     "torch-seed-random-ops": "torch2mlir.transforms.seed_random_ops:SeedRandomOpsPass",
     "torch-split-complex-ops": "torch2mlir.transforms.split_complex:SplitComplexOpsPass",
     "torch-weights-as-arguments": "torch2mlir.transforms.weights_as_arguments:WeightsAsArgumentsPass",
+    "torch-refine-public-return": (
+        "torch2mlir.transforms.refine_public_return:RefinePublicReturnPass"
+    ),
+    "torch-verify-backend-contract-no-decompositions": (
+        "torch2mlir.transforms.verify_backend_contract:VerifyBackendContractNoDecompositionsPass"
+    ),
+    "torch-simplification-pipeline": (
+        "torch2mlir.transforms.simplification:SimplificationPipelinePass"
+    ),
+    "torch-shape-refinement-pipeline": ("torch2mlir.transforms.pipelines:ShapeRefinementPipeline"),
+    "torchscript-module-to-torch-backend-pipeline": (
+        "torch2mlir.transforms.pipelines:TorchscriptModuleToTorchBackendPipeline"
+    ),
+    "torch-function-to-torch-backend-pipeline": (
+        "torch2mlir.transforms.pipelines:TorchFunctionToTorchBackendPipeline"
+    ),
+    "torchdynamo-export-to-torch-backend-pipeline": (
+        "torch2mlir.transforms.pipelines:TorchdynamoExportToTorchBackendPipeline"
+    ),
+    "torch-backend-to-linalg-on-tensors-backend-pipeline": (
+        "torch2mlir.transforms.pipelines:TorchBackendToLinalgOnTensorsBackendPipeline"
+    ),
+    "torch-backend-to-stablehlo-backend-pipeline": (
+        "torch2mlir.transforms.pipelines:TorchBackendToStablehloBackendPipeline"
+    ),
+    "torch-backend-to-tosa-backend-pipeline": (
+        "torch2mlir.transforms.pipelines:TorchBackendToTosaBackendPipeline"
+    ),
     "convert-torch-to-linalg": "torch2mlir.conversion.driver:ConvertTorchToLinalgPass",
     "convert-torch-to-stablehlo": "torch2mlir.conversion.driver:ConvertTorchToStablehloPass",
     "convert-torch-to-tosa": "torch2mlir.conversion.driver:ConvertTorchToTosaPass",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -18,21 +18,14 @@ from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim
 from torch2mlir.errors import BackendContractError
 from torch2mlir.transforms.canonicalize import CanonicalizePass
-from torch2mlir.transforms.core_ops import CORE_OPS, SCALAR_OPS
+from torch2mlir.transforms.core_ops import CORE_OPS, MAKES_SIZE, SCALAR_OPS
 from torch2mlir.transforms.symbols import symbol_ranges
+from torch2mlir.transforms.verify_backend_contract import is_value_program, verify_backend_contract
 
 DATA_DEPENDENT = {
     f"torch.aten.{name}"
     for name in (
-        "nonzero",
-        "nonzero_numpy",
-        "masked_select",
-        "unique_consecutive",
-        "unique_dim",
-        "_unique2",
-        "repeat_interleave.Tensor",
         "tensor_split.tensor_indices_or_sections",
-        "bincount",
         "is_nonzero",
         "equal",
     )
@@ -64,7 +57,7 @@ def check_backend_contract(module: ModuleOp, legal_ops: tuple[str, ...] = ()) ->
     legal = (
         CORE_OPS | SCALAR_OPS | {n if n.startswith("torch.") else f"torch.{n}" for n in legal_ops}
     )
-    declared = symbol_ranges(module)
+    declared = set(symbol_ranges(module))
     for op in module.walk():
         if op is module:
             continue
@@ -77,6 +70,8 @@ def check_backend_contract(module: ModuleOp, legal_ops: tuple[str, ...] = ()) ->
             _violation(
                 op, f"'{name}' is not a core op and PyTorch has no decomposition for it", _OWN_OP
             )
+        if name == MAKES_SIZE:
+            declared.update(_sizes(op.results[0].type))
         for result in op.results:
             if (problem := _problem(result.type)) is not None:
                 _violation(op, f"{problem}: {result.type}", _ANNOTATE)
@@ -104,6 +99,13 @@ def _violation(op: Operation, message: str, hint: str) -> NoReturn:
         dialect="torch (backend contract)",
         hint=hint,
     )
+
+
+def _sizes(type: Attribute) -> Iterator[str]:
+    """The symbols that are sizes of a type."""
+    for size in (type.sizes or ()) if isinstance(type, t.ValueTensorType) else ():
+        if isinstance(size, Dim) and size.op == "symbol":
+            yield size.name
 
 
 def _undeclared(type: Attribute, declared: Container[str]) -> str | None:
@@ -134,24 +136,72 @@ def _signature(op: Operation, name: str) -> str:
     return f"{name} : ({operands}) -> ({results})"
 
 
+def _shape_of_program(module: ModuleOp) -> int:
+    """A number that changes when a round of simplification has changed something."""
+    return hash(tuple((op.name, tuple(op.result_types)) for op in module.walk()))
+
+
 @dataclass(frozen=True)
 class LowerToBackendContractPass(ModulePass):
-    """The pipeline from a captured function to the backend contract."""
+    """The pipeline from a captured function to the backend contract.
+
+    What TorchScript programs have and captured graphs do not (calls, slots, tensors that are written) goes in rounds
+    of ``torch-simplification-pipeline``, until nothing changes.
+
+    Args:
+        backend_legal_ops: ops that are left whole.
+        decompose: decompose the ops that are not core; without it, which ops there are is not checked.
+        max_iterations: the most rounds.
+        shape_dtype_refine: find out ranks, sizes and dtypes.
+        extra_library: taken for scripts that give it; shapes and dtypes of ops come from PyTorch.
+    """
 
     name = "torch-lower-to-backend-contract"
 
     backend_legal_ops: tuple[str, ...] = ()
+    decompose: bool = True
+    max_iterations: int = 10
+    shape_dtype_refine: bool = True
+    extra_library: str = ""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        scripted = not is_value_program(op)
+        if scripted:
+            self._simplify(ctx, op)
+        self._lower(ctx, op)
+        if scripted:
+            self._simplify(ctx, op)  # what decompositions compute from sizes
+            verify_backend_contract(op)
+        if self.decompose:
+            check_backend_contract(op, self.backend_legal_ops)
+        elif not scripted:
+            verify_backend_contract(op)
+
+    def _simplify(self, ctx: Context, op: ModuleOp) -> None:
+        from torch2mlir.transforms.simplification import SimplificationPipelinePass
+
+        round = SimplificationPipelinePass(shape_dtype_refine=self.shape_dtype_refine)
+        before = None
+        for _ in range(self.max_iterations):
+            round.apply(ctx, op)
+            after = _shape_of_program(op)
+            if after == before:
+                return
+            before = after
+
+    def _lower(self, ctx: Context, op: ModuleOp) -> None:
         from torch2mlir.transforms.decompose_complex_ops import DecomposeComplexOpsPass
         from torch2mlir.transforms.refine_types import RefineTypesPass
         from torch2mlir.transforms.run_time_positions import RunTimePositionsPass
         from torch2mlir.transforms.seed_random_ops import SeedRandomOpsPass
 
-        RefineTypesPass().apply(ctx, op)
+        if self.shape_dtype_refine:
+            RefineTypesPass().apply(ctx, op)
         RunTimePositionsPass().apply(ctx, op)
         CanonicalizePass().apply(ctx, op)
-        DecomposeComplexOpsPass(self.backend_legal_ops).apply(ctx, op)
-        SeedRandomOpsPass(self.backend_legal_ops).apply(ctx, op)
-        CanonicalizePass().apply(ctx, op)
-        check_backend_contract(op, self.backend_legal_ops)
+        if self.decompose:
+            if not is_value_program(op):
+                verify_backend_contract(op)  # says what is left before a decomposition stumbles over it
+            DecomposeComplexOpsPass(self.backend_legal_ops).apply(ctx, op)
+            SeedRandomOpsPass(self.backend_legal_ops).apply(ctx, op)
+            CanonicalizePass().apply(ctx, op)

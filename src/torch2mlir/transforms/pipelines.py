@@ -1,0 +1,219 @@
+"""The pipelines that people name: from each frontend to the backend contract, and from it to each dialect.
+
+Options that Torch-MLIR's pipelines have are taken; the ones whose documentation here says so change nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from torch2mlir.conversion.driver import (
+    ConversionPass,
+    ConvertTorchToLinalgPass,
+    ConvertTorchToStablehloPass,
+    ConvertTorchToTosaPass,
+)
+from torch2mlir.conversion.registry import own_ops
+from torch2mlir.dialects.torch import types as t
+from torch2mlir.dialects.torch.ops import RegistryOp
+from torch2mlir.errors import PassError
+from torch2mlir.transforms.adjust_calling_conventions import AdjustCallingConventionsPass
+from torch2mlir.transforms.core_ops import CORE_OPS, SCALAR_OPS
+from torch2mlir.transforms.globalize_object_graph import GlobalizeObjectGraphPass
+from torch2mlir.transforms.lower_to_backend_contract import LowerToBackendContractPass
+from torch2mlir.transforms.prepare_for_globalize_object_graph import (
+    PrepareForGlobalizeObjectGraphPass,
+)
+from torch2mlir.transforms.symbol_dce import SymbolDcePass
+
+
+@dataclass(frozen=True)
+class ToTorchBackendPipeline(ModulePass):
+    """Base of the pipelines to the backend contract.
+
+    Args:
+        backend_legal_ops: ops that are left whole.
+        decompose_complex_ops: decompose the ops that are not core.
+        max_iterations: the most rounds of simplification.
+        shape_dtype_refine: find out ranks, sizes and dtypes.
+        allow_non_finites: taken for scripts that give it; what ops mean does not depend on it.
+        extra_library: taken for scripts that give it; shapes and dtypes of ops come from PyTorch.
+    """
+
+    backend_legal_ops: tuple[str, ...] = ()
+    decompose_complex_ops: bool = True
+    max_iterations: int = 10
+    shape_dtype_refine: bool = True
+    allow_non_finites: bool = True
+    extra_library: str = ""
+
+    first: ClassVar[tuple[type[ModulePass], ...]] = ()
+    """The passes before the lowering to the contract."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for each in self.first:
+            each().apply(ctx, op)
+        LowerToBackendContractPass(
+            self.backend_legal_ops,
+            self.decompose_complex_ops,
+            self.max_iterations,
+            self.shape_dtype_refine,
+        ).apply(ctx, op)
+
+
+@dataclass(frozen=True)
+class TorchscriptModuleToTorchBackendPipeline(ToTorchBackendPipeline):
+    """A TorchScript object graph to the backend contract."""
+
+    name = "torchscript-module-to-torch-backend-pipeline"
+    first: ClassVar[tuple[type[ModulePass], ...]] = (
+        SymbolDcePass,
+        PrepareForGlobalizeObjectGraphPass,
+        GlobalizeObjectGraphPass,
+        SymbolDcePass,
+        AdjustCallingConventionsPass,
+    )
+
+
+@dataclass(frozen=True)
+class TorchFunctionToTorchBackendPipeline(ToTorchBackendPipeline):
+    """TorchScript functions to the backend contract."""
+
+    name = "torch-function-to-torch-backend-pipeline"
+    first: ClassVar[tuple[type[ModulePass], ...]] = (AdjustCallingConventionsPass,)
+
+
+@dataclass(frozen=True)
+class TorchdynamoExportToTorchBackendPipeline(ToTorchBackendPipeline):
+    """An imported FX graph to the backend contract."""
+
+    name = "torchdynamo-export-to-torch-backend-pipeline"
+
+
+@dataclass(frozen=True)
+class ShapeRefinementPipeline(ModulePass):
+    """Ranks, sizes and dtypes of everything; the options of the other pipelines are taken and change nothing."""
+
+    name = "torch-shape-refinement-pipeline"
+
+    backend_legal_ops: tuple[str, ...] = ()
+    decompose_complex_ops: bool = True
+    max_iterations: int = 10
+    shape_dtype_refine: bool = True
+    allow_non_finites: bool = True
+    extra_library: str = ""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        from torch2mlir.transforms.canonicalize import CanonicalizePass
+        from torch2mlir.transforms.refine_types import RefineTypesPass
+
+        RefineTypesPass().apply(ctx, op)
+        CanonicalizePass().apply(ctx, op)
+
+
+class FromTorchBackendPipeline(ModulePass):
+    """Base of the pipelines from the backend contract to a dialect.
+
+    Sizes that are only ``?`` get their expressions, and ops that are not core, as other tools' contracts may have them,
+    are decomposed; this needs PyTorch. A module of core ops with known sizes does not.
+    """
+
+    conversion: ClassVar[type[ConversionPass]]
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        legal = own_ops(self.conversion.target)
+        if _has_unnamed_sizes(op) or _has_other_ops(op, legal):
+            from torch2mlir.transforms.canonicalize import CanonicalizePass
+            from torch2mlir.transforms.decompose_complex_ops import DecomposeComplexOpsPass
+            from torch2mlir.transforms.refine_types import RefineTypesPass
+
+            RefineTypesPass().apply(ctx, op)
+            DecomposeComplexOpsPass(tuple(legal)).apply(ctx, op)
+            CanonicalizePass().apply(ctx, op)
+        self.conversion().apply(ctx, op)
+
+
+def _has_unnamed_sizes(module: ModuleOp) -> bool:
+    return any(
+        isinstance(value.type, t.ValueTensorType) and None in (value.type.sizes or ())
+        for op in module.walk()
+        for value in (*op.results, *(a for r in op.regions for b in r.blocks for a in b.args))
+    )
+
+
+def _has_other_ops(module: ModuleOp, legal: frozenset[str]) -> bool:
+    known = CORE_OPS | SCALAR_OPS | legal
+    return any(isinstance(op, RegistryOp) and op.name not in known for op in module.walk())
+
+
+@dataclass(frozen=True)
+class TorchBackendToLinalgOnTensorsBackendPipeline(FromTorchBackendPipeline):
+    """The backend contract to Linalg-on-Tensors.
+
+    Args:
+        allow_non_finites: taken for scripts that give it; what ops mean does not depend on it.
+    """
+
+    name = "torch-backend-to-linalg-on-tensors-backend-pipeline"
+    conversion: ClassVar[type[ConversionPass]] = ConvertTorchToLinalgPass
+    allow_non_finites: bool = True
+
+
+@dataclass(frozen=True)
+class TorchBackendToStablehloBackendPipeline(FromTorchBackendPipeline):
+    """The backend contract to StableHLO.
+
+    Args:
+        allow_non_finites: taken for scripts that give it; what ops mean does not depend on it.
+        enable_static_shape: sizes that are known are static here with or without it.
+        enable_i32_index: not here: it would compute sizes and positions wrongly without saying so.
+    """
+
+    name = "torch-backend-to-stablehlo-backend-pipeline"
+    conversion: ClassVar[type[ConversionPass]] = ConvertTorchToStablehloPass
+    allow_non_finites: bool = True
+    enable_static_shape: bool = False
+    enable_i32_index: bool = False
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self.enable_i32_index:
+            raise PassError(
+                "sizes and positions are 64 bits wide: enable-i32-index is not supported",
+                op=self.name,
+                hint="leave the option out; a consumer can narrow them where it knows the bounds",
+            )
+        super().apply(ctx, op)
+
+
+@dataclass(frozen=True)
+class TorchBackendToTosaBackendPipeline(FromTorchBackendPipeline):
+    """The backend contract to TOSA.
+
+    Args:
+        require_full_tosa_conversion: always so here: an op without a lowering is an error.
+        disabled_patterns: names of Torch-MLIR's own patterns; refused, there are none of them here.
+        enabled_patterns: as ``disabled_patterns``.
+    """
+
+    name = "torch-backend-to-tosa-backend-pipeline"
+    conversion: ClassVar[type[ConversionPass]] = ConvertTorchToTosaPass
+    require_full_tosa_conversion: bool = True
+    disabled_patterns: tuple[str, ...] = ()
+    enabled_patterns: tuple[str, ...] = ()
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        from torch2mlir.transforms.split_complex import SplitComplexOpsPass
+
+        if self.disabled_patterns or self.enabled_patterns:
+            raise PassError(
+                "there are no patterns of Torch-MLIR's names to choose from",
+                op=self.name,
+                hint="say what an op becomes with @torch2mlir.lowering(.., 'tosa')",
+            )
+        SplitComplexOpsPass().apply(ctx, op)
+        super().apply(ctx, op)

@@ -1,0 +1,76 @@
+"""``torch-simplification-pipeline``: one round of making a TorchScript program simpler.
+
+What one pass finds out helps the others: a slot that is a constant decides a branch, the branch that is gone wrote a
+slot. ``torch-lower-to-backend-contract`` runs rounds until nothing changes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from torch2mlir.transforms.canonicalize import CanonicalizePass
+from torch2mlir.transforms.erase_module_initializer import EraseModuleInitializerPass
+from torch2mlir.transforms.inline import InlinePass
+from torch2mlir.transforms.inline_global_slots import InlineGlobalSlotsPass
+from torch2mlir.transforms.maximize_value_semantics import MaximizeValueSemanticsPass
+from torch2mlir.transforms.recompose_complex_ops import RecomposeComplexOpsPass
+from torch2mlir.transforms.reduce_op_variants import ReduceOpVariantsPass
+from torch2mlir.transforms.refine_public_return import RefinePublicReturnPass
+from torch2mlir.transforms.symbol_dce import SymbolDcePass
+
+
+@dataclass(frozen=True)
+class SimplificationPipelinePass(ModulePass):
+    """See the module's docstring.
+
+    Args:
+        shape_dtype_refine: find out ranks, sizes and dtypes; this needs PyTorch.
+        decompose_complex_ops: decompose ops that are not core.
+        backend_legal_ops: ops that are left whole.
+        max_iterations: taken for scripts that give it; a round is a round.
+        allow_non_finites: taken for scripts that give it; what ops mean does not depend on it.
+        extra_library: taken for scripts that give it; shapes and dtypes of ops come from PyTorch.
+    """
+
+    name = "torch-simplification-pipeline"
+
+    shape_dtype_refine: bool = True
+    decompose_complex_ops: bool = False
+    backend_legal_ops: tuple[str, ...] = ()
+    max_iterations: int = 10
+    allow_non_finites: bool = True
+    extra_library: str = ""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        canonicalize = CanonicalizePass()
+        for each in (
+            InlinePass(),
+            canonicalize,
+            RecomposeComplexOpsPass(),
+            canonicalize,
+            InlineGlobalSlotsPass(),
+            EraseModuleInitializerPass(),
+            SymbolDcePass(),
+            canonicalize,
+            ReduceOpVariantsPass(),
+            canonicalize,
+            MaximizeValueSemanticsPass(),
+            RefinePublicReturnPass(),
+            canonicalize,
+        ):
+            each.apply(ctx, op)
+        if self.shape_dtype_refine:
+            from torch2mlir.transforms.refine_types import RefineTypesPass
+
+            RefineTypesPass().apply(ctx, op)
+            canonicalize.apply(ctx, op)
+            RefinePublicReturnPass().apply(ctx, op)
+        if self.decompose_complex_ops:
+            from torch2mlir.transforms.decompose_complex_ops import DecomposeComplexOpsPass
+
+            DecomposeComplexOpsPass(self.backend_legal_ops).apply(ctx, op)
+            canonicalize.apply(ctx, op)
