@@ -18,6 +18,7 @@ from xdsl.dialects.func import FuncOp
 
 from torch2mlir.conversion.driver import convert_module
 from torch2mlir.conversion.registry import TARGETS, own_ops
+from torch2mlir.conversion.stablehlo_legalize_to_hlo import StablehloLegalizeToHloPass
 from torch2mlir.dialects import make_context
 from torch2mlir.dialects.printer import WeightSyntax, module_text, weights_of, write_module
 from torch2mlir.dialects.torch.symbols import bind_all_shapes
@@ -223,7 +224,8 @@ class MlirModule:
     def _syntax(self) -> WeightSyntax:
         if self.weights == "external":
             return WeightSyntax.REFERENCE
-        return WeightSyntax.HEX if self.output_type == "stablehlo" else WeightSyntax.RESOURCE
+        hex_only = self.output_type in ("stablehlo", "mhlo")
+        return WeightSyntax.HEX if hex_only else WeightSyntax.RESOURCE
 
     def __str__(self) -> str:
         return self.text()
@@ -322,7 +324,7 @@ def export_and_import(
     Args:
         model: a module, a function of tensors or an exported program.
         args: example arguments.
-        output_type: ``raw``, ``torch``, ``linalg-on-tensors``, ``tosa`` or ``stablehlo``.
+        output_type: ``raw``, ``torch``, ``linalg-on-tensors``, ``tosa``, ``stablehlo`` or ``mhlo``.
         dynamic_shapes: as ``torch.export.export`` takes it.
         func_name: name of the function in the module.
         weights: ``inline`` (in the text), ``external`` (a safetensors file beside it) or ``arguments`` (of the
@@ -342,16 +344,19 @@ def export_and_import(
         )
     if not isinstance(model, torch.export.ExportedProgram | Program):
         model = _export(model, args, kwargs, dynamic_shapes)
+    dialect = "stablehlo" if output_type == "mhlo" else output_type
     with paused_garbage_collection():
         program = capture(model, func_name=func_name)
         if output_type != "raw":
-            lower_to_contract(program, legal_ops(output_type, backend_legal_ops))
-            prepare_for(output_type, program)
+            lower_to_contract(program, legal_ops(dialect, backend_legal_ops))
+            prepare_for(dialect, program)
         if weights == "arguments":
             pass_weights_as_arguments(program)
         if output_type in ("raw", "torch"):
             if output_type == "torch" and program.signature.ranges:
                 bind_all_shapes(program.module)
             return MlirModule(program, weights)
-        module = convert_module(program.module, output_type)
+        module = convert_module(program.module, dialect)
+        if output_type == "mhlo":
+            StablehloLegalizeToHloPass().apply(make_context(), module)
         return MlirModule(replace(program, module=module, output_type=output_type), weights)

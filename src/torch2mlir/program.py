@@ -10,8 +10,9 @@ from xdsl.dialects.builtin import ModuleOp
 
 from torch2mlir.dialects.torch.types import ValueTensorType
 
-OUTPUT_TYPES = ("raw", "torch", "linalg-on-tensors", "tosa", "stablehlo")
-"""What a program can be lowered to; ``raw`` is the captured graph, ``torch`` the backend contract."""
+OUTPUT_TYPES = ("raw", "torch", "linalg-on-tensors", "tosa", "stablehlo", "mhlo")
+"""What a program can be lowered to; ``raw`` is the captured graph, ``torch`` the backend contract, ``mhlo`` StableHLO
+in the spelling of its predecessor."""
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,8 @@ def add_program_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("program", help=HOW)
     parser.add_argument(
         "--to",
+        "--emit",
+        dest="to",
         choices=OUTPUT_TYPES,
         default="stablehlo",
         metavar="DIALECT",

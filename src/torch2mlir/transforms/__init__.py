@@ -76,6 +76,9 @@ _LOCATIONS: dict[str, str] = {
     "convert-torch-to-linalg": "torch2mlir.conversion.driver:ConvertTorchToLinalgPass",
     "convert-torch-to-stablehlo": "torch2mlir.conversion.driver:ConvertTorchToStablehloPass",
     "convert-torch-to-tosa": "torch2mlir.conversion.driver:ConvertTorchToTosaPass",
+    "stablehlo-legalize-to-hlo": (
+        "torch2mlir.conversion.stablehlo_legalize_to_hlo:StablehloLegalizeToHloPass"
+    ),
 }
 
 
