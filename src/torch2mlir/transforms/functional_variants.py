@@ -12,7 +12,6 @@ from torch2mlir.dialects.torch.schema import Argument, Schema, find_schema, op_n
 _NAMED_OTHERWISE = {
     "torch.aten.bernoulli_.float": "torch.aten.bernoulli.p",
     "torch.aten.normal_": "torch.aten.normal_functional",
-    "torch.aten.transpose_": "torch.aten.transpose.int",
     "torch.aten.pow_.Tensor": "torch.aten.pow.Tensor_Tensor",
     "torch.aten.float_power_.Tensor": "torch.aten.float_power.Tensor_Tensor",
     "torch.aten.floor_divide_.Tensor": "torch.aten.floor_divide",
@@ -22,6 +21,27 @@ _NAMED_OTHERWISE = {
         for overload in ("Scalar", "Tensor")
     },
 }
+
+
+SHAPE_CHANGES = {
+    f"torch.aten.{written}": f"torch.aten.{view}"
+    for written, view in {
+        "squeeze_": "squeeze",
+        "squeeze_.dim": "squeeze.dim",
+        "squeeze_.dims": "squeeze.dims",
+        "unsqueeze_": "unsqueeze",
+        "t_": "t",
+        "transpose_": "transpose.int",
+        "swapaxes_": "swapaxes",
+        "swapdims_": "swapdims",
+        "as_strided_": "as_strided",
+        "detach_": "detach",
+    }.items()
+}
+"""Ops that write no element but change what their operand is a view of, and the views."""
+
+_NOT_OF_ELEMENTS = {f"torch.aten.{name}" for name in ("resize_", "resize_as_", "resize_as_sparse_")}
+"""Ops that give a tensor other memory."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +93,7 @@ def _functional(name: str, schema: Schema) -> str | None:
 def functional_variant(name: str) -> Variant | None:
     """How an op that writes tensors is said without writing, or None if PyTorch has no such op."""
     schema = find_schema(name)
-    if schema is None or not schema.is_mutating:
+    if schema is None or not schema.is_mutating or name in _NOT_OF_ELEMENTS | SHAPE_CHANGES.keys():
         return None
     places = [i for i, a in enumerate(schema.arguments) if a.is_written]
     if any(schema.arguments[i].type not in ("Tensor", "Tensor?") for i in places):

@@ -23,7 +23,7 @@ from torch2mlir.dialects.torch.ops import RegistryOp
 from torch2mlir.dialects.torch.tensor_facts import DTYPE_NUMBERS
 from torch2mlir.transforms.effects import Effect, effect
 from torch2mlir.transforms.folding.constants import constant
-from torch2mlir.transforms.functional_variants import Variant, functional_variant
+from torch2mlir.transforms.functional_variants import SHAPE_CHANGES, Variant, functional_variant
 
 _AS_DTYPE = "torch.aten.to.dtype"
 _DTYPE_OF = "torch.prim.dtype"
@@ -230,6 +230,27 @@ def _as_dtype(
     return builder.insert(cast).results[0]
 
 
+def _reduce_shape_change(op: Operation) -> None:
+    """``x.squeeze_()`` is a view that ``x`` is the name of from here on, where all that follows is in sight."""
+    old, block = op.operands[0], op.parent
+    owner = old.owner.parent if isinstance(old.owner, Operation) else old.owner
+    if block is None or owner is not block or old.type != op.results[0].type:
+        return
+    following = set[Operation]()
+    after = op.next_op
+    while after is not None:
+        following.add(after)
+        after = after.next_op
+    view = core.build(
+        SHAPE_CHANGES[op.name], op.operands, [op.results[0].type], location=op.location
+    )
+    block.insert_op_before(view, op)
+    for use in list(old.uses):
+        if block.find_ancestor_op_in_block(use.operation) in following:
+            use.operation.operands[use.index] = view.results[0]
+    _replace(op, [view.results[0]])
+
+
 def reduce_op_variants(root: Operation) -> None:
     """Rewrites the ops inside an op."""
     for op in list(root.walk()):
@@ -237,6 +258,9 @@ def reduce_op_variants(root: Operation) -> None:
             _reduce_literal(op)
             continue
         if not isinstance(op, RegistryOp):
+            continue
+        if op.name in SHAPE_CHANGES:
+            _reduce_shape_change(op)
             continue
         kind = effect(op)
         if kind is Effect.VALUE:

@@ -12,6 +12,7 @@ from torch2mlir.transforms.decompositions import (  # noqa: F401 - each register
     constructors,
     convolution,
     copies,
+    data_dependent,
     data_movement,
     dropout,
     elementwise,
@@ -42,6 +43,7 @@ from torch2mlir.transforms.decompositions import (  # noqa: F401 - each register
     scatter,
     sorting,
     spectral,
+    torchscript,
     windows,
 )
 from torch2mlir.transforms.decompositions.registry import (
