@@ -1,0 +1,1 @@
+"""PyTorch's ``lazy`` device: computations it has recorded, as graphs to import."""

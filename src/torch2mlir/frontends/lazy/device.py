@@ -1,0 +1,201 @@
+"""What PyTorch's ``lazy`` device has recorded and nobody has computed yet.
+
+The device records functional calls (PyTorch's functionalization stands above it) as a graph behind each tensor. A
+dispatch mode below functionalization sees every such call: it keeps weak references to the tensors that calls
+give, and asks for their values before PyTorch itself would compute them.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from functools import cache
+from typing import Any
+
+import torch
+import torch._lazy
+import torch._lazy.computation
+import torch._lazy.metrics
+import torch._lazy.ts_backend
+from torch._C import DispatchKey
+from torch._ops import OpOverload
+from torch.utils import _pytree as pytree
+from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
+
+LAZY = "lazy"
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A graph the device has recorded, and the tensors it stands behind.
+
+    Attributes:
+        tensors: whose values the graph's results are, in order.
+        hash: equal for equal graphs on parameters of equal types; values of Python numbers take no part.
+        parameters: the tensors behind the graph's parameters, on the CPU and not copied.
+    """
+
+    tensors: list[torch.Tensor]
+    hash: str
+    parameters: list[torch.Tensor]
+
+    def text(self) -> str:
+        """The graph as PyTorch prints it, in TorchScript."""
+        text: str = torch._C._lazy._get_tensors_backend(self.tensors)
+        return text
+
+
+def recorded(tensors: Sequence[torch.Tensor]) -> Recorded:
+    """The graph behind tensors of the device."""
+    with _disable_current_modes():
+        unwrapped = [_unwrapped(tensor) for tensor in tensors]
+        _, parameters = torch._lazy.computation.get_tensors_ts_device_data_node(unwrapped)
+        return Recorded(
+            unwrapped, torch._lazy.computation.get_graph_hash(unwrapped).hex(), parameters
+        )
+
+
+def write_back(tensors: Sequence[torch.Tensor], values: Sequence[torch.Tensor]) -> None:
+    """Makes computed values those of lazy tensors, in place of the graphs behind them."""
+    with _disable_current_modes(), torch.no_grad():
+        for tensor, value in zip(tensors, values, strict=True):
+            tensor.data = _unwrapped(value.to(LAZY))
+
+
+def initialize() -> None:
+    """Makes the ``lazy`` device known to PyTorch, which refuses to be told twice."""
+    if not torch._C._dispatch_has_kernel_for_dispatch_key("aten::addmm", "Lazy"):
+        torch._lazy.ts_backend.init()
+
+
+def is_lazy(value: Any) -> bool:
+    """Whether a value is a tensor of the device."""
+    return isinstance(value, torch.Tensor) and value.device.type == LAZY
+
+
+def _unwrapped(tensor: torch.Tensor) -> torch.Tensor:
+    """The device's own tensor in the one that functionalization has given the user."""
+    return torch._from_functional_tensor(tensor) if torch._is_functional_tensor(tensor) else tensor
+
+
+class _Road(Enum):
+    """What happens to a call on the device."""
+
+    RECORDED = auto()
+    COMPOSITE = auto()  # written in terms of other calls, which come by themselves
+    PYTORCH = auto()  # the device has no graph node for it: PyTorch runs it on the CPU at once
+
+
+_COMPOSITE_KEYS = (
+    DispatchKey.CompositeExplicitAutogradNonFunctional,
+    DispatchKey.CompositeExplicitAutograd,
+    DispatchKey.CompositeImplicitAutograd,
+)
+"""Where PyTorch keeps what is written in terms of other calls, in its own order of preference."""
+_ASKS_FOR_VALUE = {torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape}
+
+
+@cache
+def _road(call: OpOverload) -> _Road:
+    if _ASKS_FOR_VALUE & set(call.tags):
+        return _Road.PYTORCH
+    if torch._C._dispatch_has_kernel_for_dispatch_key(call.name(), "Lazy"):
+        return _Road.RECORDED
+    return _Road.PYTORCH if _composite_key(call) is None else _Road.COMPOSITE
+
+
+@cache
+def _composite_key(call: OpOverload) -> DispatchKey | None:
+    has = torch._C._dispatch_has_kernel_for_dispatch_key
+    return next((key for key in _COMPOSITE_KEYS if has(call.name(), key)), None)
+
+
+class Recorder(TorchDispatchMode):
+    """Watches the calls on the device.
+
+    Args:
+        compute: called with tensors whose values are about to be asked for.
+    """
+
+    def __init__(self, compute: Callable[[Sequence[torch.Tensor]], None]) -> None:
+        super().__init__()
+        self._compute = compute
+        self._pending: dict[int, weakref.ref[torch.Tensor]] = {}
+        self._depth = 0
+        self.fallbacks = Counter[str]()
+        """Calls PyTorch has run itself, by name."""
+
+    def pending(self) -> list[torch.Tensor]:
+        """Tensors that are alive and not computed, in the order they were recorded in."""
+        alive = [ref() for ref in self._pending.values()]
+        return [tensor for tensor in alive if tensor is not None]
+
+    def among_pending(self, tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        """Those of some tensors that are not computed, without repetition."""
+        unwrapped = {id(inner): inner for inner in map(_unwrapped, tensors)}
+        return [tensor for key, tensor in unwrapped.items() if key in self._pending]
+
+    def computed(self, tensors: Sequence[torch.Tensor]) -> None:
+        """Forgets tensors that have their values."""
+        for tensor in tensors:
+            self._pending.pop(id(tensor), None)
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        lazy = [leaf for leaf in pytree.arg_tree_leaves(*args, **kwargs) if is_lazy(leaf)]
+        result_is_lazy = torch.device(kwargs.get("device") or "cpu").type == LAZY
+        if not lazy and not result_is_lazy:
+            return func(*args, **kwargs)
+        road = _road(func)
+        if road is _Road.COMPOSITE:
+            result = self._composite(func, args, kwargs)
+            return result if lazy else self._created(result)
+        if road is _Road.PYTORCH or _leaves_device(func, args, kwargs):
+            self._compute(self.among_pending(lazy))
+            if road is _Road.PYTORCH:
+                self.fallbacks[func.name()] += 1
+            return func(*args, **kwargs)
+        result = func(*args, **kwargs)
+        if lazy:
+            self._record(result)
+        return result if lazy else self._created(result)
+
+    def _created(self, result: Any) -> Any:
+        """What a call without lazy arguments gives: the user gets a tensor that functionalization watches."""
+        return pytree.tree_map_only(torch.Tensor, self._entered, result)
+
+    def _composite(self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        self._depth += 1
+        try:
+            with self:
+                return func._op_dk(_composite_key(func), *args, **kwargs)
+        finally:
+            self._depth -= 1
+
+    def _entered(self, tensor: torch.Tensor) -> torch.Tensor:
+        if self._depth or not is_lazy(tensor) or torch._is_functional_tensor(tensor):
+            return tensor
+        return torch._to_functional_tensor(tensor)
+
+    def _record(self, result: Any) -> None:
+        for leaf in pytree.tree_leaves(result):
+            if is_lazy(leaf):
+                tensor = _unwrapped(leaf)
+                key = id(tensor)
+                self._pending[key] = weakref.ref(tensor, lambda _, key=key: self._pending.pop(key, None))
+
+
+def _leaves_device(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether a call copies a lazy tensor to another device."""
+    if func.overloadpacket is torch.ops.aten._to_copy:
+        device = kwargs.get("device")
+        return device is not None and torch.device(device).type != LAZY
+    if func.overloadpacket in (torch.ops.aten.copy_, torch.ops.aten._copy_from):
+        target = args[0] if func.overloadpacket is torch.ops.aten.copy_ else args[1]
+        return not is_lazy(target)
+    return False

@@ -1,0 +1,321 @@
+"""Graphs of the lazy device as programs of the torch dialect.
+
+The device prints a TorchScript graph of functional ATen calls without overloads and without types. Types follow from
+the parameters' tensors, so the graph is run once on fake tensors: the overload of every call is the one its
+arguments fit, and the result is an FX graph for the importer of FX graphs.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch._ops import OpOverload
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx import Graph, GraphModule, Node
+from torch.fx.experimental.symbolic_shapes import ShapeEnv
+
+from torch2mlir.errors import CaptureError
+from torch2mlir.frontends import dtypes
+from torch2mlir.frontends.fx.exported import import_graph_module
+from torch2mlir.frontends.lazy.graph_text import TextNode, parse
+from torch2mlir.program import Program
+
+_IMPLICIT = {"aten::ScalarImplicit", "aten::IntImplicit", "aten::FloatImplicit"}
+"""Python numbers, which the device keeps in rank-0 tensors so that a change of value is no new graph."""
+
+
+@dataclass
+class LazyProgram:
+    """An imported computation of the lazy device.
+
+    Attributes:
+        program: takes the tensors behind the graph's parameters, in their order. Gives the graph's results, then the
+            new values of the parameters it writes to.
+        written: positions of these parameters.
+        fixed: value of each parameter that became a constant of the program, by position. The program is right only
+            where they are the same.
+    """
+
+    program: Program
+    written: list[int] = field(default_factory=list)
+    fixed: dict[int, Any] = field(default_factory=dict)
+
+
+def import_lazy_graph(
+    text: str,
+    parameters: Sequence[torch.Tensor],
+    results: Sequence[tuple[torch.dtype, torch.Size]],
+    *,
+    fix_numbers: bool = False,
+) -> LazyProgram:
+    """The raw torch-dialect program of a graph.
+
+    Floating-point numbers stay parameters (a learning rate or Adam's bias correction changes at every step);
+    integers, and whatever decides about a shape or a path through PyTorch's own code, become constants.
+
+    Args:
+        text: the graph, as PyTorch prints it for tensors of the device.
+        parameters: the tensors behind its parameters.
+        results: dtype and shape the device has promised for each result.
+        fix_numbers: make a constant of every Python number.
+
+    Raises:
+        CaptureError: something in the graph is no ATen call, or does not fit the tensors.
+    """
+    try:
+        return _Import(text, parameters, results, fix_numbers).run()
+    except _NumberNeededError:
+        return _Import(text, parameters, results, fix_numbers=True).run()
+
+
+class _NumberNeededError(Exception):
+    """PyTorch's own code decides by a number that was to be known at run time only."""
+
+
+class _Import:
+    """The import of one graph."""
+
+    def __init__(
+        self,
+        text: str,
+        parameters: Sequence[torch.Tensor],
+        results: Sequence[tuple[torch.dtype, torch.Size]],
+        fix_numbers: bool,
+    ) -> None:
+        self.source = parse(text)
+        if len(self.source.parameters) != len(parameters):
+            raise CaptureError(
+                f"the lazy graph has {len(self.source.parameters)} parameters, the device {len(parameters)}",
+                hint="report this graph: torch2mlir.lazy.last_computation().graph",
+            )
+        if len(self.source.results) != len(results):
+            raise CaptureError(
+                f"the lazy graph has {len(self.source.results)} results for {len(results)} tensors"
+            )
+        self.parameters = parameters
+        self.promised = results
+        self.fix_numbers = fix_numbers
+        self.fixed = dict[int, Any]()
+        self.graph = Graph()
+        self.fakes = FakeTensorMode(shape_env=ShapeEnv())
+        self.values = dict[str, Any]()
+        self.positions = {name: i for i, name in enumerate(self.source.parameters)}
+        self.numbers = dict[str, Node]()
+        self.written = dict[str, int]()
+
+    def run(self) -> LazyProgram:
+        for name, tensor in zip(self.source.parameters, self.parameters, strict=True):
+            node = self.graph.placeholder(name)
+            node.meta["val"] = self.fakes.from_tensor(tensor.detach(), static_shapes=True)
+            self.values[name] = node
+        for line in self.source.nodes:
+            try:
+                self._import(line)
+            except CaptureError as error:
+                error.op = error.op or line.kind
+                raise
+        returned = [
+            self._as_promised(self.values[name], *promise)
+            for name, promise in zip(self.source.results, self.promised, strict=True)
+        ]
+        returned += [self.values[name] for name in self.written]
+        self.graph.output(tuple(returned))
+        module = GraphModule(torch.nn.Module(), self.graph)
+        written = list(self.written.values())
+        return LazyProgram(import_graph_module(module), written, self.fixed)
+
+    def _import(self, line: TextNode) -> None:
+        if line.kind == "prim::Constant":
+            self.values[line.outputs[0]] = line.value
+        elif line.kind == "prim::ListConstruct":
+            self.values[line.outputs[0]] = [self.values[name] for name in line.inputs]
+        elif line.kind == "prim::ListUnpack":
+            self._bind(line.outputs, self.values[line.inputs[0]])
+        elif line.kind in _IMPLICIT:
+            self.values[line.outputs[0]] = self._number(line.inputs[0])
+        elif line.kind.startswith("aten::"):
+            self._call(line)
+        else:
+            raise CaptureError("the lazy graph has a node that is no ATen call", op=line.kind)
+
+    def _number(self, name: str) -> Any:
+        """The Python number in a rank-0 tensor."""
+        value = self.values[name]
+        position = self.positions.get(name)
+        if not isinstance(value, Node):
+            return value
+        if position is None:
+            raise CaptureError("a number of the lazy graph is computed by the graph itself")
+        tensor = self.parameters[position]
+        if self.fix_numbers or not tensor.is_floating_point():
+            return self.fixed.setdefault(position, tensor.item())
+        if name not in self.numbers:
+            target = torch.ops.aten._local_scalar_dense.default
+            self.numbers[name] = self._add(target, (value,), {})
+        return self.numbers[name]
+
+    def _call(self, line: TextNode) -> None:
+        arguments = [self.values[name] for name in line.inputs]
+        name = line.kind.removeprefix("aten::")
+        if name == "detach_copy":
+            self.values[line.outputs[0]] = arguments[0]
+            return
+        if name == "arange":
+            out = arguments.pop().meta["val"]
+            arguments = [self._constant(a) for a in arguments]
+            arguments = [0] * (2 - len(arguments)) + arguments + [1] * (len(arguments) < 3)
+            node = self._add(
+                torch.ops.aten.arange.start_step, tuple(arguments), {"dtype": out.dtype}
+            )
+            self._bind(line.outputs, node)
+            return
+        target, args, kwargs = _overload(_value_variant(name), arguments)
+        if target is torch.ops.aten.native_batch_norm.default and args[5]:
+            self._batch_norm(line, args)
+        else:
+            self._bind(line.outputs, self._add(target, args, kwargs))
+
+    def _batch_norm(self, line: TextNode, args: tuple[Any, ...]) -> None:
+        """Batch normalization in training, which writes to its running statistics although its schema hides it."""
+        functional = torch.ops.aten._native_batch_norm_legit_functional.default
+        statistics = line.inputs[3:5]
+        if None in args[3:5]:
+            functional = torch.ops.aten._native_batch_norm_legit.no_stats
+            self._bind(line.outputs, self._add(functional, (*args[:3], *args[5:]), {}))
+            return
+        call = self._add(functional, args, {})
+        self._bind((*line.outputs, *statistics), call)
+        for name in statistics:
+            if name in self.positions:
+                self.written[name] = self.positions[name]
+
+    def _constant(self, value: Any) -> Any:
+        """A number that must be known to know a shape."""
+        if isinstance(value, Node):
+            if value.target is torch.ops.aten._local_scalar_dense.default:
+                position = self.positions[value.args[0].name]  # type: ignore[union-attr]
+                return self.fixed.setdefault(position, self.parameters[position].item())
+            raise CaptureError("a size of the lazy graph is computed by the graph itself")
+        return value
+
+    def _add(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Node:
+        """Appends a call, with what it gives on fake tensors."""
+        node = self.graph.call_function(target, args, kwargs)
+        fake_args, fake_kwargs = torch.fx.node.map_arg((args, kwargs), lambda n: n.meta["val"])
+        try:
+            with self.fakes:
+                node.meta["val"] = target(*fake_args, **fake_kwargs)
+        except Exception as error:
+            if self.numbers and not self.fix_numbers:
+                raise _NumberNeededError from error
+            reason = str(error).strip().splitlines()
+            raise CaptureError(
+                f"PyTorch refuses a call of the lazy graph: {reason[0] if reason else error!r}",
+                op=str(target),
+            ) from error
+        return node
+
+    def _bind(self, names: Sequence[str], value: Any) -> None:
+        """Names what a call returns, or the members of it."""
+        if isinstance(value, list):
+            self.values.update(zip(names, value, strict=True))
+        elif not isinstance(value.meta["val"], list | tuple):
+            self.values[names[0]] = value
+        else:
+            returns_list = len(names) == 1
+            if returns_list:
+                self.values[names[0]] = value
+                return
+            for index, name in enumerate(names):
+                item = self.graph.call_function(operator.getitem, (value, index))
+                item.meta["val"] = value.meta["val"][index]
+                self.values[name] = item
+
+    def _as_promised(self, node: Node, dtype: torch.dtype, shape: torch.Size) -> Node:
+        """The result in the dtype the device has told its user.
+
+        The graph does not know that a rank-0 tensor was a Python number, which takes no part in type promotion.
+        """
+        fake = node.meta["val"]
+        if tuple(fake.shape) != tuple(shape):
+            raise CaptureError(
+                f"a result of the lazy graph has shape {list(fake.shape)}, the device promised {list(shape)}",
+                op=str(node.target),
+            )
+        if fake.dtype == dtype:
+            return node
+        return self._add(torch.ops.aten._to_copy.default, (node,), {"dtype": dtype})
+
+
+def _value_variant(name: str) -> str:
+    """``view`` for ``view_copy``: the dialect's tensors are values, a view of one is a copy."""
+    base = name.removesuffix("_copy")
+    return base if base != name and hasattr(torch.ops.aten, base) else name
+
+
+_DTYPES = {number: dtype for dtype, number in dtypes.SCALAR_TYPE.items()}
+_MEMORY_FORMATS = (torch.contiguous_format, torch.preserve_format, torch.channels_last, torch.channels_last_3d)
+
+
+def _typed(type: str, value: Any) -> Any:
+    """TorchScript writes dtypes, layouts and memory formats as integers; here they are what PyTorch takes."""
+    if not isinstance(value, int):
+        return value
+    if "ScalarType" in type:
+        return _DTYPES[value]
+    if "MemoryFormat" in type:
+        return _MEMORY_FORMATS[value]
+    return torch.strided if "Layout" in type else value
+
+
+_FITS: dict[str, Callable[[Any], bool]] = {
+    "Tensor": lambda v: isinstance(v, torch.Tensor),
+    "number": lambda v: isinstance(v, int | float | complex | torch.SymFloat | torch.SymInt),
+    "int": lambda v: isinstance(v, int | torch.SymInt) and not isinstance(v, bool),
+    "SymInt": lambda v: isinstance(v, int | torch.SymInt) and not isinstance(v, bool),
+    "float": lambda v: (
+        isinstance(v, int | float | torch.SymFloat | torch.SymInt) and not isinstance(v, bool)
+    ),
+    "bool": lambda v: isinstance(v, bool),
+    "str": lambda v: isinstance(v, str),
+    "Device": lambda v: isinstance(v, torch.device),
+    "Generator": lambda v: isinstance(v, torch.Generator),
+}
+
+
+def _fits(type: Any, value: Any) -> bool:
+    """Whether a value may be passed where the schema has this type."""
+    kind = type.kind()
+    if kind == "OptionalType":
+        return value is None or _fits(type.getElementType(), value)
+    if kind == "ListType":
+        return isinstance(value, list) and all(_fits(type.getElementType(), v) for v in value)
+    if kind == "TensorType":
+        return isinstance(value, torch.Tensor)
+    fits = _FITS.get(str(type))
+    return fits is not None and fits(value)
+
+
+def _overload(
+    name: str, arguments: Sequence[Any]
+) -> tuple[OpOverload, tuple[Any, ...], dict[str, Any]]:
+    """The overload whose schema the arguments fit, and the call of it; all arguments are given, in schema order."""
+    packet = getattr(torch.ops.aten, name, None)
+    values = torch.fx.node.map_arg(list(arguments), lambda n: n.meta["val"])
+    for overload in packet.overloads() if packet is not None else ():
+        target: OpOverload = getattr(packet, overload)
+        parameters = target._schema.arguments
+        if len(parameters) != len(values) or any(p.alias_info is not None and p.is_out for p in parameters):
+            continue
+        if all(_fits(p.type, v) for p, v in zip(parameters, values, strict=True)):
+            pairs = [
+                (p, _typed(str(p.real_type), v)) for p, v in zip(parameters, arguments, strict=True)
+            ]
+            args = tuple(v for p, v in pairs if not p.kwarg_only)
+            return target, args, {p.name: v for p, v in pairs if p.kwarg_only and v is not None}
+    shown = ", ".join(type(value).__name__ for value in values)
+    raise CaptureError(f"PyTorch has no aten.{name} that takes ({shown})", op=f"aten::{name}")

@@ -1,0 +1,196 @@
+"""PyTorch's ``lazy`` device, compiled: programs run as they are, what they record runs on an engine.
+
+    with torch2mlir.lazy.device(engine="xla") as device:
+        model.to(device)
+        for x, y in batches:
+            loss = loss_of(model(x.to(device)), y.to(device))
+            loss.backward()
+            optimizer.step()
+            optimizer.zero_grad()
+            torch2mlir.lazy.mark_step()
+        print(loss.item())
+        print(torch2mlir.lazy.metrics())
+
+Calls on tensors of the device are recorded. At a step marker, and where a value is asked for (``item``, ``cpu``,
+``numpy``, ``print``), everything recorded becomes one graph, which is compiled once and cached by its hash.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from torch2mlir.api import DEFAULT_ENGINE
+from torch2mlir.compiler import MlirModule, check_output_type, export_and_import
+from torch2mlir.errors import CaptureError, InputError, Torch2MLIRError
+from torch2mlir.frontends.lazy import device as lazy_device
+from torch2mlir.runtime.engine import Engine, get_engine
+from torch2mlir.runtime.lazy import Computation, LazyRuntime, Metrics, import_recorded
+
+__all__ = [
+    "Computation",
+    "Metrics",
+    "device",
+    "get_mlir",
+    "last_computation",
+    "mark_step",
+    "metrics",
+    "reset_metrics",
+]
+
+_active = threading.local()
+
+
+@contextmanager
+def device(
+    engine: str | Engine | None = None, output_type: str = "stablehlo"
+) -> Iterator[torch.device]:
+    """PyTorch's ``lazy`` device, computed by an engine, in this thread and while the context is open.
+
+    PyTorch's own step marker, ``torch._lazy.mark_step()``, means ours meanwhile. When the context closes, whatever
+    is still pending is computed.
+
+    Args:
+        engine: ``xla``, ``iree``, ``reference`` or an :class:`~torch2mlir.runtime.engine.Engine`; by default XLA for
+            StableHLO and IREE for the others.
+        output_type: the dialect programs go through: ``stablehlo``, ``linalg-on-tensors`` or ``tosa``.
+
+    Raises:
+        Torch2MLIRError: an output type that cannot be run, or a context inside another one.
+        EngineError: the engine is not installed or does not take the dialect.
+    """
+    output_type = check_output_type(output_type)
+    if output_type not in DEFAULT_ENGINE:
+        raise Torch2MLIRError(
+            f"output_type '{output_type}' cannot be run",
+            hint=f"use one of {', '.join(DEFAULT_ENGINE)}",
+        )
+    if getattr(_active, "runtime", None) is not None:
+        raise Torch2MLIRError(
+            "the lazy device is open in this thread already",
+            hint="use the one device() has given, or leave its context first",
+        )
+    name = engine or DEFAULT_ENGINE[output_type]
+    runtime = LazyRuntime(output_type, name if isinstance(name, Engine) else get_engine(name))
+    lazy_device.initialize()
+    _active.runtime = runtime
+    try:
+        with runtime.recorder, _pytorch_step_marker():
+            yield torch.device(lazy_device.LAZY)
+            runtime.compute()
+    finally:
+        _active.runtime = None
+        _active.closed = runtime
+
+
+@contextmanager
+def _pytorch_step_marker() -> Iterator[None]:
+    """While it lasts, PyTorch's step marker and its ``sync_multi`` compute what this thread has recorded."""
+    native = torch._C._lazy
+    saved = {name: getattr(native, name) for name in ("_mark_step", "_sync_multi")}
+
+    def replacement(name: str) -> Any:
+        def call(*args: Any, **kwargs: Any) -> None:
+            runtime: LazyRuntime | None = getattr(_active, "runtime", None)
+            if runtime is None:  # another thread, without a device of ours
+                saved[name](*args, **kwargs)
+            else:
+                runtime.compute()
+
+        return call
+
+    for name in saved:
+        setattr(native, name, replacement(name))
+    try:
+        yield
+    finally:
+        for name, function in saved.items():
+            setattr(native, name, function)
+
+
+def _runtime() -> LazyRuntime:
+    runtime: LazyRuntime | None = getattr(_active, "runtime", None)
+    if runtime is None:
+        raise Torch2MLIRError(
+            "the lazy device is not open in this thread",
+            hint='open it: with torch2mlir.lazy.device(engine="xla") as device: ...',
+        )
+    return runtime
+
+
+def _last_runtime() -> LazyRuntime:
+    """The runtime that is open, or was open last: its counters outlive the context."""
+    return getattr(_active, "runtime", None) or getattr(_active, "closed", None) or _runtime()
+
+
+def mark_step() -> None:
+    """Computes everything recorded so far; the end of a training step.
+
+    Raises:
+        Torch2MLIRError: no device is open, or the recorded computation cannot be compiled.
+    """
+    _runtime().compute()
+
+
+def get_mlir(tensors: Any, output_type: str = "raw") -> MlirModule:
+    """What has been recorded behind lazy tensors, as MLIR; nothing is run.
+
+    The function's arguments are the tensors the computation starts from (``str`` prints the text).
+
+    Args:
+        tensors: a lazy tensor, or several in any structure of lists, tuples and dicts.
+        output_type: ``raw``, ``torch``, ``linalg-on-tensors``, ``tosa`` or ``stablehlo``.
+
+    Raises:
+        InputError: something else than a tensor of the lazy device, or tensors that have their values already.
+        CaptureError: the graph has no torch-dialect form.
+    """
+    runtime = _runtime()
+    leaves = pytree.tree_leaves(tensors)
+    for leaf in leaves:
+        if not lazy_device.is_lazy(leaf):
+            where = f"a tensor on {leaf.device}" if isinstance(leaf, torch.Tensor) else repr(leaf)
+            raise InputError(
+                f"get_mlir takes tensors of the lazy device, got {where}",
+                hint="move inputs and model with .to(device)",
+            )
+    pending = runtime.recorder.among_pending(leaves)
+    if not pending:
+        raise InputError(
+            "the tensors have their values already, no computation is pending behind them",
+            hint="ask before mark_step(), or see torch2mlir.lazy.last_computation()",
+        )
+    graph = lazy_device.recorded(pending)
+    program = import_recorded(graph, graph.text()).program
+    return export_and_import(program, output_type=output_type, weights="arguments")
+
+
+def last_computation() -> Computation:
+    """The computation that ran last: ``str()`` is its MLIR, ``graph`` what PyTorch had recorded, ``text()`` what the
+    engine was given.
+
+    Raises:
+        CaptureError: nothing has run yet.
+    """
+    last = _last_runtime().last
+    if last is None:
+        raise CaptureError(
+            "nothing has been computed on the lazy device yet",
+            hint="call torch2mlir.lazy.mark_step() after recording something",
+        )
+    return last
+
+
+def metrics() -> Metrics:
+    """Captures, cache hits and misses, seconds, and what PyTorch has run itself, on the device that is open."""
+    return _last_runtime().metrics
+
+
+def reset_metrics() -> None:
+    """Counts from zero again; compiled computations stay."""
+    _last_runtime().reset_metrics()

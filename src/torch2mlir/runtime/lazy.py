@@ -1,0 +1,192 @@
+"""Running what PyTorch's ``lazy`` device has recorded: import, compile, cache, run, write back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from torch2mlir.compiler import (
+    MlirModule,
+    legal_ops,
+    lower_to_contract,
+    paused_garbage_collection,
+    prepare_for,
+)
+from torch2mlir.errors import Torch2MLIRError
+from torch2mlir.frontends.lazy.device import Recorded, Recorder, recorded, write_back
+from torch2mlir.frontends.lazy.importer import LazyProgram, import_lazy_graph
+from torch2mlir.runtime.compiled import CompiledFunction
+from torch2mlir.runtime.engine import Engine
+
+
+@dataclass
+class Metrics:
+    """What has happened on the device since the start, or since ``reset_metrics()``.
+
+    Attributes:
+        captures: graphs taken from the device.
+        cache_hits: of these, those that had been compiled before.
+        cache_misses: those that had not.
+        tensors: values computed and given to lazy tensors.
+        import_seconds: from the recorded graph to the backend contract.
+        compile_seconds: from there to code, by the engine.
+        run_seconds: in compiled code, and to hand its results over.
+        fallbacks: calls the device has no graph node for and PyTorch has run on the CPU, by name.
+    """
+
+    captures: int = 0
+    cache_hits: int = 0
+    cache_misses: int = 0
+    tensors: int = 0
+    import_seconds: float = 0.0
+    compile_seconds: float = 0.0
+    run_seconds: float = 0.0
+    fallbacks: dict[str, int] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        lines = [
+            f"captures {self.captures}: {self.cache_hits} cache hits, {self.cache_misses} misses; "
+            f"{self.tensors} tensors computed",
+            f"seconds: import {self.import_seconds:.3f}, compile {self.compile_seconds:.3f}, run {self.run_seconds:.3f}",
+        ]
+        lines += [
+            f"run by PyTorch: {name} x{count}" for name, count in sorted(self.fallbacks.items())
+        ]
+        return "\n".join(lines)
+
+
+@dataclass
+class Computation:
+    """A graph of the lazy device, compiled.
+
+    Attributes:
+        hash: of the graph.
+        graph: as the device prints it, in TorchScript.
+        mlir: its raw torch-dialect module, as text.
+        compiled: takes the tensors behind the graph's parameters.
+        written: positions of the parameters it writes to, as batch normalization does to its statistics.
+        fixed: parameters that became constants, by position, and their values.
+        runs: how often it has run.
+    """
+
+    hash: str
+    graph: str
+    mlir: str
+    compiled: CompiledFunction
+    written: list[int]
+    fixed: dict[int, Any]
+    runs: int = 0
+
+    def __str__(self) -> str:
+        return self.mlir
+
+    def text(self) -> str:
+        """What the engine was given."""
+        return self.compiled.text()
+
+    def is_for(self, parameters: Sequence[torch.Tensor]) -> bool:
+        """Whether it is right for these values of what it holds constant."""
+        return all(parameters[index].item() == value for index, value in self.fixed.items())
+
+
+class LazyRuntime:
+    """Computes what a thread has recorded on the ``lazy`` device.
+
+    Args:
+        output_type: the dialect between contract and engine.
+        engine: who compiles and runs it.
+    """
+
+    def __init__(self, output_type: str, engine: Engine) -> None:
+        engine.check_output_type(output_type)
+        self.output_type = output_type
+        self.engine = engine
+        self.recorder = Recorder(lambda tensors: self.compute() if tensors else None)
+        self.last: Computation | None = None
+        self._computations: dict[str, list[Computation]] = {}
+        self._metrics = Metrics()
+
+    @property
+    def metrics(self) -> Metrics:
+        """What has happened so far."""
+        self._metrics.fallbacks = dict(self.recorder.fallbacks)
+        return self._metrics
+
+    def reset_metrics(self) -> None:
+        """Starts counting anew; what was compiled stays."""
+        self.recorder.fallbacks.clear()
+        self._metrics = Metrics()
+
+    def compute(self) -> None:
+        """Gives every pending tensor its value.
+
+        All of them at once, not only the one somebody asks for: what they share is computed once, and a random
+        number is drawn once.
+        """
+        pending = self.recorder.pending()
+        if not pending:
+            return
+        graph = recorded(pending)
+        computation = self._computation(graph)
+        with self._timed("run_seconds"):
+            results = computation.compiled(*graph.parameters)
+            write_back(pending, results[: len(pending)])
+            for position, value in zip(computation.written, results[len(pending) :], strict=True):
+                graph.parameters[position].copy_(value)
+        self.recorder.computed(pending)
+        computation.runs += 1
+        self.last = computation
+        self._metrics.tensors += len(pending)
+
+    def _computation(self, graph: Recorded) -> Computation:
+        self._metrics.captures += 1
+        known = self._computations.setdefault(graph.hash, [])
+        for computation in known:
+            if computation.is_for(graph.parameters):
+                self._metrics.cache_hits += 1
+                return computation
+        self._metrics.cache_misses += 1
+        computation = self._compile(graph)
+        known.append(computation)
+        return computation
+
+    def _compile(self, graph: Recorded) -> Computation:
+        text = graph.text()
+        try:
+            return self._compile_text(graph, text, fix_numbers=False)
+        except Torch2MLIRError:
+            # an op may take only constant numbers on its way to the engine
+            return self._compile_text(graph, text, fix_numbers=True)
+
+    def _compile_text(self, graph: Recorded, text: str, fix_numbers: bool) -> Computation:
+        with self._timed("import_seconds"):
+            imported = import_recorded(graph, text, fix_numbers)
+            program = imported.program
+            mlir = str(MlirModule(program))
+            with paused_garbage_collection():
+                lower_to_contract(program, legal_ops(self.output_type, ()))
+                prepare_for(self.output_type, program)
+        with self._timed("compile_seconds"):
+            compiled = CompiledFunction(program, self.output_type, self.engine)
+            compiled.compile_for()
+        return Computation(graph.hash, text, mlir, compiled, imported.written, imported.fixed)
+
+    @contextmanager
+    def _timed(self, name: str) -> Iterator[None]:
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            elapsed = time.perf_counter() - start
+            setattr(self._metrics, name, getattr(self._metrics, name) + elapsed)
+
+
+def import_recorded(graph: Recorded, text: str, fix_numbers: bool = False) -> LazyProgram:
+    """The raw torch-dialect program of a recorded graph."""
+    promised = [(tensor.dtype, tensor.shape) for tensor in graph.tensors]
+    return import_lazy_graph(text, graph.parameters, promised, fix_numbers=fix_numbers)
