@@ -48,10 +48,9 @@ class _Rewriter:
         self.insert(op)
         return op.results[0]
 
-    def rows(self, start: SSAValue, count: int) -> SSAValue:
-        """``count`` slices of the op's operand along its dimension from a position on, negative from the end."""
-        x, dim = self.op.operands[:2]
-        sizes, axis = x.type.sizes, self.values.of(dim)  # type: ignore[attr-defined]
+    def places(self, dim: SSAValue, start: SSAValue, count: int) -> SSAValue:
+        """``count`` positions along a dimension of the op's operand from one on, negative from the end."""
+        x = self.op.operands[0]
         none, scalar = self.constants.scalar(None), self.constants.scalar
         type = t.vtensor((count,), _INDEX)
         code = scalar(dtypes.SCALAR_TYPE[dtypes.FROM_ELEMENT_TYPE[_INDEX]])
@@ -62,7 +61,13 @@ class _Rewriter:
             counted = self.emit("torch.aten.arange.start_step", steps, type)
             places = self.emit("torch.aten.add.Tensor", [places, counted, scalar(1)], type)
         size = self.emit("torch.aten.size.int", [x, dim], t.int_type)
-        places = self.emit("torch.aten.remainder.Scalar", [places, size], type)
+        return self.emit("torch.aten.remainder.Scalar", [places, size], type)
+
+    def rows(self, start: SSAValue, count: int) -> SSAValue:
+        """``count`` slices of the op's operand along its dimension from a position on."""
+        x, dim = self.op.operands[:2]
+        places = self.places(dim, start, count)
+        sizes, axis = x.type.sizes, self.values.of(dim)  # type: ignore[attr-defined]
         rank = len(sizes)
         taken = (*sizes[: axis % rank], count, *sizes[axis % rank + 1 :])
         result = t.vtensor(taken, x.type.dtype)  # type: ignore[attr-defined]
@@ -87,9 +92,52 @@ def _slice(rewriter: _Rewriter) -> SSAValue | None:
     return rewriter.rows(op.operands[2], count)
 
 
+def _scattered(rewriter: _Rewriter, rows: SSAValue, start: SSAValue, count: int) -> SSAValue | None:
+    """The op's first operand with other rows from a position on."""
+    op = rewriter.op
+    x, dim = op.operands[0], op.operands[2]
+    axis, rank = rewriter.values.of(dim), len(x.type.sizes)  # type: ignore[attr-defined]
+    places = rewriter.places(dim, start, count)
+    none = rewriter.constants.scalar(None)
+    indices = core.PrimListConstructOp.create(
+        operands=[*[none] * (axis % rank), places],
+        result_types=[t.ListType(t.OptionalType(places.type))],
+    )
+    rewriter.insert(indices)
+    false = rewriter.constants.scalar(False)
+    operands = [x, indices.results[0], rows, false]
+    return rewriter.emit("torch.aten.index_put", operands, op.results[0].type)
+
+
+def _select_scatter(rewriter: _Rewriter) -> SSAValue | None:
+    _, source, dim, index = rewriter.op.operands
+    axis, type = rewriter.values.of(dim), source.type
+    if not isinstance(rewriter.values.of(index), Unknown) or not isinstance(axis, int):
+        return None
+    if not isinstance(type, t.ValueTensorType) or type.sizes is None:
+        return None
+    place = axis % (len(type.sizes) + 1)
+    sizes = (*type.sizes[:place], 1, *type.sizes[place:])
+    row = rewriter.emit("torch.aten.unsqueeze", [source, dim], t.vtensor(sizes, type.dtype))
+    return _scattered(rewriter, row, index, 1)
+
+
+def _slice_scatter(rewriter: _Rewriter) -> SSAValue | None:
+    _, source, dim, start, _, step = rewriter.op.operands
+    values, type = rewriter.values, source.type
+    axis = values.of(dim)
+    if not isinstance(values.of(start), Unknown) or values.of(step) != 1:
+        return None
+    sizes = type.sizes if isinstance(type, t.ValueTensorType) else None
+    count = sizes[axis] if sizes is not None and isinstance(axis, int) else None
+    return _scattered(rewriter, source, start, count) if isinstance(count, int) else None
+
+
 _REWRITES: dict[str, Callable[[_Rewriter], SSAValue | None]] = {
     "torch.aten.select.int": _select,
     "torch.aten.slice.Tensor": _slice,
+    "torch.aten.select_scatter": _select_scatter,
+    "torch.aten.slice_scatter": _slice_scatter,
 }
 """Op -> what replaces it where its position is not known before the program runs."""
 
