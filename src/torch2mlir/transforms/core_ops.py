@@ -77,7 +77,13 @@ SORTING = {
     "torch.aten.sort.stable",
 }
 
-CONSTRUCTORS = _plain("full scalar_tensor") | {"torch.aten.arange.start_step"}
+MAKES_SIZE = "torch.aten.repeat_interleave.Tensor"
+"""The op whose result is as long as an element of its operand says."""
+
+CONSTRUCTORS = _plain("full scalar_tensor") | {
+    "torch.aten.arange.start_step",
+    MAKES_SIZE,
+}
 
 IDENTITIES = frozenset(_plain("alias clone detach lift lift_fresh lift_fresh_copy"))
 """Ops that are their operand, as far as values go. Decompositions may leave them (a clone changes strides, which
@@ -108,6 +114,8 @@ REASONS: dict[str, str] = {
     "torch.aten.linear": "decomposes to transpose, view, addmm and view; dot_general and the named matmuls contract "
     "the last dimensions directly",
     "torch.aten.mean.dim": "PyTorch has it as sum and division too; engines and readers know it as one op",
+    MAKES_SIZE: "of one count: as many zeros as an element says is where a size that depends "
+    "on elements enters a program",
     "torch.aten.sort.stable": "StableHLO has a word for it, and all that orders or selects by rank is said in it; "
     "Core ATen's sort leaves the order of equal elements open",
     "torch.aten.view.dtype": "the same bits as another type: no arithmetic says it",
@@ -117,7 +125,14 @@ REASONS: dict[str, str] = {
 }
 """Why an op is core that is not Core ATen, or that PyTorch decomposes."""
 
-PARTLY_CORE = frozenset({"torch.aten.index_put", "torch.aten.scatter_reduce.two"})
+PARTLY_CORE = frozenset(
+    {
+        "torch.aten.index.Tensor",
+        "torch.aten.index_put",
+        MAKES_SIZE,
+        "torch.aten.scatter_reduce.two",
+    }
+)
 """Core ops that have a decomposition all the same, for some of their forms; it is ``NotImplemented`` for the others."""
 
 
@@ -133,6 +148,12 @@ SCALAR_OPS: frozenset[str] = frozenset(
         " aten.mul.int_float aten.mul.float_int aten.pow.int aten.pow.float aten.pow.int_float aten.pow.float_int"
         " aten.sqrt.int aten.sqrt.float aten.eq.int aten.ne.int aten.lt.int aten.le.int aten.gt.int aten.ge.int"
         " aten.Complex.float_float aten.Bool.Tensor aten.item aten._local_scalar_dense prim.ListUnpack"
+        " aten.__not__ aten.__and__.bool aten.__or__.bool aten.__xor__.bool aten.eq.bool aten.ne.bool"
+        " aten.eq.float aten.ne.float aten.lt.float aten.le.float aten.gt.float aten.ge.float"
+        " aten.neg.float aten.floordiv.float aten.remainder.float prim.max.float prim.min.float"
+        " aten.Int.bool aten.Float.int aten.Float.bool aten.Bool.int aten.Bool.float"
+        " aten.Int.Tensor aten.Float.Tensor aten.exp.float aten.log.float aten.sin.float aten.cos.float"
+        " aten.tanh.float prim.abs.int prim.abs.float"
     )
 )
 """Arithmetic on Python numbers; allowed by the contract beside the core ops."""

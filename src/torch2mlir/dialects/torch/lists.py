@@ -10,6 +10,9 @@ from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.ops import PURE, RegistryOp
 
 _CONTAINERS = (t.ListType, t.OptionalType, t.TupleType, t.DictType, t.UnionType, t.AnyType)
+_COPIES = "add.t copy.t list.t mul.left_t mul.right_ slice.t keys.str values.str items.str size"
+_FRESH = {f"torch.aten.{name}" for name in _COPIES.split()}
+"""Ops on lists and dicts that give a new one."""
 
 
 def is_written(value: SSAValue) -> bool:
@@ -24,7 +27,7 @@ def is_written(value: SSAValue) -> bool:
         for use in name.uses:
             if _writes(use):
                 return True
-            work += _names(use)
+            work += names_after(use)
     return False
 
 
@@ -38,10 +41,10 @@ def _writes(use: Use) -> bool:
     return isinstance(op, CallOp | core.OperatorOp) or op.name == "torch.prim.SetAttr"
 
 
-def _names(use: Use) -> list[SSAValue]:
+def names_after(use: Use) -> list[SSAValue]:
     """What else the list is called after this use."""
     op = use.operation
-    if isinstance(op, ReturnOp):
+    if isinstance(op, ReturnOp) or op.name in _FRESH:
         return []
     if isinstance(op, core.PrimLoopOp):
         return [op.regions[0].block.args[use.index - 1], op.results[use.index - 2]]

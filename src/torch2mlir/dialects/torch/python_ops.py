@@ -21,7 +21,7 @@ def _overloads(
     }
 
 
-_ARITHMETIC = {
+_ARITHMETIC: dict[str, Callable[..., Any]] = {
     "add": operator.add,
     "sub": operator.sub,
     "mul": operator.mul,
@@ -30,7 +30,7 @@ _ARITHMETIC = {
     "remainder": operator.mod,
     "neg": operator.neg,
 }
-_COMPARISONS = {
+_COMPARISONS: dict[str, Callable[..., Any]] = {
     "eq": operator.eq,
     "ne": operator.ne,
     "lt": operator.lt,
@@ -38,7 +38,11 @@ _COMPARISONS = {
     "gt": operator.gt,
     "ge": operator.ge,
 }
-_LOGIC: dict[str, Callable[..., Any]] = {"__and__": operator.and_, "__or__": operator.or_, "__xor__": operator.xor}
+_LOGIC: dict[str, Callable[..., Any]] = {
+    "__and__": operator.and_,
+    "__or__": operator.or_,
+    "__xor__": operator.xor,
+}
 _MATH = "sqrt exp log log2 log10 log1p expm1 sin cos tan asin acos atan sinh cosh tanh"
 _FUNCTIONS: dict[str, Callable[..., Any]] = {name: getattr(math, name) for name in _MATH.split()}
 _ROUNDING: dict[str, Callable[..., Any]] = {"ceil": math.ceil, "floor": math.floor}

@@ -163,6 +163,11 @@ def _elementwise(name: str) -> Fold:
     return fold
 
 
+def _the_list_itself(op: Operation, values: Values) -> Sequence[SSAValue] | None:
+    """What a writer gives back is the list that it has written."""
+    return None if op.results[0].first_use is None else [op.operands[0]]
+
+
 _SIZE = "torch.aten.size"
 _KEYS = ("str", "int", "float", "bool")
 
@@ -172,6 +177,9 @@ CONTAINER_FOLDS: dict[str, Fold] = {
     "torch.prim.TupleIndex": _item,
     "torch.aten.__getitem__.t": _item,
     _SIZE: _sizes,
+    "torch.aten.append.t": _the_list_itself,
+    "torch.aten.add_.t": _the_list_itself,
+    "torch.aten._set_item.t": _the_list_itself,
     "torch.aten.add.t": _derived(lambda op, values, lists: lists[0] + lists[1]),
     "torch.aten.list.t": _derived(lambda op, values, lists: lists[0]),
     "torch.aten.copy.t": _derived(lambda op, values, lists: lists[0]),

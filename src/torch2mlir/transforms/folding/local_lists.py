@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from xdsl.dialects.func import CallOp
 from xdsl.ir import Block, Operation, SSAValue, Use
 
 from torch2mlir.dialects.torch import core
-from torch2mlir.dialects.torch.lists import is_written
+from torch2mlir.dialects.torch.lists import is_written, names_after
 from torch2mlir.dialects.torch.ops import PURE, RegistryOp
 from torch2mlir.dialects.torch.values import Values
 from torch2mlir.transforms.folding.constants import insert_before, list_before, put_in_place
@@ -185,6 +186,8 @@ def _follow(op: Operation, state: _List | _Dict) -> bool:
                 return False
     except _Unknown:
         return False
+    if not writes:
+        return False
     for place, uses, make in reads:
         fresh = make(place)
         for use in uses:
@@ -208,12 +211,8 @@ def _is_writer(place: Operation, value: SSAValue) -> bool:
 def _only_reads(use: Use) -> bool:
     """Whether an op neither writes the list nor gives it another name under which it could be written."""
     op = use.operation
-    if isinstance(op, RegistryOp):
-        if op.traits is PURE:
-            return not any(is_written(result) for result in op.results if _is_container(result))
-        return op.schema.is_variadic or not op.schema.arguments[use.index].is_written
-    return not any(is_written(result) for result in op.results) and not op.regions
-
-
-def _is_container(value: SSAValue) -> bool:
-    return value.type.name in ("torch.list", "torch.dict", "torch.optional")
+    if isinstance(op, RegistryOp) and op.traits is not PURE and not op.schema.is_variadic:
+        return not op.schema.arguments[use.index].is_written
+    if isinstance(op, CallOp | core.OperatorOp):
+        return False
+    return not any(is_written(name) for name in names_after(use))

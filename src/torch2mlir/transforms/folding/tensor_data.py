@@ -56,7 +56,7 @@ def _literal(op: Operation, values: Values) -> Sequence[SSAValue] | None:
     dtype = _DTYPES.get(number) if isinstance(number, int) else None
     if number is None:
         dtype = _DEFAULTS[max((type(n) for n in numbers), key=list(_DEFAULTS).index)]
-    if not isinstance(dtype, IntegerType | FLOATS):
+    if not isinstance(dtype, (IntegerType, *FLOATS)):
         return None
     convert = float if isinstance(dtype, FLOATS) else bool if dtype == i1 else int
     attribute = DenseIntOrFPElementsAttr.from_list(
