@@ -140,11 +140,17 @@ def lower_to_contract(program: Program, backend_legal_ops: Sequence[str] = ()) -
     """
     if program.output_type == "raw":
         LowerToBackendContractPass(tuple(backend_legal_ops)).apply(make_context(), program.module)
-        program.output_type = "torch"
+        reached(program, "torch")
+    return program
+
+
+def reached(program: Program, output_type: str) -> None:
+    """Notes that a program's module has been lowered, in place, to ``output_type``."""
+    if program.output_type == "raw":
         arguments = _entry(program).body.block.args
         if len(arguments) > len(program.signature.inputs):  # random numbers have got a seed
             program.signature.inputs.append(SeedInput(arguments[-1].type))  # type: ignore[arg-type]
-    return program
+    program.output_type = output_type
 
 
 def _entry(program: Program) -> FuncOp:

@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Sequence
 
 from torch.fx import GraphModule
 
 from torch2mlir.compiler import MlirModule, export_and_import
+from torch2mlir.compiler_utils import OutputType
 from torch2mlir.frontends.fx.exported import import_graph_module
 
 __all__ = ["OutputType", "export_and_import", "stateless_fx_import"]
-
-
-class OutputType(enum.Enum):
-    """The dialect of the result; ``torch_mlir``'s names, the values are ``output_type`` strings."""
-
-    RAW = "raw"
-    TORCH = "torch"
-    LINALG_ON_TENSORS = "linalg-on-tensors"
-    TOSA = "tosa"
-    STABLEHLO = "stablehlo"
 
 
 def stateless_fx_import(

@@ -1,0 +1,253 @@
+"""Running pass pipelines from Python, by the names of ``torch_mlir.compiler_utils``."""
+
+from __future__ import annotations
+
+import enum
+import re
+import shlex
+import tempfile
+from argparse import Namespace
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.passes import PassPipeline
+
+from torch2mlir.dialects import make_context
+from torch2mlir.dialects.printer import module_text
+from torch2mlir.errors import PassError, Torch2MLIRError
+from torch2mlir.tools.diagnostics import Diagnostic, from_exception
+from torch2mlir.tools.ir_printing import FLAGS, NAMED, IrPrinting
+from torch2mlir.tools.pipeline import make_pipeline
+from torch2mlir.tools.reduction import elided_text, reduced
+from torch2mlir.tools.verification import violations
+from torch2mlir.transforms import PASSES
+
+if TYPE_CHECKING:
+    from torch2mlir.compiler import MlirModule
+
+__all__ = [
+    "BackendLoweringOptions",
+    "OutputType",
+    "TorchMlirCompilerError",
+    "lower_mlir_module",
+    "run_pipeline_with_repro_report",
+]
+
+
+class OutputType(enum.Enum):
+    """The dialect of the result; ``torch_mlir``'s names, the values are ``output_type`` strings."""
+
+    RAW = "raw"
+    TORCH = "torch"
+    LINALG_ON_TENSORS = "linalg-on-tensors"
+    TOSA = "tosa"
+    STABLEHLO = "stablehlo"
+    MHLO = "mhlo"
+
+    @staticmethod
+    def get(spec: str | OutputType) -> OutputType:
+        """An output type by itself or by its name, in any case, with dashes or underscores.
+
+        Raises:
+            Torch2MLIRError: there is none of this name.
+        """
+        if isinstance(spec, OutputType):
+            return spec
+        try:
+            return OutputType[spec.upper().replace("-", "_")]
+        except KeyError:
+            names = ", ".join(each.value for each in OutputType)
+            raise Torch2MLIRError(
+                f"unknown output type '{spec}'", hint=f"use one of {names}"
+            ) from None
+
+
+@dataclass
+class BackendLoweringOptions:
+    """Options of the pipelines to the dialects.
+
+    Attributes:
+        allow_non_finites: handed to the pipelines; what ops mean does not depend on it.
+    """
+
+    allow_non_finites: bool = True
+
+
+class TorchMlirCompilerError(PassError):
+    """A pipeline failed; the name is the one that users of ``torch_mlir`` catch.
+
+    Attributes:
+        diagnostics: what failed, as ``torch2mlir-opt`` prints it.
+        reproducer: a file with the least of the module that fails in the same way.
+        command: what replays the failure.
+    """
+
+    def __init__(
+        self, description: str, diagnostics: list[str], reproducer: Path, command: str
+    ) -> None:
+        self.diagnostics = diagnostics
+        self.reproducer = reproducer
+        self.command = command
+        told = "\n".join(diagnostics)
+        super().__init__(
+            f"{description} failed with the following diagnostics:\n{told}\n\n"
+            f"It can be reproduced with:\n$ {command}\n"
+            "Add '-mlir-print-ir-after-all' to see the IR after each pass."
+        )
+
+
+def run_pipeline_with_repro_report(
+    module: ModuleOp | MlirModule,
+    pipeline: str,
+    description: str,
+    enable_ir_printing: bool = False,
+) -> None:
+    """Runs a pipeline over a module, in place.
+
+    Args:
+        module: an xDSL module, or what ``export_and_import`` returns.
+        pipeline: in MLIR's syntax, ``builtin.module(pass-one,func.func(pass-two{option=1}))``.
+        description: what is being done, for the message of a failure.
+        enable_ir_printing: print the IR after each pass to standard error.
+
+    Raises:
+        PassError: the pipeline names no such pass, or is malformed.
+        TorchMlirCompilerError: a pass failed or left a module that does not verify; a reproducer has been written.
+    """
+    operation = module if isinstance(module, ModuleOp) else module.operation
+    steps = make_pipeline(pipeline, PASSES)
+    before = operation.clone()
+    failure = _run(steps, operation, _printing(enable_ir_printing))
+    if failure is None:
+        if not isinstance(module, ModuleOp):
+            _follow(module, steps)
+        return
+    raise _report(before, failure, pipeline, steps, description) from failure.cause
+
+
+@dataclass
+class _Failure:
+    diagnostics: list[Diagnostic]
+    cause: Exception | None = None
+
+    def is_like(self, other: _Failure | None) -> bool:
+        """Whether it is the same thing that failed, in another module."""
+        return other is not None and self._kind() == other._kind()
+
+    def _kind(self) -> tuple[type, str]:
+        first = self.diagnostics[0].message.partition("\n")[0]
+        return type(self.cause), re.sub(r"\d+|%\w+", "", first)
+
+
+def _run(
+    steps: PassPipeline, module: ModuleOp, printing: IrPrinting | None = None
+) -> _Failure | None:
+    """Runs the passes; what failed, or None."""
+    context, name = make_context(), _name_of(module)
+    if wrong := violations(module, name):
+        return _Failure(wrong)
+    for step in steps.passes:
+        failure = None
+        if printing is not None:
+            printing.before(step, module)
+        try:
+            step.apply(context, module)
+        except Exception as error:
+            failure = _Failure([from_exception(error, name, f"{step.name} failed: ")], error)
+        if failure is None and (wrong := violations(module, name)):
+            failure = _Failure(wrong)
+        if printing is not None:
+            printing.after(step, module, failed=failure is not None)
+        if failure is not None:
+            return failure
+    return None
+
+
+def _printing(enabled: bool) -> IrPrinting | None:
+    if not enabled:
+        return None
+    flags = {name.replace("-", "_"): False for name in FLAGS}
+    named: dict[str, Any] = {name.replace("-", "_"): [] for name in NAMED}
+    options = Namespace(**{**flags, **named, "print_ir_after_all": True})
+    return IrPrinting(options, module_text)
+
+
+def _report(
+    before: ModuleOp, failure: _Failure, pipeline: str, steps: PassPipeline, description: str
+) -> TorchMlirCompilerError:
+    def still_fails(candidate: ModuleOp) -> bool:
+        return failure.is_like(_run(steps, candidate))
+
+    suspects = [d.message + " ".join(d.notes) for d in failure.diagnostics]
+    least = reduced(before, still_fails, suspects)
+    name = _name_of(before)
+    with tempfile.NamedTemporaryFile(
+        "w", prefix=f"{name}-", suffix=".mlir", delete=False, encoding="utf-8"
+    ) as stream:
+        stream.write(elided_text(least, still_fails))
+    quoted = shlex.quote(pipeline)
+    quoted = quoted if quoted.startswith("'") else f"'{quoted}'"
+    command = f"torch2mlir-opt -pass-pipeline={quoted} {shlex.quote(stream.name)}"
+    texts = [diagnostic.text({}) for diagnostic in failure.diagnostics]
+    return TorchMlirCompilerError(
+        description or f"compilation of {name}", texts, Path(stream.name), command
+    )
+
+
+def _name_of(module: ModuleOp) -> str:
+    """The name of the model for messages and files; of an unnamed one, what Torch-MLIR calls it."""
+    name = module.attributes.get("torch.debug_module_name")
+    return re.sub(r"\W", "_", name.data) if isinstance(name, StringAttr) else "UnnammedModule"
+
+
+def _follow(module: MlirModule, steps: PassPipeline) -> None:
+    """Notes what a program has become, so that it is printed and called as such."""
+    from torch2mlir.compiler import reached
+
+    for step in steps.passes:
+        converted = getattr(step, "conversion", type(step))
+        if (target := getattr(converted, "target", None)) is not None:
+            reached(module.program, target)
+        elif step.name.endswith("-to-torch-backend-pipeline") or step.name.endswith("-contract"):
+            reached(module.program, "torch")
+
+
+def lower_mlir_module(
+    verbose: bool,
+    output_type: str | OutputType,
+    module: ModuleOp | MlirModule,
+    backend_options: BackendLoweringOptions | None = None,
+) -> ModuleOp | MlirModule:
+    """A module at the backend contract in another dialect; works in place and returns it.
+
+    Args:
+        verbose: print the module before and after.
+        output_type: ``torch`` leaves it as it is.
+        module: at the backend contract.
+        backend_options: options of the pipeline.
+
+    Raises:
+        TorchMlirCompilerError: an op has no lowering.
+    """
+    target = OutputType.get(output_type)
+    options = backend_options or BackendLoweringOptions()
+    if verbose:
+        print(f"\n====================\nTorch Backend IR\n{module}")
+    if target in (OutputType.TORCH, OutputType.RAW):
+        return module
+    dialect = "stablehlo" if target is OutputType.MHLO else target.value
+    option = (
+        "" if target is OutputType.TOSA else f"{{allow-non-finites={options.allow_non_finites}}}"
+    )
+    pipeline = f"torch-backend-to-{dialect}-backend-pipeline{option.lower()}"
+    if target is OutputType.MHLO:
+        pipeline += ",stablehlo-legalize-to-hlo"
+    title = f"{target.name} Backend IR"
+    run_pipeline_with_repro_report(
+        module, f"builtin.module({pipeline})", f"Lowering Torch Backend IR -> {title}"
+    )
+    if verbose:
+        print(f"\n====================\n{title}\n{module}")
+    return module
