@@ -67,6 +67,34 @@ def test_opt_converts(target: str, op: str, tmp_path: Path) -> None:
     assert op in done.stdout
 
 
+OPT = "from torch2mlir.tools.opt import main\nsys.exit(main(sys.argv[1:]))"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["-inline", "-symbol-dce"],
+        ["-torch-globalize-object-graph", "-mlir-print-ir-after-all"],
+        ["-convert-torch-to-stablehlo", "-stablehlo-legalize-to-hlo"],
+        ["--load", str(SOURCES.parents[1] / "examples" / "own_pass.py"), "-my-count-ops"],
+    ],
+)
+def test_opt_runs_what_needs_no_pytorch(arguments: list[str], tmp_path: Path) -> None:
+    source = tmp_path / "contract.mlir"
+    source.write_text(CONTRACT)
+    done = run(OPT, str(source), *arguments)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_pass_that_needs_pytorch_says_so(tmp_path: Path) -> None:
+    source = tmp_path / "contract.mlir"
+    source.write_text(CONTRACT)
+    done = run(OPT, str(source), "-torch-decompose-complex-ops")
+    assert done.returncode == 1
+    assert "'torch-decompose-complex-ops' runs PyTorch's own semantics" in done.stderr
+    assert "pip install torch" in done.stderr and "Traceback" not in done.stderr
+
+
 def test_what_needs_pytorch_says_so() -> None:
     done = run("import torch2mlir\ntorch2mlir.compile")
     assert done.returncode != 0
