@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import IntegerAttr, i1, i64
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.traits import Pure
 
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
@@ -136,7 +137,7 @@ def _needed(loop: core.PrimLoopOp, end: Operation) -> set[SSAValue]:
     work = [end.operands[0]]
     work += [end.operands[1 + i] for i, r in enumerate(loop.results) if r.first_use is not None]
     for op in block.ops:
-        if not op.results and op is not end:
+        if acts(op) and op is not end:
             work += _read(op)
     needed = set[SSAValue]()
     while work:
@@ -152,6 +153,21 @@ def _needed(loop: core.PrimLoopOp, end: Operation) -> set[SSAValue]:
         argument for argument, i in place.items() if loop.results[i].first_use is not None
     )
     return needed
+
+
+def acts(op: Operation) -> bool:
+    """Whether an op, or one in its regions, does more than compute its results: it writes a tensor or checks one."""
+    return any(
+        not isinstance(inner, _CONTROL_FLOW) and not inner.has_trait(Pure) for inner in op.walk()
+    )
+
+
+_CONTROL_FLOW = (
+    core.PrimIfOp,
+    core.PrimIfYieldOp,
+    core.PrimLoopOp,
+    core.PrimLoopConditionOp,
+)
 
 
 def _read(op: Operation) -> list[SSAValue]:
@@ -192,7 +208,8 @@ def _erase_unused(op: Operation | None) -> None:
     """Erases ops without users, from the last one back: they served what is carried no more."""
     while op is not None:
         previous = op.prev_op
-        if op.results and all(result.first_use is None for result in op.results):
+        unused = op.results and all(result.first_use is None for result in op.results)
+        if unused and not acts(op):
             op.detach()
             op.erase()
         op = previous
