@@ -19,6 +19,7 @@ from torch2mlir.compiler import (
 )
 from torch2mlir.errors import Torch2MLIRError
 from torch2mlir.frontends.lazy.device import Recorded, Recorder, recorded, write_back
+from torch2mlir.frontends.lazy.graph_text import is_empty
 from torch2mlir.frontends.lazy.importer import LazyProgram, import_lazy_graph
 from torch2mlir.runtime.compiled import CompiledFunction
 from torch2mlir.runtime.engine import Engine
@@ -52,7 +53,8 @@ class Metrics:
         lines = [
             f"captures {self.captures}: {self.cache_hits} cache hits, {self.cache_misses} misses; "
             f"{self.tensors} tensors computed",
-            f"seconds: import {self.import_seconds:.3f}, compile {self.compile_seconds:.3f}, run {self.run_seconds:.3f}",
+            f"seconds: import {self.import_seconds:.3f}, compile {self.compile_seconds:.3f}, "
+            f"run {self.run_seconds:.3f}",
         ]
         lines += [
             f"run by PyTorch: {name} x{count}" for name, count in sorted(self.fallbacks.items())
@@ -108,6 +110,7 @@ class LazyRuntime:
         self.engine = engine
         self.recorder = Recorder(lambda tensors: self.compute() if tensors else None)
         self.last: Computation | None = None
+        self._empty = set[str]()
         self._computations: dict[str, list[Computation]] = {}
         self._metrics = Metrics()
 
@@ -133,6 +136,9 @@ class LazyRuntime:
             return
         graph = recorded(pending)
         computation = self._computation(graph)
+        if computation is None:
+            self.recorder.computed(pending)
+            return
         with self._timed("run_seconds"):
             results = computation.compiled(*graph.parameters)
             write_back(pending, results[: len(pending)])
@@ -143,7 +149,13 @@ class LazyRuntime:
         self.last = computation
         self._metrics.tensors += len(pending)
 
-    def _computation(self, graph: Recorded) -> Computation:
+    def _computation(self, graph: Recorded) -> Computation | None:
+        """The compiled graph; none for one in which nothing is computed, as when a tensor was only detached."""
+        if graph.hash in self._empty:
+            return None
+        if graph.hash not in self._computations and is_empty(graph.text()):
+            self._empty.add(graph.hash)
+            return None
         self._metrics.captures += 1
         known = self._computations.setdefault(graph.hash, [])
         for computation in known:
@@ -151,12 +163,11 @@ class LazyRuntime:
                 self._metrics.cache_hits += 1
                 return computation
         self._metrics.cache_misses += 1
-        computation = self._compile(graph)
+        computation = self._compile(graph, graph.text())
         known.append(computation)
         return computation
 
-    def _compile(self, graph: Recorded) -> Computation:
-        text = graph.text()
+    def _compile(self, graph: Recorded, text: str) -> Computation:
         try:
             return self._compile_text(graph, text, fix_numbers=False)
         except Torch2MLIRError:

@@ -21,9 +21,12 @@ import torch._lazy.computation
 import torch._lazy.metrics
 import torch._lazy.ts_backend
 from torch._C import DispatchKey
-from torch._ops import OpOverload
+from torch._ops import HigherOrderOperator, OpOverload
 from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
+
+from torch2mlir.errors import CaptureError
+from torch2mlir.frontends.lazy.rewrites import REWRITES
 
 LAZY = "lazy"
 
@@ -85,17 +88,17 @@ class _Road(Enum):
     """What happens to a call on the device."""
 
     RECORDED = auto()
-    COMPOSITE = auto()  # written in terms of other calls, which come by themselves
+    REWRITTEN = auto()  # we write it in other calls
+    COMPOSITE = auto()  # PyTorch does
     PYTORCH = auto()  # the device has no graph node for it: PyTorch runs it on the CPU at once
 
 
-_COMPOSITE_KEYS = (
-    DispatchKey.CompositeExplicitAutogradNonFunctional,
-    DispatchKey.CompositeExplicitAutograd,
-    DispatchKey.CompositeImplicitAutograd,
-)
-"""Where PyTorch keeps what is written in terms of other calls, in its own order of preference."""
+_COMPOSITE_KEYS = (DispatchKey.CompositeExplicitAutograd, DispatchKey.CompositeImplicitAutograd)
 _ASKS_FOR_VALUE = {torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape}
+
+
+_READS = {torch.ops.aten._local_scalar_dense, torch.ops.aten.item, torch.ops.aten.equal}
+"""Calls that only ask for values."""
 
 
 @cache
@@ -104,6 +107,8 @@ def _road(call: OpOverload) -> _Road:
         return _Road.PYTORCH
     if torch._C._dispatch_has_kernel_for_dispatch_key(call.name(), "Lazy"):
         return _Road.RECORDED
+    if call in REWRITES:
+        return _Road.REWRITTEN
     return _Road.PYTORCH if _composite_key(call) is None else _Road.COMPOSITE
 
 
@@ -113,12 +118,29 @@ def _composite_key(call: OpOverload) -> DispatchKey | None:
     return next((key for key in _COMPOSITE_KEYS if has(call.name(), key)), None)
 
 
+def _tensors_for_numbers(call: OpOverload, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The arguments, with tensors for Python numbers where the schema has a tensor: ``remainder(tensor, 3)``.
+
+    The dispatcher makes numbers of them for dispatch modes, and takes the numbers back for the best-known calls only.
+    """
+    if torch._C._should_allow_numbers_as_tensors(call._schema.name.partition("::")[2]):
+        return args
+    return tuple(
+        torch.tensor(value)
+        if isinstance(value, int | float | complex) and str(parameter.type) == "Tensor"
+        else value
+        for parameter, value in zip(call._schema.arguments, args, strict=False)
+    )
+
+
 class Recorder(TorchDispatchMode):
     """Watches the calls on the device.
 
     Args:
         compute: called with tensors whose values are about to be asked for.
     """
+
+    supports_higher_order_operators = True
 
     def __init__(self, compute: Callable[[Sequence[torch.Tensor]], None]) -> None:
         super().__init__()
@@ -151,14 +173,20 @@ class Recorder(TorchDispatchMode):
         result_is_lazy = torch.device(kwargs.get("device") or "cpu").type == LAZY
         if not lazy and not result_is_lazy:
             return func(*args, **kwargs)
+        if isinstance(func, HigherOrderOperator):
+            raise CaptureError(
+                f"the lazy device cannot record the higher-order operator '{func.name()}'",
+                hint="programs on the lazy device run as they are written: use Python's own if and for",
+            )
+        args = _tensors_for_numbers(func, args)
         road = _road(func)
-        if road is _Road.COMPOSITE:
-            result = self._composite(func, args, kwargs)
+        if road in (_Road.REWRITTEN, _Road.COMPOSITE):
+            result = self._in_other_calls(road, func, args, kwargs)
             return result if lazy else self._created(result)
         if road is _Road.PYTORCH or _leaves_device(func, args, kwargs):
             self._compute(self.among_pending(lazy))
-            if road is _Road.PYTORCH:
-                self.fallbacks[func.name()] += 1
+            if road is _Road.PYTORCH and func.overloadpacket not in _READS:
+                self.fallbacks[func._schema.name] += 1
             return func(*args, **kwargs)
         result = func(*args, **kwargs)
         if lazy:
@@ -169,10 +197,15 @@ class Recorder(TorchDispatchMode):
         """What a call without lazy arguments gives: the user gets a tensor that functionalization watches."""
         return pytree.tree_map_only(torch.Tensor, self._entered, result)
 
-    def _composite(self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _in_other_calls(
+        self, road: _Road, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """The result of a call that is written in other calls, which come here one by one."""
         self._depth += 1
         try:
             with self:
+                if road is _Road.REWRITTEN:
+                    return REWRITES[func](*args, **kwargs)
                 return func._op_dk(_composite_key(func), *args, **kwargs)
         finally:
             self._depth -= 1
@@ -187,7 +220,9 @@ class Recorder(TorchDispatchMode):
             if is_lazy(leaf):
                 tensor = _unwrapped(leaf)
                 key = id(tensor)
-                self._pending[key] = weakref.ref(tensor, lambda _, key=key: self._pending.pop(key, None))
+                self._pending[key] = weakref.ref(
+                    tensor, lambda _, key=key: self._pending.pop(key, None)
+                )
 
 
 def _leaves_device(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:

@@ -109,3 +109,11 @@ def _constant(type: str, attributes: str) -> Any:
 def _items(text: str) -> Iterator[str]:
     inner = text.strip()[1:-1].strip()
     return (item.strip() for item in inner.split(",")) if inner else iter(())
+
+
+_NOTHING = {"prim::Constant", "aten::detach_copy"}
+
+
+def is_empty(text: str) -> bool:
+    """Whether a graph only hands its parameters on."""
+    return all(node.kind in _NOTHING for node in parse(text).nodes)

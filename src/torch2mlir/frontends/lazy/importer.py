@@ -17,12 +17,18 @@ from torch._ops import OpOverload
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx import Graph, GraphModule, Node
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
+from torch.utils import _pytree as pytree
 
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends import dtypes
 from torch2mlir.frontends.fx.exported import import_graph_module
 from torch2mlir.frontends.lazy.graph_text import TextNode, parse
 from torch2mlir.program import Program
+
+aten = torch.ops.aten
+
+_SCALED: dict[str, OpOverload] = {"addcmul": aten.mul.Tensor, "addcdiv": aten.div.Tensor}
+"""``self + value * combine(one, other)``."""
 
 _IMPLICIT = {"aten::ScalarImplicit", "aten::IntImplicit", "aten::FloatImplicit"}
 """Python numbers, which the device keeps in rank-0 tensors so that a change of value is no new graph."""
@@ -110,7 +116,7 @@ class _Import:
     def run(self) -> LazyProgram:
         for name, tensor in zip(self.source.parameters, self.parameters, strict=True):
             node = self.graph.placeholder(name)
-            node.meta["val"] = self.fakes.from_tensor(tensor.detach(), static_shapes=True)
+            node.meta["val"] = self._fake(tensor)
             self.values[name] = node
         for line in self.source.nodes:
             try:
@@ -127,6 +133,11 @@ class _Import:
         module = GraphModule(torch.nn.Module(), self.graph)
         written = list(self.written.values())
         return LazyProgram(import_graph_module(module), written, self.fixed)
+
+    def _fake(self, tensor: torch.Tensor) -> torch.Tensor:
+        """A tensor of that shape. Tensors of the device have no strides, whatever those behind them have."""
+        with self.fakes:
+            return torch.empty(tensor.shape, dtype=tensor.dtype)
 
     def _import(self, line: TextNode) -> None:
         if line.kind == "prim::Constant":
@@ -154,7 +165,7 @@ class _Import:
         if self.fix_numbers or not tensor.is_floating_point():
             return self.fixed.setdefault(position, tensor.item())
         if name not in self.numbers:
-            target = torch.ops.aten._local_scalar_dense.default
+            target = aten._local_scalar_dense.default
             self.numbers[name] = self._add(target, (value,), {})
         return self.numbers[name]
 
@@ -168,23 +179,24 @@ class _Import:
             out = arguments.pop().meta["val"]
             arguments = [self._constant(a) for a in arguments]
             arguments = [0] * (2 - len(arguments)) + arguments + [1] * (len(arguments) < 3)
-            node = self._add(
-                torch.ops.aten.arange.start_step, tuple(arguments), {"dtype": out.dtype}
-            )
+            node = self._add(aten.arange.start_step, tuple(arguments), {"dtype": out.dtype})
             self._bind(line.outputs, node)
             return
+        if name in _SCALED and isinstance(arguments[3], Node):
+            self._bind(line.outputs, self._scaled(_SCALED[name], arguments))
+            return
         target, args, kwargs = _overload(_value_variant(name), arguments)
-        if target is torch.ops.aten.native_batch_norm.default and args[5]:
+        if target is aten.native_batch_norm.default and args[5]:
             self._batch_norm(line, args)
         else:
             self._bind(line.outputs, self._add(target, args, kwargs))
 
     def _batch_norm(self, line: TextNode, args: tuple[Any, ...]) -> None:
         """Batch normalization in training, which writes to its running statistics although its schema hides it."""
-        functional = torch.ops.aten._native_batch_norm_legit_functional.default
+        functional = aten._native_batch_norm_legit_functional.default
         statistics = line.inputs[3:5]
         if None in args[3:5]:
-            functional = torch.ops.aten._native_batch_norm_legit.no_stats
+            functional = aten._native_batch_norm_legit.no_stats
             self._bind(line.outputs, self._add(functional, (*args[:3], *args[5:]), {}))
             return
         call = self._add(functional, args, {})
@@ -193,10 +205,18 @@ class _Import:
             if name in self.positions:
                 self.written[name] = self.positions[name]
 
+    def _scaled(self, combine: OpOverload, arguments: Sequence[Any]) -> Node:
+        """``addcmul`` or ``addcdiv`` with a factor of run time (Adam's step size), in calls that take tensors."""
+        start, one, other, factor = arguments
+        scaled = self._add(
+            aten.mul.Tensor, (self._add(combine, (one, other), {}), factor.args[0]), {}
+        )
+        return self._add(aten.add.Tensor, (start, scaled), {})
+
     def _constant(self, value: Any) -> Any:
         """A number that must be known to know a shape."""
         if isinstance(value, Node):
-            if value.target is torch.ops.aten._local_scalar_dense.default:
+            if value.target is aten._local_scalar_dense.default:
                 position = self.positions[value.args[0].name]  # type: ignore[union-attr]
                 return self.fixed.setdefault(position, self.parameters[position].item())
             raise CaptureError("a size of the lazy graph is computed by the graph itself")
@@ -208,7 +228,10 @@ class _Import:
         fake_args, fake_kwargs = torch.fx.node.map_arg((args, kwargs), lambda n: n.meta["val"])
         try:
             with self.fakes:
-                node.meta["val"] = target(*fake_args, **fake_kwargs)
+                result = target(*fake_args, **fake_kwargs)
+                node.meta["val"] = pytree.tree_map_only(
+                    torch.Tensor, torch.Tensor.contiguous, result
+                )
         except Exception as error:
             if self.numbers and not self.fix_numbers:
                 raise _NumberNeededError from error
@@ -248,17 +271,22 @@ class _Import:
             )
         if fake.dtype == dtype:
             return node
-        return self._add(torch.ops.aten._to_copy.default, (node,), {"dtype": dtype})
+        return self._add(aten._to_copy.default, (node,), {"dtype": dtype})
 
 
 def _value_variant(name: str) -> str:
     """``view`` for ``view_copy``: the dialect's tensors are values, a view of one is a copy."""
     base = name.removesuffix("_copy")
-    return base if base != name and hasattr(torch.ops.aten, base) else name
+    return base if base != name and hasattr(aten, base) else name
 
 
 _DTYPES = {number: dtype for dtype, number in dtypes.SCALAR_TYPE.items()}
-_MEMORY_FORMATS = (torch.contiguous_format, torch.preserve_format, torch.channels_last, torch.channels_last_3d)
+_MEMORY_FORMATS = (
+    torch.contiguous_format,
+    torch.preserve_format,
+    torch.channels_last,
+    torch.channels_last_3d,
+)
 
 
 def _typed(type: str, value: Any) -> Any:
@@ -304,18 +332,28 @@ def _overload(
     name: str, arguments: Sequence[Any]
 ) -> tuple[OpOverload, tuple[Any, ...], dict[str, Any]]:
     """The overload whose schema the arguments fit, and the call of it; all arguments are given, in schema order."""
-    packet = getattr(torch.ops.aten, name, None)
+    packet = getattr(aten, name, None)
     values = torch.fx.node.map_arg(list(arguments), lambda n: n.meta["val"])
     for overload in packet.overloads() if packet is not None else ():
         target: OpOverload = getattr(packet, overload)
         parameters = target._schema.arguments
-        if len(parameters) != len(values) or any(p.alias_info is not None and p.is_out for p in parameters):
+        if len(parameters) != len(values) or any(
+            p.alias_info is not None and p.is_out for p in parameters
+        ):
             continue
         if all(_fits(p.type, v) for p, v in zip(parameters, values, strict=True)):
             pairs = [
                 (p, _typed(str(p.real_type), v)) for p, v in zip(parameters, arguments, strict=True)
             ]
             args = tuple(v for p, v in pairs if not p.kwarg_only)
-            return target, args, {p.name: v for p, v in pairs if p.kwarg_only and v is not None}
+            return (
+                target,
+                args,
+                {
+                    p.name: v
+                    for p, v in pairs
+                    if p.kwarg_only and not (v is None and p.has_default_value())
+                },
+            )
     shown = ", ".join(type(value).__name__ for value in values)
     raise CaptureError(f"PyTorch has no aten.{name} that takes ({shown})", op=f"aten::{name}")
