@@ -257,7 +257,7 @@ class _Canonicalizer:
             return
         if self.lists_change and any(
             is_written(value)
-            for value in (*op.operands, *op.results)
+            for value in (*op.operands, *op.results, *twin.results)
             if isinstance(value.type, ListType)
         ):
             return
@@ -304,7 +304,12 @@ def _changes_nothing(op: Operation) -> bool:
     return op.name in _WITHOUT_EFFECT
 
 
-_WITHOUT_EFFECT = {"torch.prim.ListConstruct", "torch.prim.DictConstruct", UNINITIALIZED}
+_WITHOUT_EFFECT = {
+    "torch.prim.ListConstruct",
+    "torch.prim.DictConstruct",
+    "torch.prim.TupleUnpack",
+    UNINITIALIZED,
+}
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,7 @@ _DIM_ARITHMETIC: dict[str, Callable[..., KnownSize]] = {
     "torch.prim.max.int": dims.maximum,
     "torch.prim.min.int": dims.minimum,
 }
+_DIVISIONS = {"torch.aten.floordiv.int", "torch.aten.remainder.int"}
 
 
 class Values:
@@ -86,7 +87,8 @@ class Values:
             return complex(*parts) if all(isinstance(p, float) for p in parts) else Unknown(value)
         if op.name in _DIM_ARITHMETIC:
             operands = [self.of(operand) for operand in op.operands]
-            if all(isinstance(o, int | Dim) for o in operands):
+            divides = op.name in _DIVISIONS and operands[1] == 0  # which the program does when it runs
+            if all(isinstance(o, int | Dim) for o in operands) and not divides:
                 return _DIM_ARITHMETIC[op.name](*operands)
         if op.name in PYTHON_OPS:
             return self._evaluate(op)
