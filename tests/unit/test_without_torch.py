@@ -74,7 +74,7 @@ OPT = "from torch2mlir.tools.opt import main\nsys.exit(main(sys.argv[1:]))"
     "arguments",
     [
         ["-inline", "-symbol-dce"],
-        ["-torch-globalize-object-graph", "-mlir-print-ir-after-all"],
+        ["-torch-canonicalize", "-mlir-print-ir-after-all"],
         ["-convert-torch-to-stablehlo", "-stablehlo-legalize-to-hlo"],
         ["--load", str(SOURCES.parents[1] / "examples" / "own_pass.py"), "-my-count-ops"],
     ],
@@ -93,6 +93,26 @@ def test_a_pass_that_needs_pytorch_says_so(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "'torch-decompose-complex-ops' runs PyTorch's own semantics" in done.stderr
     assert "pip install torch" in done.stderr and "Traceback" not in done.stderr
+
+
+EVERY_PASS = """
+from torch2mlir.tools.opt import main
+from torch2mlir.transforms import PASSES
+for name in PASSES:
+    print("PASS", name, file=sys.stderr)
+    main([sys.argv[1], f"-{name}"])
+"""
+
+
+def test_every_pass_runs_or_says_what_is_missing(tmp_path: Path) -> None:
+    source = tmp_path / "contract.mlir"
+    source.write_text(CONTRACT)
+    done = run(EVERY_PASS, str(source))
+    assert done.returncode == 0 and "Traceback" not in done.stderr
+    for report in done.stderr.split("PASS ")[1:]:
+        errors = report.partition("\n")[2]
+        assert "ModuleNotFoundError" not in errors, report
+        assert not errors or "PyTorch is not installed" in errors or "nn_module" in errors, report
 
 
 def test_what_needs_pytorch_says_so() -> None:

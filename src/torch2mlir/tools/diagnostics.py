@@ -109,6 +109,9 @@ def from_exception(
             return Diagnostic(error.msg, Place(name, where.line, where.col))
         case DiagnosticException():
             return Diagnostic(f"{during}{error}", Place(name))
+        case ModuleNotFoundError() if error.name == "torch":
+            message = f"{during}it runs PyTorch's own semantics, and PyTorch is not installed"
+            return Diagnostic(message, Place(name), notes=("next: pip install torch",))
         case UnicodeDecodeError():
             return Diagnostic(f"not UTF-8 text: {error.reason} at byte {error.start}", Place(name))
         case RecursionError():

@@ -13,6 +13,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.schema import Schema, find_schema
+from torch2mlir.dialects.torch.structure import check_structure
 
 PURE = OpTraits(lambda: (Pure(),))
 IMPURE = OpTraits(lambda: ())
@@ -44,6 +45,9 @@ class TorchOp(Operation):
             result_types=results,
             attributes=attributes,
         )
+
+    def verify_(self) -> None:
+        check_structure(self)
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
@@ -78,6 +82,8 @@ class RegistryOp(TorchOp):
 
     def verify_(self) -> None:
         schema = self.schema
+        if self.regions:
+            raise VerifyException(f"{self.name} has no regions")
         if schema.is_variadic:
             return
         if len(self.operands) != len(schema.arguments):
