@@ -20,7 +20,11 @@ from torch2mlir.errors import BackendContractError
 from torch2mlir.transforms.canonicalize import CanonicalizePass
 from torch2mlir.transforms.core_ops import CORE_OPS, MAKES_SIZE, SCALAR_OPS
 from torch2mlir.transforms.symbols import symbol_ranges
-from torch2mlir.transforms.verify_backend_contract import is_value_program, verify_backend_contract
+from torch2mlir.transforms.verify_backend_contract import (
+    is_value_program,
+    type_problem,
+    verify_backend_contract,
+)
 
 DATA_DEPENDENT = {
     f"torch.aten.{name}"
@@ -73,8 +77,8 @@ def check_backend_contract(module: ModuleOp, legal_ops: tuple[str, ...] = ()) ->
         if name == MAKES_SIZE:
             declared.update(_sizes(op.results[0].type))
         for result in op.results:
-            if (problem := _problem(result.type)) is not None:
-                _violation(op, f"{problem}: {result.type}", _ANNOTATE)
+            if (problem := type_problem(result.type)) is not None:
+                _violation(op, f"unsupported by backend contract: {problem[0]}", problem[1])
             if (size := _undeclared(result.type, declared)) is not None:
                 _violation(op, f"the size '{size}' depends on the elements of a tensor", _STATIC)
 
@@ -87,7 +91,6 @@ _OWN_OP = (
     "say what it is in other ops with @torch2mlir.decomposition(..) or in your dialect with @torch2mlir.lowering(..), "
     "or run that part in PyTorch with torch2mlir.optimize"
 )
-_ANNOTATE = "annotate the function's arguments with full types and run torch-refine-types"
 
 
 def _violation(op: Operation, message: str, hint: str) -> NoReturn:
@@ -116,17 +119,6 @@ def _undeclared(type: Attribute, declared: Container[str]) -> str | None:
                 for name in size.symbols():
                     if name not in declared:
                         return name
-    return None
-
-
-def _problem(type: Attribute) -> str | None:
-    if isinstance(type, t.NonValueTensorType):
-        return "a tensor with reference semantics is left"
-    if isinstance(type, t.ValueTensorType):
-        if type.sizes is None:
-            return "a tensor of unknown rank is left"
-        if type.dtype is None:
-            return "a tensor of unknown dtype is left"
     return None
 
 
@@ -201,7 +193,9 @@ class LowerToBackendContractPass(ModulePass):
         CanonicalizePass().apply(ctx, op)
         if self.decompose:
             if not is_value_program(op):
-                verify_backend_contract(op)  # says what is left before a decomposition stumbles over it
+                verify_backend_contract(
+                    op
+                )  # says what is left before a decomposition stumbles over it
             DecomposeComplexOpsPass(self.backend_legal_ops).apply(ctx, op)
             SeedRandomOpsPass(self.backend_legal_ops).apply(ctx, op)
             CanonicalizePass().apply(ctx, op)
