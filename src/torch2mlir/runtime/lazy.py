@@ -141,9 +141,12 @@ class LazyRuntime:
             return
         with self._timed("run_seconds"):
             results = computation.compiled(*graph.parameters)
-            write_back(pending, results[: len(pending)])
-            for position, value in zip(computation.written, results[len(pending) :], strict=True):
-                graph.parameters[position].copy_(value)
+            written = self.recorder.statistics(
+                [graph.parameters[position] for position in computation.written]
+            )
+            targets = [*pending, *written]
+            alive = [(t, r) for t, r in zip(targets, results, strict=True) if t is not None]
+            write_back(*zip(*alive, strict=True))
         self.recorder.computed(pending)
         computation.runs += 1
         self.last = computation

@@ -56,9 +56,8 @@ def recorded(tensors: Sequence[torch.Tensor]) -> Recorded:
     with _disable_current_modes():
         unwrapped = [_unwrapped(tensor) for tensor in tensors]
         _, parameters = torch._lazy.computation.get_tensors_ts_device_data_node(unwrapped)
-        return Recorded(
-            unwrapped, torch._lazy.computation.get_graph_hash(unwrapped).hex(), parameters
-        )
+        graph_hash = torch._lazy.computation.get_graph_hash(unwrapped).hex()
+        return Recorded(unwrapped, graph_hash, parameters)
 
 
 def write_back(tensors: Sequence[torch.Tensor], values: Sequence[torch.Tensor]) -> None:
@@ -146,6 +145,7 @@ class Recorder(TorchDispatchMode):
         super().__init__()
         self._compute = compute
         self._pending: dict[int, weakref.ref[torch.Tensor]] = {}
+        self._statistics: list[weakref.ref[torch.Tensor]] = []
         self._depth = 0
         self.fallbacks = Counter[str]()
         """Calls PyTorch has run itself, by name."""
@@ -164,6 +164,17 @@ class Recorder(TorchDispatchMode):
         """Forgets tensors that have their values."""
         for tensor in tensors:
             self._pending.pop(id(tensor), None)
+
+    def statistics(self, parameters: Sequence[torch.Tensor]) -> list[torch.Tensor | None]:
+        """The running statistics of batch normalization that parameters of a graph stand for, as far as they live."""
+        behind = dict[int, torch.Tensor]()
+        for reference in self._statistics:
+            tensor = reference()
+            if tensor is not None and id(tensor) not in self._pending:
+                (data,) = recorded([tensor]).parameters
+                behind[data.data_ptr()] = tensor
+        self._statistics.clear()
+        return [behind.get(parameter.data_ptr()) for parameter in parameters]
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
@@ -189,6 +200,8 @@ class Recorder(TorchDispatchMode):
                 self.fallbacks[func._schema.name] += 1
             return func(*args, **kwargs)
         result = func(*args, **kwargs)
+        if func is torch.ops.aten.native_batch_norm.default:
+            self._statistics += [weakref.ref(tensor) for tensor in args[3:5] if tensor is not None]
         if lazy:
             self._record(result)
         return result if lazy else self._created(result)
