@@ -40,6 +40,21 @@ _LOCATIONS: dict[str, str] = {
     "torch-recompose-complex-ops": (
         "torch2mlir.transforms.recompose_complex_ops:RecomposeComplexOpsPass"
     ),
+    "torch-simplify-shape-calculations": (
+        "torch2mlir.transforms.simplify_shape_calculations:SimplifyShapeCalculationsPass"
+    ),
+    "torch-simplify-dtype-calculations": (
+        "torch2mlir.transforms.simplify_dtype_calculations:SimplifyDtypeCalculationsPass"
+    ),
+    "torch-drop-abstract-interp-calculations": (
+        "torch2mlir.transforms.drop_abstract_interp_calculations:DropAbstractInterpCalculationsPass"
+    ),
+    "torch-reify-shape-calculations": (
+        "torch2mlir.transforms.reify_shape_calculations:ReifyShapeCalculationsPass"
+    ),
+    "torch-reify-dtype-calculations": (
+        "torch2mlir.transforms.reify_dtype_calculations:ReifyDtypeCalculationsPass"
+    ),
     "torch-refine-types": "torch2mlir.transforms.refine_types:RefineTypesPass",
     "torch-run-time-positions": ("torch2mlir.transforms.run_time_positions:RunTimePositionsPass"),
     "torch-seed-random-ops": "torch2mlir.transforms.seed_random_ops:SeedRandomOpsPass",

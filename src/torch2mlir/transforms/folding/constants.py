@@ -61,6 +61,14 @@ def put_in_place(old: SSAValue, new: SSAValue) -> None:
             user.operands[use.index] = new
 
 
+def retype(value: SSAValue, type: Attribute) -> None:
+    """Gives a value a more specific type; those that need the old one get it with a cast."""
+    old, value._type = value.type, type  # pyright: ignore[reportPrivateUsage]
+    for use in list(value.uses):
+        if isinstance(use.operation, _TYPED_USERS):
+            use.operation.operands[use.index] = _as_type(value, old, use.operation)
+
+
 def _as_type(value: SSAValue, type: Attribute, user: Operation) -> SSAValue:
     tensors = isinstance(value.type, t.AnyTensorType) and isinstance(type, t.AnyTensorType)
     cast = core.TensorStaticInfoCastOp if tensors else core.DerefineOp
