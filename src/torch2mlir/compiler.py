@@ -22,10 +22,11 @@ from torch2mlir.conversion.stablehlo_legalize_to_hlo import StablehloLegalizeToH
 from torch2mlir.dialects import make_context
 from torch2mlir.dialects.printer import WeightSyntax, module_text, weights_of, write_module
 from torch2mlir.dialects.torch.symbols import bind_all_shapes
+from torch2mlir.dialects.torch.types import ValueTensorType, vtensor
 from torch2mlir.errors import CaptureError, Torch2MLIRError
 from torch2mlir.frontends.fx.exported import import_exported_program
 from torch2mlir.frontends.weights import TorchSource
-from torch2mlir.program import OUTPUT_TYPES, Program, SeedInput, StateInput
+from torch2mlir.program import OUTPUT_TYPES, Program, SeedInput, StateInput, UserOutput
 from torch2mlir.transforms import decompose_complex_ops, refine_types  # noqa: F401 - slow to import, needed always
 from torch2mlir.transforms.lower_to_backend_contract import LowerToBackendContractPass
 from torch2mlir.transforms.split_complex import SplitComplexOpsPass
@@ -160,6 +161,18 @@ def _entry(program: Program) -> FuncOp:
         for function in program.module.body.block.ops
         if isinstance(function, FuncOp) and function.sym_name.data == program.func_name
     )
+
+
+def _refine_outputs(program: Program) -> None:
+    """Says of which types the results are, where capture could not."""
+    signature = program.signature
+    if not any(isinstance(o, UserOutput) and o.type == vtensor(None, None) for o in signature.outputs):
+        return
+    types = iter(_entry(program).function_type.outputs.data[len(signature.mutations) :])
+    for index, output in enumerate(signature.outputs):
+        if isinstance(output, UserOutput):
+            type = next(types)
+            signature.outputs[index] = UserOutput(type if isinstance(type, ValueTensorType) else None)
 
 
 def prepare_for(output_type: str, program: Program) -> None:

@@ -132,6 +132,8 @@ class GraphImporter:
         output = node.output()
         type = output.type()
         if type.kind() == "FunctionType":
+            if not node.hasUses():  # what inlining leaves
+                return
             callee = self._callee(lambda callees: callees.function(type.annotation_str))
             reference = FlatSymbolRefAttr(callee.symbol)
             op = ConstantOp.create(properties={"value": reference}, result_types=[callee.type])
