@@ -86,12 +86,14 @@ def region_block(
     outer, lower.body = lower.body, []
     location, name = lower.location, lower.op_name
     caches = [(cache, dict(cache)) for cache in lower.caches]
+    lower.depth += 1
     try:
         results = build(*block.args)
         lower.location = location
         lower.emit(terminator, results, [])
         block.add_ops(lower.body)
     finally:
+        lower.depth -= 1
         lower.body = outer
         lower.location, lower.op_name = location, name
         for cache, known in caches:  # what is remembered of the region's values ends with it
@@ -128,12 +130,19 @@ def convert_loop(conversion: FunctionConversion, op: core.PrimLoopOp) -> None:
 
     loop = Loop(
         None if isinstance(limit, int) and limit >= MOST_TRIPS else limit,
-        None if always else conversion.lower.operand(conversion.operand(condition), i1),
+        None if always else _as_flag(conversion.lower, conversion.operand(condition)),
         [conversion.result(value) for value in initial],
         step,
         _applier(conversion),
     )
     conversion.bind(op.results, conversion.functions[op.name](conversion.lower, loop))
+
+
+def _as_flag(lower: Lowering, condition: Any) -> Tensor:
+    """Whether a loop begins, as a tensor of rank 0."""
+    if isinstance(condition, bool):
+        return lower.splat(condition, (), i1)
+    return lower.operand(condition, i1)
 
 
 def _in_scope(conversion: FunctionConversion, block: Block) -> Callable[..., list[SSAValue]]:

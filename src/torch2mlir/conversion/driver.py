@@ -57,7 +57,7 @@ class FunctionConversion:
         self.bind(source.args, block.args)
         self._find_symbols(source, block)
         lower.emit(ReturnOp, self.convert_ops(source), [])
-        block.add_ops([*lower.entry, *lower.body])
+        block.add_ops([*lower.finished, *lower.entry, *lower.body])
         drop_unused(block)
         outputs = [v.type for v in block.last_op.operands]  # type: ignore[union-attr]
         type = FunctionType.from_lists([a.type for a in block.args], outputs)

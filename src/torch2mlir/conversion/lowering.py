@@ -90,8 +90,12 @@ class Lowering(ABC):
     """Whether the dialect has ``ui8`` and its kin; otherwise unsigned integers are signless."""
 
     def __init__(self) -> None:
+        self.finished: list[Operation] = []
+        """What comes before the entry: see :meth:`learn_size`."""
         self.entry: list[Operation] = []
         self.body: list[Operation] = []
+        self.depth = 0
+        """In how many regions of branches and loops the body is."""
         self.results: list[ResultType] = []
         self.used: list[bool] = []
         self.location: LocationAttr = UNKNOWN_LOC
@@ -119,6 +123,24 @@ class Lowering(ABC):
             or "register a lowering of your own with @torch2mlir.lowering(..), choose another dialect, or run that "
             "part in PyTorch with torch2mlir.optimize",
         )
+
+    def learn_size(self, size: KnownSize, count: Tensor) -> None:
+        """Makes an element of a tensor the size that a symbol stands for: the result's size depends on data.
+
+        What has been emitted is finished, and the entry goes on behind it: there the size can be computed with.
+
+        Args:
+            size: the symbol; a size that is known already says nothing new.
+            count: rank 0, i64.
+        """
+        if not isinstance(size, Dim):
+            return
+        if self.depth:
+            self.fail("in a branch or loop, a size cannot depend on the elements of a tensor")
+        value = self.size_from_tensor(count)
+        self.finished += [*self.entry, *self.body]
+        self.entry, self.body = [], []
+        self.symbols[size.name] = value
 
     # emitting
 
@@ -236,6 +258,10 @@ class Lowering(ABC):
     @abstractmethod
     def size(self, size: KnownSize) -> SSAValue:
         """A size as the dialect computes with sizes; emitted at the entry, once."""
+
+    @abstractmethod
+    def size_from_tensor(self, count: Tensor) -> SSAValue:
+        """An i64 of rank 0 as the dialect computes with sizes."""
 
     @abstractmethod
     def size_as_scalar(self, size: KnownSize) -> SSAValue:

@@ -12,7 +12,8 @@ Choices, measured with IREE 3.13 on two cores (BERT-base sized, 128 tokens, weig
   ('affine.delinearize_index' of a size 0), and a ViT of dynamic batch gives wrong numbers. Some static programs
   do not compile with it either ('linalg.pack' of i1) and are compiled again without;
 - an argument that a program computes into (the outs of a linalg.generic that reads them, the destination of a
-  tensor.insert_slice) is updated in place, in the caller's memory; our lowerings compute into fresh tensors only;
+  tensor.insert_slice, what stablehlo.sort orders) is updated in place, in the caller's memory; our Linalg lowerings
+  compute into fresh tensors only, and a StableHLO program with such an op gets copies;
 - f64 stays f64: IREE demotes it to f32 by default. i64 is never demoted;
 - functions of f64 (sin, atan, fmod) are calls to the C library, which a program in IREE's own format cannot reach:
   such a program becomes a library of the system, linked by IREE's own linker, which finds them in this process.
@@ -62,6 +63,7 @@ _CALLS_C_LIBRARY = re.compile(
     r"math\.(?!absf|ceil|copysign|floor|fma|sqrt|trunc)\w+ .* : f64|arith\.remf .* : f64"
     r"|(stablehlo|chlo)\.(?!abs|add|broadcast|ceil|constant|divide|floor|multiply|sqrt|subtract)\w+ .*xf64>"
 )
+_WRITES_ARGUMENTS = re.compile(r"stablehlo\.(sort|scatter|dynamic_update_slice)\b")
 _TEXT_NAME = "program.mlir"
 _ALIGNMENT = 64
 _DLPACK_CPU = 1
@@ -103,23 +105,27 @@ class IreeEngine(Engine):
                 dialect=output_type,
             ) from error
         function = module.lookup_function(func_name)
-        return IreeExecutable(self._device, context, function, signature)
+        writes = _WRITES_ARGUMENTS.search(text) is not None
+        return IreeExecutable(self._device, context, function, signature, writes)
 
 
 class IreeExecutable:
     """A function IREE has compiled. Calls from several threads take turns."""
 
-    def __init__(self, device: Any, context: Any, function: Any, signature: Signature) -> None:
+    def __init__(
+        self, device: Any, context: Any, function: Any, signature: Signature, writes_arguments: bool
+    ) -> None:
         self._device = device
         self._context = context
         self._function = function
         self._signature = signature
+        self._writes_arguments = writes_arguments
         self._lock = threading.Lock()
 
     def prepare(self, tensor: torch.Tensor) -> Prepared:
         dense = _aligned(tensor)
         return Prepared(
-            self._import(dense),
+            dense if self._writes_arguments else self._import(dense),
             tensor.dtype,
             tuple(tensor.shape),
             dense.data_ptr(),
@@ -134,7 +140,8 @@ class IreeExecutable:
         for arg in args:
             if type(arg) is not Prepared:
                 arg = self.prepare(arg)
-            views.push_ref(arg.handle)
+            handle = arg.handle
+            views.push_ref(self._import(handle.clone()) if self._writes_arguments else handle)
             pointers.add(arg.pointer)
         results = rt.VmVariantList(len(signature.results))
         try:

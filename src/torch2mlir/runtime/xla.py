@@ -64,6 +64,14 @@ class XlaEngine(Engine):
                     dialect=output_type,
                     hint="specialise the program to concrete shapes, or use the iree engine",
                 )
+        for index, spec in enumerate(signature.results):
+            if not spec.is_static:
+                raise EngineError(
+                    f"XLA compiles static shapes only; the size of result {index} of @{func_name}, {spec}, depends on "
+                    "the elements of a tensor",
+                    dialect=output_type,
+                    hint="use the iree engine or output_type='linalg-on-tensors'",
+                )
         options = jax.extend.backend.get_compile_options(num_replicas=1, num_partitions=1)
         try:
             loaded = self._client.compile_and_load(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import torch
 from torch._ops import OpOverload
@@ -20,7 +20,7 @@ from xdsl.passes import ModulePass
 from torch2mlir.dialects.locations import describe
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
-from torch2mlir.dialects.torch.dims import Dim
+from torch2mlir.dialects.torch.dims import Dim, KnownSize, substitute, symbol
 from torch2mlir.dialects.torch.ops import RegistryOp
 from torch2mlir.dialects.torch.schema import Schema
 from torch2mlir.dialects.torch.values import Unknown, Values
@@ -50,6 +50,8 @@ class _Template:
     placeholders: Sequence[Node]
     results: Sequence[Any]
     attributes: Mapping[str, torch.Tensor | GraphModule]
+    learned: Sequence[str]
+    """Symbols of sizes that depend on elements: each place where the template is expanded has its own."""
 
 
 class _CoreAsItIs(Exception):
@@ -69,6 +71,7 @@ class Decomposer:
         self.keep = (CORE_OPS - PARTLY_CORE) | IDENTITIES | SCALAR_OPS | set(keep)
         self.values = Values()
         self._templates: dict[Hashable, _Template | None] = {}
+        self._expanded = 0
 
     def run(self, block: Block) -> None:
         """Decomposes every op of a block."""
@@ -130,6 +133,7 @@ class Decomposer:
         if function is None:
             return None
         decomposition = function
+        before = len(self.world.learned)
 
         def flat(*leaves: Any) -> Any:
             args, kwargs = call.rebuild(leaves)
@@ -163,7 +167,8 @@ class Decomposer:
         attributes = {
             str(n.target): getattr(graph_module, str(n.target)) for n in live if n.op == "get_attr"
         }
-        return _Template(live, placeholders, pytree.tree_leaves(returned), attributes)
+        learned = self.world.learned[before:]
+        return _Template(live, placeholders, pytree.tree_leaves(returned), attributes, learned)
 
     def _expand(
         self,
@@ -182,7 +187,7 @@ class Decomposer:
         importer = GraphImporter(
             insert,
             template.attributes.__getitem__,
-            self.world.size_of,
+            self._size_of(template, op),
             op.location,
             constants,
         )
@@ -210,6 +215,35 @@ class Decomposer:
             inserted
         ) in added:  # writes in PyTorch's decompositions become ops that are not core either
             self._run(inserted, block, constants)
+
+    def _size_of(
+        self, template: _Template, op: Operation
+    ) -> Callable[[int | torch.SymInt], KnownSize]:
+        """How sizes of a template's values are named where it takes the place of an op.
+
+        A size of a result that depends on elements has the name that the op's type has for it; others get new names.
+        """
+        if not template.learned:
+            return self.world.size_of
+        names = dict[str, KnownSize]()
+        for returned, result in zip(template.results, op.results, strict=False):
+            fake = returned.meta.get("val") if isinstance(returned, Node) else None
+            known = result.type.sizes if isinstance(result.type, t.ValueTensorType) else None
+            if not isinstance(fake, torch.Tensor) or known is None:
+                continue
+            for size, name in zip(map(self.world.size_of, fake.shape), known, strict=True):
+                if (
+                    isinstance(size, Dim)
+                    and size.op == "symbol"
+                    and size.name in template.learned
+                    and name is not None
+                ):
+                    names.setdefault(size.name, name)
+        for name in template.learned:
+            if name not in names:
+                self._expanded += 1
+                names[name] = symbol(f"{name}_{self._expanded}")
+        return lambda size: substitute(self.world.size_of(size), names)
 
 
 def _name(op: Operation) -> str:
@@ -259,7 +293,7 @@ class Call:
     arguments: list[tuple[str, bool, Any]] = field(default_factory=list)
 
     @classmethod
-    def of(cls, op: Operation, schema: Schema, values: Values) -> Call:
+    def of(cls, op: Operation, schema: Schema, values: Values) -> Self:
         """Reads the operands of an op with this schema."""
         call = cls()
         for argument, operand in zip(schema.arguments, op.operands, strict=True):

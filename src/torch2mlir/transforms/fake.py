@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import sympy
@@ -42,6 +43,8 @@ class FakeWorld:
         self._ranges = ranges
         self._symbols: dict[str, sympy.Symbol] = {}
         self._names: dict[sympy.Symbol, KnownSize] = {}
+        self.learned: list[str] = []
+        """The symbols that ops with results of unknown size were given when they were traced."""
 
     def _symbol(self, name: str) -> sympy.Symbol:
         known = self._symbols.get(name)
@@ -84,11 +87,12 @@ class FakeWorld:
 
     def unknown(self, type: Attribute) -> Any:
         """A number of a Python type that is only known when the program runs; None of other types."""
-        make = {
+        makers: dict[Attribute, Callable[[], Any]] = {
             t.int_type: self.shape_env.create_unbacked_symint,
             t.float_type: self.shape_env.create_unbacked_symfloat,
             t.bool_type: self.shape_env.create_unbacked_symbool,
-        }.get(type)
+        }
+        make = makers.get(type)
         return None if make is None else make()
 
     def known_size_of(self, size: int | torch.SymInt) -> KnownSize | None:
@@ -147,8 +151,30 @@ class FakeWorld:
         arguments: Sequence[Any],
         table: dict[Any, Callable[..., Any]],
     ) -> GraphModule:
-        with self.mode, torch.no_grad(), enable_python_dispatcher():
+        with (
+            self.mode,
+            self._sizes_from_data(),
+            torch.no_grad(),
+            enable_python_dispatcher(),
+        ):
             return make_fx(function, decomposition_table=table, tracing_mode="real")(*arguments)
+
+    @contextmanager
+    def _sizes_from_data(self) -> Iterator[None]:
+        """Sizes that depend on elements are symbols with examples, as all others."""
+
+        def fresh() -> torch.SymInt | int:
+            name = f"d{len(self.learned)}"
+            while name in self._symbols or name in self._ranges:
+                name += "_"
+            self.learned.append(name)
+            return self.integer(Dim("symbol", (name,)))
+
+        self.shape_env.create_unbacked_symint = fresh  # type: ignore[method-assign, assignment]
+        try:
+            yield
+        finally:
+            del self.shape_env.create_unbacked_symint
 
     def run(self, function: Callable[..., Any], arguments: Sequence[Any]) -> Any:
         """What a function gives on fake tensors."""

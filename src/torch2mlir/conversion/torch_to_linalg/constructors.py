@@ -9,6 +9,7 @@ from xdsl.ir import Attribute
 
 from torch2mlir.conversion import promotion
 from torch2mlir.conversion.lowering import Number, Scalar, Tensor
+from torch2mlir.conversion.promotion import si64
 from torch2mlir.conversion.torch_to_linalg.lowering import LinalgLowering, lowers
 from torch2mlir.conversion.torch_to_linalg.scalars import Scalars
 from torch2mlir.dialects.torch.dims import Dim
@@ -24,6 +25,14 @@ def full(lower: LinalgLowering, size: Any, value: Number | Dim | Scalar, *_: Any
 def scalar_tensor(lower: LinalgLowering, value: Number | Dim | Scalar, *_: Any) -> Tensor:
     """A number as a rank-0 tensor."""
     return lower.splat(value, (), lower.out.dtype)
+
+
+@lowers("aten.repeat_interleave.Tensor")
+def repeat_interleave(lower: LinalgLowering, repeats: Tensor, *_: Any) -> Tensor:
+    """As many zeros as the only element of ``repeats`` says."""
+    count = lower.reshape(lower.cast(repeats, si64), ())
+    lower.learn_size(lower.out.sizes[0], count)
+    return lower.splat(0, lower.out.sizes, si64)
 
 
 @lowers("aten.arange.start_step")

@@ -149,6 +149,9 @@ class LinalgLowering(Lowering):
         flags = _NO_OVERFLOW if name in ("add", "mul") else None
         return self.emit(_SIZE_ARITHMETIC[name], [lhs, rhs], [INDEX], flags).results[0]
 
+    def size_from_tensor(self, count: Tensor) -> SSAValue:
+        return self.scalars.cast(self.scalars.extract(count, []), INDEX).value
+
     def size_as_scalar(self, size: KnownSize) -> SSAValue:
         if isinstance(size, int):
             return self.splat(size, (), promotion.si64).value

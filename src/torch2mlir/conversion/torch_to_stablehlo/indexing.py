@@ -11,7 +11,6 @@ from typing import Any
 
 from xdsl.ir import Attribute, SSAValue
 
-from torch2mlir.conversion import promotion
 from torch2mlir.conversion.lowering import Tensor
 from torch2mlir.conversion.promotion import si64
 from torch2mlir.conversion.torch_to_stablehlo.lowering import StablehloLowering, lowers
@@ -35,7 +34,7 @@ def covered(lower: StablehloLowering, x: Tensor, axis: int, index: Tensor) -> Te
 @lowers("aten.gather")
 def gather(lower: StablehloLowering, x: Tensor, dim: int, index: Tensor, *_: Any) -> Tensor:
     """``result[i, j, k] = x[i, index[i, j, k], k]`` for ``dim == 1``."""
-    if 0 in lower.out.sizes:  # a slice of one element is too large for a tensor without any
+    if 0 in (*lower.out.sizes, *x.sizes):  # a slice of one element is too large for a tensor without any
         return lower.splat(0, lower.out.sizes, x.dtype)
     x, index = as_vector(lower, x), as_vector(lower, index)
     axis = lower.dim(dim, x.rank)
@@ -87,6 +86,8 @@ class Positions:
 
 def take(lower: StablehloLowering, x: Tensor, at: Positions) -> Tensor:
     """``x`` with the indexed dimensions replaced by those of the indices."""
+    if 0 in x.sizes:  # a slice of one element is too large for a tensor without any
+        return lower.splat(0, at.indexed_sizes(x), x.dtype)
     window = [1 if d in at.axes else size for d, size in enumerate(x.sizes)]
     properties: dict[str, Attribute] = {
         "dimension_numbers": hlo.GatherDimensionNumbersAttr(
@@ -132,11 +133,6 @@ def positions(lower: StablehloLowering, x: Tensor, indices: Sequence[Tensor | No
     Their dimensions replace the indexed ones if those are neighbours, and come first otherwise.
     """
     given = {axis: index for axis, index in enumerate(indices) if index is not None}
-    if any(promotion.is_bool(index.dtype) for index in given.values()):
-        lower.fail(
-            "the size of the result depends on the elements of a boolean index",
-            hint="use torch.where, or torch.nonzero outside the compiled part",
-        )
     axes, sizes = list(given), _joint_sizes(list(given.values()))
     wrapped = [_wrapped(lower, index, x.sizes[axis]) for axis, index in given.items()]
     front = axes[0] if axes[-1] - axes[0] + 1 == len(axes) else 0

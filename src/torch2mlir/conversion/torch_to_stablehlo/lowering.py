@@ -152,6 +152,9 @@ class StablehloLowering(Lowering):
 
         return self.in_entry(build, ("extent", size))
 
+    def size_from_tensor(self, count: Tensor) -> SSAValue:
+        return self.emit(hlo.ConvertOp, [count.value], [_SIZE]).results[0]
+
     def size_as_scalar(self, size: KnownSize) -> SSAValue:
         if isinstance(size, int):
             type = TensorType(i64, [])
@@ -371,6 +374,9 @@ class StablehloLowering(Lowering):
             return x
         if all(isinstance(size, int) for size in (*x.sizes, *sizes)):
             return self.op(hlo.ReshapeOp, [x], sizes, x.dtype)
+        kept = [place for place, size in enumerate(sizes) if size != 1]
+        if x.sizes == tuple(sizes[place] for place in kept):
+            return self.broadcast_in_dim(x, sizes, kept)  # engines take this more readily
         return self.op(hlo.DynamicReshapeOp, [x, self.shape(sizes)], sizes, x.dtype)
 
     def transpose(self, x: Tensor, permutation: Sequence[int]) -> Tensor:

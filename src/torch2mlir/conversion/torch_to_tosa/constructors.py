@@ -8,6 +8,7 @@ from xdsl.ir import Attribute
 
 from torch2mlir.conversion import promotion
 from torch2mlir.conversion.lowering import Number, Scalar, Tensor
+from torch2mlir.conversion.promotion import si64
 from torch2mlir.conversion.torch_to_tosa.casts import computed_dtype
 from torch2mlir.conversion.torch_to_tosa.elementwise import float_dtype
 from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering, lowers
@@ -25,6 +26,13 @@ def full(lower: TosaLowering, size: Any, value: Number | Dim | Scalar, *_: Any) 
 def scalar_tensor(lower: TosaLowering, value: Number | Dim | Scalar, *_: Any) -> Tensor:
     """A number as a rank-0 tensor."""
     return lower.splat(value, (), lower.out.dtype)
+
+
+@lowers("aten.repeat_interleave.Tensor")
+def repeat_interleave(lower: TosaLowering, repeats: Tensor, *_: Any) -> Tensor:
+    """As many zeros as the only element of ``repeats`` says: no word of TOSA's."""
+    lower.learn_size(lower.out.sizes[0], repeats)
+    return lower.splat(0, lower.out.sizes, si64)
 
 
 @lowers("aten.arange.start_step")

@@ -98,6 +98,12 @@ class TosaLowering(DynamicShapes):
             hint = "convert the model and its inputs to float32, or choose another dialect"
             self.fail("TOSA has no 64-bit floats", hint)
 
+    def size_from_tensor(self, count: Tensor) -> SSAValue:
+        self.fail(
+            "in TOSA no size can depend on the elements of a tensor",
+            "choose another dialect, or use a mask or a result of fixed size (nonzero_static)",
+        )
+
     # constants
 
     def shape(self, sizes: Sequence[int]) -> SSAValue:

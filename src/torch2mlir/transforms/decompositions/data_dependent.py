@@ -1,0 +1,172 @@
+"""Results whose size depends on elements: all of them by ``repeat_interleave`` of a single count.
+
+That one, a row of zeros as long as an element of a tensor says, is core: where it is computed, the size becomes known
+to the program, and everything after it is of that size.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from torch2mlir.transforms.decompositions.registry import decomposes
+
+aten = torch.ops.aten
+
+
+def _zeros(count: Any) -> Any:
+    """``count`` zeros, i64; the count is a rank-0 tensor."""
+    return aten.repeat_interleave.Tensor(count.to(torch.int64).reshape([1]))
+
+
+@decomposes(aten.repeat_interleave.Tensor)
+def _repeat_interleave(repeats: Any, *, output_size: Any = None) -> Any:
+    """Position ``i`` as often as ``repeats[i]`` says.
+
+    A running sum of ones that stand where a position's block ends: every block moves those behind it one up.
+    """
+    if isinstance(repeats.shape[0], int) and repeats.shape[0] == 1:
+        return NotImplemented
+    ends = repeats.to(torch.int64).cumsum(0)
+    if output_size is None:
+        places = _zeros(repeats.sum())
+    else:
+        places = repeats.new_zeros([output_size], dtype=torch.int64)
+    # blocks that end at the very end move nothing: one more place takes their marks
+    marks = aten.constant_pad_nd(places, [0, 1]).index_add(0, ends, torch.ones_like(ends))
+    return marks.cumsum(0).narrow(0, 0, places.shape[0])
+
+
+def _places(mask: Any) -> Any:
+    """Where a rank-1 tensor is true, in order."""
+    if isinstance(mask.shape[0], int) and mask.shape[0] == 0:
+        return mask.new_zeros([0], dtype=torch.int64)
+    return aten.repeat_interleave.Tensor(mask.to(torch.int64))
+
+
+def _flat(a: Any) -> Any:
+    return a.reshape([a.numel()])
+
+
+@decomposes(aten.nonzero.default)
+def _nonzero(a: Any) -> Any:
+    """``[n, rank]``: the indices of the elements that are not zero, in row-major order."""
+    if a.dim() == 0:
+        return _places(_flat(a) != 0).reshape([-1, 1])[:, :0]
+    return torch.stack(_indices(a), 1)
+
+
+@decomposes(aten.nonzero_numpy.default)
+def _nonzero_numpy(a: Any) -> Any:
+    """The same, one tensor a dimension."""
+    return _indices(a if a.dim() else a.reshape([1]))
+
+
+def _indices(a: Any) -> list[Any]:
+    """The indices of the elements that are not zero, one tensor a dimension."""
+    places = _places(_flat(a) != 0)
+    indices = list[Any]()
+    for size in reversed(a.shape[1:]):
+        indices.append(aten.remainder(places, size))
+        places = aten.div(places, size, rounding_mode="floor")
+    return [places, *reversed(indices)]
+
+
+@decomposes(aten.masked_select.default)
+def _masked_select(a: Any, mask: Any) -> Any:
+    """The elements where the mask is true, in row-major order."""
+    a, mask = torch.broadcast_tensors(a, mask)
+    return _flat(a).index_select(0, _places(_flat(mask)))
+
+
+@decomposes(aten.index.Tensor)
+def _index(a: Any, indices: Any) -> Any:
+    """Masks among the indices are the indices of their true elements."""
+    if not any(_is_mask(index) for index in indices):
+        return NotImplemented
+    spelled = list[Any]()
+    for index in indices:
+        spelled += _indices(index != 0) if _is_mask(index) else [index]
+    return aten.index(a, spelled)
+
+
+def _is_mask(index: Any) -> bool:
+    return index is not None and index.dtype in (torch.bool, torch.uint8)
+
+
+@decomposes(aten.bincount.default)
+def _bincount(a: Any, weights: Any = None, minlength: int = 0) -> Any:
+    """How often each number occurs, or the sum of its weights; up to the largest number."""
+    if isinstance(a.numel(), int) and a.numel() == 0:
+        return a.new_zeros([minlength], dtype=torch.int64)
+    bins = _zeros(torch.clamp_min(a.amax().to(torch.int64) + 1, minlength))
+    if weights is None:
+        return bins.index_add(0, a, torch.ones_like(a, dtype=torch.int64))
+    dtype = weights.dtype if weights.dtype == torch.float32 else torch.float64
+    return bins.to(dtype).index_add(0, a, weights.to(dtype))
+
+
+@decomposes(aten._unique2.default)
+def _unique2(
+    a: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
+) -> Any:
+    """The distinct elements in order, for each element where it is among them, and how often each occurs.
+
+    NaN is unlike everything, itself too.
+    """
+    ordered, order = aten.sort.stable(_flat(a), stable=True)
+    values, groups, counts = _runs(ordered)
+    inverse = aten.scatter(torch.zeros_like(order), 0, order, groups).reshape(a.shape)
+    return values, _asked(return_inverse, inverse), _asked(return_counts, counts)
+
+
+@decomposes(aten.unique_consecutive.default)
+def _unique_consecutive(
+    a: Any, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Any:
+    """The first of each run of equal elements, the run of each element, and the runs' lengths."""
+    if dim is not None:
+        return _runs(a, dim)
+    values, groups, counts = _runs(_flat(a))
+    groups = groups.reshape(a.shape)
+    return values, _asked(return_inverse, groups), _asked(return_counts, counts)
+
+
+@decomposes(aten.unique_dim.default)
+def _unique_dim(
+    a: Any,
+    dim: int,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+) -> Any:
+    """The distinct slices along a dimension, in lexicographic order."""
+    rows = aten.movedim(a, dim, 0).flatten(1) if a.dim() > 1 else a.reshape([a.shape[0], 1])
+    order = torch.arange(a.shape[dim], device=a.device)
+    for column in range(rows.shape[1] - 1, -1, -1):  # the first column decides last
+        key = rows[:, column].index_select(0, order)
+        order = order.index_select(0, aten.sort.stable(key, stable=True)[1])
+    values, groups, counts = _runs(a.index_select(dim, order), dim)
+    return values, aten.scatter(torch.zeros_like(order), 0, order, groups), counts
+
+
+def _asked(wanted: bool, result: Any) -> Any:
+    """A result, or nothing in its place, as PyTorch gives it."""
+    return result if wanted else result.new_zeros([0])
+
+
+def _runs(a: Any, dim: int = 0) -> tuple[Any, Any, Any]:
+    """The first slice of each run of equal ones, the run of each slice, and the lengths of the runs."""
+    if isinstance(a.shape[dim], int) and a.shape[dim] == 0:
+        nothing = a.new_zeros([0], dtype=torch.int64)
+        return a, nothing, nothing
+    positions = torch.arange(a.shape[dim], device=a.device)
+    differs = a != a.index_select(dim, torch.clamp_min(positions - 1, 0))
+    others = [d for d in range(a.dim()) if d != dim % a.dim()]
+    changes = differs.any(others) if others else differs
+    starts = changes | (positions == 0)
+    groups = starts.to(torch.int64).cumsum(0) - 1
+    places = _places(starts)
+    counts = torch.zeros_like(places).index_add(0, groups, torch.ones_like(groups))
+    return a.index_select(dim, places), groups, counts
