@@ -17,6 +17,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from torch2mlir.dialects.torch import core
+from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.object_graph import (
     GlobalSlotGetOp,
     GlobalSlotModuleInitializerOp,
@@ -126,9 +127,9 @@ def _inline(get: GlobalSlotGetOp, value: SSAValue) -> None:
         get.parent.insert_op_before(clone, get)  # type: ignore[union-attr]
     replacement = copies[value]
     if replacement.type != get.result.type:
-        cast = core.TensorStaticInfoCastOp.create(
-            operands=[replacement], result_types=[get.result.type]
-        )
+        tensor = isinstance(get.result.type, t.AnyTensorType)
+        kind = core.TensorStaticInfoCastOp if tensor else core.DerefineOp
+        cast = kind.create(operands=[replacement], result_types=[get.result.type])
         get.parent.insert_op_before(cast, get)  # type: ignore[union-attr]
         replacement = cast.results[0]
     get.result.replace_all_uses_with(replacement)

@@ -26,6 +26,15 @@ def is_tracked(type: Attribute) -> bool:
     return value_type(type) != type
 
 
+def _unpacks_new_tensors(op: Operation) -> bool:
+    """Whether the results are all that is left of a list of tensors that one op has made."""
+    if not isinstance(op, core.PrimListUnpackOp):
+        return False
+    made = op.operands[0]
+    owner = made.owner
+    return isinstance(owner, Operation) and effect(owner) is Effect.VALUE and made.has_one_use()
+
+
 class Memory:
     """What the tensors of a function are, from one walk over it."""
 
@@ -156,6 +165,8 @@ class Memory:
             for index in written(op):
                 if op.operands[index] in self.root_of:
                     self.writes[self.root_of[op.operands[index]]].append(op)
+        elif _unpacks_new_tensors(op):
+            pass
         elif op.results and (kind is Effect.ALIAS or not plain):
             self._relate([*operands, *results])
             if not all(is_tracked(v.type) for v in results):
