@@ -32,9 +32,7 @@ class TensorPlaceholder:
         self.dtype = dtype
 
     @staticmethod
-    def like(
-        tensor: torch.Tensor, dynamic_axes: Sequence[int] | None = None
-    ) -> TensorPlaceholder:
+    def like(tensor: torch.Tensor, dynamic_axes: Sequence[int] | None = None) -> TensorPlaceholder:
         """The placeholder of tensors like this one, of any size in some dimensions."""
         dynamic = {axis % tensor.dim() for axis in dynamic_axes or ()}
         shape = [-1 if axis in dynamic else size for axis, size in enumerate(tensor.shape)]

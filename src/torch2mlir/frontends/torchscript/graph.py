@@ -235,7 +235,9 @@ class GraphImporter:
         operands = self._operands(node)
         if isinstance(type, t.ListType):
             operands = [
-                o if isinstance(type.contained, t.AnyTensorType) else self.adjusted(o, type.contained)
+                o
+                if isinstance(type.contained, t.AnyTensorType)
+                else self.adjusted(o, type.contained)
                 for o in operands
             ]
         op = core.PrimListConstructOp.create(operands=operands, result_types=[type])
@@ -276,7 +278,9 @@ _HANDLERS: dict[str, Callable[[GraphImporter, Any], None]] = {
 """Nodes that are not simply an operator of PyTorch's registry."""
 
 
-def function_type(graph: Any, types: TypeImporter, returns: Sequence[Any] | None = None) -> FunctionType:
+def function_type(
+    graph: Any, types: TypeImporter, returns: Sequence[Any] | None = None
+) -> FunctionType:
     """The type of a function with this graph.
 
     Args:

@@ -1,4 +1,4 @@
-"""Module objects of TorchScript, with their classes, attributes and methods, as a graph of objects of the torch dialect."""
+"""Module objects of TorchScript, with classes, attributes and methods, as an object graph of the torch dialect."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
     FlatSymbolRefAttr,
-    FunctionType,
     ModuleOp,
     StringAttr,
     UnitAttr,
@@ -85,13 +84,21 @@ def import_object(
     return _ObjectImport(root, annotations, types or TypeImporter()).run()
 
 
-def import_functions(functions: Mapping[str, Any], types: TypeImporter | None = None) -> ModuleOp:
-    """The module of scripted functions, by the name each is given; what they call is private."""
+def import_function(
+    function: Any, name: str, bounds: Sequence[Attribute | None], types: TypeImporter | None = None
+) -> ModuleOp:
+    """The module of a scripted function; what it calls is private.
+
+    Args:
+        function: a ``torch.jit.ScriptFunction``.
+        name: what it is called in the module.
+        bounds: the tensor types its arguments are promised to have.
+        types: makes the types.
+    """
     block = Block()
     find = torch.jit._state._python_cu.find_function
-    functions_by_name = _Functions(block.add_op, types or TypeImporter(), find)
-    for name, function in functions.items():
-        functions_by_name.add(name, function.graph, function.schema, private=False)
+    functions = _Functions(block.add_op, types or TypeImporter(), find)
+    functions.add(name, function.graph, function.schema, private=False, bounds=bounds)
     return ModuleOp(Region(block))
 
 
@@ -145,18 +152,18 @@ class _Functions:
 
 
 def _annotate(function: FuncOp, bounds: Sequence[Attribute | None]) -> None:
-    """Says of the arguments after ``self`` what type they are promised to have."""
-    count = len(function.function_type.inputs.data) - 1
+    """Says of arguments what type they are promised to have."""
+    inputs = function.function_type.inputs.data
+    own = [DictionaryAttr({})] if inputs and isinstance(inputs[0], t.NnModuleType) else []
+    count = len(inputs) - len(own)
     if len(bounds) != count:
         raise CaptureError(
             f"'{function.sym_name.data.rpartition('.')[2]}' takes {count} arguments, {len(bounds)} examples are given",
             hint="give a tensor or TensorPlaceholder for every argument",
         )
-    bound = [
-        DictionaryAttr({} if type is None else {"torch.type_bound": type}) for type in bounds
-    ]
+    bound = [DictionaryAttr({} if type is None else {"torch.type_bound": type}) for type in bounds]
     if any(attributes.data for attributes in bound):
-        function.properties["arg_attrs"] = ArrayAttr([DictionaryAttr({}), *bound])
+        function.properties["arg_attrs"] = ArrayAttr([*own, *bound])
 
 
 class _ObjectImport(_Functions):

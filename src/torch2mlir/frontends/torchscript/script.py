@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import torch
 from torch.utils import _pytree as pytree
-from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
+from torch2mlir.dialects import make_context
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim
@@ -28,8 +28,12 @@ from torch2mlir.program import ConstantOutput, Output, Program, Signature, UserI
 
 _INT64_MAX = 2**63 - 1
 
-ScriptModel = torch.nn.Module | torch.jit.ScriptFunction | Callable[..., Any] | str | os.PathLike[str]
+ScriptModel = (
+    torch.nn.Module | torch.jit.ScriptFunction | Callable[..., Any] | str | os.PathLike[str]
+)
 """A module, scripted or not, a function, or the path of a file of ``torch.jit.save``."""
+
+Script = ScriptObject | torch.jit.ScriptFunction
 
 
 def to_script(
@@ -37,7 +41,7 @@ def to_script(
     example_args: ExampleArgs,
     use_tracing: bool = False,
     ignore_traced_shapes: bool = False,
-) -> ScriptObject:
+) -> Script:
     """The model as TorchScript.
 
     Raises:
@@ -48,7 +52,7 @@ def to_script(
     if isinstance(model, torch.jit.ScriptModule):
         return objects.script_object(model)
     if isinstance(model, torch.jit.ScriptFunction):
-        return objects.script_object(_function_module(model))
+        return model
     if not callable(model):
         raise CaptureError(f"a {type(model).__name__} is no module, function or path")
     with _pytorchs_errors("trace" if use_tracing else "script"), warnings.catch_warnings():
@@ -58,13 +62,32 @@ def to_script(
             arguments = example_args.for_tracing(ignore_traced_shapes)
             return objects.script_object(_traced(model, arguments))
         if not isinstance(model, torch.nn.Module):
-            return objects.script_object(_function_module(torch.jit.script(model)))
-        for name in example_args.methods:
+            return torch.jit.script(model)  # type: ignore[no-any-return]
+        with _exported(model, example_args.methods):
+            return objects.script_object(torch.jit.script(model))
+
+
+_MARK = "_torchscript_modifier"
+"""Where ``torch.jit.export`` marks a function."""
+
+
+@contextmanager
+def _exported(model: torch.nn.Module, names: Iterable[str]) -> Iterator[None]:
+    """Methods are scripted although nothing calls them, as ``torch.jit.export`` would have it."""
+    marked = list[Any]()
+    try:
+        for name in names:
             method = getattr(model, name, None)
             if method is None:
                 raise CaptureError(f"the module has no method '{name}'")
-            torch.jit.export(getattr(method, "__func__", method))
-        return objects.script_object(torch.jit.script(model))
+            function = getattr(method, "__func__", method)
+            if name != "forward" and not hasattr(function, _MARK):
+                torch.jit.export(function)
+                marked.append(function)
+        yield
+    finally:
+        for function in marked:
+            delattr(function, _MARK)
 
 
 def _traced(model: Any, arguments: dict[str, tuple[Any, ...]]) -> torch.jit.ScriptModule:
@@ -83,20 +106,6 @@ class _Caller(torch.nn.Module):
 
     def forward(self, *args: Any) -> Any:
         return self._function(*args)
-
-
-def _function_module(function: torch.jit.ScriptFunction) -> torch.jit.ScriptModule:  # type: ignore[type-arg]
-    """A scripted function as the ``forward`` of a module."""
-    names = [argument.name for argument in function.schema.arguments]
-    types = [argument.type.annotation_str for argument in function.schema.arguments]
-    module = torch.jit.ScriptModule()
-    parameters = "".join(f", {n}: {kind}" for n, kind in zip(names, types, strict=True))
-    returned = function.schema.returns[0].type.annotation_str
-    module.define(
-        f"def forward(self{parameters}) -> {returned}:\n  return function({', '.join(names)})\n",
-        _rcb=lambda name: function if name == "function" else None,
-    )
-    return module
 
 
 @contextmanager
@@ -118,25 +127,38 @@ def _pytorchs_errors(verb: str) -> Iterator[None]:
 
 
 def import_script(
-    script: ScriptObject, example_args: ExampleArgs, ignore_traced_shapes: bool = False
+    script: Script, example_args: ExampleArgs, ignore_traced_shapes: bool = False
 ) -> ModuleOp:
-    """The object graph of a TorchScript program; the methods with example arguments are exported."""
-    types = TypeImporter(ignore_traced_shapes)
-    return objects.import_object(script, example_args.types(), types)
+    """The object graph of a TorchScript program; the methods with example arguments are exported.
+
+    A function is one of its own, of the name that its example arguments have.
+    """
+    types, bounds = TypeImporter(ignore_traced_shapes), example_args.types()
+    if isinstance(script, ScriptObject):
+        return objects.import_object(script, bounds, types)
+    if len(bounds) != 1:
+        raise CaptureError("a function is one method, example arguments are given for several")
+    ((name, arguments),) = bounds.items()
+    return objects.import_function(script, name, arguments, types)
 
 
 def script_program(
-    script: ScriptObject, example_args: ExampleArgs, ignore_traced_shapes: bool = False
+    script: Script, example_args: ExampleArgs, ignore_traced_shapes: bool = False
 ) -> Program:
     """The functions of a TorchScript program, with global slots for what objects keep, and how ``forward`` is called.
 
     Without a method of this name it is the first that has example arguments.
     """
-    from torch2mlir.transforms.pipelines import TorchscriptModuleToTorchBackendPipeline
+    from torch2mlir.transforms import pipelines
 
     module = import_script(script, example_args, ignore_traced_shapes)
-    for each in TorchscriptModuleToTorchBackendPipeline.first:
-        each().apply(Context(), module)
+    first = (
+        pipelines.TorchscriptModuleToTorchBackendPipeline.first
+        if isinstance(script, ScriptObject)
+        else pipelines.TorchFunctionToTorchBackendPipeline.first
+    )
+    for each in first:
+        each().apply(make_context(), module)
     methods = list(example_args.methods)
     name = "forward" if "forward" in methods else methods[0]
     entry: FuncOp | None = None
@@ -148,7 +170,13 @@ def script_program(
                 entry = function
     if entry is None:
         raise CaptureError(f"the program has no function '{name}'")
-    signature = _signature(script.cpp_module._get_method(name), entry, example_args.methods[name])
+    if isinstance(script, ScriptObject):
+        schema = script.cpp_module._get_method(name).schema
+        names = [argument.name for argument in schema.arguments][1:]
+    else:
+        schema = script.schema
+        names = [argument.name for argument in schema.arguments]
+    signature = _signature(names, schema, entry)
     signature.ranges = ranges
     return Program(module, signature, name)
 
@@ -176,15 +204,14 @@ def _bind_symbols(function: FuncOp) -> dict[str, tuple[int, int]]:
     return {name: (0, _INT64_MAX) for name in names}
 
 
-def _signature(method: Any, entry: FuncOp, examples: tuple[Any, ...]) -> Signature:
+def _signature(names: Sequence[str], schema: Any, entry: FuncOp) -> Signature:
     """How a method is called from Python."""
-    names = [argument.name for argument in method.schema.arguments][1:]
     signature = Signature()
     for position, (name, argument) in enumerate(zip(names, entry.body.block.args, strict=True)):
         type = argument.type if isinstance(argument.type, t.ValueTensorType) else None
         signature.inputs.append(UserInput(name, position, type))
-    signature.in_spec = pytree.tree_structure(((*(0 for _ in examples),), {}))
-    (returned,) = method.schema.returns
+    signature.in_spec = pytree.tree_structure(((0,) * len(names), {}))
+    (returned,) = schema.returns
     template = _result_template(returned.type, signature.outputs)
     signature.out_spec = pytree.tree_structure(template)
     return signature

@@ -97,12 +97,11 @@ class ValueImporter:
     def _literal(self, tensor: torch.Tensor, name: str | None) -> SSAValue:
         if tensor.layout is not torch.strided:
             raise CaptureError(
-                f"tensors of layout {tensor.layout} are not supported", hint="call .to_dense() first"
+                f"tensors of layout {tensor.layout} are not supported",
+                hint="call .to_dense() first",
             )
         literal = constant_literal(tensor) if name is None else tensor_literal(tensor, name)
-        type = t.NonValueTensorType.of(
-            tuple(tensor.shape), dtypes.element_type(tensor.dtype)
-        )
+        type = t.NonValueTensorType.of(tuple(tensor.shape), dtypes.element_type(tensor.dtype))
         return self._added(
             core.NonValueTensorLiteralOp.create(
                 result_types=[type], properties=dict(literal.properties)
@@ -138,7 +137,9 @@ class ValueImporter:
         operands = [self.tensor(weight, _member(name, "weight"))]
         if bias is not None:
             operands.append(self.tensor(bias, _member(name, "bias")))
-        op = core.LinearParamsCreateOp.create(operands=operands, result_types=[t.LinearParamsType()])
+        op = core.LinearParamsCreateOp.create(
+            operands=operands, result_types=[t.LinearParamsType()]
+        )
         return self._added(op)
 
 
