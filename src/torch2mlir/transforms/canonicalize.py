@@ -30,6 +30,7 @@ from torch2mlir.transforms.folding.constants import constant, insert_before, put
 from torch2mlir.transforms.folding.containers import CONTAINER_FOLDS
 from torch2mlir.transforms.folding.local_lists import DICT_WRITERS, LIST_WRITERS, follow_lists
 from torch2mlir.transforms.folding.numbers import NUMBER_FOLDS
+from torch2mlir.transforms.folding.scalar_tensors import SCALAR_TENSOR_FOLDS
 from torch2mlir.transforms.folding.tensor_data import TENSOR_FOLDS
 from torch2mlir.transforms.folding.unroll import (
     MOST_UNROLLED,
@@ -168,7 +169,7 @@ _FOLDS.update(dict.fromkeys(_DROPOUTS, _dropout))
 _DETERMINED = CORE_OPS | SCALAR_OPS | {core.PrimListConstructOp.name}
 """Ops that give the same again for the same operands: what is not core may draw random numbers."""
 _FOLDED_NUMBERS = frozenset(PYTHON_OPS) | frozenset(TENSOR_FACTS) | _SIZES
-_SEVERAL = {**CONTAINER_FOLDS, **CAST_FOLDS, **NUMBER_FOLDS, **TENSOR_FOLDS}
+_SEVERAL = {**CONTAINER_FOLDS, **CAST_FOLDS, **NUMBER_FOLDS, **TENSOR_FOLDS, **SCALAR_TENSOR_FOLDS}
 
 
 def _twin(op: Operation, seen: dict[tuple[object, ...], Operation]) -> Operation | None:

@@ -65,6 +65,9 @@ _ALIAS_OPS = (
     core.PrimLoopConditionOp,
 )
 
+_ASK_FOR_IDENTITY = {"torch.aten.__is__", "torch.aten.__isnot__"}
+"""Ops that ask whether two values are one object, which is not a question about their contents."""
+
 _DROPOUTS = {f"torch.aten.{name}" for name in ("dropout", "feature_dropout", "alpha_dropout")}
 """Out of training they return their operand itself, although their schema does not say so."""
 
@@ -109,6 +112,9 @@ def effect(op: Operation) -> Effect:
     if isinstance(op, RegistryOp):
         if written(op):
             return Effect.WRITE
+        if op.name in _ASK_FOR_IDENTITY:
+            tensors = all(isinstance(o.type, t.NonValueTensorType) for o in op.operands)
+            return Effect.UNKNOWN if tensors else Effect.VALUE
         if op.name in _DROPOUTS:
             return Effect.VALUE if _flag(op.operands[2]) else Effect.ALIAS
         if not any(is_mutable(result.type) for result in op.results):

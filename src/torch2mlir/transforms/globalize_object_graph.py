@@ -213,11 +213,12 @@ class _Globalizer:
         """The module values of a function and the objects they are in this instance."""
         function = self.functions[instance.function]
         block = function.body.block
-        known = {block.args[index]: object for index, object in instance.objects}
+        known = dict[SSAValue, _Object]()
+        known.update((block.args[index], object) for index, object in instance.objects)
         for op in function.walk():
             if isinstance(op, GetAttrOp) and isinstance(op.result.type, t.NnModuleType):
                 receiver = known.get(op.receiver)
-                value = receiver and receiver.values.get(op.attr_name.data)
+                value = receiver.values.get(op.attr_name.data) if receiver else None
                 if value is None or value not in self.graph.objects:
                     raise _error(_USES, op, _USES_HINT)
                 known[op.result] = self.graph.objects[value]

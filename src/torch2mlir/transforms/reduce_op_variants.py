@@ -230,6 +230,25 @@ def _as_dtype(
     return builder.insert(cast).results[0]
 
 
+_IDENTITY = {"torch.aten.__is__": True, "torch.aten.__isnot__": False}
+
+
+def _reduce_identity(op: Operation, same: bool) -> None:
+    """Whether two names are of one tensor; values cannot tell any more."""
+    a, b = op.operands
+    if not isinstance(a.type, t.NonValueTensorType) or not isinstance(b.type, t.NonValueTensorType):
+        return
+    if a is b:
+        answer = same
+    elif all(isinstance(v.owner, core.CopyToNonValueTensorOp | core.LiteralOp) for v in (a, b)):
+        answer = not same
+    else:
+        return
+    new = constant(answer, t.bool_type, op.location)
+    op.parent.insert_op_before(new, op)  # type: ignore[union-attr]
+    _replace(op, [new.results[0]])
+
+
 def _reduce_shape_change(op: Operation) -> None:
     """``x.squeeze_()`` is a view that ``x`` is the name of from here on, where all that follows is in sight."""
     old, block = op.operands[0], op.parent
@@ -258,6 +277,9 @@ def reduce_op_variants(root: Operation) -> None:
             _reduce_literal(op)
             continue
         if not isinstance(op, RegistryOp):
+            continue
+        if op.name in _IDENTITY:
+            _reduce_identity(op, _IDENTITY[op.name])
             continue
         if op.name in SHAPE_CHANGES:
             _reduce_shape_change(op)

@@ -59,8 +59,9 @@ def _literal(op: Operation, values: Values) -> Sequence[SSAValue] | None:
     if not isinstance(dtype, (IntegerType, *FLOATS)):
         return None
     convert = float if isinstance(dtype, FLOATS) else bool if dtype == i1 else int
+    element: Any = t.signless(dtype)
     attribute = DenseIntOrFPElementsAttr.from_list(
-        TensorType(t.signless(dtype), shape),  # type: ignore[arg-type]
+        TensorType(element, shape),
         [int(convert(n)) if convert is bool else convert(n) for n in numbers],
     )
     literal = core.ValueTensorLiteralOp.create(
