@@ -17,8 +17,9 @@ from xdsl.parser import AttrParser, Parser
 from xdsl.utils.exceptions import ParseError as XdslParseError
 
 from torch2mlir.dialects import make_context
-from torch2mlir.dialects.torch.core import OperatorOp, build
+from torch2mlir.dialects.torch.core import ConstantNoneOp, OperatorOp, build
 from torch2mlir.dialects.torch.ops import registry_op
+from torch2mlir.dialects.torch.types import none_type
 from torch2mlir.dialects.weights import BufferSource, SourceAttr, WeightAttr
 from torch2mlir.errors import ParseError
 
@@ -96,10 +97,20 @@ class _Bits(AttrParser._TensorLiteralElement):
 
 
 def _as_registry_op(op: OperatorOp) -> None:
-    """``torch.operator "torch.aten.diff"`` is how the registry's ops are written that Torch-MLIR does not have."""
-    if op.parent is None or op.regions or registry_op(op.op_name) is None:
+    """``torch.operator "torch.aten.diff"`` is how the registry's ops are written that Torch-MLIR does not have.
+
+    There, arguments at the end may be left out that are None.
+    """
+    cls = registry_op(op.op_name)
+    if op.parent is None or op.regions or cls is None:
         return
-    named = build(op.op_name, op.operands, op.result_types, op.location)
+    operands = list(op.operands)
+    for argument in cls.schema.arguments[len(operands) :]:
+        if argument.default == "None":
+            none = ConstantNoneOp.create(result_types=[none_type], location=op.location)
+            op.parent.insert_op_before(none, op)
+            operands.append(none.results[0])
+    named = build(op.op_name, operands, op.result_types, op.location)
     op.parent.insert_op_before(named, op)
     for old, new in zip(op.results, named.results, strict=True):
         new.name_hint = old.name_hint

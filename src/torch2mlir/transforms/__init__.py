@@ -55,6 +55,12 @@ _LOCATIONS: dict[str, str] = {
     "torch-reify-dtype-calculations": (
         "torch2mlir.transforms.reify_dtype_calculations:ReifyDtypeCalculationsPass"
     ),
+    "torch-fuse-quantized-ops": (
+        "torch2mlir.transforms.fuse_quantized_ops:FuseQuantizedOpsPass"
+    ),
+    "torch-match-quantized-custom-ops": (
+        "torch2mlir.transforms.match_quantized_custom_ops:MatchQuantizedCustomOpsPass"
+    ),
     "torch-refine-types": "torch2mlir.transforms.refine_types:RefineTypesPass",
     "torch-run-time-positions": ("torch2mlir.transforms.run_time_positions:RunTimePositionsPass"),
     "torch-seed-random-ops": "torch2mlir.transforms.seed_random_ops:SeedRandomOpsPass",
