@@ -22,6 +22,7 @@ from torch2mlir.dialects.torch.lists import is_written
 from torch2mlir.dialects.torch.ops import RegistryOp
 from torch2mlir.dialects.torch.tensor_facts import DTYPE_NUMBERS
 from torch2mlir.transforms.effects import Effect, effect
+from torch2mlir.transforms.folding.casts import underived
 from torch2mlir.transforms.folding.constants import constant
 from torch2mlir.transforms.functional_variants import SHAPE_CHANGES, Variant, functional_variant
 
@@ -73,7 +74,10 @@ def _as_value(builder: Builder, value: SSAValue) -> SSAValue:
     owner = value.owner
     if not _has_tensors(type) or not isinstance(owner, Operation):
         return value
-    operands = [_as_value(builder, operand) for operand in owner.operands]
+    members = list(owner.operands)
+    if isinstance(owner, core.PrimListConstructOp):
+        members = [underived(member) for member in members]  # a list of optionals takes tensors
+    operands = [_as_value(builder, member) for member in members]
     if operands == list(owner.operands):
         return value
     result = value_type(type)
