@@ -23,6 +23,8 @@ from torch2mlir.transforms.fake import FakeWorld
 _EXAMPLES = (1, 2, 7, 64, 1031)
 """Sizes tried where a size is unknown: what the results have in common is what is known of them."""
 
+_NUMBERS: dict[Attribute, type] = {t.int_type: int, t.float_type: float, t.bool_type: bool}
+
 
 class Undetermined(Exception):
     """The operands' types say too little."""
@@ -58,7 +60,11 @@ class _LooseCall(Call):
                 return torch.empty(sizes, dtype=dtype, device="meta")
             if isinstance(leaf, Dim):
                 return size
+            if isinstance(leaf, Unknown) and leaf.value.type in _NUMBERS and only_numbers:
+                return _NUMBERS[leaf.value.type](size)
             raise Undetermined
+
+        only_numbers = not any(isinstance(leaf, SSAValue) for leaf in self.leaves)
 
         return [example(leaf) for leaf in self.leaves]
 
@@ -91,7 +97,10 @@ class MetaCalls:
         key = (op.name, call.key)
         if key not in self._results:
             whole = all(None not in type.sizes for type in tensors)  # type: ignore[attr-defined]
-            run = self._run if whole else self._by_example
+            takes_symbols = (
+                overload.namespace != "prim"
+            )  # its kernels turn symbols into their examples
+            run = self._run if whole and takes_symbols else self._by_example
             try:
                 self._results[key] = run(overload, call)
             except BackendContractError as error:

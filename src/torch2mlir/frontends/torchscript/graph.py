@@ -230,27 +230,11 @@ class GraphImporter:
         op = core.PrimTupleConstructOp.create(operands=operands, result_types=[type])
         self._finish(node, op)
 
-    def _list(self, node: Any) -> None:
-        (type,) = self._result_types(node)
-        operands = self._operands(node)
-        if isinstance(type, t.ListType):
-            operands = [
-                o
-                if isinstance(type.contained, t.AnyTensorType)
-                else self.adjusted(o, type.contained)
-                for o in operands
-            ]
-        op = core.PrimListConstructOp.create(operands=operands, result_types=[type])
-        self._finish(node, op)
-
     def _dict(self, node: Any) -> None:
-        (type,) = self._result_types(node)
         operands = self._operands(node)
-        keys, items = operands[::2], operands[1::2]
-        if isinstance(type, t.DictType):
-            keys = [self.adjusted(key, type.key) for key in keys]
-            items = [self.adjusted(item, type.value) for item in items]
-        op = core.PrimDictConstructOp.create(operands=[*keys, *items], result_types=[type])
+        op = core.PrimDictConstructOp.create(
+            operands=[*operands[::2], *operands[1::2]], result_types=self._result_types(node)
+        )
         self._finish(node, op)
 
     def _plain(self, op_class: type[Operation], node: Any) -> None:
@@ -268,8 +252,8 @@ _HANDLERS: dict[str, Callable[[GraphImporter, Any], None]] = {
     "prim::If": GraphImporter._if,
     "prim::Loop": GraphImporter._loop,
     "prim::TupleConstruct": GraphImporter._tuple,
-    "prim::ListConstruct": GraphImporter._list,
     "prim::DictConstruct": GraphImporter._dict,
+    "prim::ListConstruct": lambda self, node: self._plain(core.PrimListConstructOp, node),
     "prim::ListUnpack": lambda self, node: self._plain(core.PrimListUnpackOp, node),
     "prim::Print": lambda self, node: self._plain(object_graph.PrintOp, node),
     "prim::tolist": lambda self, node: self._plain(object_graph.ToListOp, node),

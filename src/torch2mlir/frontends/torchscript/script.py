@@ -62,7 +62,13 @@ def to_script(
             arguments = example_args.for_tracing(ignore_traced_shapes)
             return objects.script_object(_traced(model, arguments))
         if not isinstance(model, torch.nn.Module):
-            return torch.jit.script(model)  # type: ignore[no-any-return]
+            function = torch.jit.script(model)
+            if not isinstance(function, torch.jit.ScriptFunction):
+                raise CaptureError(
+                    f"a {type(model).__name__} is no function that can be scripted",
+                    hint="write it with def, or pass use_tracing=True",
+                )
+            return function
         with _exported(model, example_args.methods):
             return objects.script_object(torch.jit.script(model))
 
@@ -135,10 +141,14 @@ def import_script(
     """
     types, bounds = TypeImporter(ignore_traced_shapes), example_args.types()
     if isinstance(script, ScriptObject):
+        for method in bounds:
+            if script.cpp_module._has_method(method):
+                _refuse_writes(script.cpp_module._get_method(method).inlined_graph, method)
         return objects.import_object(script, bounds, types)
     if len(bounds) != 1:
         raise CaptureError("a function is one method, example arguments are given for several")
     ((name, arguments),) = bounds.items()
+    _refuse_writes(script.inlined_graph, name)
     return objects.import_function(script, name, arguments, types)
 
 
@@ -179,6 +189,25 @@ def script_program(
     signature = _signature(names, schema, entry)
     signature.ranges = ranges
     return Program(module, signature, name)
+
+
+def _refuse_writes(graph: Any, method: str) -> None:
+    """Refuses a program that writes to the tensors it is given: they are values, nobody would see it.
+
+    Raises:
+        CaptureError: it does.
+    """
+    graph = graph.copy()
+    torch._C._jit_pass_constant_propagation(graph)
+    torch._C._jit_pass_dce(graph)
+    writes = graph.alias_db()
+    for value in graph.inputs():
+        if value.type().kind() == "TensorType" and writes.has_writers(value):
+            raise CaptureError(
+                f"'{method}' writes to its argument '{value.debugName().partition('.')[0]}'",
+                hint="clone the argument and return the result, or compile without TorchScript: torch2mlir.compile "
+                "gives back what a model writes to",
+            )
 
 
 def _bind_symbols(function: FuncOp) -> dict[str, tuple[int, int]]:
