@@ -78,6 +78,7 @@ def test_wrong_passes(
         "not mlir at all",
         "func.func @f() { %0 = torch.aten.add.Tensor %x : !torch.int }",
         "func.func @f(%a: !torch.vtensor<[2,f32>) { return }",
+        'func.func @f() attributes {x = "a string without an end, and a long one at that} { return }',
     ],
 )
 def test_malformed_input(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,14 +7,17 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
 from xdsl.dialects.builtin import AnyFloat, DenseResourceAttr, ModuleOp, TensorType
 from xdsl.ir import Operation
-from xdsl.parser import AttrParser, Parser
+from xdsl.parser import AttrParser, Parser, ParserState
 from xdsl.utils.exceptions import ParseError as XdslParseError
+from xdsl.utils.lexer import Input
+from xdsl.utils.mlir_lexer import MLIRLexer
 
 from torch2mlir.dialects import make_context
 from torch2mlir.dialects.torch.core import ConstantNoneOp, OperatorOp, build
@@ -45,11 +48,18 @@ def parse_module(text: str, name: str = "<text>", context: Context | None = None
         raise ParseError(f"{name} is not valid MLIR: {error}") from error
 
 
+class _Lexer(MLIRLexer):
+    """A lexer that does not backtrack in strings: over one without an end, xDSL 0.74 takes exponential time."""
+
+    _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
+
+
 class MlirParser(Parser):
     """xDSL's parser with weights from the text's own resources."""
 
     def __init__(self, context: Context, text: str, name: str = "<unknown>") -> None:
-        super().__init__(context, text, name)
+        super().__init__(context, "", name)
+        self._parser_state = ParserState(_Lexer(Input(text, name)))
         self._blobs: dict[str, str] = {}
 
     def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
