@@ -37,18 +37,18 @@ CONFIGURATIONS = (
     Configuration("tosa", "iree", share=3),
 )
 
-SLOW_ENGINES = {"iree"}
-"""Engines whose compile costs 0.2 s and more; ``--full`` runs everything on them."""
+IN_ONE_MODE = {"iree", "reference"}
+"""Engines that run a case either statically or dynamically; ``--full`` runs both."""
 
 
 def modes_on(configuration: Configuration, name: str, full: bool) -> list[str]:
     """The modes of a dynamic program on a configuration.
 
-    Without ``full`` a slow engine gets one of the two, fixed by the program's name: half of the
-    programs are static, half dynamic.
+    Without ``full`` all engines but one get one of the two, fixed by the program's name: half of the programs are
+    static, half dynamic.
     """
     modes = ["static", "dynamic"]
-    if configuration.engine in SLOW_ENGINES and not full:
+    if configuration.engine in IN_ONE_MODE and not full:
         return [modes[zlib.crc32(name.encode()) % len(modes)]]
     return modes
 
