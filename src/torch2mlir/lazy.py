@@ -80,7 +80,7 @@ def device(
     lazy_device.initialize()
     _active.runtime = runtime
     try:
-        with runtime.recorder, _pytorch_step_marker():
+        with runtime.recorder, _pytorch_step_marker(), _printing():
             yield torch.device(lazy_device.LAZY)
             runtime.compute()
     finally:
@@ -111,6 +111,24 @@ def _pytorch_step_marker() -> Iterator[None]:
     finally:
         for name, function in saved.items():
             setattr(native, name, function)
+
+
+@contextmanager
+def _printing() -> Iterator[None]:
+    """While it lasts, a lazy tensor is computed before PyTorch prints it, which it does with dispatch modes off."""
+    original = torch._tensor_str._str
+
+    def printed(tensor: torch.Tensor, **options: Any) -> str:
+        runtime: LazyRuntime | None = getattr(_active, "runtime", None)
+        if runtime is not None and lazy_device.is_lazy(tensor):
+            runtime.compute()
+        return original(tensor, **options)
+
+    torch._tensor_str._str = printed
+    try:
+        yield
+    finally:
+        torch._tensor_str._str = original
 
 
 def _runtime() -> LazyRuntime:

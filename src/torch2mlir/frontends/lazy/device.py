@@ -102,12 +102,12 @@ _READS = {torch.ops.aten._local_scalar_dense, torch.ops.aten.item, torch.ops.ate
 
 @cache
 def _road(call: OpOverload) -> _Road:
+    if call in REWRITES:
+        return _Road.REWRITTEN
     if _ASKS_FOR_VALUE & set(call.tags):
         return _Road.PYTORCH
     if torch._C._dispatch_has_kernel_for_dispatch_key(call.name(), "Lazy"):
         return _Road.RECORDED
-    if call in REWRITES:
-        return _Road.REWRITTEN
     return _Road.PYTORCH if _composite_key(call) is None else _Road.COMPOSITE
 
 

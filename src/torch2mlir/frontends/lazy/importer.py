@@ -186,8 +186,8 @@ class _Import:
             self._bind(line.outputs, self._scaled(_SCALED[name], arguments))
             return
         target, args, kwargs = _overload(_value_variant(name), arguments)
-        if target is aten.native_batch_norm.default and args[5]:
-            self._batch_norm(line, args)
+        if target is aten.native_batch_norm.default:
+            (self._batch_norm if args[5] else self._batch_norm_of_statistics)(line, args)
         else:
             self._bind(line.outputs, self._add(target, args, kwargs))
 
@@ -204,6 +204,14 @@ class _Import:
         for name in statistics:
             if name in self.positions:
                 self.written[name] = self.positions[name]
+
+    def _batch_norm_of_statistics(self, line: TextNode, args: tuple[Any, ...]) -> None:
+        """Batch normalization in inference; the device promises statistics where PyTorch's CPU gives empty tensors."""
+        mean, variance, eps = args[3], args[4], args[7]
+        self._bind(line.outputs, self._add(aten.native_batch_norm.default, args, {}))
+        shifted = self._add(aten.add.Scalar, (variance, eps), {})
+        self.values[line.outputs[1]] = mean
+        self.values[line.outputs[2]] = self._add(aten.rsqrt.default, (shifted,), {})
 
     def _scaled(self, combine: OpOverload, arguments: Sequence[Any]) -> Node:
         """``addcmul`` or ``addcdiv`` with a factor of run time (Adam's step size), in calls that take tensors."""

@@ -1,4 +1,4 @@
-"""Calls the ``lazy`` device has no graph node for, in calls it has: the graph stays whole.
+"""Calls the ``lazy`` device has no graph node for (or a wrong one), in calls it has: the graph stays whole.
 
 Whatever is not here PyTorch runs on the CPU at once, which ends the graph and is counted.
 """
@@ -51,8 +51,19 @@ def _unbind(tensor: torch.Tensor, dim: int = 0) -> list[torch.Tensor]:
     ]
 
 
+def _pixel_shuffle(tensor: torch.Tensor, factor: int) -> torch.Tensor:
+    """Channels to pixels; the device's own way gives memory nobody has written."""
+    *batch, channels, height, width = tensor.shape
+    k, left = len(batch), channels // factor**2
+    parts = aten.view_copy.default(tensor, [*batch, left, factor, factor, height, width])
+    order = [*range(k), k, k + 3, k + 1, k + 4, k + 2]
+    moved = aten.clone.default(aten.permute_copy.default(parts, order))
+    return aten.view_copy.default(moved, [*batch, left, height * factor, width * factor])
+
+
 REWRITES: dict[OpOverload, Callable[..., Any]] = {
     aten.lerp.Scalar: _lerp,
+    aten.pixel_shuffle.default: _pixel_shuffle,
     aten.split_copy.Tensor: _split,
     aten.split_with_sizes_copy.default: _split_with_sizes,
     aten.unbind_copy.int: _unbind,

@@ -1,0 +1,215 @@
+"""The lazy device: when something is computed, what is written back, what is cached, what is said when it cannot be."""
+
+from __future__ import annotations
+
+import runpy
+from collections.abc import Iterator
+from copy import deepcopy
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+import torch2mlir
+from torch2mlir import lazy
+
+EXAMPLE = Path(__file__).parents[3] / "examples" / "lazy_training.py"
+
+
+@pytest.fixture
+def device() -> Iterator[torch.device]:
+    with lazy.device(engine="xla") as opened:
+        yield opened
+
+
+def assert_close(actual: torch.Tensor, expected: torch.Tensor) -> None:
+    torch.testing.assert_close(actual.cpu(), expected)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda y: y.cpu(),
+        lambda y: y.sum().item(),
+        lambda y: y.tolist(),
+        lambda y: str(y),
+        lambda y: y.to("cpu", torch.float64),
+        lambda y: bool((y > 0).any()),
+        lambda y: y.cpu().numpy(),
+        lambda _: lazy.mark_step(),
+        lambda _: torch._lazy.mark_step(),
+    ],
+    ids=[
+        "cpu",
+        "item",
+        "tolist",
+        "print",
+        "to",
+        "bool",
+        "numpy",
+        "mark_step",
+        "pytorch_mark_step",
+    ],
+)
+def test_a_value_that_is_asked_for_is_computed(ask, device: torch.device) -> None:  # type: ignore[no-untyped-def]
+    y = torch.ones(3, 4).to(device) * 2
+    assert lazy.metrics().captures == 0
+    ask(y)
+    assert lazy.metrics().captures >= 1
+    assert_close(y, torch.full((3, 4), 2.0))
+
+
+def test_everything_pending_is_one_graph(device: torch.device) -> None:
+    x = torch.randn(4)
+    shared = x.to(device).exp()
+    one, other = shared + 1, shared * 2
+    assert_close(one, x.exp() + 1)
+    assert_close(other, x.exp() * 2)
+    assert lazy.metrics().captures == 1
+
+
+def test_writes_through_views_are_seen(device: torch.device) -> None:
+    x = torch.zeros(3, 4)
+    y = x.to(device)
+    for tensor in (x, y):
+        tensor[1].add_(1)
+        tensor.t()[2].mul_(5)
+        tensor.view(-1)[0] = 7
+    row = y[1]
+    assert_close(y, x)
+    y.add_(1)
+    assert_close(row, x[1] + 1)
+    assert_close(y, x + 1)
+
+
+def test_batch_normalization_updates_its_statistics(device: torch.device) -> None:
+    eager = nn.BatchNorm1d(4)
+    model = deepcopy(eager).to(device)
+    for seed in range(3):
+        x = torch.randn(8, 4, generator=torch.Generator().manual_seed(seed))
+        assert_close(model(x.to(device)), eager(x))
+    for name, buffer in model.named_buffers():
+        assert_close(buffer, dict(eager.named_buffers())[name])
+    assert_close(model.eval()(x.to(device)), eager.eval()(x))
+
+
+def test_tied_weights_are_updated_together(device: torch.device) -> None:
+    class Tied(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.one = nn.Linear(4, 4, bias=False)
+            self.other = nn.Linear(4, 4, bias=False)
+            self.other.weight = self.one.weight
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.other(self.one(x))
+
+    eager = Tied()
+    model = deepcopy(eager).to(device)
+    model.other.weight = model.one.weight  # PyTorch's move to the device has made two of them
+    x = torch.randn(2, 4)
+    for instance, argument in ((eager, x), (model, x.to(device))):
+        update = torch.optim.SGD(instance.parameters(), lr=0.1)
+        instance(argument).square().sum().backward()
+        update.step()
+    assert_close(model.one.weight.detach(), eager.one.weight.detach())
+
+
+def test_random_numbers_are_drawn_once_and_repeat_with_the_seed(device: torch.device) -> None:
+    def draw() -> torch.Tensor:
+        torch.manual_seed(3)
+        noise = torch.rand(1000, device=device)
+        halves, twice = noise * 2, noise * 4
+        lazy.mark_step()
+        assert_close(halves * 2, twice.cpu())
+        return noise.cpu()
+
+    first = draw()
+    assert 0.45 < first.mean() < 0.55
+    assert_close(draw(), first)
+
+
+def test_a_number_that_changes_is_no_new_graph(device: torch.device) -> None:
+    x = torch.randn(4)
+    for factor in (0.25, 0.5, 0.75):
+        assert_close(x.to(device) * factor + 0.1, x * factor + 0.1)
+    assert (lazy.metrics().cache_misses, lazy.metrics().cache_hits) == (1, 2)
+
+
+def test_a_size_that_changes_is_a_new_graph(device: torch.device) -> None:
+    for count in (2, 3, 2):
+        assert_close(torch.ones(count).to(device) + 1, torch.full((count,), 2.0))
+        assert_close(torch.arange(count, device=device), torch.arange(count))
+    assert lazy.metrics().cache_misses == 4
+    assert lazy.metrics().cache_hits == 2
+
+
+def test_what_pytorch_runs_itself_is_counted(device: torch.device) -> None:
+    x = torch.randn(4)
+    y = torch.where(x.to(device) > 0, x.to(device), 2.0) + 1
+    assert_close(y, torch.where(x > 0, x, 2.0) + 1)
+    assert lazy.metrics().fallbacks == {"aten::where": 1}
+    assert "run by PyTorch: aten::where x1" in str(lazy.metrics())
+    lazy.reset_metrics()
+    assert lazy.metrics() == lazy.Metrics()
+
+
+def test_the_captured_computation_can_be_read(device: torch.device) -> None:
+    y = torch.ones(2, 3).to(device).tanh()
+    raw = str(lazy.get_mlir(y))
+    assert "torch.aten.tanh" in raw and "!torch.vtensor<[2,3],f32>" in raw
+    assert "stablehlo.tanh" in str(lazy.get_mlir([y], "stablehlo"))
+    lazy.mark_step()
+    last = lazy.last_computation()
+    assert str(last) == raw
+    assert "aten::tanh" in last.graph and "stablehlo.tanh" in last.text()
+
+
+@pytest.mark.parametrize(
+    ("engine", "output_type"), [("reference", "linalg-on-tensors"), ("iree", "tosa")]
+)
+def test_other_engines_and_dialects(engine: str, output_type: str) -> None:
+    x = torch.randn(3, 4)
+    with lazy.device(engine=engine, output_type=output_type) as device:
+        y = (x.to(device) @ x.t().to(device)).relu()
+    assert_close(y, (x @ x.t()).relu())  # computed when the context closed
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "adam"])
+def test_a_training_loop_matches_eager_and_compiles_twice(
+    optimizer: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    example = runpy.run_path(str(EXAMPLE))
+    assert example["main"](["--optimizer", optimizer, "--steps", "50"]) == 0
+    assert "captures 50: 48 cache hits, 2 misses" in capsys.readouterr().out
+    assert lazy.metrics().fallbacks == {}
+
+
+def test_errors_say_what_to_do(device: torch.device) -> None:
+    with pytest.raises(torch2mlir.InputError, match="tensor on cpu"):
+        lazy.get_mlir(torch.ones(2))
+    with pytest.raises(torch2mlir.InputError, match="no computation is pending"):
+        lazy.get_mlir(torch.ones(2).to(device))
+    with (
+        pytest.raises(torch2mlir.Torch2MLIRError, match="open in this thread already"),
+        lazy.device(),
+    ):
+        pass
+    with pytest.raises(torch2mlir.CaptureError, match="nothing has been computed"):
+        lazy.last_computation()
+
+
+def test_errors_outside_of_the_context() -> None:
+    with pytest.raises(torch2mlir.Torch2MLIRError, match="not open in this thread"):
+        lazy.mark_step()
+    with (
+        pytest.raises(torch2mlir.Torch2MLIRError, match="cannot be run"),
+        lazy.device(output_type="torch"),
+    ):
+        pass
+    with (
+        pytest.raises(torch2mlir.EngineError, match="does not take"),
+        lazy.device(engine="xla", output_type="tosa"),
+    ):
+        pass
