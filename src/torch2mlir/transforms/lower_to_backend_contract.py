@@ -160,7 +160,7 @@ class LowerToBackendContractPass(ModulePass):
         scripted = not is_value_program(op)
         if scripted:
             self._simplify(ctx, op)
-        self._lower(ctx, op)
+        self._lower(ctx, op, scripted)
         if scripted:
             self._simplify(ctx, op)  # what decompositions compute from sizes
             verify_backend_contract(op)
@@ -181,7 +181,7 @@ class LowerToBackendContractPass(ModulePass):
                 return
             before = after
 
-    def _lower(self, ctx: Context, op: ModuleOp) -> None:
+    def _lower(self, ctx: Context, op: ModuleOp, scripted: bool) -> None:
         from torch2mlir.transforms.decompose_complex_ops import DecomposeComplexOpsPass
         from torch2mlir.transforms.refine_types import RefineTypesPass
         from torch2mlir.transforms.run_time_positions import RunTimePositionsPass
@@ -192,10 +192,8 @@ class LowerToBackendContractPass(ModulePass):
         RunTimePositionsPass().apply(ctx, op)
         CanonicalizePass().apply(ctx, op)
         if self.decompose:
-            if not is_value_program(op):
-                verify_backend_contract(
-                    op
-                )  # says what is left before a decomposition stumbles over it
+            if scripted:  # says what is left before a decomposition stumbles over it
+                verify_backend_contract(op)
             DecomposeComplexOpsPass(self.backend_legal_ops).apply(ctx, op)
             SeedRandomOpsPass(self.backend_legal_ops).apply(ctx, op)
             CanonicalizePass().apply(ctx, op)
