@@ -87,18 +87,6 @@ XFAILS: list[ExpectedFailure] = [
         excepting="round_f64 view_f64 full_f64 to_f64",
     ),
     ExpectedFailure(
-        "IREE's canonicalization of scf.while loses results where two initial values are the same",
-        EngineError,
-        "linalg-iree-*",
-        "legendre_of_any_degree",
-    ),
-    ExpectedFailure(
-        "IREE's canonicalization of scf.while loses a result of this loop",
-        EngineError,
-        "tosa-iree-static",
-        "exponential_of_matrices",
-    ),
-    ExpectedFailure(
         "IREE does not distribute the transposed matrix product of a Jacobi rotation as it must for LLVM",
         EngineError,
         "tosa-iree-static",

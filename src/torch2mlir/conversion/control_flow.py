@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import i1
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from torch2mlir.conversion.lowering import Lowering, ResultType, Scalar, Tensor
 from torch2mlir.conversion.promotion import si64
@@ -33,6 +33,7 @@ class Loop:
     Attributes:
         trips: how often it runs at most; None without a limit.
         condition: whether it runs at all; None if only ``trips`` ends it.
+        counts: whether an iteration reads its number.
         initial: the carried values at the beginning.
         step: emits an iteration, from its number and the carried values to whether to go on and the next values.
         apply: emits an op of the contract on rank-0 tensors, by name.
@@ -40,9 +41,15 @@ class Loop:
 
     trips: int | Dim | Scalar | None
     condition: Tensor | None
+    counts: bool
     initial: list[SSAValue]
     step: Callable[[Scalar, Sequence[SSAValue]], list[SSAValue]]
     apply: Callable[..., Tensor] = field(repr=False)
+
+    @property
+    def counted(self) -> bool:
+        """Whether the loop carries the number of its iteration."""
+        return self.counts or self.trips is not None
 
 
 @dataclass
@@ -56,13 +63,14 @@ class While:
 
 def as_while(lower: Lowering, loop: Loop) -> While:
     """A loop for targets that have no other; the first ``len(initial) - len(loop.initial)`` values are its own."""
-    counter = lower.splat(0, (), si64).value
+    zero = lower.splat(0, (), si64).value
     flag = [] if loop.condition is None else [loop.condition.value]
-    own = 1 + len(flag)
+    counter = [zero] if loop.counted else []
+    own = len(flag) + len(counter)
 
     def holds(*values: SSAValue) -> list[SSAValue]:
-        number = Tensor(values[0], (), si64)
-        going = Tensor(values[1], (), i1) if flag else None
+        number = Tensor(values[0] if counter else zero, (), si64)
+        going = Tensor(values[own - 1], (), i1) if flag else None
         if loop.trips is not None:
             limit = lower.splat(loop.trips, (), si64)
             left = loop.apply("torch.aten.lt.Tensor", i1, number, limit)
@@ -70,12 +78,46 @@ def as_while(lower: Lowering, loop: Loop) -> While:
         return [going.value] if going else [lower.splat(True, (), i1).value]
 
     def step(*values: SSAValue) -> list[SSAValue]:
-        number = Tensor(values[0], (), si64)
+        number = Tensor(values[0] if counter else zero, (), si64)
         go_on, *results = loop.step(Scalar(number.value, si64), values[own:])
-        following = loop.apply("torch.aten.add.Tensor", si64, number, lower.splat(1, (), si64), 1)
-        return [following.value, *([go_on] if flag else []), *results]
+        own_values = []
+        if flag:  # IREE fails where MLIR drops a carried value because the body does not read it
+            flags = [Tensor(value, (), i1) for value in (values[own - 1], go_on)]
+            own_values.append(loop.apply("torch.aten.logical_and", i1, *flags).value)
+        if counter:
+            one = lower.splat(1, (), si64)
+            following = loop.apply("torch.aten.add.Tensor", si64, number, one, 1)
+            own_values.insert(0, following.value)
+        return [*own_values, *results]
 
-    return While([counter, *flag, *loop.initial], holds, step)
+    return While([*counter, *flag, *loop.initial], holds, step)
+
+
+def lower_while(
+    lower: Lowering, loop: Loop, op_class: type[Operation], terminator: type[Operation]
+) -> Sequence[SSAValue]:
+    """A loop by a target's only one, which has a region for its condition and one for its body."""
+    carried = as_while(lower, loop)
+    types = [value.type for value in carried.initial]
+    regions = [
+        Region(region_block(lower, types, build, terminator))
+        for build in (carried.holds, carried.step)
+    ]
+    op = lower.emit(op_class, carried.initial, types, regions=regions)
+    return op.results[len(types) - len(loop.initial) :]
+
+
+def lower_branch(
+    lower: Lowering,
+    condition: SSAValue,
+    types: Sequence[Attribute],
+    builds: Sequence[Build],
+    ops: tuple[type[Operation], type[Operation]],
+) -> Sequence[SSAValue]:
+    """A branch by a target's op with a region for true and one for false; ``ops`` are it and its terminator."""
+    op_class, terminator = ops
+    regions = [Region(region_block(lower, [], build, terminator)) for build in builds]
+    return lower.emit(op_class, [condition], types, regions=regions).results
 
 
 def region_block(
@@ -131,6 +173,7 @@ def convert_loop(conversion: FunctionConversion, op: core.PrimLoopOp) -> None:
     loop = Loop(
         None if isinstance(limit, int) and limit >= MOST_TRIPS else limit,
         None if always else _as_flag(conversion.lower, conversion.operand(condition)),
+        block.args[0].first_use is not None,
         [conversion.result(value) for value in initial],
         step,
         _applier(conversion),

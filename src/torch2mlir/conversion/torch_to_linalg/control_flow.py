@@ -8,7 +8,7 @@ from xdsl.dialects import cf, scf, tensor
 from xdsl.dialects.builtin import TensorType, i1, i64
 from xdsl.ir import Attribute, Region, SSAValue
 
-from torch2mlir.conversion.control_flow import Build, Loop, as_while, region_block
+from torch2mlir.conversion.control_flow import Build, Loop, as_while, lower_branch, region_block
 from torch2mlir.conversion.lowering import Scalar, Tensor
 from torch2mlir.conversion.promotion import si64
 from torch2mlir.conversion.torch_to_linalg.lowering import LinalgLowering, lowers
@@ -26,8 +26,7 @@ def branch(
 ) -> Sequence[SSAValue]:
     """One of two regions."""
     flag = lower.scalars.extract(condition, []).value
-    regions = [Region(region_block(lower, [], build, scf.YieldOp)) for build in (on_true, on_false)]
-    return lower.emit(scf.IfOp, [flag], types, regions=regions).results
+    return lower_branch(lower, flag, types, [on_true, on_false], (scf.IfOp, scf.YieldOp))
 
 
 @lowers("prim.Loop")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.ir import Attribute, SSAValue
 
-from torch2mlir.conversion.control_flow import Build, Loop, as_while, region_block
+from torch2mlir.conversion.control_flow import Build, Loop, lower_branch, lower_while
 from torch2mlir.conversion.lowering import Tensor
 from torch2mlir.conversion.torch_to_stablehlo.lowering import StablehloLowering, lowers
 from torch2mlir.dialects import stablehlo as hlo
@@ -21,20 +21,11 @@ def branch(
     on_false: Build,
 ) -> Sequence[SSAValue]:
     """One of two regions."""
-    regions = [
-        Region(region_block(lower, [], build, hlo.ReturnOp)) for build in (on_true, on_false)
-    ]
-    return lower.emit(hlo.IfOp, [condition.value], types, regions=regions).results
+    ops = (hlo.IfOp, hlo.ReturnOp)
+    return lower_branch(lower, condition.value, types, [on_true, on_false], ops)
 
 
 @lowers("prim.Loop")
 def loop(lower: StablehloLowering, loop: Loop) -> Sequence[SSAValue]:
-    """StableHLO has one kind of loop; it carries the iteration's number."""
-    carried = as_while(lower, loop)
-    types = [value.type for value in carried.initial]
-    regions = [
-        Region(region_block(lower, types, build, hlo.ReturnOp))
-        for build in (carried.holds, carried.step)
-    ]
-    op = lower.emit(hlo.WhileOp, carried.initial, types, regions=regions)
-    return op.results[len(types) - len(loop.initial) :]
+    """StableHLO has one kind of loop; its condition is a region."""
+    return lower_while(lower, loop, hlo.WhileOp, hlo.ReturnOp)

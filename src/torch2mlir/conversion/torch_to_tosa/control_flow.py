@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.ir import Attribute, SSAValue
 
-from torch2mlir.conversion.control_flow import Build, Loop, as_while, region_block
+from torch2mlir.conversion.control_flow import Build, Loop, lower_branch, lower_while
 from torch2mlir.conversion.lowering import Tensor
 from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering, lowers
 from torch2mlir.dialects import tosa
@@ -21,20 +21,11 @@ def branch(
     on_false: Build,
 ) -> Sequence[SSAValue]:
     """One of two regions."""
-    regions = [
-        Region(region_block(lower, [], build, tosa.YieldOp)) for build in (on_true, on_false)
-    ]
-    return lower.emit(tosa.CondIfOp, [condition.value], types, regions=regions).results
+    ops = (tosa.CondIfOp, tosa.YieldOp)
+    return lower_branch(lower, condition.value, types, [on_true, on_false], ops)
 
 
 @lowers("prim.Loop")
 def loop(lower: TosaLowering, loop: Loop) -> Sequence[SSAValue]:
-    """TOSA has one kind of loop; it carries the iteration's number."""
-    carried = as_while(lower, loop)
-    types = [value.type for value in carried.initial]
-    regions = [
-        Region(region_block(lower, types, build, tosa.YieldOp))
-        for build in (carried.holds, carried.step)
-    ]
-    op = lower.emit(tosa.WhileLoopOp, carried.initial, types, regions=regions)
-    return op.results[len(types) - len(loop.initial) :]
+    """TOSA has one kind of loop; its condition is a region."""
+    return lower_while(lower, loop, tosa.WhileLoopOp, tosa.YieldOp)
