@@ -55,11 +55,47 @@ _LOCATIONS: dict[str, str] = {
     "torch-reify-dtype-calculations": (
         "torch2mlir.transforms.reify_dtype_calculations:ReifyDtypeCalculationsPass"
     ),
-    "torch-fuse-quantized-ops": (
-        "torch2mlir.transforms.fuse_quantized_ops:FuseQuantizedOpsPass"
-    ),
+    "torch-fuse-quantized-ops": ("torch2mlir.transforms.fuse_quantized_ops:FuseQuantizedOpsPass"),
     "torch-match-quantized-custom-ops": (
         "torch2mlir.transforms.match_quantized_custom_ops:MatchQuantizedCustomOpsPass"
+    ),
+    "torch-scalarize-shapes": ("torch2mlir.transforms.scalarize_shapes:ScalarizeShapesPass"),
+    "torch-func-backend-type-conversion": (
+        "torch2mlir.transforms.replaced_passes:FuncBackendTypeConversionPass"
+    ),
+    "torch-func-backend-type-conversion-for-stablehlo": (
+        "torch2mlir.transforms.replaced_passes:FuncBackendTypeConversionForStablehloPass"
+    ),
+    "torch-finalizing-backend-type-conversion": (
+        "torch2mlir.transforms.replaced_passes:FinalizingBackendTypeConversionPass"
+    ),
+    "torch-finalizing-backend-type-conversion-for-stablehlo": (
+        "torch2mlir.transforms.replaced_passes:FinalizingBackendTypeConversionForStablehloPass"
+    ),
+    "convert-torch-to-arith": ("torch2mlir.transforms.replaced_passes:ConvertTorchToArithPass"),
+    "convert-torch-to-scf": ("torch2mlir.transforms.replaced_passes:ConvertTorchToScfPass"),
+    "convert-torch-to-tensor": ("torch2mlir.transforms.replaced_passes:ConvertTorchToTensorPass"),
+    "convert-torch-to-tmtensor": (
+        "torch2mlir.transforms.replaced_passes:ConvertTorchToTmtensorPass"
+    ),
+    "convert-torch-conversion-to-mlprogram": (
+        "torch2mlir.transforms.replaced_passes:ConvertTorchConversionToMlprogramPass"
+    ),
+    "torch-restructure-non-constant-axes": (
+        "torch2mlir.transforms.replaced_passes:RestructureNonConstantAxesPass"
+    ),
+    "torch-unpack-quant-tensor": ("torch2mlir.transforms.replaced_passes:UnpackQuantTensorPass"),
+    "torch-convert-custom-quant-op": (
+        "torch2mlir.transforms.replaced_passes:ConvertCustomQuantOpPass"
+    ),
+    "torch-verify-linalg-on-tensors-backend-contract": (
+        "torch2mlir.transforms.verify_dialect_contract:VerifyLinalgOnTensorsBackendContractPass"
+    ),
+    "torch-verify-stablehlo-backend-contract": (
+        "torch2mlir.transforms.verify_dialect_contract:VerifyStablehloBackendContractPass"
+    ),
+    "torch-verify-tosa-backend-contract": (
+        "torch2mlir.transforms.verify_dialect_contract:VerifyTosaBackendContractPass"
     ),
     "torch-refine-types": "torch2mlir.transforms.refine_types:RefineTypesPass",
     "torch-run-time-positions": ("torch2mlir.transforms.run_time_positions:RunTimePositionsPass"),
