@@ -65,7 +65,7 @@ def train(model: nn.Module, steps: int, optimizer: str, device: torch.device) ->
 
 def main(arguments: list[str] | None = None) -> int:
     """Trains both ways; the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--steps", type=int, default=50)
     parser.add_argument("--optimizer", choices=sorted(OPTIMIZERS), default="sgd")
     parser.add_argument("--engine", default="xla")

@@ -124,7 +124,7 @@ def _printing() -> Iterator[None]:
             runtime.compute()
         return original(tensor, **options)
 
-    torch._tensor_str._str = printed
+    torch._tensor_str._str = printed  # type: ignore[assignment]
     try:
         yield
     finally:

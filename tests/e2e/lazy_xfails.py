@@ -18,6 +18,7 @@ _REASONS = {
     "PyTorch's functionalization makes a functional tensor of a functional one": (
         "quantize_dynamically_symmetric"
     ),
+    "PyTorch's lazy device asks a kernel that has no float16 for the shape of a range": "arange_f16",
     "PyTorch has no derivative of std on the lazy device, and says so in a warning": (
         "moments_backward"
     ),

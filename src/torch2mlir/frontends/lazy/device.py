@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from functools import cache
-from typing import Any
+from functools import cache, partial
+from typing import Any, cast
 
 import torch
 import torch._lazy
@@ -219,7 +219,7 @@ class Recorder(TorchDispatchMode):
             with self:
                 if road is _Road.REWRITTEN:
                     return REWRITES[func](*args, **kwargs)
-                return func._op_dk(_composite_key(func), *args, **kwargs)
+                return func._op_dk(cast(DispatchKey, _composite_key(func)), *args, **kwargs)
         finally:
             self._depth -= 1
 
@@ -233,9 +233,10 @@ class Recorder(TorchDispatchMode):
             if is_lazy(leaf):
                 tensor = _unwrapped(leaf)
                 key = id(tensor)
-                self._pending[key] = weakref.ref(
-                    tensor, lambda _, key=key: self._pending.pop(key, None)
-                )
+                self._pending[key] = weakref.ref(tensor, partial(self._forget, key))
+
+    def _forget(self, key: int, _: weakref.ref[torch.Tensor]) -> None:
+        self._pending.pop(key, None)
 
 
 def _leaves_device(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:

@@ -225,7 +225,7 @@ class _Import:
         """A number that must be known to know a shape."""
         if isinstance(value, Node):
             if value.target is aten._local_scalar_dense.default:
-                position = self.positions[value.args[0].name]  # type: ignore[union-attr]
+                position = self.positions[str(value.args[0])]
                 return self.fixed.setdefault(position, self.parameters[position].item())
             raise CaptureError("a size of the lazy graph is computed by the graph itself")
         return value
