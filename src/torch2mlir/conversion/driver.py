@@ -89,6 +89,13 @@ class FunctionConversion:
         if isinstance(type, t.ValueTensorType):
             result = self._type(type)
             return self.lower.tensor_type(result.sizes, result.dtype)
+        if type not in DTYPES:
+            raise BackendContractError(
+                f"{type} is neither a value tensor nor a number",
+                op=self.lower.op_name or None,
+                location=describe(self.lower.location),
+                hint="run torch-lower-to-backend-contract first",
+            )
         return self.lower.scalar_type(type)
 
     def _type(self, type: Attribute) -> ResultType:

@@ -153,7 +153,10 @@ class ConstantNumberOp(ConstantOp):
 
     @property
     def value(self) -> int | float:
-        return self.properties["value"].value.data  # type: ignore[attr-defined]
+        held = (
+            self.properties.get("value") or self.attributes["value"]
+        )  # older texts have no properties
+        return held.value.data  # type: ignore[attr-defined]
 
 
 class ConstantNoneOp(ConstantOp):

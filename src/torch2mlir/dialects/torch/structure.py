@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import UnionType
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, StringAttr
@@ -21,10 +22,10 @@ class Structure(NamedTuple):
     operands: int | None = 0
     results: int | None = 0
     regions: int | None = 0
-    attributes: dict[str, type[Attribute]] = {}
+    attributes: dict[str, type[Attribute] | UnionType] = {}
 
 
-def constant(kind: type[Attribute]) -> Structure:
+def constant(kind: type[Attribute] | UnionType) -> Structure:
     """A constant whose ``value`` is of a class."""
     return Structure(0, 1, 0, {"value": kind})
 
@@ -38,7 +39,7 @@ STRUCTURES: dict[str, Structure] = {
     "torch.constant.float": constant(FloatAttr),
     "torch.constant.str": constant(StringAttr),
     "torch.constant.device": constant(StringAttr),
-    "torch.constant.number": constant(Attribute),
+    "torch.constant.number": constant(IntegerAttr | FloatAttr),
     "torch.constant.none": Structure(0, 1),
     "torch.symbolic_int": Structure(0, 1),
     "torch.prim.If": Structure(1, ANY, 2),
@@ -83,9 +84,7 @@ def check_structure(op: Operation) -> None:
         value = op.properties.get(name, op.attributes.get(name))
         if not isinstance(value, kind):
             found = "none" if value is None else str(value)
-            raise VerifyException(
-                f"requires the attribute '{name}' ({kind.__name__}), but has {found}"
-            )
+            raise VerifyException(f"requires the attribute '{name}' , but has {found}")
     if (check := _CHECKS.get(op.name)) is not None:
         check(op)
 
