@@ -274,9 +274,30 @@ def _reduce_shape_change(op: Operation) -> None:
     _replace(op, [view.results[0]])
 
 
+def _takes_tensors(op: Operation) -> bool:
+    return any(_has_tensors(operand.type) for operand in op.operands)
+
+
+def _is_functional(name: str) -> bool:
+    """Whether an op of a library of the user's says in its schema that it writes and shares nothing."""
+    try:
+        from torch2mlir.transforms.decompositions import find_overload
+    except ModuleNotFoundError:  # without PyTorch nobody knows the op
+        return False
+    overload = find_overload(name)
+    if overload is None:
+        return False
+    schema = overload._schema
+    return all(value.alias_info is None for value in (*schema.arguments, *schema.returns))
+
+
 def reduce_op_variants(root: Operation) -> None:
     """Rewrites the ops inside an op."""
     for op in list(root.walk()):
+        if isinstance(op, core.OperatorOp) and _takes_tensors(op):
+            if _is_functional(op.op_name):
+                _reduce_value_op(op)
+            continue
         if isinstance(op, core.NonValueTensorLiteralOp):
             _reduce_literal(op)
             continue
