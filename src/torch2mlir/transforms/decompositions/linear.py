@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from string import ascii_lowercase
 from typing import Any
 
 import torch
@@ -22,14 +23,26 @@ def _trilinear(
     sumdim: Any,
     unroll_dim: int = 1,
 ) -> Any:
-    """The product of three tensors broadcast along the given new dimensions, summed."""
-    factors = []
-    for factor, new in ((a, expand1), (b, expand2), (c, expand3)):
-        for dim in sorted(new):
-            factor = factor.unsqueeze(dim)
-        factors.append(factor)
-    product = factors[0] * factors[1] * factors[2]
-    return product.sum(list(sumdim)) if sumdim else product
+    """The product of three tensors broadcast along the given new dimensions, summed.
+
+    What the third has no part in is summed first, by a product of matrices.
+    """
+    names = ascii_lowercase[: a.dim() + len(expand1)]
+    early = set(sumdim) & set(expand3)
+    absent = set(expand1) & set(expand2)
+    left, right, joint = (
+        "".join(name for dim, name in enumerate(names) if dim not in without)
+        for without in (expand1, expand2, early | absent)
+    )
+    product = torch.einsum(f"{left},{right}->{joint}", a, b)
+    later = [dim for dim in range(len(names)) if dim not in early]
+    for place, dim in enumerate(later):
+        if dim in absent:
+            product = product.unsqueeze(place)
+        if dim in expand3:
+            c = c.unsqueeze(place)
+    late = [place for place, dim in enumerate(later) if dim in sumdim]
+    return (product * c).sum(late) if late else product * c
 
 
 @decomposes(aten.addbmm.default)
