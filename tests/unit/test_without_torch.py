@@ -112,7 +112,9 @@ def test_every_pass_runs_or_says_what_is_missing(tmp_path: Path) -> None:
     for report in done.stderr.split("PASS ")[1:]:
         errors = report.partition("\n")[2]
         assert "ModuleNotFoundError" not in errors, report
-        assert not errors or "PyTorch is not installed" in errors or "nn_module" in errors, report
+        verifies = "contract" in report and "is left" in errors  # nothing has been converted
+        known = verifies or "PyTorch is not installed" in errors or "nn_module" in errors
+        assert not errors or known, report
 
 
 def test_what_needs_pytorch_says_so() -> None:
