@@ -12,7 +12,7 @@
 // CHECK-NOT: torch.global_slot
 
 // CORE-LABEL: func.func @forward
-// CORE-NOT: torch.aten.linear
+// CORE: torch.aten.linear
 // CORE: torch.aten.relu
 
 // LINALG-LABEL: func.func @forward(%{{.*}}: tensor<2x3xf32>) -> tensor<2x2xf32>

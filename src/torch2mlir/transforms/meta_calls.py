@@ -7,9 +7,10 @@ from typing import Any
 
 import torch
 from torch.utils import _pytree as pytree
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from torch2mlir.dialects.locations import describe
+from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim
 from torch2mlir.dialects.torch.ops import RegistryOp
@@ -18,6 +19,7 @@ from torch2mlir.errors import BackendContractError
 from torch2mlir.frontends import dtypes
 from torch2mlir.transforms.decompose_complex_ops import Call
 from torch2mlir.transforms.decompositions import find_overload
+from torch2mlir.transforms.decompositions.own_ops import schema_of_overload
 from torch2mlir.transforms.fake import FakeWorld
 
 _EXAMPLES = (1, 2, 7, 64, 1031)
@@ -80,21 +82,25 @@ class MetaCalls:
         self.world = world
         self._results: dict[Hashable, list[Attribute | None]] = {}
 
-    def result_types(self, op: RegistryOp, values: Values) -> Sequence[Attribute | None]:
+    def result_types(self, op: Operation, values: Values) -> Sequence[Attribute | None]:
         """The types of an op's results, those in lists one by one; None for what is not a tensor.
 
         Raises:
             Undetermined: the operands' types say too little.
             BackendContractError: PyTorch rejects the operands.
         """
-        overload = find_overload(op.name)
-        if overload is None or op.schema.is_variadic:
+        name = op.op_name if isinstance(op, core.OperatorOp) else op.name
+        overload = find_overload(name)
+        if overload is None:
             raise Undetermined
-        call = _LooseCall.of(op, op.schema, values)
+        schema = op.schema if isinstance(op, RegistryOp) else schema_of_overload(overload)
+        if schema.is_variadic:
+            raise Undetermined
+        call = _LooseCall.of(op, schema, values)
         tensors = [leaf.type for leaf in call.leaves if isinstance(leaf, SSAValue)]
         if not all(_has_rank_and_dtype(type) for type in tensors):
             raise Undetermined
-        key = (op.name, call.key)
+        key = (name, call.key)
         if key not in self._results:
             whole = all(None not in type.sizes for type in tensors)  # type: ignore[attr-defined]
             takes_symbols = (
@@ -104,7 +110,7 @@ class MetaCalls:
             try:
                 self._results[key] = run(overload, call)
             except BackendContractError as error:
-                error.op = error.op or op.name
+                error.op = error.op or name
                 error.location = error.location or describe(op.location)
                 raise
         return self._results[key]

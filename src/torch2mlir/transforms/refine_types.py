@@ -96,6 +96,8 @@ class _Refiner:
                 visitor(op, certain)
             elif isinstance(op, RegistryOp) and not all(map(is_known, _typed(op))):
                 self._refine(op, certain)
+            elif isinstance(op, core.OperatorOp) and not all(map(is_known, _typed(op))):
+                self._run(op, certain)
 
     def _refine(self, op: RegistryOp, certain: bool) -> None:
         result = op.results[0] if len(op.results) == 1 else None
@@ -107,16 +109,22 @@ class _Refiner:
             for result, source in zip(op.results, sources, strict=True):
                 _set(result, source.type)
             return
-        if any(isinstance(result.type, _REFINED) for result in op.results) and _is_on_tensors(op):
-            try:
-                types = self.meta.result_types(op, self.values)
-            except Undetermined:
-                return
-            except BackendContractError:
-                if certain:
-                    raise
-                return
-            self._set_results(op, types)
+        if _is_on_tensors(op):
+            self._run(op, certain)
+
+    def _run(self, op: Operation, certain: bool) -> None:
+        """Refines the results by PyTorch's meta kernel."""
+        if not any(isinstance(result.type, _REFINED) for result in op.results):
+            return
+        try:
+            types = self.meta.result_types(op, self.values)
+        except Undetermined:
+            return
+        except BackendContractError:
+            if certain:
+                raise
+            return
+        self._set_results(op, types)
 
     def _sources(self, op: RegistryOp) -> Sequence[SSAValue] | None:
         """The values that an op's results are."""
@@ -131,7 +139,7 @@ class _Refiner:
         inside = isinstance(index, int) and -len(members) <= index < len(members)
         return [members[index]] if inside else None
 
-    def _set_results(self, op: RegistryOp, types: Sequence[Attribute | None]) -> None:
+    def _set_results(self, op: Operation, types: Sequence[Attribute | None]) -> None:
         if len(op.results) == 1 and isinstance(op.results[0].type, t.ListType):
             self._set_members(op.results[0], types)
             return

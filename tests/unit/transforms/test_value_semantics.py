@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 import torch
-from scripted import assert_as_eager, function_at_contract
+from scripted import assert_as_eager, function_at_contract, run
 
+from torch2mlir.dialects import make_context
+from torch2mlir.dialects.parser import MlirParser
 from torch2mlir.errors import BackendContractError
 
 X = torch.arange(6.0).reshape(2, 3) - 2
@@ -159,3 +161,19 @@ def test_a_write_that_depends_on_strides_is_refused() -> None:
     with pytest.raises(BackendContractError, match="reference semantics") as caught:
         function_at_contract(writes_to_a_reshape, [X])
     assert "in place" in str(caught.value.hint)
+
+
+def test_a_functional_op_of_a_library_takes_values() -> None:
+    library = torch.library.Library("scripted_library", "DEF")
+    library.define("twice(Tensor x) -> Tensor")
+    library.impl("twice", lambda x: x * 2, "CompositeImplicitAutograd")
+    text = """
+    func.func @main(%x: !torch.tensor {torch.type_bound = !torch.vtensor<[2,3],f32>}) -> !torch.tensor {
+      %s = torch.aten.sin %x : !torch.tensor -> !torch.tensor
+      %y = torch.operator "torch.scripted_library.twice"(%s) : (!torch.tensor) -> !torch.tensor
+      %z = torch.aten.relu_ %y : !torch.tensor -> !torch.tensor
+      return %y : !torch.tensor
+    }"""
+    module = MlirParser(make_context(), text, "own_op.mlir").parse_module()
+    run("torch-function-to-torch-backend-pipeline", module)
+    assert_as_eager(module, lambda x: (x.sin() * 2).relu(), [X])
