@@ -38,7 +38,10 @@ def _writes(use: Use) -> bool:
             return False
         arguments = op.schema.arguments
         return use.index < len(arguments) and arguments[use.index].is_written
-    return isinstance(op, CallOp | core.OperatorOp) or op.name == "torch.prim.SetAttr"
+    if isinstance(op, core.OperatorOp):
+        # libraries outside of PyTorch's own write to tensors only
+        return op.op_name.startswith(("torch.aten.", "torch.prim."))
+    return isinstance(op, CallOp) or op.name == "torch.prim.SetAttr"
 
 
 def names_after(use: Use) -> list[SSAValue]:
