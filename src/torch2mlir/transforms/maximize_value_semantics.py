@@ -19,10 +19,11 @@ from xdsl.rewriter import InsertPoint
 
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
+from torch2mlir.errors import PassError
 from torch2mlir.transforms.adjust_calling_conventions import cast_tensor
 from torch2mlir.transforms.memory import Memory, is_tracked
 from torch2mlir.transforms.reduce_op_variants import value_type
-from torch2mlir.transforms.views import EXACT_VIEWS
+from torch2mlir.transforms.views import EXACT_VIEWS, write_back
 
 
 class _Values:
@@ -91,9 +92,10 @@ class _Values:
         value = self._cast(builder, value, value_type(target.type))
         while (view := self.memory.view_of.get(target)) is not None:
             whole = self._read(builder, view.operands[0])
-            changed = EXACT_VIEWS[view.name](builder, view, whole, value)
-            if changed is None:
-                raise ValueError(f"{view.name} cannot be written through")
+            into = write_back(view)
+            if into is None:
+                raise PassError(f"'{view.name}' cannot be written through", op=str(view))
+            changed = into(builder, view, whole, value)
             value = self._cast(builder, changed, value_type(view.operands[0].type))
             target = view.operands[0]
         self._set(target, value)

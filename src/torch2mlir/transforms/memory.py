@@ -18,7 +18,7 @@ from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.transforms.effects import Effect, effect, is_mutable, written
 from torch2mlir.transforms.reduce_op_variants import value_type
-from torch2mlir.transforms.views import EXACT_VIEWS
+from torch2mlir.transforms.views import EXACT_VIEWS, write_back
 
 
 def is_tracked(type: Attribute) -> bool:
@@ -175,7 +175,7 @@ class Memory:
     def _can_write(self, value: SSAValue) -> bool:
         """Whether a write to a view can be said of the whole."""
         while (view := self.view_of.get(value)) is not None:
-            if EXACT_VIEWS[view.name].__name__ == "_impossible":
+            if write_back(view) is None:
                 return False
             value = view.operands[0]
         return True

@@ -28,9 +28,7 @@ _WRITTEN = (
     "the same memory afterwards (the operand of a reshape or of a branch or loop that hands it on, a list it is in): "
     "write x = x + 1 instead of x += 1 there"
 )
-_SLOTS = (
-    "a slot that is public, set or written in place is state, which the contract does not have: make it an argument"
-)
+_SLOTS = "a slot that is public, set or written in place is state: the contract has none, make it an argument"
 _OBJECTS = "run torchscript-module-to-torch-backend-pipeline, which globalizes objects"
 _TYPES = "annotate the function's arguments with full types and run torch-refine-types"
 

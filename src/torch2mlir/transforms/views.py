@@ -12,8 +12,8 @@ from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.values import Values
 from torch2mlir.transforms.folding.constants import constant
 
-WriteBack = Callable[[Builder, Operation, SSAValue, SSAValue], SSAValue | None]
-"""``(builder, view op, the whole, the new part) -> the new whole``; None if it cannot be said."""
+WriteBack = Callable[[Builder, Operation, SSAValue, SSAValue], SSAValue]
+"""``(builder, view op, the whole, the new part) -> the new whole``."""
 
 
 def _itself(builder: Builder, view: Operation, whole: SSAValue, part: SSAValue) -> SSAValue:
@@ -47,12 +47,15 @@ def _reshaped(builder: Builder, view: Operation, whole: SSAValue, part: SSAValue
     return _op(builder, "torch.aten.reshape_as", whole, part, whole)
 
 
-def _unpermuted(
-    builder: Builder, view: Operation, whole: SSAValue, part: SSAValue
-) -> SSAValue | None:
+def _order(view: Operation) -> list[int] | None:
+    """The order of a permutation, if it is constant."""
     order = Values().of(view.operands[1])
-    if not isinstance(order, list) or not all(isinstance(d, int) for d in order):
-        return None
+    constant = isinstance(order, list) and all(isinstance(d, int) for d in order)
+    return order if constant else None
+
+
+def _unpermuted(builder: Builder, view: Operation, whole: SSAValue, part: SSAValue) -> SSAValue:
+    order = _order(view) or []
     places = [d % len(order) for d in order]
     back = [
         builder.insert(constant(places.index(d), t.int_type)).results[0] for d in range(len(places))
@@ -70,11 +73,7 @@ def _narrowed(builder: Builder, view: Operation, whole: SSAValue, part: SSAValue
     return _op(builder, "torch.aten.slice_scatter", whole, *operands)
 
 
-def _impossible(builder: Builder, view: Operation, whole: SSAValue, part: SSAValue) -> None:
-    """Several elements of the part are one element of the whole, or of another type."""
-
-
-EXACT_VIEWS: dict[str, WriteBack] = {
+EXACT_VIEWS: dict[str, WriteBack | None] = {
     core.TensorStaticInfoCastOp.name: _itself,
     **{
         f"torch.aten.{name}": write_back
@@ -99,15 +98,24 @@ EXACT_VIEWS: dict[str, WriteBack] = {
             "view": _reshaped,
             "view_as": _reshaped,
             "unflatten.int": _reshaped,
-            "expand": _impossible,
-            "expand_as": _impossible,
-            "unfold": _impossible,
-            "view_as_real": _impossible,
-            "view_as_complex": _impossible,
+            "expand": None,
+            "expand_as": None,
+            "unfold": None,
+            "view_as_real": None,
+            "view_as_complex": None,
         }.items()
     },
 }
 """Ops whose one result is always a view of their first operand, and what a write to it does.
 
+None: several elements of the part are one element of the whole, or of another type.
+
 Ops that give a view or a copy, as the strides are (``reshape``, ``contiguous``, ``to``), are not here.
 """
+
+
+def write_back(view: Operation) -> WriteBack | None:
+    """How a write to a view changes the whole, or None if it cannot be said."""
+    if view.name == "torch.aten.permute" and _order(view) is None:
+        return None
+    return EXACT_VIEWS[view.name]
