@@ -13,6 +13,7 @@ from torch.utils import _pytree as pytree
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
+from xdsl.passes import ModulePass
 
 from torch2mlir.dialects import make_context
 from torch2mlir.dialects.torch import core
@@ -24,6 +25,7 @@ from torch2mlir.frontends.torchscript import objects
 from torch2mlir.frontends.torchscript.example_args import ExampleArgs
 from torch2mlir.frontends.torchscript.objects import ScriptObject
 from torch2mlir.frontends.torchscript.types import TypeImporter
+from torch2mlir.frontends.torchscript.writes import refuse_writes
 from torch2mlir.program import ConstantOutput, Output, Program, Signature, UserInput, UserOutput
 
 _INT64_MAX = 2**63 - 1
@@ -143,12 +145,12 @@ def import_script(
     if isinstance(script, ScriptObject):
         for method in bounds:
             if script.cpp_module._has_method(method):
-                _refuse_writes(script.cpp_module._get_method(method).inlined_graph, method)
+                refuse_writes(script.cpp_module._get_method(method).inlined_graph, method)
         return objects.import_object(script, bounds, types)
     if len(bounds) != 1:
         raise CaptureError("a function is one method, example arguments are given for several")
     ((name, arguments),) = bounds.items()
-    _refuse_writes(script.inlined_graph, name)
+    refuse_writes(script.inlined_graph, name)
     return objects.import_function(script, name, arguments, types)
 
 
@@ -160,12 +162,19 @@ def script_program(
     Without a method of this name it is the first that has example arguments.
     """
     from torch2mlir.transforms import pipelines
+    from torch2mlir.transforms.prepare_for_globalize_object_graph import (
+        PrepareForGlobalizeObjectGraphPass,
+    )
 
     module = import_script(script, example_args, ignore_traced_shapes)
-    first = (
+    first: tuple[type[ModulePass], ...] = (
         pipelines.TorchscriptModuleToTorchBackendPipeline.first
         if isinstance(script, ScriptObject)
-        else pipelines.TorchFunctionToTorchBackendPipeline.first
+        # calls of functions that are values become calls by name, which can be inlined
+        else (
+            PrepareForGlobalizeObjectGraphPass,
+            *pipelines.TorchFunctionToTorchBackendPipeline.first,
+        )
     )
     for each in first:
         each().apply(make_context(), module)
@@ -189,25 +198,6 @@ def script_program(
     signature = _signature(names, schema, entry)
     signature.ranges = ranges
     return Program(module, signature, name)
-
-
-def _refuse_writes(graph: Any, method: str) -> None:
-    """Refuses a program that writes to the tensors it is given: they are values, nobody would see it.
-
-    Raises:
-        CaptureError: it does.
-    """
-    graph = graph.copy()
-    torch._C._jit_pass_constant_propagation(graph)
-    torch._C._jit_pass_dce(graph)
-    writes = graph.alias_db()
-    for value in graph.inputs():
-        if value.type().kind() == "TensorType" and writes.has_writers(value):
-            raise CaptureError(
-                f"'{method}' writes to its argument '{value.debugName().partition('.')[0]}'",
-                hint="clone the argument and return the result, or compile without TorchScript: torch2mlir.compile "
-                "gives back what a model writes to",
-            )
 
 
 def _bind_symbols(function: FuncOp) -> dict[str, tuple[int, int]]:

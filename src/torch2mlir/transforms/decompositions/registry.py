@@ -43,6 +43,8 @@ def decomposes_named(*names: str) -> Callable[[Decomposition], Decomposition]:
 
 def find_overload(op_name: str) -> OpOverload | None:
     """PyTorch's operator for ``torch.aten.add.Tensor``, or None if the installed PyTorch has no such operator."""
+    if op_name.count(".") < 2:  # somebody's `torch.operator`, called as no operator of PyTorch can be
+        return None
     _, namespace, name, *overload = op_name.split(".")
     packet = getattr(getattr(torch.ops, namespace), name, None)
     chosen = ".".join(overload) or "default"
@@ -79,6 +81,8 @@ def find_decomposition(overload: OpOverload) -> Decomposition | None:
     if known is not None:
         return known
     composite = torch._C.DispatchKey.CompositeImplicitAutograd
+    if not torch._C._dispatch_has_kernel(overload.name()):  # TorchScript's own, the dispatcher has never heard of it
+        return None
     if overload.has_kernel_for_dispatch_key(composite):
         return overload.decompose
     return None

@@ -1,0 +1,58 @@
+"""What cannot work through TorchScript, and why, by the way to it."""
+
+from __future__ import annotations
+
+_STATE = "the program changes a buffer, and the backend contract has no state"
+_WRITES = "the program writes to its argument, which is a value here"
+_LIST = "the program returns a list, and the backend contract has tensors, numbers and tuples of them only"
+_DEFAULTS = "the function has arguments with defaults, and examples are needed for all arguments"
+_NUMBER = "tracing makes a tensor of a number that the program returns"
+_DATA = "XLA has no sizes that depend on the elements of a tensor"
+_FROZEN = "tracing freezes a decision that the program takes by elements or sizes"
+_EXPANDED = "torch-maximize-value-semantics erases a copy that expand_as still uses"
+_ARGUMENT = "an option of the op is an element of a tensor that the caller passes"
+_TUPLES = "a tuple in a tuple comes out of a call that is inlined late"
+
+
+def _cases(**reasons: str) -> dict[str, str]:
+    return reasons
+
+
+_BOTH = _cases(
+    input_mutated=_WRITES,
+    input_mutated_and_returned=_WRITES,
+    input_mutated_slice=_WRITES,
+    two_inputs_mutated=_WRITES,
+    batch_norm_in_training=_STATE,
+    buffer_returned=_STATE,
+    cache=_STATE,
+    counter=_STATE,
+    running_mean=_STATE,
+)
+
+XFAILS: dict[str, dict[str, str]] = {
+    "trace": _BOTH
+    | _cases(
+        arange_start=_ARGUMENT,
+        expand_as=_EXPANDED,
+        normalize=_EXPANDED,
+        foreach_in_place=_LIST,
+        returns_a_list=_LIST,
+        segment_reduce=_LIST,
+        segment_reduce_extrema=_LIST,
+        windows=_LIST,
+        frexp_subnormal=_FROZEN,
+        loss_multilabel_margin=_FROZEN,
+        returns_a_remainder=_NUMBER,
+        returns_a_size=_NUMBER,
+        returns_arithmetic_of_sizes=_NUMBER,
+        sized_where_true=_DATA,
+    ),
+    "script": _BOTH
+    | _cases(
+        fake_quantize_learned=_TUPLES,
+        kl_div=_DEFAULTS,
+        silu=_DEFAULTS,
+        sized_bincount_weights=_DATA,
+    ),
+}

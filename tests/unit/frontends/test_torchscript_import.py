@@ -1,0 +1,142 @@
+"""TorchScript's objects, graphs and files as programs of the torch dialect, compiled and run."""
+
+from pathlib import Path
+from typing import Any, Optional
+
+import pytest
+import torch
+from torch import nn
+
+import torch2mlir
+from torch2mlir import torchscript
+from torch2mlir.torchscript import ExampleArgs, TensorPlaceholder
+
+
+def helper(x):
+    return x + 1
+
+
+class Tied(nn.Module):
+    """One submodule by two names, constants of several kinds, a loop, an assert and a nested result."""
+
+    maybe: Optional[int]  # noqa: UP045 - as TorchScript reads it
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Linear(3, 4)
+        self.second = self.first
+        self.maybe = None
+        self.pair = (2, "name")
+        self.tensors = [torch.ones(4)]
+
+    def encode(self, x):
+        return helper(x)
+
+    def forward(self, x):
+        y = self.first(x)
+        for _ in range(self.pair[0]):
+            if y.dim() > 1:
+                y = y + self.tensors[0]
+        assert y.dim() == 2, "rank"
+        if self.maybe is None:
+            y = y * 2
+        return torch.nn.functional.relu(y), (self.encode(x), self.second(x)), None
+
+
+def check(model: Any, example: Any, *args: torch.Tensor, **how: Any) -> None:
+    program = torchscript.capture(model, example, **how)
+    compiled = torch2mlir.compile(program, output_type="linalg-on-tensors", engine="reference")
+    eager = torch.jit.load(model) if isinstance(model, str) else model
+    with torch.no_grad():
+        torch.testing.assert_close(compiled(*args), eager(*args))
+
+
+X = torch.randn(2, 3)
+
+
+def test_scripted_loaded_and_saved_modules_run(tmp_path: Path) -> None:
+    path = str(tmp_path / "model.pt")
+    scripted = torch.jit.script(Tied())
+    torch.jit.save(scripted, path)
+    check(scripted, X, X)
+    check(torch.jit.load(path), X, X)
+    check(path, TensorPlaceholder(["B", 3], torch.float32), X)
+
+
+def test_object_graph_has_classes_methods_and_shared_tensors() -> None:
+    text = str(torchscript.compile(Tied(), X, output_type="raw"))
+    linear = "__torch__.torch.nn.modules.linear.Linear"
+    assert text.count(f"torch.class_type @{linear}") == 1
+    assert (
+        text.count("torch.tensor.literal") == 3
+    )  # weight, bias and the tensor of the list, once each
+    assert 'torch.attr private "maybe" : !torch.optional<int>' in text
+    assert 'torch.attr private "pair" : !torch.tuple<int, str>' in text
+    assert "%x: !torch.tensor {torch.type_bound = !torch.vtensor<[2,3],f32>}" in text
+    assert 'torch.method "forward", @' in text
+    assert 'torch.method private "encode", @' in text
+    assert "func.call_indirect" in text
+    assert "torch.prim.RaiseException" in text
+
+
+def test_several_methods_are_public_functions() -> None:
+    examples = ExampleArgs().add_method("forward", X).add_method("encode", X)
+    text = str(torchscript.compile(Tied(), examples))
+    assert "func.func @forward(%x: !torch.vtensor<[2,3],f32>)" in text
+    assert "func.func @encode(%x: !torch.vtensor<[2,3],f32>)" in text
+    assert not hasattr(Tied.encode, "_torchscript_modifier")
+
+
+class Scaled(nn.Module):
+    def forward(self, x):
+        return x * x.shape[0]
+
+
+def test_traced_shapes_are_forgotten_when_asked() -> None:
+    example = TensorPlaceholder.like(X, dynamic_axes=[0])
+    check(Scaled(), example, torch.randn(5, 3), use_tracing=True, ignore_traced_shapes=True)
+    with pytest.raises(torch2mlir.CaptureError, match="traced with one shape"):
+        torchscript.compile(Scaled(), example, use_tracing=True)
+
+
+def branching(x, y):
+    if x.dim() > 1:
+        return torch.nn.functional.softmax(x + y, dim=-1)
+    return x * y
+
+
+def test_functions_run() -> None:
+    check(branching, [X, X], X, X)
+    check(torch.jit.script(branching), [X[0], X[0]], X[0], X[0])
+
+
+def writes_into_view(x):
+    y = x.view(-1)
+    y.add_(1)
+    return y
+
+
+def with_string(x, mode: str):
+    return x
+
+
+@pytest.mark.parametrize(
+    ("model", "example", "message"),
+    [
+        (writes_into_view, X, "writes to its argument 'x'"),
+        (Tied(), [X, X], "takes 1 arguments, 2 examples"),
+        (Tied(), ExampleArgs().add_method("decode", X), "no method 'decode'"),
+        (torch.jit.script(Tied()), ExampleArgs().add_method("decode", X), "no exported method"),
+        (__file__, X, "is not a TorchScript program"),
+        (with_string, X, "takes 2 arguments, 1 examples"),
+        (3, X, "a int is no module, function or path"),
+    ],
+)
+def test_what_cannot_be_imported_says_why(model: Any, example: Any, message: str) -> None:
+    with pytest.raises(torch2mlir.CaptureError, match=message):
+        torchscript.compile(model, example)
+
+
+def test_example_of_another_kind_is_refused() -> None:
+    with pytest.raises(torch2mlir.CaptureError, match="is a str"):
+        ExampleArgs().add_method("forward", [X, "no tensor"])
