@@ -89,7 +89,7 @@ XFAILS: list[ExpectedFailure] = [
     ExpectedFailure(
         "IREE does not distribute the transposed matrix product of a Jacobi rotation as it must for LLVM",
         EngineError,
-        "tosa-iree-static",
+        "tosa-iree-* linalg-iree-*",
         "eigenvalues_and_projections",
     ),
     ExpectedFailure(
@@ -97,6 +97,36 @@ XFAILS: list[ExpectedFailure] = [
         EngineError,
         "tosa-iree-dynamic",
         "determinant",
+    ),
+    ExpectedFailure(
+        "IREE finds no order for the loop over columns of a dynamic batch",
+        EngineError,
+        "tosa-iree-dynamic",
+        "solve_of_matrices inverse singular_values_and_product",
+    ),
+    ExpectedFailure(
+        "IREE's factor of a matrix of dynamic size is wrong: the reference interpreter and XLA agree with eager",
+        AssertionError,
+        "linalg-iree-dynamic tosa-iree-dynamic",
+        "cholesky_upper",
+    ),
+    ExpectedFailure(
+        "IREE vectorizes a sum of products with a broadcast row to a contraction that it then refuses",
+        EngineError,
+        "linalg-iree-*",
+        "loss_binary_cross_entropy",
+    ),
+    ExpectedFailure(
+        "IREE leaves a copy for TOSA's scatter over dynamic sizes outside every region that could run it",
+        EngineError,
+        "tosa-iree-dynamic",
+        "embedding_bag_mean",
+    ),
+    ExpectedFailure(
+        "IREE takes the unknown size of TOSA's scatter for its allocation on the stack",
+        EngineError,
+        "tosa-iree-dynamic",
+        "embedding_dense_backward",
     ),
     ExpectedFailure(
         "TOSA cannot read the bits of a float as an integer",
@@ -124,16 +154,16 @@ XFAILS: list[ExpectedFailure] = [
         "amax_nan max_pool2d_edges",
     ),
     ExpectedFailure(
-        "IREE has no f64 form of these functions: it leaves a call to the C library that it then cannot link",
+        "IREE takes no erf of 64-bit floats",
         EngineError,
         "linalg-iree-*",
-        "gelu_f64 erf_f64",
+        "gelu_f64 erf_f64 special_f64",
     ),
     ExpectedFailure(
         "IREE's atan2 and asinh give NaN where an argument is infinite",
         AssertionError,
         "linalg-iree-*",
-        "atan2 asinh_half",
+        "atan2 asinh asinh_f64 asinh_half",
     ),
 ]
 
