@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Hashable, Sequence
 from typing import Any
 
@@ -117,6 +118,8 @@ class MetaCalls:
 
     def _run(self, overload: Any, call: _LooseCall) -> list[Attribute | None]:
         args, kwargs = call.rebuild(call.fakes(self.world))
+        log = logging.getLogger("torch._subclasses.fake_tensor")
+        was_disabled, log.disabled = log.disabled, True  # a rejection is reported below, or is none
         try:
             results = self.world.run(lambda: overload(*args, **kwargs), ())
         except Exception as error:  # PyTorch's own errors: shapes or dtypes that do not fit the op
@@ -126,6 +129,8 @@ class MetaCalls:
                 f"PyTorch rejects this op: {type(error).__name__}: {error}",
                 hint="check the types of its operands",
             ) from error
+        finally:
+            log.disabled = was_disabled
         return [self._type(leaf) for leaf in pytree.tree_leaves(results)]
 
     def _type(self, result: Any) -> Attribute | None:

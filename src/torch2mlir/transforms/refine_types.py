@@ -27,6 +27,7 @@ from torch2mlir.frontends.fx.symbols import INT64_MAX
 from torch2mlir.transforms.fake import FakeWorld
 from torch2mlir.transforms.folding.branches import UNINITIALIZED
 from torch2mlir.transforms.folding.casts import is_refinement, underived
+from torch2mlir.transforms.folding.constants import as_type
 from torch2mlir.transforms.folding.containers import members_of
 from torch2mlir.transforms.meta_calls import MetaCalls, Undetermined
 from torch2mlir.transforms.number_types import number_type
@@ -60,7 +61,7 @@ class _Refiner:
         self._name_sizes(blocks[0])
         for block in blocks:
             self._visit(block, certain=True)
-        _remove_casts(function)
+        _settle_casts(function)
         retype_function(function)
 
     def _name_sizes(self, block: Block) -> None:
@@ -296,8 +297,8 @@ def _is_uninitialized(value: SSAValue) -> bool:
     return isinstance(owner, Operation) and owner.name == UNINITIALIZED
 
 
-def _remove_casts(function: FuncOp) -> None:
-    """Erases casts that say nothing any more."""
+def _settle_casts(function: FuncOp) -> None:
+    """Erases casts that say nothing any more; adds those that branches and loops need, which have one type."""
     for op in list(function.walk()):
         if (
             isinstance(op, core.TensorStaticInfoCastOp)
@@ -306,6 +307,23 @@ def _remove_casts(function: FuncOp) -> None:
             op.results[0].replace_all_uses_with(op.operands[0])
             op.detach()
             op.erase()
+        elif isinstance(op, core.PrimIfOp):
+            for region in op.regions:
+                if (end := region.block.last_op) is not None:
+                    _give(end, 0, op.results)
+        elif isinstance(op, core.PrimLoopOp):
+            body = op.regions[0].block
+            _give(op, 2, body.args[1:])
+            if body.last_op is not None:
+                _give(body.last_op, 1, body.args[1:])
+
+
+def _give(op: Operation, start: int, wanted: Sequence[SSAValue]) -> None:
+    """Casts the operands from a place on to the types of the values that they become."""
+    for place, value in enumerate(wanted, start):
+        operand = op.operands[place]
+        if operand.type != value.type:
+            op.operands[place] = as_type(operand, value.type, op)
 
 
 _REFINED = (t.AnyTensorType, t.ListType)

@@ -56,7 +56,7 @@ def put_in_place(old: SSAValue, new: SSAValue) -> None:
     for use in list(old.uses):
         user = use.operation
         if isinstance(user, _TYPED_USERS):
-            user.operands[use.index] = _as_type(new, old.type, user)
+            user.operands[use.index] = as_type(new, old.type, user)
         else:
             user.operands[use.index] = new
 
@@ -66,10 +66,11 @@ def retype(value: SSAValue, type: Attribute) -> None:
     old, value._type = value.type, type  # pyright: ignore[reportPrivateUsage]
     for use in list(value.uses):
         if isinstance(use.operation, _TYPED_USERS):
-            use.operation.operands[use.index] = _as_type(value, old, use.operation)
+            use.operation.operands[use.index] = as_type(value, old, use.operation)
 
 
-def _as_type(value: SSAValue, type: Attribute, user: Operation) -> SSAValue:
+def as_type(value: SSAValue, type: Attribute, user: Operation) -> SSAValue:
+    """The value under a wider type, cast before the op that needs it so."""
     tensors = isinstance(value.type, t.AnyTensorType) and isinstance(type, t.AnyTensorType)
     cast = core.TensorStaticInfoCastOp if tensors else core.DerefineOp
     op = cast.create(operands=[value], result_types=[type])

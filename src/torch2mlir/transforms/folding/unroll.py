@@ -106,9 +106,17 @@ def changes_types(loop: core.PrimLoopOp) -> bool:
     end = block.last_op
     following: Sequence[SSAValue] = end.operands[1:] if end is not None else ()
     return any(
-        not is_known(argument.type) and _has_rank_and_dtype(last.type) and is_known(first.type)
+        not is_known(argument.type)
+        and _has_rank_and_dtype(last.type)
+        and is_known(_uncast(first).type)
         for argument, first, last in zip(block.args[1:], loop.operands[2:], following, strict=True)
     )
+
+
+def _uncast(value: SSAValue) -> SSAValue:
+    while isinstance(value.owner, core.TensorStaticInfoCastOp):
+        value = value.owner.operands[0]
+    return value
 
 
 def _has_rank_and_dtype(type: Attribute) -> bool:
