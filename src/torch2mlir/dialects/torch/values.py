@@ -87,7 +87,9 @@ class Values:
             return complex(*parts) if all(isinstance(p, float) for p in parts) else Unknown(value)
         if op.name in _DIM_ARITHMETIC:
             operands = [self.of(operand) for operand in op.operands]
-            divides = op.name in _DIVISIONS and operands[1] == 0  # which the program does when it runs
+            divides = (
+                op.name in _DIVISIONS and operands[1] == 0
+            )  # which the program does when it runs
             if all(isinstance(o, int | Dim) for o in operands) and not divides:
                 return _DIM_ARITHMETIC[op.name](*operands)
         if op.name in PYTHON_OPS:
