@@ -30,6 +30,9 @@ aten = torch.ops.aten
 _SCALED: dict[str, OpOverload] = {"addcmul": aten.mul.Tensor, "addcdiv": aten.div.Tensor}
 """``self + value * combine(one, other)``."""
 
+_OF_CONSTANTS = {"norm"}
+"""Calls that are another computation for every value of their number."""
+
 _IMPLICIT = {"aten::ScalarImplicit", "aten::IntImplicit", "aten::FloatImplicit"}
 """Python numbers, which the device keeps in rank-0 tensors so that a change of value is no new graph."""
 
@@ -182,6 +185,8 @@ class _Import:
             node = self._add(aten.arange.start_step, tuple(arguments), {"dtype": out.dtype})
             self._bind(line.outputs, node)
             return
+        if name in _OF_CONSTANTS:
+            arguments = [self._constant(argument) for argument in arguments]
         if name in _SCALED and isinstance(arguments[3], Node):
             self._bind(line.outputs, self._scaled(_SCALED[name], arguments))
             return
@@ -222,12 +227,10 @@ class _Import:
         return self._add(aten.add.Tensor, (start, scaled), {})
 
     def _constant(self, value: Any) -> Any:
-        """A number that must be known to know a shape."""
-        if isinstance(value, Node):
-            if value.target is aten._local_scalar_dense.default:
-                position = self.positions[str(value.args[0])]
-                return self.fixed.setdefault(position, self.parameters[position].item())
-            raise CaptureError("a size of the lazy graph is computed by the graph itself")
+        """An argument with the value of its number in place of a number of run time."""
+        if isinstance(value, Node) and value.target is aten._local_scalar_dense.default:
+            position = self.positions[str(value.args[0])]
+            return self.fixed.setdefault(position, self.parameters[position].item())
         return value
 
     def _add(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Node:

@@ -5,6 +5,7 @@ Whatever is not here PyTorch runs on the CPU at once, which ends the graph and i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Any
@@ -61,8 +62,33 @@ def _pixel_shuffle(tensor: torch.Tensor, factor: int) -> torch.Tensor:
     return aten.view_copy.default(moved, [*batch, left, height * factor, width * factor])
 
 
+def _vector_norm(
+    tensor: torch.Tensor,
+    ord: float = 2,
+    dim: Sequence[int] | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: torch.dtype | None = None,
+) -> torch.Tensor:
+    """The norm over dimensions, all if none are given (clipping of gradients)."""
+    dims = list(range(tensor.dim())) if dim is None else list(dim)
+    size = tensor.abs()
+    if dtype is not None:
+        size = size.to(dtype)
+    if math.isinf(ord):
+        return (aten.amax if ord > 0 else aten.amin).default(size, dims, keepdim)
+    if ord == 0:
+        return (size != 0).sum(dims, keepdim).to(size.dtype)
+    if ord == 1:
+        return size.sum(dims, keepdim)
+    if ord == 2:
+        return (size * size).sum(dims, keepdim).sqrt()
+    return size.pow(ord).sum(dims, keepdim).pow(1 / ord)
+
+
 REWRITES: dict[OpOverload, Callable[..., Any]] = {
     aten.lerp.Scalar: _lerp,
+    aten.linalg_vector_norm.default: _vector_norm,
     aten.pixel_shuffle.default: _pixel_shuffle,
     aten.split_copy.Tensor: _split,
     aten.split_with_sizes_copy.default: _split_with_sizes,
