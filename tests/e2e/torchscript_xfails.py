@@ -54,5 +54,9 @@ XFAILS: dict[str, dict[str, str]] = {
         kl_div=_DEFAULTS,
         silu=_DEFAULTS,
         sized_bincount_weights=_DATA,
+        sized_masked_select=_DATA,
+        sized_unique_consecutive=_DATA,
+        sized_unique_rows=_DATA,
+        returns_a_list=_LIST,
     ),
 }
