@@ -107,7 +107,10 @@ class MlirPrinter(Printer):
 
     def print_metadata(self, dialects: Iterable[Dialect]) -> None:
         if self.weight_syntax is not WeightSyntax.RESOURCE or not self._weights:
-            super().print_metadata(dialects)
+            known = list(dialects)
+            for name in set(self._dialect_resources) - {dialect.name for dialect in known}:
+                del self._dialect_resources[name]  # the text it was read from has no bytes of it either
+            super().print_metadata(known)
             return
         print("\n\n{-#\n  dialect_resources: {\n    builtin: {", end="", file=self.stream)
         header = RESOURCE_ALIGNMENT.to_bytes(4, "little").hex()
