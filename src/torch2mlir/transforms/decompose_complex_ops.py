@@ -232,17 +232,13 @@ class Decomposer:
             if not isinstance(fake, torch.Tensor) or known is None:
                 continue
             for size, name in zip(map(self.world.size_of, fake.shape), known, strict=True):
-                if (
-                    isinstance(size, Dim)
-                    and size.op == "symbol"
-                    and size.name in template.learned
-                    and name is not None
-                ):
+                if isinstance(size, Dim) and size.op == "symbol" and name is not None:
                     names.setdefault(size.name, name)
-        for name in template.learned:
-            if name not in names:
+        names = {name: size for name, size in names.items() if name in template.learned}
+        for learned in template.learned:
+            if learned not in names:
                 self._expanded += 1
-                names[name] = symbol(f"{name}_{self._expanded}")
+                names[learned] = symbol(f"{learned}_{self._expanded}")
         return lambda size: substitute(self.world.size_of(size), names)
 
 
