@@ -135,7 +135,7 @@ def _attribute_class(name: str, is_type: bool) -> type[UnregisteredAttr]:
 
 
 @cache
-def _op_class(name: str) -> type[UnregisteredOp]:
+def _op_class(name: str) -> type[Operation]:
     return UnregisteredOp.with_name(name)
 
 
@@ -148,7 +148,8 @@ def _type(type: Attribute) -> Attribute:
             encoding = _made("mhlo.type_extensions", f"bounds = [{bounds}]", opaque=False)
             return TensorType(type.element_type, type.get_shape(), encoding)
         case TupleType():
-            return TupleType(ArrayAttr(tuple(_type(inner) for inner in type.types)))  # type: ignore[arg-type]
+            inner = [_type(each) for each in type.types]
+            return TupleType(ArrayAttr(inner))  # type: ignore[arg-type]
     return type
 
 

@@ -108,8 +108,9 @@ class MlirPrinter(Printer):
     def print_metadata(self, dialects: Iterable[Dialect]) -> None:
         if self.weight_syntax is not WeightSyntax.RESOURCE or not self._weights:
             known = list(dialects)
+            # A resource without bytes here had none in the text it was read from either.
             for name in set(self._dialect_resources) - {dialect.name for dialect in known}:
-                del self._dialect_resources[name]  # the text it was read from has no bytes of it either
+                del self._dialect_resources[name]
             super().print_metadata(known)
             return
         print("\n\n{-#\n  dialect_resources: {\n    builtin: {", end="", file=self.stream)

@@ -181,7 +181,8 @@ class OptMain(xDSLOptMain):
 
     def _one(self, part: str, first_line: int) -> str:
         """One module from text to text; empty when it failed."""
-        produced, text = list[Diagnostic](), ""
+        produced = list[Diagnostic]()
+        text: str | None = None
         module = self._step(produced, "", lambda: self._read(part, first_line))
         if (
             module is not None

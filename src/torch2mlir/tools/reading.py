@@ -23,7 +23,7 @@ class LocatingParser(MlirParser):
         self._line_starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
         self._names: list[int] = []
 
-    def _parse_op_result_list(self) -> list[tuple]:  # type: ignore[type-arg]
+    def _parse_op_result_list(self) -> list[tuple[Span, int]]:
         results = super()._parse_op_result_list()
         self._names.append(self._current_token.span.start)  # MLIR's place of an op is its name
         return results
