@@ -1,9 +1,9 @@
 """TorchScript programs as MLIR: the interface of ``torch_mlir.torchscript``.
 
-    import torch2mlir.torchscript as torchscript
+import torch2mlir.torchscript as torchscript
 
-    module = torchscript.compile(model, torch.ones(2, 3), output_type="stablehlo")
-    print(module)
+module = torchscript.compile(model, torch.ones(2, 3), output_type="stablehlo")
+print(module)
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from torch2mlir.compiler import MlirModule, Program, export_and_import
+from torch2mlir.compiler import MlirModule, export_and_import
 from torch2mlir.compiler_utils import OutputType
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.torchscript.example_args import ExampleArgs, Examples, TensorPlaceholder
@@ -23,7 +23,7 @@ from torch2mlir.frontends.torchscript.script import (
     script_program,
     to_script,
 )
-from torch2mlir.program import Signature
+from torch2mlir.program import Program, Signature
 
 __all__ = [
     "BACKEND_LEGAL_OPS",
@@ -135,7 +135,9 @@ def compile(
 def _check(use_tracing: bool, ignore_traced_shapes: bool, model: ScriptModel) -> None:
     scripted = isinstance(model, str | torch.jit.ScriptModule | torch.jit.ScriptFunction)
     if ignore_traced_shapes and not use_tracing and not scripted:
-        raise CaptureError("ignore_traced_shapes is only for traced programs: pass use_tracing=True")
+        raise CaptureError(
+            "ignore_traced_shapes is only for traced programs: pass use_tracing=True"
+        )
 
 
 def _through_make_fx(model: Any, examples: ExampleArgs) -> torch.fx.GraphModule:

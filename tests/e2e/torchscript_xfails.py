@@ -30,6 +30,9 @@ _BOTH = _cases(
     running_mean=_STATE,
 )
 
+CRASHES = {"windows"}
+"""Cases that end the process when PyTorch scripts them."""
+
 XFAILS: dict[str, dict[str, str]] = {
     "trace": _BOTH
     | _cases(

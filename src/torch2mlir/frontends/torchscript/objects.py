@@ -59,7 +59,10 @@ def load_script_object(path: str) -> ScriptObject:
     """
     unit = torch._C.CompilationUnit()
     try:
-        module = torch._C.import_ir_module(unit, path, torch.device("cpu"), {}, False)
+        load: Callable[..., Any] = (
+            torch._C.import_ir_module
+        )  # PyTorch's stub lacks the last argument
+        module = load(unit, path, torch.device("cpu"), {}, False)
     except RuntimeError as error:
         raise CaptureError(
             f"{path} is not a TorchScript program: {str(error).partition(chr(10))[0]}",
@@ -245,10 +248,11 @@ class _ObjectImport(_Functions):
 
     def _attributes(self, cpp_module: Any) -> list[tuple[str, Attribute]]:
         """The attributes of a class that the dialect can say; a method that uses another one fails."""
-        concrete = torch._C.ConcreteModuleType.from_jit_type(cpp_module._type())
+        concrete: Any = torch._C.ConcreteModuleType.from_jit_type(cpp_module._type())
         result = list[tuple[str, Attribute]]()
-        names = list(torch._C.ParameterDict(cpp_module).items())
-        names += torch._C.BufferDict(cpp_module).items()
+        parameters: Any = torch._C.ParameterDict(cpp_module)
+        buffers: Any = torch._C.BufferDict(cpp_module)
+        names = [*parameters.items(), *buffers.items()]
         for name, _ in names:
             result.append((name, t.NonValueTensorType.of(None, None)))
         known = {name for name, _ in result}

@@ -12,7 +12,7 @@ import torch
 from torch.utils import _pytree as pytree
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from torch2mlir.dialects import make_context
@@ -189,6 +189,7 @@ def script_program(
                 entry = function
     if entry is None:
         raise CaptureError(f"the program has no function '{name}'")
+    schema: Any
     if isinstance(script, ScriptObject):
         schema = script.cpp_module._get_method(name).schema
         names = [argument.name for argument in schema.arguments][1:]
@@ -212,12 +213,12 @@ def _bind_symbols(function: FuncOp) -> dict[str, tuple[int, int]]:
         for name in size.symbols()
     )
     declared = dict[str, SSAValue]()
-    ops = []
+    ops = list[Operation]()
     for name in names:
         op = core.SymbolicIntOp.of(name, 0, _INT64_MAX)
         ops.append(op)
         declared[name] = op.results[0]
-    ops += [op for a in block.args if (op := bind_shape(a, declared)) is not None]
+    ops += [bind for a in block.args if (bind := bind_shape(a, declared)) is not None]
     if ops and block.first_op is not None:
         block.insert_ops_before(ops, block.first_op)
     return {name: (0, _INT64_MAX) for name in names}
