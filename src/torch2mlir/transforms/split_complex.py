@@ -15,10 +15,12 @@ from torch._ops import OpOverload
 from xdsl.context import Context
 from xdsl.dialects.builtin import ComplexType, ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from torch2mlir.dialects.torch import core
+from torch2mlir.dialects.torch.dims import Size
+from torch2mlir.dialects.torch.symbolic import BindSymbolicShapeOp
 from torch2mlir.dialects.torch.types import AnyTensorType
 from torch2mlir.transforms.canonicalize import CanonicalizePass
 from torch2mlir.transforms.decompose_complex_ops import Decomposer
@@ -29,6 +31,7 @@ from torch2mlir.transforms.symbols import symbol_ranges
 aten = torch.ops.aten
 prims = torch.ops.prims
 Split = Callable[..., Any]
+_FROM_PARTS, _SIZE = "torch.aten.complex", "torch.aten.size.int"
 
 _SPLITS: dict[str, Split] = {}
 
@@ -232,6 +235,24 @@ def _has_complex_elements(type: Attribute) -> bool:
     return isinstance(type, AnyTensorType) and isinstance(type.dtype, ComplexType)
 
 
+def _is_computed_complex(value: SSAValue) -> bool:
+    return isinstance(value.owner, Operation) and _has_complex_elements(value.type)
+
+
+def _part_of_same_shape(value: SSAValue) -> SSAValue:
+    """A real tensor that has the shape of one made of parts; any other tensor itself."""
+    made = value.owner
+    if isinstance(made, Operation) and made.name == _FROM_PARTS:
+        sizes = _sizes(value)
+        if sizes is not None and None not in sizes:
+            return next((part for part in made.operands if _sizes(part) == sizes), value)
+    return value
+
+
+def _sizes(value: SSAValue) -> tuple[Size, ...] | None:
+    return value.type.sizes if isinstance(value.type, AnyTensorType) else None
+
+
 @dataclass(frozen=True)
 class SplitComplexOpsPass(ModulePass):
     """Complex arithmetic inside functions as arithmetic on parts."""
@@ -248,4 +269,10 @@ class SplitComplexOpsPass(ModulePass):
             if isinstance(function, FuncOp):
                 for block in function.body.blocks:
                     splitter.run(block)
+        for user in list(op.walk()):
+            if isinstance(user, BindSymbolicShapeOp) and _is_computed_complex(user.operands[0]):
+                user.detach()  # it would keep alive what nothing else uses
+                user.erase()
+            elif user.name == _SIZE:
+                user.operands[0] = _part_of_same_shape(user.operands[0])
         CanonicalizePass().apply(ctx, op)
