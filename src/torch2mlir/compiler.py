@@ -58,9 +58,24 @@ def capture(
     """
     if isinstance(model, Program):
         return model
+    if isinstance(model, torch.jit.ScriptModule | torch.jit.ScriptFunction):
+        return _capture_script(model, args, kwargs, dynamic_shapes)
     if not isinstance(model, torch.export.ExportedProgram):
         model = _export(model, args, kwargs, dynamic_shapes)
     return import_exported_program(model, func_name)
+
+
+def _capture_script(
+    model: Any, args: Sequence[Any], kwargs: Mapping[str, Any], dynamic_shapes: Any
+) -> Program:
+    from torch2mlir import torchscript
+
+    if kwargs or dynamic_shapes is not None:
+        raise CaptureError(
+            "a TorchScript program is compiled for positional arguments",
+            hint="torch2mlir.torchscript.capture takes TensorPlaceholder for sizes that vary",
+        )
+    return torchscript.capture(model, list(args))
 
 
 def _export(
@@ -166,13 +181,17 @@ def _entry(program: Program) -> FuncOp:
 def _refine_outputs(program: Program) -> None:
     """Says of which types the results are, where capture could not."""
     signature = program.signature
-    if not any(isinstance(o, UserOutput) and o.type == vtensor(None, None) for o in signature.outputs):
+    if not any(
+        isinstance(o, UserOutput) and o.type == vtensor(None, None) for o in signature.outputs
+    ):
         return
     types = iter(_entry(program).function_type.outputs.data[len(signature.mutations) :])
     for index, output in enumerate(signature.outputs):
         if isinstance(output, UserOutput):
             type = next(types)
-            signature.outputs[index] = UserOutput(type if isinstance(type, ValueTensorType) else None)
+            signature.outputs[index] = UserOutput(
+                type if isinstance(type, ValueTensorType) else None
+            )
 
 
 def prepare_for(output_type: str, program: Program) -> None:
@@ -361,6 +380,8 @@ def export_and_import(
         raise Torch2MLIRError(
             f"unknown weights mode '{weights}'", hint=f"use one of {', '.join(WEIGHT_MODES)}"
         )
+    if isinstance(model, torch.jit.ScriptModule | torch.jit.ScriptFunction):
+        model = _capture_script(model, args, kwargs, dynamic_shapes)
     if not isinstance(model, torch.export.ExportedProgram | Program):
         model = _export(model, args, kwargs, dynamic_shapes)
     dialect = "stablehlo" if output_type == "mhlo" else output_type

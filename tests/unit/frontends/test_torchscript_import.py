@@ -140,3 +140,11 @@ def test_what_cannot_be_imported_says_why(model: Any, example: Any, message: str
 def test_example_of_another_kind_is_refused() -> None:
     with pytest.raises(torch2mlir.CaptureError, match="is a str"):
         ExampleArgs().add_method("forward", [X, "no tensor"])
+
+
+def test_scripted_modules_go_where_others_go() -> None:
+    scripted = torch.jit.script(Tied())
+    assert "func.func @forward" in str(torch2mlir.export_and_import(scripted, X))
+    compiled = torch2mlir.compile(scripted, X, output_type="linalg-on-tensors", engine="reference")
+    with torch.no_grad():
+        torch.testing.assert_close(compiled(X), scripted(X))
