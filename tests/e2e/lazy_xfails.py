@@ -1,4 +1,7 @@
-"""Cases that cannot run on PyTorch's lazy device: what PyTorch itself does not do there, with or without us."""
+"""Cases that cannot run on PyTorch's lazy device.
+
+All but group normalization with gradients fail there without torch2mlir too.
+"""
 
 from __future__ import annotations
 
