@@ -25,6 +25,7 @@ def _from(module: str, attribute: str) -> Callable[[], Dialect]:
 
 DIALECTS: dict[str, Callable[[], Dialect]] = {
     "torch": lambda: torch_dialect.Torch,
+    "torch_c": _from("torch2mlir.dialects.torch_c", "TORCH_C"),
     "stablehlo": _from("torch2mlir.dialects.stablehlo", "StableHLO"),
     "chlo": _from("torch2mlir.dialects.chlo", "CHLO"),
     "tosa": _from("torch2mlir.dialects.tosa", "TOSA"),
