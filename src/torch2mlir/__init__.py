@@ -17,7 +17,7 @@ from torch2mlir.errors import (
 )
 
 if TYPE_CHECKING:
-    from torch2mlir import fx, lazy
+    from torch2mlir import fx, lazy, torchscript
     from torch2mlir.api import compile
     from torch2mlir.compiler import MlirModule, export_and_import
     from torch2mlir.conversion.registry import lowering
@@ -38,7 +38,7 @@ _LAZY = {
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
         return getattr(import_module(_LAZY[name]), name)
-    if name in ("fx", "lazy"):
+    if name in ("fx", "lazy", "torchscript"):
         return import_module(f"torch2mlir.{name}")
     raise AttributeError(f"module 'torch2mlir' has no attribute '{name}'")
 
@@ -59,4 +59,5 @@ __all__ = [
     "fx",
     "lazy",
     "lowering",
+    "torchscript",
 ]
