@@ -9,7 +9,6 @@ _DEFAULTS = "the function has arguments with defaults, and examples are needed f
 _NUMBER = "tracing makes a tensor of a number that the program returns"
 _DATA = "XLA has no sizes that depend on the elements of a tensor"
 _FROZEN = "tracing freezes a decision that the program takes by elements or sizes"
-_EXPANDED = "torch-maximize-value-semantics erases a copy that expand_as still uses"
 _ARGUMENT = "an option of the op is an element of a tensor that the caller passes"
 _TUPLES = "a tuple in a tuple comes out of a call that is inlined late"
 
@@ -37,8 +36,6 @@ XFAILS: dict[str, dict[str, str]] = {
     "trace": _BOTH
     | _cases(
         arange_start=_ARGUMENT,
-        expand_as=_EXPANDED,
-        normalize=_EXPANDED,
         foreach_in_place=_LIST,
         returns_a_list=_LIST,
         segment_reduce=_LIST,

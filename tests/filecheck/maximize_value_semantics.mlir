@@ -158,3 +158,15 @@ func.func @argument(%t: !torch.tensor, %x: !torch.vtensor) -> !torch.tensor {
   torch.overwrite.tensor.contents %x overwrites %t : !torch.vtensor, !torch.tensor
   return %t : !torch.tensor
 }
+
+// A view takes its shape from another tensor: that is read as a value too.
+// CHECK-LABEL: func.func @shape_of_another
+// CHECK-NOT: torch.copy
+// CHECK: torch.aten.expand_as %x, %y : !torch.vtensor, !torch.vtensor -> !torch.vtensor
+func.func @shape_of_another(%x: !torch.vtensor, %y: !torch.vtensor) -> !torch.vtensor {
+  %a = torch.copy.to_tensor %x : !torch.tensor
+  %b = torch.copy.to_tensor %y : !torch.tensor
+  %e = torch.aten.expand_as %a, %b : !torch.tensor, !torch.tensor -> !torch.tensor
+  %r = torch.copy.to_vtensor %e : !torch.vtensor
+  return %r : !torch.vtensor
+}

@@ -69,14 +69,21 @@ class _Values:
         if isinstance(view, core.TensorStaticInfoCastOp):
             part = self._cast(builder, whole, type)
         else:
+            others = [self._as_value(builder, operand) for operand in view.operands[1:]]
             op = view.__class__.create(
-                operands=[whole, *view.operands[1:]], result_types=[type], location=view.location
+                operands=[whole, *others], result_types=[type], location=view.location
             )
             self.emitted.append(builder.insert(op))
             part = op.results[0]
         part.name_hint = part.name_hint or value.name_hint
         self.known[value] = (self.version[root], part)
         return part
+
+    def _as_value(self, builder: Builder, value: SSAValue) -> SSAValue:
+        """An operand of an op that reads it."""
+        if isinstance(value.type, t.NonValueTensorType) and not self.memory.is_safe(value):
+            return cast_tensor(builder, value, value_type(value.type))
+        return self._read(builder, value)
 
     def _cast(self, builder: Builder, value: SSAValue, type: Attribute) -> SSAValue:
         """A value under a type that says more or less of it."""
@@ -142,12 +149,7 @@ class _Values:
 
     def _retype(self, builder: Builder, op: Operation) -> None:
         """An op that reads, or that makes something of what it gets: the same with values."""
-        op.operands = [
-            cast_tensor(builder, operand, value_type(operand.type))
-            if isinstance(operand.type, t.NonValueTensorType) and not self.memory.is_safe(operand)
-            else self._read(builder, operand)
-            for operand in op.operands
-        ]
+        op.operands = [self._as_value(builder, operand) for operand in op.operands]
         after = Builder(InsertPoint.after(op))
         for result in op.results:
             if self.memory.is_safe(result):
