@@ -141,6 +141,12 @@ def _multilabel_margin_loss_forward(x: Any, target: Any, reduction: int) -> Any:
     return (loss.sum() if reduction == _SUM or x.dim() < 2 else loss), marks
 
 
+@decomposes(aten.multilabel_margin_loss.default)
+def _multilabel_margin_loss(x: Any, target: Any, reduction: int = 1) -> Any:
+    """The same as a call of its own, as TorchScript has it: PyTorch's way to the forward op passes ours by."""
+    return _multilabel_margin_loss_forward(x, target, reduction)[0]
+
+
 @decomposes(aten.multilabel_margin_loss_backward.default)
 def _multilabel_margin_loss_backward(
     grad: Any, x: Any, target: Any, reduction: int, is_target: Any
