@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 from torch2mlir.conversion.registry import TARGETS, lowering_functions
-from torch2mlir.transforms.core_ops import CORE_OPS, FAMILIES
+from torch2mlir.transforms.core_ops import CONTROL_FLOW, CORE_OPS, FAMILIES
 
 SUMMARY = "show which op lowers to which dialect"
 UNSUPPORTED = "unsupported"
@@ -85,7 +85,8 @@ def coverage(patterns: tuple[str, ...] = (), *, everything: bool = False) -> Ite
 
     for family, ops in FAMILIES.items():
         yield from (lowered(op, family) for op in sorted(ops) if wanted(op))
-    kept = set().union(*functions.values()) - CORE_OPS
+    yield from (lowered(op, "control_flow") for op in sorted(CONTROL_FLOW) if wanted(op))
+    kept = set().union(*functions.values()) - CORE_OPS - CONTROL_FLOW
     yield from (lowered(op, "kept on request") for op in sorted(kept) if wanted(op))
     if patterns or everything:
         yield from (row for row in _others(kept) if wanted(row.op))

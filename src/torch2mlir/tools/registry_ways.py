@@ -12,7 +12,11 @@ from torch._ops import OpOverload
 from torch2mlir.conversion.registry import TARGETS, lowering_functions
 from torch2mlir.dialects.torch.schema import Schema, find_schema, op_names
 from torch2mlir.transforms.core_ops import CORE_OPS, FAMILIES, IDENTITIES, SCALAR_OPS
-from torch2mlir.transforms.decompositions import find_decomposition, find_overload
+from torch2mlir.transforms.decompositions import (
+    find_decomposition,
+    find_overload,
+    is_dispatched,
+)
 from torch2mlir.transforms.lower_to_backend_contract import DATA_DEPENDENT
 
 CORE = "core"
@@ -118,7 +122,7 @@ def ways() -> list[Way]:
         if not op.startswith(("torch.aten.", "torch.prims.", "torch.quantized_decomposed.")):
             continue  # the rest is TorchScript's own
         schema, overload = find_schema(op), find_overload(op)
-        if schema is not None and overload is not None and _is_real(overload):
+        if schema is not None and overload is not None and is_dispatched(overload):
             found.append(_way(op, schema, overload, families, lowered))
     return _settled(found)
 
@@ -143,15 +147,6 @@ def _settled(found: list[Way]) -> list[Way]:
 def _base(op: str) -> str:
     """``relu`` for ``torch.aten.relu_`` and ``torch.aten.relu.out``."""
     return op.split(".")[2].removesuffix("_")
-
-
-def _is_real(overload: OpOverload) -> bool:
-    """Whether the dispatcher knows it: TorchScript has overloads of its own, like ``aten::Bool.Tensor``."""
-    try:
-        find_decomposition(overload)
-    except RuntimeError:
-        return False
-    return True
 
 
 def _way(

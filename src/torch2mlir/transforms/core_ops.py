@@ -102,6 +102,9 @@ FAMILIES: dict[str, set[str]] = {
 }
 """Family -> ops; a family is one file in each of the three conversion folders."""
 
+CONTROL_FLOW = frozenset({"torch.prim.If", "torch.prim.Loop", "torch.runtime.assert"})
+"""What the contract has beside the core ops: branches, loops and checks, lowered by every dialect that can say them."""
+
 CORE_OPS: frozenset[str] = frozenset().union(*FAMILIES.values())
 
 REASONS: dict[str, str] = {

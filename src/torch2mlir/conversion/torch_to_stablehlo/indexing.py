@@ -34,7 +34,10 @@ def covered(lower: StablehloLowering, x: Tensor, axis: int, index: Tensor) -> Te
 @lowers("aten.gather")
 def gather(lower: StablehloLowering, x: Tensor, dim: int, index: Tensor, *_: Any) -> Tensor:
     """``result[i, j, k] = x[i, index[i, j, k], k]`` for ``dim == 1``."""
-    if 0 in (*lower.out.sizes, *x.sizes):  # a slice of one element is too large for a tensor without any
+    if 0 in (
+        *lower.out.sizes,
+        *x.sizes,
+    ):  # a slice of one element is too large for a tensor without any
         return lower.splat(0, lower.out.sizes, x.dtype)
     x, index = as_vector(lower, x), as_vector(lower, index)
     axis = lower.dim(dim, x.rank)

@@ -50,8 +50,16 @@ from torch2mlir.transforms.decompositions.registry import (
     decomposes,
     find_decomposition,
     find_overload,
+    is_dispatched,
     op_name,
     table,
 )
 
-__all__ = ["decomposes", "find_decomposition", "find_overload", "op_name", "table"]
+__all__ = [
+    "decomposes",
+    "find_decomposition",
+    "find_overload",
+    "is_dispatched",
+    "op_name",
+    "table",
+]

@@ -43,7 +43,7 @@ def decomposes_named(*names: str) -> Callable[[Decomposition], Decomposition]:
 
 def find_overload(op_name: str) -> OpOverload | None:
     """PyTorch's operator for ``torch.aten.add.Tensor``, or None if the installed PyTorch has no such operator."""
-    if op_name.count(".") < 2:  # somebody's `torch.operator`, called as no operator of PyTorch can be
+    if op_name.count(".") < 2:  # an operator of somebody's, called as none of PyTorch's can be
         return None
     _, namespace, name, *overload = op_name.split(".")
     packet = getattr(getattr(torch.ops, namespace), name, None)
@@ -52,6 +52,11 @@ def find_overload(op_name: str) -> OpOverload | None:
         return None
     found: OpOverload = getattr(packet, chosen)
     return found
+
+
+def is_dispatched(overload: OpOverload) -> bool:
+    """Whether the dispatcher knows it: TorchScript has overloads of its own, like ``aten::Bool.Tensor``."""
+    return torch._C._dispatch_has_kernel(overload.name())
 
 
 def op_name(overload: OpOverload) -> str:
@@ -81,7 +86,7 @@ def find_decomposition(overload: OpOverload) -> Decomposition | None:
     if known is not None:
         return known
     composite = torch._C.DispatchKey.CompositeImplicitAutograd
-    if not torch._C._dispatch_has_kernel(overload.name()):  # TorchScript's own, the dispatcher has never heard of it
+    if not is_dispatched(overload):
         return None
     if overload.has_kernel_for_dispatch_key(composite):
         return overload.decompose
