@@ -98,8 +98,9 @@ def _others(kept: set[str]) -> Iterator[Row]:
 
     for way in ways():
         if way.op not in CORE_OPS and way.op not in kept:
-            mark = "-" if way.kind == UNSUPPORTED else "yes"
-            yield Row(way.op, way.kind, (mark,) * len(TARGETS), way.detail)
+            missing = TARGETS if way.kind == UNSUPPORTED else way.missing
+            cells = tuple("-" if target in missing else "yes" for target in TARGETS)
+            yield Row(way.op, way.kind, cells, way.detail)
 
 
 def _table(rows: list[Row]) -> Table:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
-import torch.ao.quantization.fx._decomposed  # noqa: F401 - registers quantized_decomposed
+import torch
+import torch.ao.quantization.fx._decomposed  # registers quantized_decomposed
 from torch._C import DispatchKey
 from torch._ops import OpOverload
 
@@ -104,13 +105,25 @@ _REASONS: tuple[tuple[str, str], ...] = (
 """Patterns of names without ``aten.``, and why what matches them cannot be covered."""
 
 
+_WITHOUT_SIZES_FROM_DATA = frozenset({"tosa"})
+"""Targets in which no size can depend on the elements of a tensor."""
+
+
 @dataclass(frozen=True)
 class Way:
-    """How one overload is covered: ``kind`` is one of this module's constants, ``detail`` the family or the reason."""
+    """How one overload is covered.
+
+    Attributes:
+        op: name in the dialect.
+        kind: one of this module's constants.
+        detail: the family, or the reason why it is not covered.
+        missing: targets that cannot express it whatever its operands are.
+    """
 
     op: str
     kind: str
     detail: str = ""
+    missing: frozenset[str] = frozenset()
 
 
 def ways() -> list[Way]:
@@ -123,8 +136,18 @@ def ways() -> list[Way]:
             continue  # the rest is TorchScript's own
         schema, overload = find_schema(op), find_overload(op)
         if schema is not None and overload is not None and is_dispatched(overload):
-            found.append(_way(op, schema, overload, families, lowered))
+            way = _way(op, schema, overload, families, lowered)
+            found.append(
+                replace(way, missing=_WITHOUT_SIZES_FROM_DATA) if _is_sized(overload) else way
+            )
     return _settled(found)
+
+
+def _is_sized(overload: OpOverload) -> bool:
+    """Whether the size of a result depends on elements; variants with ``out=`` do not say so themselves."""
+    packet = overload.overloadpacket
+    variants = [getattr(packet, name) for name in packet.overloads()]
+    return any(torch.Tag.dynamic_output_shape in variant.tags for variant in variants)
 
 
 def _settled(found: list[Way]) -> list[Way]:
