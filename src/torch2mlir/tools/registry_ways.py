@@ -144,10 +144,15 @@ def ways() -> list[Way]:
 
 
 def _is_sized(overload: OpOverload) -> bool:
-    """Whether the size of a result depends on elements; variants with ``out=`` do not say so themselves."""
-    packet = overload.overloadpacket
-    variants = [getattr(packet, name) for name in packet.overloads()]
-    return any(torch.Tag.dynamic_output_shape in variant.tags for variant in variants)
+    """Whether the size of a result always depends on elements; a variant with ``out=`` does not say so itself."""
+    packet, name = overload.overloadpacket, overload._overloadname
+    functional = name.removesuffix("out").removesuffix("_") or "default"
+    variant = getattr(packet, functional) if functional in packet.overloads() else overload
+    always = packet.__name__ not in (
+        "index",
+        "one_hot",
+    )  # only of masks, only without a number of classes
+    return always and torch.Tag.dynamic_output_shape in variant.tags
 
 
 def _settled(found: list[Way]) -> list[Way]:
