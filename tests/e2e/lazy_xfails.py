@@ -22,6 +22,7 @@ _REASONS = {
         "quantize_dynamically_symmetric"
     ),
     "PyTorch's lazy device asks a kernel that has no float16 for the shape of a range": "arange_f16",
+    "PyTorch takes the places to split at from the CPU": "sized_tensor_split",
     "PyTorch has no derivative of std on the lazy device, and says so in a warning": (
         "moments_backward"
     ),

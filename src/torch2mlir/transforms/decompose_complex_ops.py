@@ -226,7 +226,7 @@ class Decomposer:
         if not template.learned:
             return self.world.size_of
         names = dict[str, KnownSize]()
-        for returned, result in zip(template.results, op.results, strict=False):
+        for returned, result in zip(template.results, _tensors(op), strict=False):
             fake = returned.meta.get("val") if isinstance(returned, Node) else None
             known = result.type.sizes if isinstance(result.type, t.ValueTensorType) else None
             if not isinstance(fake, torch.Tensor) or known is None:
@@ -263,6 +263,15 @@ def _live(nodes: Sequence[Node], returned: Any) -> list[Node]:
             kept.append(node)
             needed.update(node.all_input_nodes)
     return kept[::-1]
+
+
+def _tensors(op: Operation) -> Sequence[SSAValue]:
+    """The results of an op; for a list of tensors, its members where it is unpacked."""
+    if len(op.results) == 1 and isinstance(op.results[0].type, t.ListType):
+        for use in op.results[0].uses:
+            if isinstance(use.operation, core.PrimListUnpackOp):
+                return use.operation.results
+    return op.results
 
 
 def _replace_list(op: Operation, results: Sequence[SSAValue]) -> None:

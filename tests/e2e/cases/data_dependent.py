@@ -63,3 +63,9 @@ case(
     f32("B", 2),
     i64("B", low=0, high=3),
 )
+case(
+    "sized_tensor_split",
+    lambda x, i: tuple(part * 2 for part in torch.tensor_split(x, i, 1)),
+    f32("B", 7),
+    i64(3, values=(2, -3, 6)),
+)

@@ -109,6 +109,7 @@ class GraphImporter:
         self._bodies: dict[Node, GraphModule] = {}
         self._literals: dict[Hashable, SSAValue] = {}
         self._same: dict[Node, list[Node]] = {}
+        self._about_memory: set[Node] = set()
         self.symbols: Mapping[str, SSAValue] = {}
         """Sizes by their names, for what is made by size."""
 
@@ -137,7 +138,9 @@ class GraphImporter:
     # nodes
 
     def _import(self, node: Node) -> None:
-        if node.op == "placeholder":
+        if self._is_about_memory(node):
+            self._about_memory.add(node)
+        elif node.op == "placeholder":
             if node.users and node not in self.values:
                 raise CaptureError(f"the graph input '{node.name}' has no value")
         elif node.op == "get_attr":
@@ -158,6 +161,11 @@ class GraphImporter:
             self._import_higher_order(node, node.target)
         else:
             self.values[node] = self._scalar_call(node)
+
+    def _is_about_memory(self, node: Node) -> bool:
+        """Whether a node says where in memory a tensor lies, or checks that: values have no place in memory."""
+        about_memory = node.target is torch.ops.aten.sym_storage_offset.default
+        return about_memory or not self._about_memory.isdisjoint(node.all_input_nodes)
 
     def _import_attribute(self, node: Node) -> None:
         target = self._attributes(str(node.target))

@@ -95,6 +95,24 @@ def _is_mask(index: Any) -> bool:
     return index is not None and index.dtype in (torch.bool, torch.uint8)
 
 
+@decomposes(aten.tensor_split.tensor_indices_or_sections)
+def _tensor_split(a: Any, places: Any, dim: int = 0) -> Any:
+    """The parts of a dimension between the places that a tensor lists; counted from the end if they are negative."""
+    if places.dim() != 1:
+        return NotImplemented  # a number of parts
+    size = a.shape[dim]
+    positions = torch.arange(size, device=a.device)
+    places = torch.where(places < 0, places + size, places)
+    parts, start = list[Any](), None
+    for index in range(places.shape[0] + 1):
+        within = positions >= 0 if start is None else positions >= start
+        if index < places.shape[0]:
+            start = places[index]
+            within = within & (positions < start)
+        parts.append(a.index_select(dim, _places(within)))
+    return parts
+
+
 @decomposes(aten.bincount.default)
 def _bincount(a: Any, weights: Any = None, minlength: int = 0) -> Any:
     """How often each number occurs, or the sum of its weights; up to the largest number."""

@@ -33,12 +33,6 @@ def _split(a: Any, size: Any, dim: int = 0) -> Any:
     ]
 
 
-@decomposes(aten.tensor_split.tensor_indices_or_sections)
-def _tensor_split_by_tensor(a: Any, places: Any, dim: int = 0) -> Any:
-    """How large the parts are depends on elements: left for the contract to refuse by name."""
-    return NotImplemented
-
-
 @decomposes(aten._to_copy.default)
 def _to_copy(a: Any, *, dtype: Any = None, **_: Any) -> Any:
     return (
