@@ -68,14 +68,16 @@ def capture(
 def _capture_script(
     model: Any, args: Sequence[Any], kwargs: Mapping[str, Any], dynamic_shapes: Any
 ) -> Program:
-    from torch2mlir import torchscript
+    from torch2mlir.frontends.torchscript.example_args import ExampleArgs
+    from torch2mlir.frontends.torchscript.script import script_program, to_script
 
     if kwargs or dynamic_shapes is not None:
         raise CaptureError(
             "a TorchScript program is compiled for positional arguments",
             hint="torch2mlir.torchscript.capture takes TensorPlaceholder for sizes that vary",
         )
-    return torchscript.capture(model, list(args))
+    examples = ExampleArgs.get(list(args))
+    return script_program(to_script(model, examples), examples)
 
 
 def _export(
