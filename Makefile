@@ -2,7 +2,7 @@
 PYTHON ?= python3.11
 VENV ?= .venv
 PIP_FLAGS ?=
-PYTEST_FLAGS ?= -n 2
+PYTEST_FLAGS ?= -n 2 --dist worksteal
 BENCHMARK_FLAGS ?=
 
 BIN := $(VENV)/bin

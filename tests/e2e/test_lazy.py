@@ -41,6 +41,13 @@ def device() -> Iterator[torch.device]:
         yield opened
 
 
+@pytest.fixture(autouse=True)
+def dynamo_forgets() -> Iterator[None]:
+    """Dynamo never again compiles a function it has failed on, torch.cond's among them."""
+    yield
+    torch._dynamo.reset()
+
+
 def test_agrees_with_eager(case: Case, device: torch.device) -> None:
     args, kwargs = case.arguments()
     eager = case.model()
