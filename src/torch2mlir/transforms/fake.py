@@ -46,12 +46,12 @@ class FakeWorld:
         self.learned: list[str] = []
         """The symbols that ops with results of unknown size were given when they were traced."""
 
-    def _symbol(self, name: str) -> sympy.Symbol:
+    def _symbol(self, name: str, example: int | None = None) -> sympy.Symbol:
         known = self._symbols.get(name)
         if known is None:
             low, high = self._ranges.get(name, (2, symbols.INT64_MAX))
             low = max(low, 2)
-            hint = self._hints[len(self._symbols) % len(self._hints)]
+            hint = example or self._hints[len(self._symbols) % len(self._hints)]
             hint = low + hint if hint < low or self._hints is _SMALL_HINTS else hint
             known = self.shape_env.create_symbol(
                 max(low, min(hint, high)),
@@ -153,21 +153,27 @@ class FakeWorld:
     ) -> GraphModule:
         with (
             self.mode,
-            self._sizes_from_data(),
+            self.sizes_from_data("d"),
             torch.no_grad(),
             enable_python_dispatcher(),
         ):
             return make_fx(function, decomposition_table=table, tracing_mode="real")(*arguments)
 
     @contextmanager
-    def _sizes_from_data(self) -> Iterator[None]:
-        """Sizes that depend on elements are symbols with examples, as all others."""
+    def sizes_from_data(self, prefix: str, example: int | None = None) -> Iterator[None]:
+        """Sizes that depend on elements are symbols with examples, as all others.
+
+        Args:
+            prefix: what their names start with.
+            example: their size, by default one of the usual examples.
+        """
 
         def fresh() -> torch.SymInt | int:
-            name = f"d{len(self.learned)}"
+            name = f"{prefix}{len(self.learned)}"
             while name in self._symbols or name in self._ranges:
                 name += "_"
             self.learned.append(name)
+            self._symbol(name, example)
             return self.integer(Dim("symbol", (name,)))
 
         self.shape_env.create_unbacked_symint = fresh  # type: ignore[method-assign, assignment]

@@ -101,6 +101,13 @@ class MetaCalls:
         tensors = [leaf.type for leaf in call.leaves if isinstance(leaf, SSAValue)]
         if not all(_has_rank_and_dtype(type) for type in tensors):
             raise Undetermined
+        if torch.Tag.dynamic_output_shape in overload.tags and all(
+            None not in type.sizes  # type: ignore[attr-defined]
+            for type in tensors
+        ):
+            # another size for each op, small as PyTorch's kernels say how large it is at most
+            with self.world.sizes_from_data("u", example=2):
+                return self._run(overload, call)
         key = (name, call.key)
         if key not in self._results:
             whole = all(None not in type.sizes for type in tensors)  # type: ignore[attr-defined]
