@@ -49,12 +49,8 @@ _LOCATIONS: dict[str, str] = {
     "torch-drop-abstract-interp-calculations": (
         "torch2mlir.transforms.drop_abstract_interp_calculations:DropAbstractInterpCalculationsPass"
     ),
-    "torch-reify-shape-calculations": (
-        "torch2mlir.transforms.reify_shape_calculations:ReifyShapeCalculationsPass"
-    ),
-    "torch-reify-dtype-calculations": (
-        "torch2mlir.transforms.reify_dtype_calculations:ReifyDtypeCalculationsPass"
-    ),
+    "torch-reify-shape-calculations": "torch2mlir.transforms.replaced_passes:ReifyShapeCalculationsPass",
+    "torch-reify-dtype-calculations": "torch2mlir.transforms.replaced_passes:ReifyDtypeCalculationsPass",
     "torch-fuse-quantized-ops": ("torch2mlir.transforms.fuse_quantized_ops:FuseQuantizedOpsPass"),
     "torch-match-quantized-custom-ops": (
         "torch2mlir.transforms.match_quantized_custom_ops:MatchQuantizedCustomOpsPass"

@@ -4,6 +4,8 @@
   ``convert-torch-to-*`` converts functions and types together with the ops.
 - ``convert-torch-to-arith``, ``-scf``, ``-tensor``, ``-tmtensor``, ``convert-torch-conversion-to-mlprogram``: the same
   conversions lower numbers, branches, loops, scans, sorts and random numbers too.
+- ``torch-reify-shape-calculations``, ``torch-reify-dtype-calculations``: ``torch-refine-types`` asks PyTorch's own meta
+  kernels; no calculation has to stand in the program for that.
 - ``torch-restructure-non-constant-axes``: axes are constants after ``torch-canonicalize``; one that is computed is
   refused by the conversion, with its name and line.
 - ``torch-unpack-quant-tensor``, ``torch-convert-custom-quant-op``: they are for ``quant.matmul_rhs_group_quant``, which
@@ -11,6 +13,8 @@
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -76,6 +80,29 @@ class ConvertTorchConversionToMlprogramPass(_Replaced):
     """``torch-seed-random-ops`` gives random ops their seed as an argument; there is no global one."""
 
     name = "convert-torch-conversion-to-mlprogram"
+
+
+@dataclass(frozen=True)
+class _Reify(_Replaced):
+    """Base of the passes that put calculations of types into a program.
+
+    Args:
+        extra_library: taken for scripts that give it; PyTorch is the library.
+    """
+
+    extra_library: str = ""
+
+
+class ReifyShapeCalculationsPass(_Reify):
+    """Sizes come from PyTorch's own meta kernels."""
+
+    name = "torch-reify-shape-calculations"
+
+
+class ReifyDtypeCalculationsPass(_Reify):
+    """Dtypes come from PyTorch's own meta kernels."""
+
+    name = "torch-reify-dtype-calculations"
 
 
 class RestructureNonConstantAxesPass(_Replaced):
