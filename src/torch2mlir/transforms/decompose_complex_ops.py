@@ -206,6 +206,11 @@ class Decomposer:
             results.extend(known if several else [importer.operand(returned)])  # type: ignore[arg-type]
         if len(op.results) == 1 and isinstance(op.results[0].type, t.ListType):
             _replace_list(op, results)
+        elif len(op.results) != len(results):
+            raise BackendContractError(
+                f"the op has {len(op.results)} results where PyTorch gives {len(results)}",
+                hint="write it with the results of its schema",
+            )
         else:
             for old, new in zip(op.results, results, strict=True):
                 old.replace_all_uses_with(new)
