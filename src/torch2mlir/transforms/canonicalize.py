@@ -29,6 +29,7 @@ from torch2mlir.transforms.folding.casts import CAST_FOLDS
 from torch2mlir.transforms.folding.constants import constant, insert_before, put_in_place
 from torch2mlir.transforms.folding.containers import CONTAINER_FOLDS
 from torch2mlir.transforms.folding.local_lists import DICT_WRITERS, LIST_WRITERS, follow_lists
+from torch2mlir.transforms.folding.loop_values import count, simplify_loop
 from torch2mlir.transforms.folding.numbers import NUMBER_FOLDS
 from torch2mlir.transforms.folding.scalar_tensors import SCALAR_TENSOR_FOLDS
 from torch2mlir.transforms.folding.tensor_data import TENSOR_FOLDS
@@ -38,7 +39,6 @@ from torch2mlir.transforms.folding.unroll import (
     trip_count,
     unroll,
 )
-from torch2mlir.transforms.loop_values import count, simplify_loop
 
 
 def _same_type(op: Operation, values: Values) -> SSAValue | None:

@@ -32,8 +32,8 @@ from torch2mlir.frontends.fx.mutation import needs_functionalization
 from torch2mlir.transforms.core_ops import CORE_OPS, IDENTITIES, PARTLY_CORE, SCALAR_OPS
 from torch2mlir.transforms.decompositions import find_decomposition, find_overload, table
 from torch2mlir.transforms.decompositions.own_ops import body_of, schema_of_overload
-from torch2mlir.transforms.fake import FakeWorld
-from torch2mlir.transforms.symbols import symbol_ranges
+from torch2mlir.transforms.semantics.fake import FakeWorld
+from torch2mlir.transforms.semantics.symbols import symbol_ranges
 
 _DECODERS: dict[str, Callable[[int], Any]] = {
     "ScalarType": dtypes.FROM_SCALAR_TYPE.__getitem__,

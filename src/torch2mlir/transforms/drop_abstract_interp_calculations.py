@@ -8,7 +8,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from torch2mlir.transforms.calculations import drop_calculations
+from torch2mlir.transforms.typing.calculations import drop_calculations
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from torch2mlir.dialects.torch.object_graph import (
     GlobalSlotSetOp,
     InitializeGlobalSlotsOp,
 )
-from torch2mlir.transforms.effects import Effect, effect, is_mutable, written
+from torch2mlir.transforms.aliasing.effects import Effect, effect, is_mutable, written
 
 Node = SSAValue | str
 """A value, or the name of a slot."""

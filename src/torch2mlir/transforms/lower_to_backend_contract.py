@@ -19,7 +19,7 @@ from torch2mlir.dialects.torch.dims import Dim
 from torch2mlir.errors import BackendContractError
 from torch2mlir.transforms.canonicalize import CanonicalizePass
 from torch2mlir.transforms.core_ops import CORE_OPS, MAKES_SIZE, SCALAR_OPS
-from torch2mlir.transforms.symbols import symbol_ranges
+from torch2mlir.transforms.semantics.symbols import symbol_ranges
 from torch2mlir.transforms.verify_backend_contract import (
     is_value_program,
     type_problem,

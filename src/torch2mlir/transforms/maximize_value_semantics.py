@@ -21,9 +21,9 @@ from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.errors import PassError
 from torch2mlir.transforms.adjust_calling_conventions import cast_tensor
-from torch2mlir.transforms.memory import Memory, is_tracked
+from torch2mlir.transforms.aliasing.memory import Memory, is_tracked
+from torch2mlir.transforms.aliasing.views import EXACT_VIEWS, write_back
 from torch2mlir.transforms.reduce_op_variants import value_type
-from torch2mlir.transforms.views import EXACT_VIEWS, write_back
 
 
 class _Values:

@@ -26,7 +26,7 @@ from torch2mlir.transforms.folding.constants import (
     list_before,
     put_in_place,
 )
-from torch2mlir.transforms.type_lattice import as_class
+from torch2mlir.transforms.typing.type_lattice import as_class
 
 Part = Callable[[Operation, int], SSAValue]
 """Makes the part with a number, before the op that gives the list."""

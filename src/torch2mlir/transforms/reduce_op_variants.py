@@ -21,10 +21,14 @@ from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.lists import is_written
 from torch2mlir.dialects.torch.ops import RegistryOp
 from torch2mlir.dialects.torch.tensor_facts import DTYPE_NUMBERS
-from torch2mlir.transforms.effects import Effect, effect
+from torch2mlir.transforms.aliasing.effects import Effect, effect
+from torch2mlir.transforms.aliasing.functional_variants import (
+    SHAPE_CHANGES,
+    Variant,
+    functional_variant,
+)
 from torch2mlir.transforms.folding.casts import underived
 from torch2mlir.transforms.folding.constants import constant
-from torch2mlir.transforms.functional_variants import SHAPE_CHANGES, Variant, functional_variant
 
 _AS_DTYPE = "torch.aten.to.dtype"
 _DTYPE_OF = "torch.prim.dtype"

@@ -24,15 +24,15 @@ from torch2mlir.dialects.torch.symbols import bind_shape, resolve_shapes, retype
 from torch2mlir.dialects.torch.values import Values
 from torch2mlir.errors import BackendContractError
 from torch2mlir.frontends.fx.symbols import INT64_MAX
-from torch2mlir.transforms.fake import FakeWorld
 from torch2mlir.transforms.folding.branches import UNINITIALIZED
 from torch2mlir.transforms.folding.casts import is_refinement, underived
 from torch2mlir.transforms.folding.constants import as_type
 from torch2mlir.transforms.folding.containers import members_of
-from torch2mlir.transforms.meta_calls import MetaCalls, Undetermined
-from torch2mlir.transforms.number_types import number_type
-from torch2mlir.transforms.symbols import symbol_ranges
-from torch2mlir.transforms.type_lattice import as_class, is_known, join, meet
+from torch2mlir.transforms.semantics.fake import FakeWorld
+from torch2mlir.transforms.semantics.meta_calls import MetaCalls, Undetermined
+from torch2mlir.transforms.semantics.symbols import symbol_ranges
+from torch2mlir.transforms.typing.number_types import number_type
+from torch2mlir.transforms.typing.type_lattice import as_class, is_known, join, meet
 
 _MOST_ROUNDS = 8
 """Rounds over a loop's body before sizes that still change are given up."""

@@ -25,8 +25,8 @@ from torch2mlir.frontends import dtypes
 from torch2mlir.frontends.weights import constant_literal
 from torch2mlir.transforms.decompose_complex_ops import Decomposer, dialect_names
 from torch2mlir.transforms.decompositions.random import RANDOM_WORDS, SEEDED_WORDS
-from torch2mlir.transforms.fake import FakeWorld
-from torch2mlir.transforms.symbols import symbol_ranges
+from torch2mlir.transforms.semantics.fake import FakeWorld
+from torch2mlir.transforms.semantics.symbols import symbol_ranges
 
 SEED_TYPE = t.vtensor((), dtypes.element_type(torch.int64))
 

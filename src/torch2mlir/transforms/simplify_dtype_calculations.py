@@ -11,7 +11,7 @@ from xdsl.passes import ModulePass
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.object_graph import DtypeCalculateOp
 from torch2mlir.dialects.torch.tensor_facts import DTYPE_NUMBERS
-from torch2mlir.transforms.calculations import simplify_calculations
+from torch2mlir.transforms.typing.calculations import simplify_calculations
 
 _ELEMENT_TYPES = {number: type for type, number in DTYPE_NUMBERS.items()}
 

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from torch2mlir.dialects.torch.object_graph import ShapeCalculateOp
-from torch2mlir.transforms.calculations import simplify_calculations, sizes_of
+from torch2mlir.transforms.typing.calculations import simplify_calculations, sizes_of
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,8 @@ from torch2mlir.dialects.torch.types import AnyTensorType
 from torch2mlir.transforms.canonicalize import CanonicalizePass
 from torch2mlir.transforms.decompose_complex_ops import Decomposer
 from torch2mlir.transforms.decompositions.registry import op_name
-from torch2mlir.transforms.fake import FakeWorld
-from torch2mlir.transforms.symbols import symbol_ranges
+from torch2mlir.transforms.semantics.fake import FakeWorld
+from torch2mlir.transforms.semantics.symbols import symbol_ranges
 
 aten = torch.ops.aten
 prims = torch.ops.prims

@@ -14,8 +14,8 @@ from torch2mlir.dialects.torch.python_ops import FAILURES, PYTHON_OPS
 from torch2mlir.dialects.torch.values import Unknown, Values
 from torch2mlir.transforms.folding.casts import is_refinement
 from torch2mlir.transforms.folding.constants import constant, put_in_place
-from torch2mlir.transforms.loop_values import MOST_TRIPS
-from torch2mlir.transforms.type_lattice import is_known
+from torch2mlir.transforms.folding.loop_values import MOST_TRIPS
+from torch2mlir.transforms.typing.type_lattice import is_known
 
 MOST_UNROLLED = 1024
 """A loop with more iterations stays a loop."""

@@ -16,9 +16,9 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
-from torch2mlir.transforms.effects import Effect, effect, is_mutable, written
+from torch2mlir.transforms.aliasing.effects import Effect, effect, is_mutable, written
+from torch2mlir.transforms.aliasing.views import EXACT_VIEWS, write_back
 from torch2mlir.transforms.reduce_op_variants import value_type
-from torch2mlir.transforms.views import EXACT_VIEWS, write_back
 
 
 def is_tracked(type: Attribute) -> bool:

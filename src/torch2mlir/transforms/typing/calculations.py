@@ -19,7 +19,7 @@ from torch2mlir.dialects.torch.object_graph import CalculateOp
 from torch2mlir.dialects.torch.values import Unknown, Values
 from torch2mlir.transforms.canonicalize import canonicalize
 from torch2mlir.transforms.folding.constants import put_in_place, retype
-from torch2mlir.transforms.type_lattice import as_class, meet
+from torch2mlir.transforms.typing.type_lattice import as_class, meet
 
 Describe = Callable[[Any], t.AnyTensorType | None]
 """What a calculated value says of a tensor; None if nothing."""

@@ -21,7 +21,7 @@ from torch2mlir.frontends import dtypes
 from torch2mlir.transforms.decompose_complex_ops import Call
 from torch2mlir.transforms.decompositions import find_overload
 from torch2mlir.transforms.decompositions.own_ops import schema_of_overload
-from torch2mlir.transforms.fake import FakeWorld
+from torch2mlir.transforms.semantics.fake import FakeWorld
 
 _EXAMPLES = (1, 2, 7, 64, 1031)
 """Sizes tried where a size is unknown: what the results have in common is what is known of them."""
