@@ -21,6 +21,7 @@ from torch2mlir.conversion.torch_to_linalg.lowering import (
     widened,
 )
 from torch2mlir.conversion.torch_to_linalg.scalars import Scalars
+from torch2mlir.conversion.windows import for_each
 from torch2mlir.dialects import linalg
 from torch2mlir.dialects.linalg.structured import SEGMENTS, segment_sizes
 from torch2mlir.dialects.torch import dims
@@ -52,12 +53,6 @@ def window_properties(strides: Sequence[int], dilations: Sequence[int]) -> dict[
         "dilations": window_factors(tuple(dilations)),
         SEGMENTS: segment_sizes(2, 1),
     }
-
-
-def for_each(values: Sequence[int] | int, count: int) -> list[int]:
-    """An option of a window, given for each dimension or once for all."""
-    listed = [values] if isinstance(values, int) else list(values)
-    return listed * count if len(listed) == 1 else listed
 
 
 @lowers("aten.convolution")

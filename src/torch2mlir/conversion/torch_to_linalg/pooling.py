@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from torch2mlir.conversion import promotion
 from torch2mlir.conversion.lowering import Number, Scalar, Tensor
 from torch2mlir.conversion.promotion import lowest
-from torch2mlir.conversion.torch_to_linalg.convolution import for_each, window_place, windowed
+from torch2mlir.conversion.torch_to_linalg.convolution import window_place, windowed
 from torch2mlir.conversion.torch_to_linalg.lowering import (
     Access,
     LinalgLowering,
@@ -16,6 +16,7 @@ from torch2mlir.conversion.torch_to_linalg.lowering import (
     widened,
 )
 from torch2mlir.conversion.torch_to_linalg.scalars import INDEX, Scalars, is_unsigned
+from torch2mlir.conversion.windows import for_each
 from torch2mlir.dialects import linalg
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import KnownSize

@@ -12,14 +12,9 @@ from torch2mlir.conversion.torch_to_stablehlo.lowering import (
     lowers,
     widened,
 )
+from torch2mlir.conversion.windows import for_each
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.torch import dims
-
-
-def for_each(values: Sequence[int] | int, count: int) -> list[int]:
-    """An option of a window, given for each dimension or once for all."""
-    listed = [values] if isinstance(values, int) else list(values)
-    return listed * count if len(listed) == 1 else listed
 
 
 @lowers("aten.convolution")

@@ -8,13 +8,13 @@ from xdsl.ir import Attribute, Operation
 
 from torch2mlir.conversion.lowering import Number, Tensor
 from torch2mlir.conversion.promotion import highest, lowest, si64
-from torch2mlir.conversion.torch_to_stablehlo.convolution import for_each
 from torch2mlir.conversion.torch_to_stablehlo.lowering import (
     StablehloLowering,
     lowers,
     widened,
 )
 from torch2mlir.conversion.torch_to_stablehlo.reduction import extremum_body
+from torch2mlir.conversion.windows import for_each
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import KnownSize

@@ -5,7 +5,7 @@ A window is a product of intervals: sums and maxima over it are taken along one 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import inf, prod
 from typing import Any
 
@@ -184,62 +184,27 @@ def _spread(x: Any, dim: int, size: Any, kernel: int, stride: int, padding: int)
     return aten.slice(around, dim, padding, padding + size + kernel - 1)
 
 
-@decomposes(aten.max_pool2d_with_indices_backward.default)
-def _max_pool2d_backward(
-    grad: Any,
-    x: Any,
-    kernel: Any,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
-    ceil_mode: bool,
-    indices: Any,
-) -> Any:
-    return _added_at(grad, indices, x, 2)
+def _back_to_maxima(spatial: int) -> Callable[..., Any]:
+    """The gradient of a maximum over windows of so many dimensions: places come last, options do not matter."""
+
+    def backward(grad: Any, x: Any, *options: Any) -> Any:
+        zeros = torch.zeros_like(x).flatten(-spatial)
+        places, flows = options[-1].flatten(-spatial), grad.flatten(-spatial)
+        return zeros.scatter_add(-1, places, flows).reshape(x.shape)
+
+    return backward
 
 
-@decomposes(aten.max_pool3d_with_indices_backward.default)
-def _max_pool3d_backward(
-    grad: Any,
-    x: Any,
-    kernel: Any,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
-    ceil_mode: bool,
-    indices: Any,
-) -> Any:
-    return _added_at(grad, indices, x, 3)
-
-
-@decomposes(aten.adaptive_max_pool2d_backward.default)
-def _adaptive_max_pool2d_backward(grad: Any, x: Any, indices: Any) -> Any:
-    return _added_at(grad, indices, x, 2)
-
-
-@decomposes(aten.adaptive_max_pool3d_backward.default)
-def _adaptive_max_pool3d_backward(grad: Any, x: Any, indices: Any) -> Any:
-    return _added_at(grad, indices, x, 3)
-
-
-@decomposes(aten.fractional_max_pool2d_backward.default)
-def _fractional_max_pool2d_backward(
-    grad: Any, x: Any, kernel: Any, output_size: Any, indices: Any
-) -> Any:
-    return _added_at(grad, indices, x, 2)
-
-
-@decomposes(aten.fractional_max_pool3d_backward.default)
-def _fractional_max_pool3d_backward(
-    grad: Any, x: Any, kernel: Any, output_size: Any, indices: Any
-) -> Any:
-    return _added_at(grad, indices, x, 3)
-
-
-def _added_at(grad: Any, indices: Any, x: Any, spatial: int) -> Any:
-    """What flows back to each window's place of the maximum, added up."""
-    zeros = torch.zeros_like(x).flatten(-spatial)
-    return zeros.scatter_add(-1, indices.flatten(-spatial), grad.flatten(-spatial)).reshape(x.shape)
+decomposes(
+    aten.max_pool2d_with_indices_backward.default,
+    aten.adaptive_max_pool2d_backward.default,
+    aten.fractional_max_pool2d_backward.default,
+)(_back_to_maxima(2))
+decomposes(
+    aten.max_pool3d_with_indices_backward.default,
+    aten.adaptive_max_pool3d_backward.default,
+    aten.fractional_max_pool3d_backward.default,
+)(_back_to_maxima(3))
 
 
 # windows that share a size out evenly

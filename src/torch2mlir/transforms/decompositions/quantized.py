@@ -23,12 +23,14 @@ def _rounded(a: torch.Tensor, scale: Any, zero_point: Any) -> torch.Tensor:
     return torch.round(a.to(torch.float32) * inverse) + zero_point
 
 
-def _single(parameter: torch.Tensor) -> torch.Tensor:
-    """A parameter of one element as a scalar in float32.
+def _number(parameter: Any) -> Any:
+    """A parameter as it is, or the only element of a tensor as a scalar in float32.
 
     Scales are float64 by type and float32 by value: that is how ``choose_qparams`` makes them.
     """
-    return parameter.reshape(()).to(torch.float32)
+    if isinstance(parameter, torch.Tensor):
+        return parameter.reshape(()).to(torch.float32)
+    return parameter
 
 
 def _along(parameter: torch.Tensor, axis: int, rank: int) -> torch.Tensor:
@@ -41,26 +43,17 @@ def _along(parameter: torch.Tensor, axis: int, rank: int) -> torch.Tensor:
 # one scale for the whole tensor
 
 
-@decomposes_named(_NAMESPACE + "quantize_per_tensor")
+_PARAMETERS_BY = ("", ".tensor", ".tensor2")
+"""Scale and zero point are numbers; tensors of one element; and the bounds are too."""
+
+
+@decomposes_named(*(_NAMESPACE + "quantize_per_tensor" + form for form in _PARAMETERS_BY))
 def _quantize(a: Any, scale: Any, zero_point: Any, low: Any, high: Any, dtype: Any) -> Any:
-    return _rounded(a, scale, zero_point).clamp(low, high).to(dtype)
+    rounded = _rounded(a, _number(scale), _number(zero_point))
+    return rounded.clamp(_number(low), _number(high)).to(dtype)
 
 
-@decomposes_named(_NAMESPACE + "quantize_per_tensor.tensor")
-def _quantize_by_tensors(
-    a: Any, scale: Any, zero_point: Any, low: Any, high: Any, dtype: Any
-) -> Any:
-    return _quantize(a, _single(scale), _single(zero_point), low, high, dtype)
-
-
-@decomposes_named(_NAMESPACE + "quantize_per_tensor.tensor2")
-def _quantize_all_tensors(
-    a: Any, scale: Any, zero_point: Any, low: Any, high: Any, dtype: Any
-) -> Any:
-    return _quantize_by_tensors(a, scale, zero_point, _single(low), _single(high), dtype)
-
-
-@decomposes_named(_NAMESPACE + "dequantize_per_tensor")
+@decomposes_named(*(_NAMESPACE + "dequantize_per_tensor" + form for form in _PARAMETERS_BY))
 def _dequantize(
     a: Any,
     scale: Any,
@@ -71,25 +64,7 @@ def _dequantize(
     *,
     out_dtype: Any = None,
 ) -> Any:
-    return (a.to(out_dtype or torch.float32) - zero_point) * scale
-
-
-@decomposes_named(
-    _NAMESPACE + "dequantize_per_tensor.tensor", _NAMESPACE + "dequantize_per_tensor.tensor2"
-)
-def _dequantize_by_tensors(
-    a: Any,
-    scale: Any,
-    zero_point: Any,
-    low: Any,
-    high: Any,
-    dtype: Any,
-    *,
-    out_dtype: Any = None,
-) -> Any:
-    return _dequantize(
-        a, _single(scale), _single(zero_point), low, high, dtype, out_dtype=out_dtype
-    )
+    return (a.to(out_dtype or torch.float32) - _number(zero_point)) * _number(scale)
 
 
 def _extent(a: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -259,7 +234,7 @@ def _fake_quantize(a: Any, scale: Any, zero_point: Any, low: Any, high: Any) -> 
 def _fake_quantize_by_tensors(
     a: Any, scale: Any, zero_point: Any, enabled: Any, low: Any, high: Any
 ) -> Any:
-    value, inside = _fake(a, _single(scale), _single(zero_point), low, high)
+    value, inside = _fake(a, _number(scale), _number(zero_point), low, high)
     on = enabled.reshape(()) != 0
     return torch.where(on, value, a), inside | ~on
 
@@ -281,7 +256,7 @@ def _learned(zero_point: torch.Tensor, low: int, high: int) -> torch.Tensor:
 def _fake_quantize_learned(
     a: Any, scale: Any, zero_point: Any, low: Any, high: Any, factor: Any = 1.0
 ) -> Any:
-    return _fake(a, _single(scale), _learned(zero_point.reshape(()), low, high), low, high)[0]
+    return _fake(a, _number(scale), _learned(zero_point.reshape(()), low, high), low, high)[0]
 
 
 @decomposes(aten._fake_quantize_learnable_per_channel_affine.default)
@@ -320,7 +295,7 @@ def _fake_quantize_learned_backward(
     gradient: Any, a: Any, scale: Any, zero_point: Any, low: Any, high: Any, factor: Any = 1.0
 ) -> Any:
     value, of_scale, of_point = _learned_gradients(
-        gradient, a, _single(scale), _single(zero_point), low, high, factor
+        gradient, a, _number(scale), _number(zero_point), low, high, factor
     )
     return value, of_scale.sum().reshape(1), of_point.sum().reshape(1)
 
