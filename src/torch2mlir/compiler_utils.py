@@ -7,20 +7,22 @@ import re
 import shlex
 import tempfile
 from argparse import Namespace
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.passes import PassPipeline
+from xdsl.passes import ModulePass
 
 from torch2mlir.dialects import make_context
+from torch2mlir.dialects.parser import parse_module
 from torch2mlir.dialects.printer import module_text
 from torch2mlir.errors import PassError, Torch2MLIRError
-from torch2mlir.tools.diagnostics import Diagnostic, from_exception
 from torch2mlir.tools.ir_printing import FLAGS, NAMED, IrPrinting
 from torch2mlir.tools.pipeline import make_pipeline
 from torch2mlir.tools.reduction import elided_text, reduced
+from torch2mlir.tools.running import Failure, PassRunner
 from torch2mlir.tools.verification import violations
 from torch2mlir.transforms import PASSES
 
@@ -117,52 +119,63 @@ def run_pipeline_with_repro_report(
         TorchMlirCompilerError: a pass failed or left a module that does not verify; a reproducer has been written.
     """
     operation = module if isinstance(module, ModuleOp) else module.operation
-    steps = make_pipeline(pipeline, PASSES)
+    steps = make_pipeline(pipeline, PASSES).passes
     before = operation.clone()
-    failure = _run(steps, operation, _printing(enable_ir_printing))
+    runner = _runner(operation, _printing(enable_ir_printing))
+    failure = _run(runner, steps, operation)
     if failure is None:
         if not isinstance(module, ModuleOp):
             _follow(module, steps)
         return
-    raise _report(before, failure, pipeline, steps, description) from failure.cause
+    stages = [_Stage(before, steps, pipeline)]
+    if failure.step is not None:
+        stages.insert(0, _last_stage(before, runner.ran, failure.step))
+    raise _report(stages, failure, description) from failure.cause
 
 
-@dataclass
-class _Failure:
-    diagnostics: list[Diagnostic]
-    cause: Exception | None = None
-
-    def is_like(self, other: _Failure | None) -> bool:
-        """Whether it is the same thing that failed, in another module."""
-        return other is not None and self._kind() == other._kind()
-
-    def _kind(self) -> tuple[type, str]:
-        first = self.diagnostics[0].message.partition("\n")[0]
-        return type(self.cause), re.sub(r"\d+|%\w+", "", first)
+Steps = Sequence[ModulePass]
 
 
-def _run(
-    steps: PassPipeline, module: ModuleOp, printing: IrPrinting | None = None
-) -> _Failure | None:
-    """Runs the passes; what failed, or None."""
-    context, name = make_context(), _name_of(module)
-    if wrong := violations(module, name):
-        return _Failure(wrong)
-    for step in steps.passes:
-        failure = None
-        if printing is not None:
-            printing.before(step, module)
-        try:
-            step.apply(context, module)
-        except Exception as error:
-            failure = _Failure([from_exception(error, name, f"{step.name} failed: ")], error)
-        if failure is None and (wrong := violations(module, name)):
-            failure = _Failure(wrong)
-        if printing is not None:
-            printing.after(step, module, failed=failure is not None)
-        if failure is not None:
-            return failure
-    return None
+@dataclass(frozen=True)
+class _Stage:
+    """A module, and passes that fail on it."""
+
+    module: ModuleOp
+    steps: Steps
+    pipeline: str
+
+    def fails_as(self, failure: Failure) -> Callable[[ModuleOp], bool]:
+        """Whether the same thing fails in another module."""
+
+        def fails(candidate: ModuleOp) -> bool:
+            other = _run(_runner(candidate), self.steps, candidate)
+            return other is not None and _kind(other) == _kind(failure)
+
+        return fails
+
+
+def _last_stage(before: ModuleOp, ran: Steps, step: ModulePass) -> _Stage:
+    """The pass that failed, and what the ones before it had made of the module."""
+    module, context = before.clone(), make_context()
+    for each in ran:
+        each.apply(context, module)
+    return _Stage(module, (step,), f"builtin.module({step.spec()})")
+
+
+def _kind(failure: Failure) -> tuple[type, str]:
+    first = failure.diagnostics[0].message.partition("\n")[0]
+    return type(failure.cause), re.sub(r"\d+|%\w+", "", first)
+
+
+def _runner(module: ModuleOp, printing: IrPrinting | None = None) -> PassRunner:
+    return PassRunner(make_context(), _name_of(module), printing=printing)
+
+
+def _run(runner: PassRunner, steps: Steps, module: ModuleOp) -> Failure | None:
+    """Verifies a module and runs passes over it; what failed, or None."""
+    if wrong := violations(module, runner.name):
+        return Failure(wrong)
+    return runner.run(steps, module)
 
 
 def _printing(enabled: bool) -> IrPrinting | None:
@@ -174,20 +187,20 @@ def _printing(enabled: bool) -> IrPrinting | None:
     return IrPrinting(options, module_text)
 
 
-def _report(
-    before: ModuleOp, failure: _Failure, pipeline: str, steps: PassPipeline, description: str
-) -> TorchMlirCompilerError:
-    def still_fails(candidate: ModuleOp) -> bool:
-        return failure.is_like(_run(steps, candidate))
-
+def _report(stages: Sequence[_Stage], failure: Failure, description: str) -> TorchMlirCompilerError:
+    """Writes the reproducer: of the first stage that fails by its text alone, the last one in any case."""
     suspects = [d.message + " ".join(d.notes) for d in failure.diagnostics]
-    least = reduced(before, still_fails, suspects)
-    name = _name_of(before)
+    for stage in stages:
+        fails = stage.fails_as(failure)
+        text = elided_text(reduced(stage.module, fails, suspects), fails)
+        if stage is stages[-1] or fails(parse_module(text)):
+            break
+    name = _name_of(stage.module)
     with tempfile.NamedTemporaryFile(
         "w", prefix=f"{name}-", suffix=".mlir", delete=False, encoding="utf-8"
     ) as stream:
-        stream.write(elided_text(least, still_fails))
-    quoted = shlex.quote(pipeline)
+        stream.write(text)
+    quoted = shlex.quote(stage.pipeline)
     quoted = quoted if quoted.startswith("'") else f"'{quoted}'"
     command = f"torch2mlir-opt -pass-pipeline={quoted} {shlex.quote(stream.name)}"
     texts = [diagnostic.text({}) for diagnostic in failure.diagnostics]
@@ -202,11 +215,11 @@ def _name_of(module: ModuleOp) -> str:
     return re.sub(r"\W", "_", name.data) if isinstance(name, StringAttr) else "UnnammedModule"
 
 
-def _follow(module: MlirModule, steps: PassPipeline) -> None:
+def _follow(module: MlirModule, steps: Steps) -> None:
     """Notes what a program has become, so that it is printed and called as such."""
     from torch2mlir.compiler import reached
 
-    for step in steps.passes:
+    for step in steps:
         converted = getattr(step, "conversion", type(step))
         if (target := getattr(converted, "target", None)) is not None:
             reached(module.program, target)

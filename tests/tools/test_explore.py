@@ -47,6 +47,24 @@ def test_passes_are_run_and_taken_back() -> None:
     explored(app, steps)
 
 
+def test_pipelines_are_unfolded_into_their_passes() -> None:
+    app = make_app(None, "torch-backend-to-stablehlo-backend-pipeline")
+
+    async def steps(pilot) -> None:
+        before = app.output_text_area.text
+        app.action_unfold()
+        await pilot.pause()
+        assert [each.name for each in app.pass_pipeline] == [
+            "torch-refine-types",
+            "torch-decompose-complex-ops",
+            "torch-canonicalize",
+            "convert-torch-to-stablehlo",
+        ]
+        assert app.output_text_area.text == before
+
+    explored(app, steps)
+
+
 def test_errors_are_shown_as_diagnostics() -> None:
     app = make_app(None)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 
 import pytest
@@ -143,6 +144,36 @@ def test_an_error_without_a_place_is_announced_as_unknown(opt) -> None:
     text = "// expected-error @unknown {{not valid UTF-8}}\n" + function("torch.aten.neg")
     code, _, error = opt(text, "-verify-diagnostics")
     assert code == 1 and "was not produced" in error
+
+
+TO_LINALG = "torch-backend-to-linalg-on-tensors-backend-pipeline"
+
+
+def dumps(error: str) -> list[str]:
+    """The passes whose IR was printed."""
+    return re.findall(r"IR Dump After \w+(?: Failed)? \(([\w-]+)\)", error)
+
+
+def test_the_passes_of_a_pipeline_are_printed_one_by_one(opt) -> None:
+    text = function("torch.aten.silu")
+    _, _, error = opt(text, f"-{TO_LINALG}", "-mlir-print-ir-after-all")
+    assert dumps(error) == [
+        "torch-refine-types",
+        "torch-decompose-complex-ops",
+        "torch-canonicalize",
+        "convert-torch-to-linalg",
+    ]
+    _, _, error = opt(text, f"-{TO_LINALG}", "-mlir-print-ir-after=torch-canonicalize")
+    assert dumps(error) == ["torch-canonicalize"]
+    _, _, error = opt(text, f"-{TO_LINALG}", f"-mlir-print-ir-after={TO_LINALG}")
+    assert dumps(error) == [TO_LINALG] and "linalg.generic" in error
+
+
+def test_the_pass_of_a_pipeline_that_failed_is_named(opt) -> None:
+    text = function("torch.aten.silu").replace("torch.aten.silu", 'torch.operator "my.op"')
+    text = text.replace(" %x : !torch.vtensor<[2],f32>", "(%x) : (!torch.vtensor<[2],f32>)")
+    _, _, error = opt(text, f"-{TO_LINALG}", "-mlir-print-ir-after-failure")
+    assert dumps(error) == ["convert-torch-to-linalg"] and "no lowering of 'my.op'" in error
 
 
 def test_the_ir_is_printed_around_passes(opt) -> None:

@@ -91,6 +91,18 @@ def test_the_command_replays_the_failure(capsys: pytest.CaptureFixture[str]) -> 
     caught.value.reproducer.unlink()
 
 
+def test_a_pipeline_is_replayed_from_the_pass_that_failed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    pipeline = "builtin.module(torch-backend-to-stablehlo-backend-pipeline)"
+    with pytest.raises(TorchMlirCompilerError) as caught:
+        run_pipeline_with_repro_report(parse_module(TWO_FUNCTIONS), pipeline, "")
+    assert "builtin.module(convert-torch-to-stablehlo)" in caught.value.command
+    assert opt(shlex.split(caught.value.command)[1:]) == 1
+    assert "no lowering of 'mylib.strange'" in capsys.readouterr().err
+    caught.value.reproducer.unlink()
+
+
 TWO_FUNCTIONS = """
 module attributes {torch.debug_module_name = "Two"} {
   func.func @good(%x: !torch.vtensor<[2],f32>) -> !torch.vtensor<[2],f32> {

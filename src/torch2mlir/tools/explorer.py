@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from typing import ClassVar
 
 from textual import on
 from textual.widgets import TextArea, Tree
@@ -20,6 +21,7 @@ from torch2mlir.tools.diagnostics import from_exception
 from torch2mlir.tools.pipeline import make_pipeline
 from torch2mlir.tools.plugins import Plugins
 from torch2mlir.tools.reading import read_located
+from torch2mlir.tools.running import PassRunner
 from torch2mlir.tools.verification import violations
 from torch2mlir.transforms import PASSES
 
@@ -46,6 +48,7 @@ class Explorer(InputApp):
     """
 
     TITLE = "torch2mlir explore"
+    BINDINGS: ClassVar = [*InputApp.BINDINGS, ("u", "unfold", "Unfold pipelines")]
     CSS_PATH = str(Path(interactive_app.__file__).with_name("app.tcss"))
 
     def __init__(self, plugins: Plugins, name: str, text: str | None, passes: str) -> None:
@@ -72,22 +75,39 @@ class Explorer(InputApp):
         Raises:
             FailedError: the text is not valid, or a pass failed.
         """
-        name, during = self.current_file_path or "input", ""
+        return self._ran(context, text, steps)[0]
+
+    def _ran(
+        self, context: Context, text: str, steps: tuple[ModulePass, ...]
+    ) -> tuple[ModuleOp, list[ModulePass]]:
+        """The module after the passes, and which they were: of a pipeline, the ones it consists of.
+
+        Raises:
+            FailedError: the text is not valid, or a pass failed.
+        """
+        name = self.current_file_path or "input"
+        sources = {name: text}
         try:
             module = read_located(context, text, name)
-            self.update_input_operation_count_tuple(module)
-            for step in (None, *steps):
-                if step is not None:
-                    during = f"{step.name} failed: "
-                    step.apply(context, module)
-                if wrong := violations(module, name):
-                    raise FailedError("\n".join(each.text({name: text}) for each in wrong))
-        except FailedError:
-            raise
         except Exception as error:
-            found = from_exception(error, name, during, {name: text})
-            raise FailedError(found.text({name: text})) from error
-        return module
+            raise FailedError(from_exception(error, name, "", sources).text(sources)) from error
+        self.update_input_operation_count_tuple(module)
+        runner = PassRunner(context, name, sources)
+        wrong = violations(module, name)
+        if not wrong and (failure := runner.run(steps, module)) is not None:
+            wrong = failure.diagnostics
+        if wrong:
+            raise FailedError("\n".join(each.text(sources) for each in wrong))
+        return module, runner.ran
+
+    def action_unfold(self) -> None:
+        """Puts the passes that the chosen pipelines consist of, for this program, in their place."""
+        try:
+            text = self.input_text_area.text
+            _, ran = self._ran(self._known_dialects(), text, self.pass_pipeline)
+        except FailedError:
+            return  # the output says what is wrong
+        self.pass_pipeline = tuple(ran)
 
     @on(TextArea.Changed, "#input")
     def update_current_module(self, event: TextArea.Changed | None = None) -> None:

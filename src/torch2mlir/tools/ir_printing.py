@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from torch2mlir.transforms.pass_sequence import PassSequence
+
 FLAGS = {
     "print-ir-before-all": "print the IR before each pass",
     "print-ir-after-all": "print the IR after each pass",
@@ -47,7 +49,11 @@ class IrPrinting:
     _started: float = field(default=0.0, init=False)
 
     def before(self, step: ModulePass, module: ModuleOp) -> None:
-        """A pass is about to run."""
+        """A pass is about to run; a pipeline, before the first of its passes."""
+        if isinstance(step, PassSequence):
+            if step.name in _names(self.options.print_ir_before):
+                self._dump("Before", step, module)
+            return
         if self.options.print_ir_after_change:
             self._last = self.text(module)
         if self.options.print_ir_before_all or step.name in _names(self.options.print_ir_before):
@@ -55,7 +61,11 @@ class IrPrinting:
         self._started = time.perf_counter()
 
     def after(self, step: ModulePass, module: ModuleOp, failed: bool) -> None:
-        """A pass has run, or failed half-way."""
+        """A pass has run, or failed half-way; a pipeline, after the last of its passes."""
+        if isinstance(step, PassSequence):
+            if not failed and step.name in _names(self.options.print_ir_after):
+                self._dump("After", step, module)
+            return
         elapsed = time.perf_counter() - self._started
         self.seconds[step.name] = self.seconds.get(step.name, 0.0) + elapsed
         options = self.options

@@ -7,7 +7,6 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Container, Iterator, Sequence
-from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import ClassVar, TypeVar
@@ -30,6 +29,7 @@ from torch2mlir.tools.output import write_whole
 from torch2mlir.tools.pipeline import make_pipeline
 from torch2mlir.tools.plugins import Plugins
 from torch2mlir.tools.reading import read_located
+from torch2mlir.tools.running import PassRunner
 from torch2mlir.tools.verification import violations
 
 Result = TypeVar("Result")
@@ -203,14 +203,17 @@ class OptMain(xDSLOptMain):
 
     def _passed(self, module: ModuleOp, produced: list[Diagnostic]) -> bool:
         """Whether all passes ran and left a module that verifies."""
-        for step in self.pipeline.passes:
-            self.printing.before(step, module)
-            self._step(produced, f"{step.name} failed: ", partial(step.apply, self.ctx, module))
-            ran = not produced and self._verified(module, produced)
-            self.printing.after(step, module, failed=not ran)
-            if not ran:
-                return False
-        return True
+        runner = PassRunner(
+            self.ctx,
+            self.get_input_name(),
+            self.sources,
+            self.printing,
+            verify=not self.args.disable_verify,
+        )
+        failure = runner.run(self.pipeline.passes, module)
+        if failure is not None:
+            produced += failure.diagnostics
+        return failure is None
 
     def _verified(self, module: ModuleOp, produced: list[Diagnostic]) -> bool:
         if not self.args.disable_verify:

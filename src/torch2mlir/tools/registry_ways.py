@@ -12,13 +12,13 @@ from torch._ops import OpOverload
 
 from torch2mlir.conversion.registry import TARGETS, lowering_functions
 from torch2mlir.dialects.torch.schema import Schema, find_schema, op_names
+from torch2mlir.transforms.check_backend_contract import DATA_DEPENDENT
 from torch2mlir.transforms.core_ops import CORE_OPS, FAMILIES, IDENTITIES, SCALAR_OPS
 from torch2mlir.transforms.decompositions import (
     find_decomposition,
     find_overload,
     is_dispatched,
 )
-from torch2mlir.transforms.lower_to_backend_contract import DATA_DEPENDENT
 
 CORE = "core"
 SCALAR = "Python numbers"

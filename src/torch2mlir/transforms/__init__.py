@@ -33,6 +33,9 @@ _LOCATIONS: dict[str, str] = {
     "torch-prepare-for-globalize-object-graph": (
         "torch2mlir.transforms.prepare_for_globalize_object_graph:PrepareForGlobalizeObjectGraphPass"
     ),
+    "torch-check-backend-contract": (
+        "torch2mlir.transforms.check_backend_contract:CheckBackendContractPass"
+    ),
     "torch-decompose-complex-ops": "torch2mlir.transforms.decompose_complex_ops:DecomposeComplexOpsPass",
     "torch-lower-to-backend-contract": (
         "torch2mlir.transforms.lower_to_backend_contract:LowerToBackendContractPass"

@@ -114,7 +114,7 @@ class Decomposer:
         try:
             overload = find_overload(name)
             schema = _schema(op, overload)
-            if overload is None or schema is None:
+            if overload is None or schema is None or schema.is_variadic:
                 return
             call = Call.of(op, schema, self.values)
             key = (name, call.key)

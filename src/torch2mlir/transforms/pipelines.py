@@ -5,10 +5,10 @@ Options that Torch-MLIR's pipelines have are taken; the ones whose documentation
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
@@ -26,6 +26,7 @@ from torch2mlir.transforms.adjust_calling_conventions import AdjustCallingConven
 from torch2mlir.transforms.core_ops import CORE_OPS, SCALAR_OPS
 from torch2mlir.transforms.globalize_object_graph import GlobalizeObjectGraphPass
 from torch2mlir.transforms.lower_to_backend_contract import LowerToBackendContractPass
+from torch2mlir.transforms.pass_sequence import PassSequence
 from torch2mlir.transforms.prepare_for_globalize_object_graph import (
     PrepareForGlobalizeObjectGraphPass,
 )
@@ -33,7 +34,7 @@ from torch2mlir.transforms.symbol_dce import SymbolDcePass
 
 
 @dataclass(frozen=True)
-class ToTorchBackendPipeline(ModulePass):
+class ToTorchBackendPipeline(PassSequence):
     """Base of the pipelines to the backend contract.
 
     Args:
@@ -55,15 +56,15 @@ class ToTorchBackendPipeline(ModulePass):
     first: ClassVar[tuple[type[ModulePass], ...]] = ()
     """The passes before the lowering to the contract."""
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def steps(self, module: ModuleOp) -> Iterator[ModulePass]:
         for each in self.first:
-            each().apply(ctx, op)
-        LowerToBackendContractPass(
+            yield each()
+        yield LowerToBackendContractPass(
             self.backend_legal_ops,
             self.decompose_complex_ops,
             self.max_iterations,
             self.shape_dtype_refine,
-        ).apply(ctx, op)
+        )
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ class TorchdynamoExportToTorchBackendPipeline(ToTorchBackendPipeline):
 
 
 @dataclass(frozen=True)
-class ShapeRefinementPipeline(ModulePass):
+class ShapeRefinementPipeline(PassSequence):
     """Ranks, sizes and dtypes of everything; the options of the other pipelines are taken and change nothing."""
 
     name = "torch-shape-refinement-pipeline"
@@ -108,15 +109,15 @@ class ShapeRefinementPipeline(ModulePass):
     allow_non_finites: bool = True
     extra_library: str = ""
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def steps(self, module: ModuleOp) -> Iterator[ModulePass]:
         from torch2mlir.transforms.canonicalize import CanonicalizePass
         from torch2mlir.transforms.refine_types import RefineTypesPass
 
-        RefineTypesPass().apply(ctx, op)
-        CanonicalizePass().apply(ctx, op)
+        yield RefineTypesPass()
+        yield CanonicalizePass()
 
 
-class FromTorchBackendPipeline(ModulePass):
+class FromTorchBackendPipeline(PassSequence):
     """Base of the pipelines from the backend contract to a dialect.
 
     Sizes that are only ``?`` get their expressions, and ops that are not core, as other tools' contracts may have them,
@@ -125,17 +126,17 @@ class FromTorchBackendPipeline(ModulePass):
 
     conversion: ClassVar[type[ConversionPass]]
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def steps(self, module: ModuleOp) -> Iterator[ModulePass]:
         legal = own_ops(self.conversion.target)
-        if _has_unnamed_sizes(op) or _has_other_ops(op, legal):
+        if _has_unnamed_sizes(module) or _has_other_ops(module, legal):
             from torch2mlir.transforms.canonicalize import CanonicalizePass
             from torch2mlir.transforms.decompose_complex_ops import DecomposeComplexOpsPass
             from torch2mlir.transforms.refine_types import RefineTypesPass
 
-            RefineTypesPass().apply(ctx, op)
-            DecomposeComplexOpsPass(tuple(legal)).apply(ctx, op)
-            CanonicalizePass().apply(ctx, op)
-        self.conversion().apply(ctx, op)
+            yield RefineTypesPass()
+            yield DecomposeComplexOpsPass(tuple(legal))
+            yield CanonicalizePass()
+        yield self.conversion()
 
 
 def _has_unnamed_sizes(module: ModuleOp) -> bool:
@@ -180,14 +181,14 @@ class TorchBackendToStablehloBackendPipeline(FromTorchBackendPipeline):
     enable_static_shape: bool = False
     enable_i32_index: bool = False
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def steps(self, module: ModuleOp) -> Iterator[ModulePass]:
         if self.enable_i32_index:
             raise PassError(
                 "sizes and positions are 64 bits wide: enable-i32-index is not supported",
                 op=self.name,
                 hint="leave the option out; a consumer can narrow them where it knows the bounds",
             )
-        super().apply(ctx, op)
+        yield from super().steps(module)
 
 
 @dataclass(frozen=True)
@@ -206,7 +207,7 @@ class TorchBackendToTosaBackendPipeline(FromTorchBackendPipeline):
     disabled_patterns: tuple[str, ...] = ()
     enabled_patterns: tuple[str, ...] = ()
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def steps(self, module: ModuleOp) -> Iterator[ModulePass]:
         from torch2mlir.transforms.split_complex import SplitComplexOpsPass
 
         if self.disabled_patterns or self.enabled_patterns:
@@ -215,5 +216,5 @@ class TorchBackendToTosaBackendPipeline(FromTorchBackendPipeline):
                 op=self.name,
                 hint="say what an op becomes with @torch2mlir.lowering(.., 'tosa')",
             )
-        SplitComplexOpsPass().apply(ctx, op)
-        super().apply(ctx, op)
+        yield SplitComplexOpsPass()
+        yield from super().steps(module)

@@ -6,9 +6,9 @@ slot. ``torch-lower-to-backend-contract`` runs rounds until nothing changes.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
@@ -17,6 +17,7 @@ from torch2mlir.transforms.erase_module_initializer import EraseModuleInitialize
 from torch2mlir.transforms.inline import InlinePass
 from torch2mlir.transforms.inline_global_slots import InlineGlobalSlotsPass
 from torch2mlir.transforms.maximize_value_semantics import MaximizeValueSemanticsPass
+from torch2mlir.transforms.pass_sequence import PassSequence
 from torch2mlir.transforms.recompose_complex_ops import RecomposeComplexOpsPass
 from torch2mlir.transforms.reduce_op_variants import ReduceOpVariantsPass
 from torch2mlir.transforms.refine_public_return import RefinePublicReturnPass
@@ -24,7 +25,7 @@ from torch2mlir.transforms.symbol_dce import SymbolDcePass
 
 
 @dataclass(frozen=True)
-class SimplificationPipelinePass(ModulePass):
+class SimplificationPipelinePass(PassSequence):
     """See the module's docstring.
 
     Args:
@@ -45,9 +46,9 @@ class SimplificationPipelinePass(ModulePass):
     allow_non_finites: bool = True
     extra_library: str = ""
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def steps(self, module: ModuleOp) -> Iterator[ModulePass]:
         canonicalize = CanonicalizePass()
-        for each in (
+        yield from (
             InlinePass(),
             canonicalize,
             RecomposeComplexOpsPass(),
@@ -61,16 +62,12 @@ class SimplificationPipelinePass(ModulePass):
             MaximizeValueSemanticsPass(),
             RefinePublicReturnPass(),
             canonicalize,
-        ):
-            each.apply(ctx, op)
+        )
         if self.shape_dtype_refine:
             from torch2mlir.transforms.refine_types import RefineTypesPass
 
-            RefineTypesPass().apply(ctx, op)
-            canonicalize.apply(ctx, op)
-            RefinePublicReturnPass().apply(ctx, op)
+            yield from (RefineTypesPass(), canonicalize, RefinePublicReturnPass())
         if self.decompose_complex_ops:
             from torch2mlir.transforms.decompose_complex_ops import DecomposeComplexOpsPass
 
-            DecomposeComplexOpsPass(self.backend_legal_ops).apply(ctx, op)
-            canonicalize.apply(ctx, op)
+            yield from (DecomposeComplexOpsPass(self.backend_legal_ops), canonicalize)

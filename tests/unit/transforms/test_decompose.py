@@ -6,9 +6,9 @@ import torch
 from torch2mlir.compiler import capture, lower_to_contract
 from torch2mlir.dialects.parser import parse_module
 from torch2mlir.errors import BackendContractError
+from torch2mlir.transforms.check_backend_contract import check_backend_contract
 from torch2mlir.transforms.decompose_complex_ops import DecomposeComplexOpsPass, Decomposer
 from torch2mlir.transforms.decompositions import decomposes, table
-from torch2mlir.transforms.lower_to_backend_contract import check_backend_contract
 from torch2mlir.transforms.semantics.fake import FakeWorld
 
 
