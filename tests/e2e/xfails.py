@@ -102,12 +102,12 @@ XFAILS: list[ExpectedFailure] = [
         "IREE finds no order for the loop over columns of a dynamic batch",
         EngineError,
         "tosa-iree-dynamic",
-        "solve_of_matrices inverse singular_values_and_product",
+        "solve_of_matrices inverse singular_values_and_product cholesky_solved",
     ),
     ExpectedFailure(
-        "IREE's factor of a matrix of dynamic size is wrong: the reference interpreter and XLA agree with eager",
+        "IREE takes one tensor that a loop carries for another of the same dynamic size",
         AssertionError,
-        "linalg-iree-dynamic tosa-iree-dynamic",
+        "tosa-iree-dynamic",
         "cholesky_upper",
     ),
     ExpectedFailure(

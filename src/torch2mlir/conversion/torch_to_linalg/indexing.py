@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from xdsl.dialects import tensor
 from xdsl.dialects.builtin import i1
 
 from torch2mlir.conversion.lowering import Scalar, Tensor
@@ -19,6 +20,7 @@ from torch2mlir.conversion.torch_to_linalg.lowering import (
     lowers,
 )
 from torch2mlir.conversion.torch_to_linalg.scalars import INDEX, Scalars
+from torch2mlir.dialects import tensor_ext
 from torch2mlir.dialects.torch.dims import KnownSize
 
 
@@ -60,7 +62,22 @@ def index_select(lower: LinalgLowering, x: Tensor, dim: int, index: Tensor) -> T
     """The positions of a dimension that a rank-1 tensor lists."""
     if x.rank == 0:
         return x
-    return take(lower, x, lower.dim(dim, x.rank), lower.reshape(index, [lower.out.sizes[dim]]))
+    over, place = lower.dim(dim, x.rank), number_of(index)
+    if place is not None:
+        starts = [place if d == over else 0 for d in range(x.rank)]
+        sizes = lower.out.sizes
+        return lower.extract_slice(x, starts, sizes, [1] * x.rank, sizes)
+    return take(lower, x, over, lower.reshape(index, [lower.out.sizes[dim]]))
+
+
+def number_of(index: Tensor) -> Scalar | None:
+    """The number that a tensor of one element was made from, as a loop's counter is; None for any other tensor."""
+    value = index.value
+    while isinstance(value.owner, tensor_ext.ExpandShapeOp | tensor.CollapseShapeOp):
+        value = value.owner.operands[0]
+    if isinstance(value.owner, tensor.FromElementsOp) and len(value.owner.operands) == 1:
+        return Scalar(value.owner.operands[0], index.dtype)
+    return None
 
 
 @lowers("aten.embedding")
@@ -98,9 +115,9 @@ def index(lower: LinalgLowering, x: Tensor, indices: Sequence[Tensor | None]) ->
     count = out.rank - (x.rank - len(indexed))
     block = out.sizes[front : front + count]
     accesses: list[Access] = []
-    for tensor in given.values():
-        assert tensor is not None
-        accesses.append((tensor, broadcast_subscripts(tensor.sizes, block, front)))
+    for positions in given.values():
+        assert positions is not None
+        accesses.append((positions, broadcast_subscripts(positions.sizes, block, front)))
     whole = [d for d in range(out.rank) if not front <= d < front + count]
 
     def build(s: Scalars, *positions: Scalar) -> Scalar:

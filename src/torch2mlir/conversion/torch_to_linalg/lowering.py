@@ -159,14 +159,18 @@ class LinalgLowering(Lowering):
         type = TensorType(i64, [])
         return self.emit(tensor.FromElementsOp, [number.value], [type]).results[0]
 
-    def mixed(self, sizes: Sequence[KnownSize]) -> tuple[DenseArrayBase, list[SSAValue]]:
+    def mixed(self, sizes: Sequence[KnownSize | Scalar]) -> tuple[DenseArrayBase, list[SSAValue]]:
         """Sizes as an array with place holders, and values for these."""
         static = tuple(size if isinstance(size, int) else DYNAMIC_INDEX for size in sizes)
         return i64_array(static), self.dynamic(sizes)
 
-    def dynamic(self, sizes: Sequence[KnownSize]) -> list[SSAValue]:
+    def dynamic(self, sizes: Sequence[KnownSize | Scalar]) -> list[SSAValue]:
         """The values of those sizes that are no literals."""
-        return [self.size(size) for size in sizes if not isinstance(size, int)]
+        return [
+            self.scalars.cast(size, INDEX).value if isinstance(size, Scalar) else self.size(size)
+            for size in sizes
+            if not isinstance(size, int)
+        ]
 
     # constants and destinations
 
@@ -431,7 +435,7 @@ class LinalgLowering(Lowering):
     def extract_slice(
         self,
         x: Tensor,
-        starts: Sequence[KnownSize],
+        starts: Sequence[KnownSize | Scalar],
         sizes: Sequence[KnownSize],
         steps: Sequence[int],
         kept: Sequence[KnownSize],

@@ -1,4 +1,4 @@
-"""Reading elements at positions that tensors tell, in StableHLO: one gather each.
+"""Reading elements at positions that tensors tell, in StableHLO: one gather each, or a dynamic slice.
 
 Positions outside a tensor are held inside it, as ``stablehlo.gather`` does.
 """
@@ -115,6 +115,12 @@ def index_select(lower: StablehloLowering, x: Tensor, dim: int, index: Tensor) -
     if x.rank == 0:
         return x
     axis, index = lower.dim(dim, x.rank), as_vector(lower, index)
+    sizes = lower.out.sizes
+    if index.sizes == (1,) and 0 not in x.sizes and all(isinstance(size, int) for size in sizes):
+        start, first = lower.reshape(index, ()), lower.splat(0, (), index.dtype)
+        starts = [start if d == axis else first for d in range(x.rank)]
+        properties: dict[str, Attribute] = {"slice_sizes": hlo.i64_array(sizes)}  # type: ignore[arg-type]
+        return lower.op(hlo.DynamicSliceOp, [x, *starts], sizes, x.dtype, properties)
     return take(lower, x, Positions([axis], index, index.sizes, axis))
 
 

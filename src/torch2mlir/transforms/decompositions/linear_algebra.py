@@ -39,9 +39,10 @@ def cholesky_ex(x: Tensor, upper: bool = False, check_errors: bool = False) -> A
     def step(k: Tensor, rest: Tensor, factor: Tensor, info: Tensor) -> list[Tensor]:
         pivot = row(column(rest, k), k)
         scaled = torch.where(rows(rest) >= k, column(rest, k) / pivot.sqrt(), 0)
+        left = rest - scaled * scaled.mT
         factor = torch.where(columns(rest) == k, scaled, factor)
         failed = (info == 0) & ~(pivot > 0).squeeze(-1).squeeze(-1)
-        return [rest - scaled * scaled.mT, factor, torch.where(failed, k + 1, info).int()]
+        return [left, factor, torch.where(failed, k + 1, info).int()]
 
     info = torch.zeros(x.shape[:-2], dtype=torch.int32, device=x.device)
     _, factor, info = repeat(_size, step, symmetric, torch.zeros_like(symmetric), info)
@@ -58,7 +59,7 @@ def cholesky(x: Tensor, upper: bool = False) -> Any:
 def cholesky_solve(b: Tensor, factor: Tensor, upper: bool = False) -> Any:
     """``(L L^T) x = b``."""
     lower = factor.mT if upper else factor
-    b, lower = _same_batch(b, lower)
+    b, lower = same_batch(b, lower)
     return solve_upper(lower.mT, solve_lower(lower, b))
 
 
@@ -72,7 +73,7 @@ def cholesky_inverse(factor: Tensor, upper: bool = False) -> Any:
 # triangular systems
 
 
-def _same_batch(b: Tensor, a: Tensor) -> tuple[Tensor, Tensor]:
+def same_batch(b: Tensor, a: Tensor) -> tuple[Tensor, Tensor]:
     batch = torch.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     return b.expand(*batch, *b.shape[-2:]), a.expand(*batch, *a.shape[-2:])
 
@@ -99,7 +100,7 @@ def solve_triangular(
     a: Tensor, b: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
 ) -> Any:
     """``a x = b``, or ``x a = b`` from the right, for a triangle of ``a``."""
-    b, a = _same_batch(b, a)
+    b, a = same_batch(b, a)
     if not left:
         return solve_triangular(
             a.mT, b.mT, upper=not upper, unitriangular=unitriangular
@@ -116,7 +117,7 @@ def triangular_solve(
     unitriangular: bool = False,
 ) -> Any:
     """The older form, which also returns the matrix in the common batch."""
-    b, a = _same_batch(b, a)
+    b, a = same_batch(b, a)
     coefficients, is_upper = (a.mT, not upper) if transpose else (a, upper)
     x = solve_triangular(coefficients, b, upper=is_upper, unitriangular=unitriangular)
     return x, a.clone()
@@ -125,7 +126,7 @@ def triangular_solve(
 # LU
 
 
-def _swapped(rank: Tensor, k: Tensor, other: Tensor) -> Tensor:
+def swapped(rank: Tensor, k: Tensor, other: Tensor) -> Tensor:
     """Which row comes from where when rows ``k`` and ``other`` change places."""
     return torch.where(rank == k, other, torch.where(rank == other, k, rank))
 
@@ -141,7 +142,7 @@ def lu(x: Tensor, pivot: bool = True) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         if pivot:
             candidates = torch.where(number >= k, column(a, k).squeeze(-1).abs(), -1)
             chosen = candidates.argmax(-1, keepdim=True)
-            source = _swapped(number, k, chosen)
+            source = swapped(number, k, chosen)
             a = a.gather(-2, source.unsqueeze(-1).expand(a.shape))
             order = order.gather(-1, source)
         else:
@@ -171,7 +172,7 @@ def _order_of(pivots: Tensor, size: int) -> Tensor:
     def step(k: Tensor, order: Tensor, pivots: Tensor) -> list[Tensor]:
         chosen = pivots.index_select(-1, k.reshape(1)) - 1
         number = torch.arange(order.shape[-1], device=order.device)
-        return [order.gather(-1, _swapped(number, k, chosen)), pivots]
+        return [order.gather(-1, swapped(number, k, chosen)), pivots]
 
     start = torch.arange(size, device=pivots.device).expand(*pivots.shape[:-1], size)
     return repeat(lambda order, p: p.shape[-1], step, start, pivots.long())[0]
@@ -217,7 +218,7 @@ def lu_unpack(
 
 
 def _solve_lu(packed: Tensor, order: Tensor, b: Tensor) -> Tensor:
-    b, packed = _same_batch(b, packed)
+    b, packed = same_batch(b, packed)
     order = order.expand(*packed.shape[:-2], packed.shape[-1])
     b = b.gather(-2, order.unsqueeze(-1).expand(b.shape))
     return solve_upper(packed, solve_lower(packed, b, unit=True))
@@ -225,7 +226,7 @@ def _solve_lu(packed: Tensor, order: Tensor, b: Tensor) -> Tensor:
 
 def _solve_adjoint(packed: Tensor, order: Tensor, b: Tensor) -> Tensor:
     """``A^T x = b``: the triangles in the other order, then the rows back."""
-    b, packed = _same_batch(b, packed)
+    b, packed = same_batch(b, packed)
     x = solve_upper(packed.mT, solve_lower(packed.mT, b), unit=True)
     back = order.argsort(-1).expand(*packed.shape[:-2], packed.shape[-1])
     return x.gather(-2, back.unsqueeze(-1).expand(x.shape))

@@ -24,7 +24,8 @@ def repeat(
 
     Args:
         count: of the carried tensors, the number of steps; every time it is asked.
-        step: the next carried tensors, of the same shapes and dtypes.
+        step: the next carried tensors, of the same shapes and dtypes. It makes them in their order: IREE lays tensors of
+            one dynamic size out as they are made, and takes one for another if a step does not keep to that.
         carried: the first ones; if one of them has no elements, nothing is done.
         outer: what every step reads and none changes.
     """
