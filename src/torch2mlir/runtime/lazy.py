@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -17,12 +18,18 @@ from torch2mlir.compiler import (
     paused_garbage_collection,
     prepare_for,
 )
+from torch2mlir.conversion.driver import convert_module
 from torch2mlir.errors import Torch2MLIRError
+from torch2mlir.frontends.lazy.carried import Call, TensorType
 from torch2mlir.frontends.lazy.device import Recorded, Recorder, recorded, write_back
 from torch2mlir.frontends.lazy.graph_text import is_empty
-from torch2mlir.frontends.lazy.importer import LazyProgram, import_lazy_graph
+from torch2mlir.frontends.lazy.importer import LazyProgram, import_call, import_lazy_graph
+from torch2mlir.program import Program
 from torch2mlir.runtime.compiled import CompiledFunction
 from torch2mlir.runtime.engine import Engine
+
+_PROMISES = 4096
+"""Signatures of calls of which it is remembered whether they can be compiled."""
 
 
 @dataclass
@@ -108,7 +115,8 @@ class LazyRuntime:
         engine.check_output_type(output_type)
         self.output_type = output_type
         self.engine = engine
-        self.recorder = Recorder(lambda tensors: self.compute() if tensors else None)
+        promise = lru_cache(maxsize=_PROMISES)(self._promise)
+        self.recorder = Recorder(lambda tensors: self.compute() if tensors else None, promise)
         self.last: Computation | None = None
         self._empty = set[str]()
         self._computations: dict[str, list[Computation]] = {}
@@ -152,6 +160,22 @@ class LazyRuntime:
         self.last = computation
         self._metrics.tensors += len(pending)
 
+    def _promise(self, call: Call, operands: tuple[TensorType, ...]) -> Any | None:
+        """What a call that the device has no node for gives, if it can be compiled."""
+        try:
+            program, types = import_call(call, operands)
+            self._prepare(program)
+            convert_module(program.module, self.output_type, None)
+        except Torch2MLIRError:
+            return None
+        return types
+
+    def _prepare(self, program: Program) -> None:
+        """Brings a raw program to the contract, in place."""
+        with paused_garbage_collection():
+            lower_to_contract(program, legal_ops(self.output_type, ()))
+            prepare_for(self.output_type, program)
+
     def _computation(self, graph: Recorded) -> Computation | None:
         """The compiled graph; none for one in which nothing is computed, as when a tensor was only detached."""
         if graph.hash in self._empty:
@@ -182,9 +206,7 @@ class LazyRuntime:
             imported = import_recorded(graph, text, fix_numbers)
             program = imported.program
             mlir = str(MlirModule(program))
-            with paused_garbage_collection():
-                lower_to_contract(program, legal_ops(self.output_type, ()))
-                prepare_for(self.output_type, program)
+            self._prepare(program)
         with self._timed("compile_seconds"):
             compiled = CompiledFunction(program, self.output_type, self.engine)
             compiled.compile_for()

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 from torch import nn
+from torch.utils import _pytree as pytree
 
 import torch2mlir
 from torch2mlir import lazy
@@ -145,12 +146,69 @@ def test_a_size_that_changes_is_a_new_graph(device: torch.device) -> None:
     assert lazy.metrics().cache_hits == 2
 
 
+CARRIED = {
+    "where": lambda x: torch.where(x > 0, x, 2.0),
+    "where_of_a_float_and_integers": lambda x: torch.where(x > 0, x.to(torch.int32), 2.5),
+    "index": lambda x: x[torch.tensor([0, 2, 2]), torch.tensor([1, 0, 3])],
+    "sin": torch.sin,
+    "scatter": lambda x: x.scatter(1, torch.zeros(3, 1, dtype=torch.int64, device=x.device), 7.0),
+    "two_results": lambda x: x.sort(dim=1, descending=True),
+    "four_operands": lambda x: torch.index_put(
+        x, [torch.tensor([0, 2]), torch.tensor([1, 3])], torch.ones(2, device=x.device)
+    ),
+    "in_place_through_a_view": lambda x: torch.atan_(x.clone()[1:]),
+    "parts": lambda x: torch.stack(x.unbind(1)),
+    "nothing": lambda x: torch.eye(3, 4, device=x.device) + x,
+    "bool": lambda x: torch.isposinf(x / 0).all(dim=1),
+}
+"""Calls the device has no graph node for."""
+
+
+@pytest.mark.parametrize("name", CARRIED)
+def test_a_call_without_a_graph_node_is_compiled(name: str, device: torch.device) -> None:
+    call = CARRIED[name]
+    x = torch.randn(3, 4, generator=torch.Generator().manual_seed(0))
+    expected = call(x.clone())
+    actual = pytree.tree_map(lambda tensor: tensor.cpu(), call(x.to(device)))
+    torch.testing.assert_close(
+        tuple(pytree.tree_leaves(actual)), tuple(pytree.tree_leaves(expected))
+    )
+    assert lazy.metrics().fallbacks == {}
+
+
+def test_gradients_go_through_carried_calls(device: torch.device) -> None:
+    x = torch.randn(4, 3, generator=torch.Generator().manual_seed(0))
+    gradients = []
+    for place in (torch.device("cpu"), device):
+        leaf = x.clone().to(place).requires_grad_()
+        rows = leaf[torch.tensor([0, 2, 2], device=place)]
+        torch.where(rows > 0, rows.sin(), rows.atan()).cumsum(0).sum().backward()
+        gradients.append(leaf.grad.cpu())  # type: ignore[union-attr]
+    assert_close(gradients[1], gradients[0])
+    assert (lazy.metrics().captures, lazy.metrics().fallbacks) == (1, {})
+
+
+def test_random_numbers_of_carried_calls_are_drawn_each_for_itself(device: torch.device) -> None:
+    p = torch.full((1000,), 0.5).to(device)
+    one, other = torch.bernoulli(p), torch.bernoulli(p)
+    twice = one * 2
+    lazy.mark_step()
+    assert_close(twice, one.cpu() * 2)
+    assert 0.4 < (one.cpu() == other.cpu()).float().mean() < 0.6
+
+
+def test_a_carried_call_keeps_the_types_of_its_constants(device: torch.device) -> None:
+    for value, dtype in ((1, torch.int64), (True, torch.bool), (1.0, torch.float32)):
+        filled = torch.full_like(torch.zeros(2, dtype=dtype), value).to(device)
+        assert_close(filled.roll(1), torch.full((2,), value))
+
+
 def test_what_pytorch_runs_itself_is_counted(device: torch.device) -> None:
     x = torch.randn(4)
-    y = torch.where(x.to(device) > 0, x.to(device), 2.0) + 1
-    assert_close(y, torch.where(x > 0, x, 2.0) + 1)
-    assert lazy.metrics().fallbacks == {"aten::where": 1}
-    assert "run by PyTorch: aten::where x1" in str(lazy.metrics())
+    y = x.to(device)[x.to(device) > 0] + 1
+    assert_close(y, x[x > 0] + 1)
+    assert lazy.metrics().fallbacks == {"aten::index": 1}
+    assert "run by PyTorch: aten::index x1" in str(lazy.metrics())
     lazy.reset_metrics()
     assert lazy.metrics() == lazy.Metrics()
 

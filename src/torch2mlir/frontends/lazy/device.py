@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import weakref
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cache, partial
@@ -26,7 +27,7 @@ from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
 from torch2mlir.errors import CaptureError
-from torch2mlir.frontends.lazy.rewrites import REWRITES
+from torch2mlir.frontends.lazy.carried import CALLS, Call, TensorType, carry
 
 LAZY = "lazy"
 
@@ -83,38 +84,95 @@ def _unwrapped(tensor: torch.Tensor) -> torch.Tensor:
     return torch._from_functional_tensor(tensor) if torch._is_functional_tensor(tensor) else tensor
 
 
+def _watched(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor of the device as functionalization watches it."""
+    if not is_lazy(tensor) or torch._is_functional_tensor(tensor):
+        return tensor
+    return torch._to_functional_tensor(tensor)
+
+
+def _settled(tensor: torch.Tensor) -> torch.Tensor:
+    """The device's own tensor, after what has been written through views."""
+    if torch._is_functional_tensor(tensor):
+        torch._sync(tensor)
+    return _unwrapped(tensor)
+
+
+@contextmanager
+def _functionalization() -> Iterator[None]:
+    """While it lasts, calls on tensors that functionalization watches are made functional, below it too."""
+    key = DispatchKey.Functionalize
+    excluded = torch._C._dispatch_tls_is_dispatch_key_excluded(key)
+    torch._C._dispatch_tls_set_dispatch_key_excluded(key, False)
+    try:
+        yield
+    finally:
+        torch._C._dispatch_tls_set_dispatch_key_excluded(key, excluded)
+
+
 class _Road(Enum):
     """What happens to a call on the device."""
 
     RECORDED = auto()
-    REWRITTEN = auto()  # we write it in other calls
-    COMPOSITE = auto()  # PyTorch does
-    PYTORCH = auto()  # the device has no graph node for it: PyTorch runs it on the CPU at once
+    COMPOSITE = auto()  # PyTorch writes it in other calls
+    CARRIED = (
+        auto()
+    )  # the device has no graph node for it: one that carries it, if we can compile it
+    PYTORCH = auto()  # PyTorch runs it on the CPU at once
 
 
 _COMPOSITE_KEYS = (DispatchKey.CompositeExplicitAutograd, DispatchKey.CompositeImplicitAutograd)
-_ASKS_FOR_VALUE = {torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape}
 
+aten = torch.ops.aten
 
-_READS = {torch.ops.aten._local_scalar_dense, torch.ops.aten.item, torch.ops.aten.equal}
+_CARRIED_FIRST = {
+    aten.pixel_shuffle.default,  # the device's node gives memory nobody has written
+    aten.arange.default,  # the device's node asks a kernel without float16 for the size
+    aten.arange.start,
+    aten.arange.start_step,
+    aten.eye.default,  # PyTorch writes these with a write to memory, which the device has no node for
+    aten.eye.m,
+    aten.linspace.default,
+    aten.logspace.default,
+    aten.mvlgamma.default,
+}
+"""Calls that are carried although they could be recorded otherwise."""
+
+_READS = {aten._local_scalar_dense, aten.item, aten.equal}
 """Calls that only ask for values."""
+
+
+def _has_node(call: OpOverload) -> bool:
+    """Whether the device records a call as such."""
+    return torch._C._dispatch_has_kernel_for_dispatch_key(call.name(), "Lazy")
 
 
 @cache
 def _road(call: OpOverload) -> _Road:
-    if call in REWRITES:
-        return _Road.REWRITTEN
-    if _ASKS_FOR_VALUE & set(call.tags):
+    if torch.Tag.data_dependent_output in call.tags:
         return _Road.PYTORCH
-    if torch._C._dispatch_has_kernel_for_dispatch_key(call.name(), "Lazy"):
+    if call in _CARRIED_FIRST:
+        return _Road.CARRIED
+    if _has_node(call):
         return _Road.RECORDED
-    return _Road.PYTORCH if _composite_key(call) is None else _Road.COMPOSITE
+    if _composite_key(call) is not None:
+        return _Road.COMPOSITE
+    writes = any(argument.alias_info is not None for argument in call._schema.arguments)
+    return _Road.PYTORCH if writes else _Road.CARRIED
 
 
 @cache
 def _composite_key(call: OpOverload) -> DispatchKey | None:
     has = torch._C._dispatch_has_kernel_for_dispatch_key
     return next((key for key in _COMPOSITE_KEYS if has(call.name(), key)), None)
+
+
+@cache
+def _has_in_place(call: OpOverload) -> bool:
+    """Whether the device has the variant that writes to its first tensor: ``fill_`` for ``fill``."""
+    packet = getattr(aten, f"{call.overloadpacket.__name__}_", None)
+    variant = getattr(packet, call._overloadname, None)
+    return variant is not None and _has_node(variant)
 
 
 def _tensors_for_numbers(call: OpOverload, args: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -137,16 +195,24 @@ class Recorder(TorchDispatchMode):
 
     Args:
         compute: called with tensors whose values are about to be asked for.
+        promise: the type of what a call gives for operands of these types, or a list of types; none if it cannot be
+            compiled.
     """
 
     supports_higher_order_operators = True
 
-    def __init__(self, compute: Callable[[Sequence[torch.Tensor]], None]) -> None:
+    def __init__(
+        self,
+        compute: Callable[[Sequence[torch.Tensor]], None],
+        promise: Callable[[Call, tuple[TensorType, ...]], Any | None],
+    ) -> None:
         super().__init__()
         self._compute = compute
+        self._promise = promise
         self._pending: dict[int, weakref.ref[torch.Tensor]] = {}
         self._statistics: list[weakref.ref[torch.Tensor]] = []
-        self._depth = 0
+        self._watch = True
+        self._writing = set[OpOverload]()
         self.fallbacks = Counter[str]()
         """Calls PyTorch has run itself, by name."""
 
@@ -189,18 +255,26 @@ class Recorder(TorchDispatchMode):
                 f"the lazy device cannot record the higher-order operator '{func.name()}'",
                 hint="programs on the lazy device run as they are written: use Python's own if and for",
             )
+        if func is aten.empty_strided.default:  # tensors of the device have no strides
+            func, args = aten.empty.memory_format, args[:1]
         args = _tensors_for_numbers(func, args)
         road = _road(func)
-        if road in (_Road.REWRITTEN, _Road.COMPOSITE):
-            result = self._in_other_calls(road, func, args, kwargs)
+        if road is _Road.COMPOSITE and func not in self._writing:
+            result = self._in_other_calls(func, args, kwargs, watch=bool(lazy))
             return result if lazy else self._created(result)
+        if road in (_Road.CARRIED, _Road.COMPOSITE):
+            result = self._carried(func, args, kwargs)
+            if result is not None:
+                self._record(result)
+                return result if lazy else self._created(result)
+            road = _Road.PYTORCH
         if road is _Road.PYTORCH or _leaves_device(func, args, kwargs):
             self._compute(self.among_pending(lazy))
             if road is _Road.PYTORCH and func.overloadpacket not in _READS:
                 self.fallbacks[func._schema.name] += 1
             return func(*args, **kwargs)
         result = func(*args, **kwargs)
-        if func is torch.ops.aten.native_batch_norm.default:
+        if func is aten.native_batch_norm.default:
             self._statistics += [weakref.ref(tensor) for tensor in args[3:5] if tensor is not None]
         if lazy:
             self._record(result)
@@ -208,25 +282,42 @@ class Recorder(TorchDispatchMode):
 
     def _created(self, result: Any) -> Any:
         """What a call without lazy arguments gives: the user gets a tensor that functionalization watches."""
-        return pytree.tree_map_only(torch.Tensor, self._entered, result)
+        return pytree.tree_map_only(torch.Tensor, _watched, result) if self._watch else result
 
     def _in_other_calls(
-        self, road: _Road, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any], watch: bool
     ) -> Any:
-        """The result of a call that is written in other calls, which come here one by one."""
-        self._depth += 1
-        try:
-            with self:
-                if road is _Road.REWRITTEN:
-                    return REWRITES[func](*args, **kwargs)
-                return func._op_dk(cast(DispatchKey, _composite_key(func)), *args, **kwargs)
-        finally:
-            self._depth -= 1
+        """The result of a call that PyTorch writes in other calls, which come here one by one.
 
-    def _entered(self, tensor: torch.Tensor) -> torch.Tensor:
-        if self._depth or not is_lazy(tensor) or torch._is_functional_tensor(tensor):
-            return tensor
-        return torch._to_functional_tensor(tensor)
+        Where it takes tensors, functionalization watches: PyTorch's code takes views and writes to them. What comes
+        back as the same call, because it is written as a copy and the call in place, is carried.
+        """
+        before = self._watch, self._writing
+        self._watch = watch and not _has_in_place(func)
+        self._writing = {*self._writing, func} if self._watch else self._writing
+        try:
+            with self, _functionalization() if self._watch else nullcontext():
+                if self._watch:
+                    args, kwargs = pytree.tree_map_only(torch.Tensor, _watched, (args, kwargs))
+                result = func._op_dk(cast(DispatchKey, _composite_key(func)), *args, **kwargs)
+        finally:
+            self._watch, self._writing = before
+        return pytree.tree_map_only(torch.Tensor, _settled, result)
+
+    def _carried(
+        self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any | None:
+        """The result of a call, carried by a node of the graph; none if it cannot be."""
+        call, operands = CALLS.of(func, args, kwargs)
+        if not all(is_lazy(tensor) or _may_move(func, tensor) for tensor in operands):
+            return None
+        promise = self._promise(call, tuple(TensorType.of(tensor) for tensor in operands))
+        if promise is None:
+            return None
+        operands = [_unwrapped(tensor.to(LAZY)) for tensor in operands]
+        if isinstance(promise, TensorType):
+            return carry(call, operands, [promise])[0]
+        return carry(call, operands, promise)
 
     def _record(self, result: Any) -> None:
         for leaf in pytree.tree_leaves(result):
@@ -239,12 +330,18 @@ class Recorder(TorchDispatchMode):
         self._pending.pop(key, None)
 
 
+def _may_move(func: OpOverload, tensor: torch.Tensor) -> bool:
+    """Whether a call takes this tensor of the CPU beside those of the device."""
+    indices = func.overloadpacket in (aten.index, aten.index_put)
+    return tensor.device.type == "cpu" and (tensor.dim() == 0 or indices)
+
+
 def _leaves_device(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Whether a call copies a lazy tensor to another device."""
-    if func.overloadpacket is torch.ops.aten._to_copy:
+    if func.overloadpacket is aten._to_copy:
         device = kwargs.get("device")
         return device is not None and torch.device(device).type != LAZY
-    if func.overloadpacket in (torch.ops.aten.copy_, torch.ops.aten._copy_from):
-        target = args[0] if func.overloadpacket is torch.ops.aten.copy_ else args[1]
+    if func.overloadpacket in (aten.copy_, aten._copy_from):
+        target = args[0] if func.overloadpacket is aten.copy_ else args[1]
         return not is_lazy(target)
     return False

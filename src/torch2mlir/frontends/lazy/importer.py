@@ -22,6 +22,15 @@ from torch.utils import _pytree as pytree
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends import dtypes
 from torch2mlir.frontends.fx.exported import import_graph_module
+from torch2mlir.frontends.lazy.carried import (
+    CALLS,
+    LINK,
+    MEMBER,
+    Call,
+    Carrier,
+    TensorType,
+    carrier,
+)
 from torch2mlir.frontends.lazy.graph_text import TextNode, parse
 from torch2mlir.program import Program
 
@@ -81,11 +90,83 @@ def import_lazy_graph(
         return _Import(text, parameters, results, fix_numbers=True).run()
 
 
+def import_call(call: Call, operands: Sequence[TensorType]) -> tuple[Program, Any]:
+    """The raw torch-dialect program of one call on tensors of these types; the type of its result, or a list of them.
+
+    Raises:
+        CaptureError: the call has no torch-dialect form, or gives something else than tensors of known shapes.
+    """
+    building = _Building(FakeTensorMode())
+    placeholders = [
+        building.placeholder(f"operand{position}", operand)
+        for position, operand in enumerate(operands)
+    ]
+    node = building.add(call.target, *call.arguments(placeholders))
+    value = node.meta["val"]
+    if isinstance(value, torch.Tensor):
+        return building.program([node]), TensorType.of(value)
+    if not isinstance(value, list | tuple) or not all(
+        member is None or isinstance(member, torch.Tensor) for member in value
+    ):
+        raise CaptureError("the call gives something else than tensors", op=str(call.target))
+    members = [building.member(node, i) for i, member in enumerate(value) if member is not None]
+    types = [None if member is None else TensorType.of(member) for member in value]
+    return building.program(members), types
+
+
 class _NumberNeededError(Exception):
     """PyTorch's own code decides by a number that was to be known at run time only."""
 
 
-class _Import:
+class _Building:
+    """A graph of calls, each with what it gives on fake tensors."""
+
+    def __init__(self, fakes: FakeTensorMode) -> None:
+        self.graph = Graph()
+        self.fakes = fakes
+
+    def placeholder(self, name: str, type: TensorType) -> Node:
+        """A parameter. Tensors of the device have no strides, whatever those behind them have."""
+        node = self.graph.placeholder(name)
+        with self.fakes:
+            node.meta["val"] = torch.empty(type.shape, dtype=type.dtype)
+        return node
+
+    def add(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Node:
+        """Appends a call.
+
+        Raises:
+            CaptureError: PyTorch refuses it.
+        """
+        node = self.graph.call_function(target, args, kwargs)
+        fake_args, fake_kwargs = torch.fx.node.map_arg((args, kwargs), lambda n: n.meta["val"])
+        try:
+            with self.fakes:
+                result = target(*fake_args, **fake_kwargs)
+                node.meta["val"] = pytree.tree_map_only(
+                    torch.Tensor, torch.Tensor.contiguous, result
+                )
+        except Exception as error:
+            reason = str(error).strip().splitlines()
+            raise CaptureError(
+                f"PyTorch refuses a call of the lazy graph: {reason[0] if reason else error!r}",
+                op=str(target),
+            ) from error
+        return node
+
+    def member(self, call: Node, index: int) -> Node:
+        """One of several results of a call."""
+        item = self.graph.call_function(operator.getitem, (call, index))
+        item.meta["val"] = call.meta["val"][index]
+        return item
+
+    def program(self, results: Sequence[Node]) -> Program:
+        """The raw torch-dialect program that gives these results."""
+        self.graph.output(tuple(results))
+        return import_graph_module(GraphModule(torch.nn.Module(), self.graph))
+
+
+class _Import(_Building):
     """The import of one graph."""
 
     def __init__(
@@ -95,6 +176,7 @@ class _Import:
         results: Sequence[tuple[torch.dtype, torch.Size]],
         fix_numbers: bool,
     ) -> None:
+        super().__init__(FakeTensorMode(shape_env=ShapeEnv()))
         self.source = parse(text)
         if len(self.source.parameters) != len(parameters):
             raise CaptureError(
@@ -109,18 +191,15 @@ class _Import:
         self.promised = results
         self.fix_numbers = fix_numbers
         self.fixed = dict[int, Any]()
-        self.graph = Graph()
-        self.fakes = FakeTensorMode(shape_env=ShapeEnv())
         self.values = dict[str, Any]()
         self.positions = {name: i for i, name in enumerate(self.source.parameters)}
         self.numbers = dict[str, Node]()
         self.written = dict[str, int]()
+        self.calls = dict[str, Node]()
 
     def run(self) -> LazyProgram:
         for name, tensor in zip(self.source.parameters, self.parameters, strict=True):
-            node = self.graph.placeholder(name)
-            node.meta["val"] = self._fake(tensor)
-            self.values[name] = node
+            self.values[name] = self.placeholder(name, TensorType.of(tensor))
         for line in self.source.nodes:
             try:
                 self._import(line)
@@ -132,15 +211,7 @@ class _Import:
             for name, promise in zip(self.source.results, self.promised, strict=True)
         ]
         returned += [self.values[name] for name in self.written]
-        self.graph.output(tuple(returned))
-        module = GraphModule(torch.nn.Module(), self.graph)
-        written = list(self.written.values())
-        return LazyProgram(import_graph_module(module), written, self.fixed)
-
-    def _fake(self, tensor: torch.Tensor) -> torch.Tensor:
-        """A tensor of that shape. Tensors of the device have no strides, whatever those behind them have."""
-        with self.fakes:
-            return torch.empty(tensor.shape, dtype=tensor.dtype)
+        return LazyProgram(self.program(returned), list(self.written.values()), self.fixed)
 
     def _import(self, line: TextNode) -> None:
         if line.kind == "prim::Constant":
@@ -169,7 +240,7 @@ class _Import:
             return self.fixed.setdefault(position, tensor.item())
         if name not in self.numbers:
             target = aten._local_scalar_dense.default
-            self.numbers[name] = self._add(target, (value,), {})
+            self.numbers[name] = self.add(target, (value,), {})
         return self.numbers[name]
 
     def _call(self, line: TextNode) -> None:
@@ -178,23 +249,34 @@ class _Import:
         if name == "detach_copy":
             self.values[line.outputs[0]] = arguments[0]
             return
-        if name == "arange":
-            out = arguments.pop().meta["val"]
-            arguments = [self._constant(a) for a in arguments]
-            arguments = [0] * (2 - len(arguments)) + arguments + [1] * (len(arguments) < 3)
-            node = self._add(aten.arange.start_step, tuple(arguments), {"dtype": out.dtype})
-            self._bind(line.outputs, node)
-            return
         if name in _OF_CONSTANTS:
             arguments = [self._constant(argument) for argument in arguments]
         if name in _SCALED and isinstance(arguments[3], Node):
             self._bind(line.outputs, self._scaled(_SCALED[name], arguments))
             return
+        if name == "convolution_backward" and (found := carrier(line.inputs, arguments)):
+            self.values[line.outputs[2]] = self._carried(found, line.outputs[2])
+            return
         target, args, kwargs = _overload(_value_variant(name), arguments)
         if target is aten.native_batch_norm.default:
             (self._batch_norm if args[5] else self._batch_norm_of_statistics)(line, args)
         else:
-            self._bind(line.outputs, self._add(target, args, kwargs))
+            self._bind(line.outputs, self.add(target, args, kwargs))
+
+    def _carried(self, found: Carrier, name: str) -> Any:
+        """A result of a call that another node carries, or the operands linked so far."""
+        if found.code == MEMBER:
+            call = self.calls[found.last]
+        else:
+            packed, last = self.values[found.packed], self.values[found.last]
+            operands = [*packed, last] if isinstance(packed, list) else [packed, last]
+            if found.code == LINK:
+                return operands
+            source = CALLS[found.code]
+            operands = operands[len(operands) - source.operands :]
+            call = self.calls[name] = self.add(source.target, *source.arguments(operands))
+        several = isinstance(call.meta["val"], list | tuple)
+        return self.member(call, found.position) if several else call
 
     def _batch_norm(self, line: TextNode, args: tuple[Any, ...]) -> None:
         """Batch normalization in training, which writes to its running statistics although its schema hides it."""
@@ -202,9 +284,9 @@ class _Import:
         statistics = line.inputs[3:5]
         if None in args[3:5]:
             functional = aten._native_batch_norm_legit.no_stats
-            self._bind(line.outputs, self._add(functional, (*args[:3], *args[5:]), {}))
+            self._bind(line.outputs, self.add(functional, (*args[:3], *args[5:]), {}))
             return
-        call = self._add(functional, args, {})
+        call = self.add(functional, args, {})
         self._bind((*line.outputs, *statistics), call)
         for name in statistics:
             if name in self.positions:
@@ -213,18 +295,18 @@ class _Import:
     def _batch_norm_of_statistics(self, line: TextNode, args: tuple[Any, ...]) -> None:
         """Batch normalization in inference; the device promises statistics where PyTorch's CPU gives empty tensors."""
         mean, variance, eps = args[3], args[4], args[7]
-        self._bind(line.outputs, self._add(aten.native_batch_norm.default, args, {}))
-        shifted = self._add(aten.add.Scalar, (variance, eps), {})
+        self._bind(line.outputs, self.add(aten.native_batch_norm.default, args, {}))
+        shifted = self.add(aten.add.Scalar, (variance, eps), {})
         self.values[line.outputs[1]] = mean
-        self.values[line.outputs[2]] = self._add(aten.rsqrt.default, (shifted,), {})
+        self.values[line.outputs[2]] = self.add(aten.rsqrt.default, (shifted,), {})
 
     def _scaled(self, combine: OpOverload, arguments: Sequence[Any]) -> Node:
         """``addcmul`` or ``addcdiv`` with a factor of run time (Adam's step size), in calls that take tensors."""
         start, one, other, factor = arguments
-        scaled = self._add(
-            aten.mul.Tensor, (self._add(combine, (one, other), {}), factor.args[0]), {}
+        scaled = self.add(
+            aten.mul.Tensor, (self.add(combine, (one, other), {}), factor.args[0]), {}
         )
-        return self._add(aten.add.Tensor, (start, scaled), {})
+        return self.add(aten.add.Tensor, (start, scaled), {})
 
     def _constant(self, value: Any) -> Any:
         """An argument with the value of its number in place of a number of run time."""
@@ -233,25 +315,13 @@ class _Import:
             return self.fixed.setdefault(position, self.parameters[position].item())
         return value
 
-    def _add(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Node:
-        """Appends a call, with what it gives on fake tensors."""
-        node = self.graph.call_function(target, args, kwargs)
-        fake_args, fake_kwargs = torch.fx.node.map_arg((args, kwargs), lambda n: n.meta["val"])
+    def add(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Node:
         try:
-            with self.fakes:
-                result = target(*fake_args, **fake_kwargs)
-                node.meta["val"] = pytree.tree_map_only(
-                    torch.Tensor, torch.Tensor.contiguous, result
-                )
-        except Exception as error:
+            return super().add(target, args, kwargs)
+        except CaptureError as error:
             if self.numbers and not self.fix_numbers:
                 raise _NumberNeededError from error
-            reason = str(error).strip().splitlines()
-            raise CaptureError(
-                f"PyTorch refuses a call of the lazy graph: {reason[0] if reason else error!r}",
-                op=str(target),
-            ) from error
-        return node
+            raise
 
     def _bind(self, names: Sequence[str], value: Any) -> None:
         """Names what a call returns, or the members of it."""
@@ -265,9 +335,7 @@ class _Import:
                 self.values[names[0]] = value
                 return
             for index, name in enumerate(names):
-                item = self.graph.call_function(operator.getitem, (value, index))
-                item.meta["val"] = value.meta["val"][index]
-                self.values[name] = item
+                self.values[name] = self.member(value, index)
 
     def _as_promised(self, node: Node, dtype: torch.dtype, shape: torch.Size) -> Node:
         """The result in the dtype the device has told its user.
@@ -282,7 +350,7 @@ class _Import:
             )
         if fake.dtype == dtype:
             return node
-        return self._add(aten._to_copy.default, (node,), {"dtype": dtype})
+        return self.add(aten._to_copy.default, (node,), {"dtype": dtype})
 
 
 def _value_variant(name: str) -> str:
