@@ -36,8 +36,11 @@ DIALECTS: dict[str, Callable[[], Dialect]] = {
     "cf": _from("xdsl.dialects.cf", "Cf"),
     "complex": _from("torch2mlir.dialects.complex_ext", "COMPLEX"),
     "func": _from("torch2mlir.dialects.func_ext", "FUNC"),
-    "ml_program": _from("xdsl.dialects.ml_program", "MLProgram"),
+    "ml_program": _from("torch2mlir.dialects.ml_program_ext", "ML_PROGRAM"),
+    "quant": _from("torch2mlir.dialects.opaque", "QUANT"),
     "scf": _from("xdsl.dialects.scf", "Scf"),
+    "sparse_tensor": _from("torch2mlir.dialects.opaque", "SPARSE_TENSOR"),
+    "tm_tensor": _from("torch2mlir.dialects.tm_tensor", "TM_TENSOR"),
 }
 """Dialect name -> loader; a dialect is imported when its first op or type is met."""
 

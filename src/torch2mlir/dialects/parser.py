@@ -1,8 +1,10 @@
-"""Reading MLIR text: xDSL's parser, with what weights need.
+"""Reading MLIR text: xDSL's parser, with what weights need and what xDSL 0.74 does not read.
 
 - A resource of the text (``dense_resource<name>``, its bytes at the end) becomes a weight, a reference to those bytes.
 - The hexadecimal form of a float in a dense literal (``dense<0xFF800000>``, an infinity) is its bits; xDSL 0.74 reads
   the integer they spell.
+- A location's alias may be defined after it is used: MLIR writes them all at the end. A location may be a range of a
+  file, of which the beginning is kept.
 """
 
 from __future__ import annotations
@@ -12,12 +14,22 @@ from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
-from xdsl.dialects.builtin import AnyFloat, DenseResourceAttr, ModuleOp, TensorType
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    ArrayAttr,
+    DenseResourceAttr,
+    FileLineColLoc,
+    FusedLoc,
+    LocationAttr,
+    ModuleOp,
+    NoneAttr,
+    TensorType,
+)
+from xdsl.ir import Attribute, Operation
 from xdsl.parser import AttrParser, Parser, ParserState
 from xdsl.utils.exceptions import ParseError as XdslParseError
 from xdsl.utils.lexer import Input
-from xdsl.utils.mlir_lexer import MLIRLexer
+from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
 
 from torch2mlir.dialects import make_context
 from torch2mlir.dialects.torch.core import ConstantNoneOp, OperatorOp, build
@@ -61,6 +73,9 @@ class MlirParser(Parser):
         super().__init__(context, "", name)
         self._parser_state = ParserState(_Lexer(Input(text, name)))
         self._blobs: dict[str, str] = {}
+        self._ahead: dict[str, int] | None = None
+        """Location aliases by name, with the places of their definitions; None until one is missed."""
+        self._read_ahead: set[str] = set()
 
     def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
         """The module, its resources resolved."""
@@ -79,6 +94,50 @@ class MlirParser(Parser):
                 _resolve(op, sources)
         return module
 
+    def _parse_location(self) -> LocationAttr:
+        if self._current_token.kind is MLIRTokenKind.HASH_IDENT:
+            self._find_location(self._current_token.text)
+        elif self._current_token.text == "fused":
+            return self._parse_fused_location()
+        location = super()._parse_location()
+        if isinstance(location, FileLineColLoc) and self.parse_optional_keyword("to"):
+            self.parse_optional_integer(allow_boolean=False, allow_negative=False)
+            self.parse_punctuation(":")
+            self.parse_integer(allow_boolean=False, allow_negative=False)
+        return location
+
+    def _parse_fused_location(self) -> FusedLoc:
+        self.parse_keyword("fused")
+        metadata: Attribute = NoneAttr()
+        if self.parse_optional_punctuation("<"):
+            metadata = self.parse_attribute()
+            self.parse_punctuation(">")
+        parts = self.parse_comma_separated_list(self.Delimiter.SQUARE, self._parse_location)
+        return FusedLoc(ArrayAttr[Attribute](parts), metadata)
+
+    def _find_location(self, alias: str) -> None:
+        """Reads the definition of a location's alias where it stands, if that is further down."""
+        if alias in self.attribute_aliases:
+            return
+        if self._ahead is None:
+            text = self.lexer.input.content
+            self._ahead = {m[1]: m.end(1) for m in _LOCATION_ALIAS.finditer(text)}
+        if (place := self._ahead.pop(alias, None)) is None:
+            return
+        here = self.pos
+        self._resume_from(place)
+        self.parse_punctuation("=")
+        self.attribute_aliases[alias] = self.parse_attribute()
+        self._read_ahead.add(alias)
+        self._resume_from(here)
+
+    def _parse_alias_def(self) -> None:
+        alias = self._current_token.text
+        if alias in self._read_ahead:
+            self._read_ahead.discard(alias)
+            del self.attribute_aliases[alias]
+        super()._parse_alias_def()
+
     def _parse_dialect_resource_handle(
         self, dialect_name: str, interface: OpAsmDialectInterface
     ) -> str:
@@ -95,6 +154,9 @@ class MlirParser(Parser):
         if is_hexadecimal:
             return _Bits(element.is_negative, element.value, element.span)
         return element
+
+
+_LOCATION_ALIAS = re.compile(r"^(#[A-Za-z_][\w$.]*)\s*=\s*loc\(", re.MULTILINE)
 
 
 class _Bits(AttrParser._TensorLiteralElement):

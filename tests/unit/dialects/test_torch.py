@@ -18,7 +18,7 @@ INSTANCES = (Path(__file__).parent / "torch_ops.mlir").read_text()
 UNPRINTED = {
     "torch.bind_symbolic_shape": "in test_symbolic_shapes_survive_text",
     "torch.symbolic_int": "in test_symbolic_shapes_survive_text",
-    "torch.promote_dtypes": "only inside calculations torch-mlir-opt builds itself",
+    "torch.hop_flex_attention": "in test_texts_of_others",
     "torch.valsem.aten.bernoulli.float": "default form, as every registry op",
     "torch.operator_terminator": "only inside torch.operator regions",
 }

@@ -62,6 +62,9 @@ func.func private @object_graph(%arg0: !torch.nn.Module<"c">) -> !torch.int {
   %19 = torch.per_tensor_affine.create %13, %float1.500000e00, %5 : !torch.vtensor<[2],f32>, !torch.float, !torch.int -> !torch.vtensor<[2],!torch.qint8>
   %20 = torch.copy.to_tensor %13 : !torch.tensor<[2],f32>
   %21 = torch.linear_params.create %20 : !torch.tensor<[2],f32>
+  %22 = torch.prim.ListConstruct %5 : (!torch.int) -> !torch.list<optional<int>>
+  %23 = torch.prim.ListConstruct %5 : (!torch.int) -> !torch.list<int>
+  %24 = torch.promote_dtypes %22, %23 : (!torch.list<optional<int>>, !torch.list<int>) -> !torch.int
   return %1 : !torch.int
 }
 torch.global_slot "private" @slot : !torch.int

@@ -75,6 +75,12 @@ class PrimListConstructOp(FunctionalTypeOp):
     name = "torch.prim.ListConstruct"
 
 
+class PromoteDtypesOp(FunctionalTypeOp):
+    """The dtype PyTorch promotes operands of these ranks and dtypes to."""
+
+    name = "torch.promote_dtypes"
+
+
 class PrimDictConstructOp(TorchOp):
     """``torch.prim.DictConstruct keys(..) values(..) -> !torch.dict<str, int>``."""
 
@@ -131,10 +137,10 @@ class PrimListUnpackOp(PureDefaultOp):
     name = "torch.prim.ListUnpack"
 
 
-class PromoteDtypesOp(PureDefaultOp):
-    """The dtype PyTorch promotes operands of these ranks and dtypes to."""
+class HopFlexAttentionOp(PureDefaultOp):
+    """``flex_attention``, its functions named by the attributes ``score_mod_fn`` and ``mask_mod_fn``."""
 
-    name = "torch.promote_dtypes"
+    name = "torch.hop_flex_attention"
 
 
 class PerTensorAffineCreateOp(PureDefaultOp):
@@ -400,6 +406,7 @@ OPS: list[type[TorchOp]] = [
     PrimTupleConstructOp,
     PrimListUnpackOp,
     PromoteDtypesOp,
+    HopFlexAttentionOp,
     PerTensorAffineCreateOp,
     LinearParamsCreateOp,
     ValsemBernoulliFloatOp,
@@ -429,6 +436,7 @@ __all__ = [
     "CopyToValueTensorOp",
     "DerefineOp",
     "FunctionalTypeOp",
+    "HopFlexAttentionOp",
     "LinearParamsCreateOp",
     "LiteralOp",
     "NonValueTensorLiteralOp",
