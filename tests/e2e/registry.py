@@ -33,6 +33,7 @@ SIZES: dict[str, tuple[int, int]] = {
     "N": (5, 4),
     "H": (8, 11),
     "W": (7, 10),
+    "L": (3000, 1025),
 }
 """The two sizes a named dimension takes; the first is the static one and the example at capture."""
 

@@ -34,6 +34,17 @@ case("sort_bf16", lambda x: x.sort(1)[0], bf16("B", 6))
 case("sort_f64", lambda x: x.sort(1)[0], f64("B", 6))
 case("sort_zero_rank", lambda x: _pair(x.sort()), f32())
 case("sort_empty", lambda x: _pair(x.sort(1)), f32("B", 0))
+case(
+    "sort_long",
+    lambda x: (*x.sort(dim=0, stable=True), *x.sort(dim=0, stable=True, descending=True)),
+    f32("L", values=WITH_NANS),
+)
+case(
+    "sort_long_lines",
+    lambda x: _pair(x.sort(dim=1, stable=True, descending=True)),
+    i64(2, "L", 3, low=-(1 << 40), high=1 << 40),
+)
+case("sort_long_bool", lambda x: _pair(x.sort(dim=-1, stable=True)), b1("B", 700))
 case("argsort", lambda x: torch.argsort(x, 1, descending=True), f32("B", 6))
 case("msort", torch.msort, f32("S", 3))
 

@@ -1,10 +1,21 @@
-"""Sorting in TOSA, which has no word for it: an element's place is the number of elements that come before it."""
+"""Sorting in TOSA, which has no word for it.
+
+Short lines are sorted by comparing all pairs: an element's place is the number of elements that come before it. Longer
+ones, and those of a length known at run time, pass through a bitonic network (Batcher, 1968), ``log(n)^2 / 2`` steps in
+one ``tosa.while_loop``, because IREE 3.13 takes no loop in a loop. Merging starts with a mirror image, so that every
+step puts the lesser element first; lengths that are no power of two then need no more elements, since those would stay
+behind the last one.
+"""
 
 from __future__ import annotations
 
-from xdsl.ir import Attribute
+from collections.abc import Callable, Sequence
+
+from xdsl.dialects.builtin import BoolAttr
+from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from torch2mlir.conversion import promotion
+from torch2mlir.conversion.control_flow import region_block
 from torch2mlir.conversion.lowering import Tensor
 from torch2mlir.conversion.promotion import si64
 from torch2mlir.conversion.torch_to_tosa.casts import computed_dtype, si32
@@ -12,10 +23,11 @@ from torch2mlir.conversion.torch_to_tosa.expressions import Expr
 from torch2mlir.conversion.torch_to_tosa.indexing import lines_of
 from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering, lowers
 from torch2mlir.dialects import tosa
-from torch2mlir.dialects.torch import dims
 
-MOST_COMPARISONS = 1 << 28
-"""What one sort may compare; each comparison is an element of a tensor."""
+COMPARED_IN_PAIRS = 512
+"""Up to this length all pairs are compared: IREE takes longer for the many small steps of the loops."""
+LONGEST = 1 << 30
+"""The length of a line whose next power of two is still an i32, which TOSA counts and indexes in."""
 
 
 @lowers("aten.sort.stable")
@@ -27,20 +39,42 @@ def sort(
         return x, lower.splat(0, x.sizes, si64)
     lines = lines_of(lower, x, dim)
     values = lines.of(lower.cast(x, computed_dtype(x.dtype)))
-    comparisons = dims.mul(dims.product(values.sizes), values.sizes[1])
-    if isinstance(comparisons, int) and comparisons > MOST_COMPARISONS:
+    length = values.sizes[1]
+    if isinstance(length, int) and length > LONGEST:
         lower.fail(
-            f"sorting would compare {comparisons} pairs at once; TOSA has no sort",
+            f"{length} elements in a line; TOSA counts in 32 bits",
             "choose another dialect, or sort fewer elements",
         )
+    in_pairs = isinstance(length, int) and length <= COMPARED_IN_PAIRS
+    ordered, found = (_by_pairs if in_pairs else _by_network)(lower, values, descending)
+    return (
+        lower.cast(lines.back(ordered, x.sizes), x.dtype),
+        lower.cast(lines.back(found, x.sizes), si64),
+    )
+
+
+def _precedes(x: Expr, y: Expr, descending: bool) -> Expr:
+    """Whether the order of values alone puts ``x`` before ``y``."""
+    lesser, greater = (y, x) if descending else (x, y)
+    less = greater > lesser
+    if not promotion.is_float(x.tensor.dtype):
+        return less
+    return less | (lesser.equals(lesser) & ~greater.equals(greater))
+
+
+def _taken(lower: TosaLowering, lines: Tensor, positions: Tensor) -> Tensor:
+    """``[n, positions[n, k]]`` of lines ``[N, K]``."""
+    rows = lower.gather(lower.reshape(lines, (*lines.sizes, 1)), positions)
+    return lower.reshape(rows, positions.sizes)
+
+
+# all pairs
+
+
+def _by_pairs(lower: TosaLowering, values: Tensor, descending: bool) -> tuple[Tensor, Tensor]:
     places = _places(lower, values, descending)
     found = _inverse(lower, places, si64 if values.dtype == si64 else si32)
-    ordered = lower.gather(lower.reshape(values, (*values.sizes, 1)), found)
-    sizes = x.sizes
-    return (
-        lower.cast(lines.back(ordered, sizes), x.dtype),
-        lower.cast(lines.back(found, sizes), si64),
-    )
+    return _taken(lower, values, found), found
 
 
 def _places(lower: TosaLowering, values: Tensor, descending: bool) -> Tensor:
@@ -66,10 +100,82 @@ def _inverse(lower: TosaLowering, places: Tensor, dtype: Attribute) -> Tensor:
     return lower.reshape(lower.reduce(tosa.ReduceSumOp, positions, [2]), (count, length))
 
 
-def _precedes(x: Expr, y: Expr, descending: bool) -> Expr:
-    """Whether the order of values alone puts ``x`` before ``y``."""
-    lesser, greater = (y, x) if descending else (x, y)
-    less = greater > lesser
-    if not promotion.is_float(x.tensor.dtype):
-        return less
-    return less | (lesser.equals(lesser) & ~greater.equals(greater))
+# a network
+
+
+def _by_network(lower: TosaLowering, values: Tensor, descending: bool) -> tuple[Tensor, Tensor]:
+    """Sorted runs of 1, 2, 4, .. elements become runs of twice the length; the last two carried are that and the step.
+
+    A step exchanges elements whose places differ by its bits: all of a run of twice the length at first, which mirrors
+    it, then half the run's, a quarter's, .. and 1.
+    """
+    length = Expr(lower, lower.splat(values.sizes[1], (), si32))
+    zero, one = (Expr(lower, lower.splat(number, (), si32)) for number in (0, 1))
+    found = lower.broadcast_to(lower.iota((1, values.sizes[1]), 1, si32), values.sizes)
+    shift = {"round": BoolAttr.from_bool(False)}
+
+    def unsorted(*carried: Tensor) -> Sequence[Tensor]:
+        return [(length > Expr(lower, carried[2])).tensor]
+
+    def step(values: Tensor, found: Tensor, run: Tensor, bits: Tensor) -> Sequence[Tensor]:
+        width, mask = Expr(lower, run), Expr(lower, bits)
+        exchanged = _exchanged(lower, values, found, mask, length, descending)
+        mirrored = mask > width
+        following = Expr(
+            lower,
+            lower.elementwise(
+                tosa.ArithmeticRightShiftOp,
+                mirrored.where(width, mask).tensor,
+                one.tensor,
+                properties=shift,
+            ),
+        )
+        merged = following.equals(zero)
+        twice = width + width
+        return [
+            *exchanged,
+            merged.where(twice, width).tensor,
+            merged.where(twice + twice - one, following).tensor,
+        ]
+
+    initial = [values, found, one.tensor, one.tensor]
+    ordered, found, _, _ = _while(lower, unsorted, step, initial)
+    return ordered, found
+
+
+def _exchanged(
+    lower: TosaLowering, values: Tensor, found: Tensor, bits: Expr, length: Expr, descending: bool
+) -> Sequence[Tensor]:
+    """Elements and where they were, after those whose places differ by some bits are put in order."""
+    here = Expr(lower, lower.iota((1, values.sizes[1]), 1, si32))
+    there = here.of(tosa.BitwiseXorOp, bits)
+    partner = lower.broadcast_to(there.minimum(length - 1).tensor, values.sizes)
+    own, own_place = Expr(lower, values), Expr(lower, found)
+    other, other_place = (Expr(lower, _taken(lower, x, partner)) for x in (values, found))
+    tied = ~_precedes(own, other, descending) & (own_place > other_place)
+    first = _precedes(other, own, descending) | tied
+    taken = (length > there) & ~first.differs(there > here)
+    return [taken.where(other, own).tensor, taken.where(other_place, own_place).tensor]
+
+
+def _while(
+    lower: TosaLowering,
+    holds: Callable[..., Sequence[Tensor]],
+    step: Callable[..., Sequence[Tensor]],
+    initial: Sequence[Tensor],
+) -> list[Tensor]:
+    """What a loop makes of tensors while a condition of them holds."""
+
+    def carried(values: Sequence[SSAValue]) -> list[Tensor]:
+        return [Tensor(v, x.sizes, x.dtype) for v, x in zip(values, initial, strict=True)]
+
+    def block(build: Callable[..., Sequence[Tensor]]) -> Block:
+        def results(*values: SSAValue) -> Sequence[SSAValue]:
+            return [x.value for x in build(*carried(values))]
+
+        return region_block(lower, types, results, tosa.YieldOp)
+
+    operands = [x.value for x in initial]
+    types = [value.type for value in operands]
+    regions = [Region(block(build)) for build in (holds, step)]
+    return carried(lower.emit(tosa.WhileLoopOp, operands, types, regions=regions).results)

@@ -8,7 +8,7 @@ the other files. Three kinds of loops need care:
   computes that something for the whole box and reduces it at once;
 - any other reduction (an argmax, a running formula) is done in order, one index after the other, on all
   parallel indices at once;
-- a body with control flow of its own is done element by element.
+- a body with control flow of its own is done element by element, unless that is a loop with as many rounds for all.
 """
 
 from __future__ import annotations
@@ -239,8 +239,23 @@ def make_plan(block: Block, outputs: Sequence[BlockArgument]) -> Plan:
         tuple(last.operands),
         combined if skipped else [None] * len(combined),
         [output is not None and output.first_use is not None for output in known],
-        any(op.regions for op in inner),
+        any(_decides(op, block) for op in inner),
     )
+
+
+def _decides(op: Operation, body: Block) -> bool:
+    """Whether an op of a body runs other ops than it would for another element."""
+    if not op.regions:
+        return False
+    if op_name(op) != "scf.for" or any(_varies(bound, body) for bound in op.operands[:3]):
+        return True
+    return any(_decides(inner, body) for inner in op.regions[0].block.ops)
+
+
+def _varies(value: SSAValue, body: Block) -> bool:
+    """Whether a value is computed in a body."""
+    block: Block | None = value.owner if isinstance(value.owner, Block) else value.owner.parent
+    return block is not None and (block is body or body.is_ancestor(block))
 
 
 def _combiner(output: BlockArgument | None, result: SSAValue) -> tuple[Operation, int] | None:
