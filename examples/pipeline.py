@@ -28,7 +28,7 @@ class LinearModel(nn.Module):
 
 def main() -> None:
     """Prints the model in the torch dialect and as Linalg-on-Tensors."""
-    module = fx.export_and_import(LinearModel(), torch.randn(3, 4), output_type="torch")
+    module = fx.export_and_import(LinearModel(), torch.randn(3, 4))
     print(module)
     run_pipeline_with_repro_report(
         module,

@@ -61,7 +61,7 @@ def capture(
     if isinstance(model, torch.jit.ScriptModule | torch.jit.ScriptFunction):
         return _capture_script(model, args, kwargs, dynamic_shapes)
     if not isinstance(model, torch.export.ExportedProgram):
-        model = _export(model, args, kwargs, dynamic_shapes)
+        model = export(model, args, kwargs, dynamic_shapes)
     return import_exported_program(model, func_name)
 
 
@@ -80,9 +80,18 @@ def _capture_script(
     return script_program(to_script(model, examples), examples)
 
 
-def _export(
-    model: Any, args: Sequence[Any], kwargs: Mapping[str, Any], dynamic_shapes: Any
+def export(
+    model: Any,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    dynamic_shapes: Any,
+    strict: bool = False,
 ) -> torch.export.ExportedProgram:
+    """``torch.export.export`` of a module or a function.
+
+    Raises:
+        CaptureError: it cannot be exported; with the line of the model and what to do.
+    """
     if not isinstance(model, torch.nn.Module):
         if not callable(model):
             raise CaptureError(
@@ -90,7 +99,9 @@ def _export(
             )
         model = _FunctionModule(model)
     try:
-        return torch.export.export(model, tuple(args), dict(kwargs), dynamic_shapes=dynamic_shapes)
+        return torch.export.export(
+            model, tuple(args), dict(kwargs), dynamic_shapes=dynamic_shapes, strict=strict
+        )
     except Torch2MLIRError:
         raise
     except Exception as error:
@@ -385,7 +396,7 @@ def export_and_import(
     if isinstance(model, torch.jit.ScriptModule | torch.jit.ScriptFunction):
         model = _capture_script(model, args, kwargs, dynamic_shapes)
     if not isinstance(model, torch.export.ExportedProgram | Program):
-        model = _export(model, args, kwargs, dynamic_shapes)
+        model = export(model, args, kwargs, dynamic_shapes)
     dialect = "stablehlo" if output_type == "mhlo" else output_type
     with paused_garbage_collection():
         program = capture(model, func_name=func_name)

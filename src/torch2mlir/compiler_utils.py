@@ -232,6 +232,7 @@ def lower_mlir_module(
     output_type: str | OutputType,
     module: ModuleOp | MlirModule,
     backend_options: BackendLoweringOptions | None = None,
+    enable_ir_printing: bool = False,
 ) -> ModuleOp | MlirModule:
     """A module at the backend contract in another dialect; works in place and returns it.
 
@@ -240,6 +241,7 @@ def lower_mlir_module(
         output_type: ``torch`` leaves it as it is.
         module: at the backend contract.
         backend_options: options of the pipeline.
+        enable_ir_printing: print the module after each pass, to standard error.
 
     Raises:
         TorchMlirCompilerError: an op has no lowering.
@@ -259,7 +261,10 @@ def lower_mlir_module(
         pipeline += ",stablehlo-legalize-to-hlo"
     title = f"{target.name} Backend IR"
     run_pipeline_with_repro_report(
-        module, f"builtin.module({pipeline})", f"Lowering Torch Backend IR -> {title}"
+        module,
+        f"builtin.module({pipeline})",
+        f"Lowering Torch Backend IR -> {title}",
+        enable_ir_printing,
     )
     if verbose:
         print(f"\n====================\n{title}\n{module}")
