@@ -29,6 +29,7 @@ def compile(
     engine: str | Engine | None = None,
     dynamic_shapes: Any = None,
     backend_legal_ops: Sequence[str] = (),
+    prepare_weights: bool = True,
     **kwargs: Any,
 ) -> CompiledFunction:
     """A model compiled to run on an engine; call the result as the model.
@@ -44,6 +45,8 @@ def compile(
             StableHLO and IREE for the others.
         dynamic_shapes: as ``torch.export.export`` takes it.
         backend_legal_ops: non-core ops to keep whole.
+        prepare_weights: whether what the model computes from its weights alone is computed once, and again when PyTorch
+            sees them change, instead of at every call. It takes memory beside the model's own weights.
         kwargs: example keyword arguments.
 
     Raises:
@@ -65,7 +68,7 @@ def compile(
         lower_to_contract(program, legal_ops(output_type, backend_legal_ops))
         prepare_for(output_type, program)
         pass_weights_as_arguments(program)
-    compiled = CompiledFunction(program, output_type, chosen)
+    compiled = CompiledFunction(program, output_type, chosen, prepare_weights)
     if not program.signature.ranges:
         compiled.compile_for()
     return compiled

@@ -14,7 +14,6 @@ from typing import IO, Any
 
 import torch
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import FuncOp
 
 from torch2mlir.conversion.driver import convert_module
 from torch2mlir.conversion.registry import TARGETS, own_ops
@@ -22,11 +21,18 @@ from torch2mlir.conversion.stablehlo_legalize_to_hlo import StablehloLegalizeToH
 from torch2mlir.dialects import make_context
 from torch2mlir.dialects.printer import WeightSyntax, module_text, weights_of, write_module
 from torch2mlir.dialects.torch.symbols import bind_all_shapes
-from torch2mlir.dialects.torch.types import ValueTensorType, vtensor
-from torch2mlir.errors import CaptureError, Torch2MLIRError
+from torch2mlir.dialects.torch.types import ValueTensorType
+from torch2mlir.errors import BackendContractError, CaptureError, Torch2MLIRError
 from torch2mlir.frontends.fx.exported import import_exported_program
 from torch2mlir.frontends.weights import TorchSource
-from torch2mlir.program import OUTPUT_TYPES, Program, SeedInput, StateInput, UserOutput
+from torch2mlir.program import (
+    OUTPUT_TYPES,
+    Program,
+    SeedInput,
+    StateInput,
+    UserOutput,
+    entry_function,
+)
 from torch2mlir.transforms import decompose_complex_ops, refine_types  # noqa: F401 - slow to import, needed always
 from torch2mlir.transforms.lower_to_backend_contract import LowerToBackendContractPass
 from torch2mlir.transforms.split_complex import SplitComplexOpsPass
@@ -69,7 +75,8 @@ def _capture_script(
     model: Any, args: Sequence[Any], kwargs: Mapping[str, Any], dynamic_shapes: Any
 ) -> Program:
     from torch2mlir.frontends.torchscript.example_args import ExampleArgs
-    from torch2mlir.frontends.torchscript.script import script_program, to_script
+    from torch2mlir.frontends.torchscript.program import script_program
+    from torch2mlir.frontends.torchscript.script import to_script
 
     if kwargs or dynamic_shapes is not None:
         raise CaptureError(
@@ -169,6 +176,7 @@ def lower_to_contract(program: Program, backend_legal_ops: Sequence[str] = ()) -
     """
     if program.output_type == "raw":
         LowerToBackendContractPass(tuple(backend_legal_ops)).apply(make_context(), program.module)
+        _refine_results(program)
         reached(program, "torch")
     return program
 
@@ -176,29 +184,28 @@ def lower_to_contract(program: Program, backend_legal_ops: Sequence[str] = ()) -
 def reached(program: Program, output_type: str) -> None:
     """Notes that a program's module has been lowered, in place, to ``output_type``."""
     if program.output_type == "raw":
-        arguments = _entry(program).body.block.args
+        arguments = entry_function(program.module, program.func_name).body.block.args
         if len(arguments) > len(program.signature.inputs):  # random numbers have got a seed
             program.signature.inputs.append(SeedInput(arguments[-1].type))  # type: ignore[arg-type]
     program.output_type = output_type
 
 
-def _entry(program: Program) -> FuncOp:
-    """The function a program is called by."""
-    return next(
-        function
-        for function in program.module.body.block.ops
-        if isinstance(function, FuncOp) and function.sym_name.data == program.func_name
-    )
+def _refine_results(program: Program) -> None:
+    """Says of which types the results are, where capture could not.
 
-
-def _refine_outputs(program: Program) -> None:
-    """Says of which types the results are, where capture could not."""
+    Raises:
+        BackendContractError: a buffer does not keep its shape and dtype.
+    """
     signature = program.signature
-    if not any(
-        isinstance(o, UserOutput) and o.type == vtensor(None, None) for o in signature.outputs
-    ):
-        return
-    types = iter(_entry(program).function_type.outputs.data[len(signature.mutations) :])
+    types = iter(entry_function(program.module, program.func_name).function_type.outputs.data)
+    before = {state.name: state.type for state in signature.state_inputs}
+    for mutation, type in zip(signature.mutations, types):
+        old = None if mutation.position is not None else before.get(mutation.name)
+        if old is not None and type != old:
+            raise BackendContractError(
+                f"the buffer '{mutation.name}' is a {old} before a call and a {type} after it",
+                hint="what a program keeps has one shape: allocate the largest and write into a part of it",
+            )
     for index, output in enumerate(signature.outputs):
         if isinstance(output, UserOutput):
             type = next(types)
@@ -217,7 +224,7 @@ def pass_weights_as_arguments(program: Program) -> Program:
     """Makes every weight a function argument of a program at the contract; in place."""
     inputs = program.signature.inputs
     position = len(inputs) - sum(isinstance(i, SeedInput) for i in inputs)  # the seed stays last
-    weights = weights_as_arguments(_entry(program), position)
+    weights = weights_as_arguments(entry_function(program.module, program.func_name), position)
     inputs[position:position] = [
         StateInput(
             source.name,

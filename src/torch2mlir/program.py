@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
 
 from torch2mlir.dialects.torch.types import ValueTensorType
 
@@ -118,3 +119,12 @@ class Program:
     signature: Signature
     func_name: str = "main"
     output_type: str = "raw"
+
+
+def entry_function(module: ModuleOp, name: str) -> FuncOp:
+    """The function a program is called by."""
+    return next(
+        function
+        for function in module.body.block.ops
+        if isinstance(function, FuncOp) and function.sym_name.data == name
+    )

@@ -9,8 +9,11 @@ from typing import Any
 
 import torch
 from torch.utils import _pytree as pytree
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
 
 from torch2mlir.conversion.driver import convert_module, solve
+from torch2mlir.dialects import make_context
 from torch2mlir.dialects.printer import WeightSyntax, module_text
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import Dim
@@ -25,18 +28,51 @@ from torch2mlir.program import (
     Signature,
     StateInput,
     UserInput,
+    entry_function,
 )
 from torch2mlir.runtime.engine import Engine, Executable
+from torch2mlir.runtime.weights import Handles, PreparedWeights, counts_writes
+from torch2mlir.transforms import PASSES
+from torch2mlir.transforms.prepare_weights import SMALL, prepare_weights
 
 Shapes = tuple[tuple[str, int], ...]
 
 
-@dataclass
+@dataclass(frozen=True)
+class _Converted:
+    """A program in a target dialect, for given values of symbols.
+
+    ``main`` takes the inputs ``kept`` and then the results of ``prepare``, which takes the inputs ``prepared``.
+    """
+
+    main: ModuleOp
+    kept: Sequence[FunctionInput]
+    prepare: FuncOp | None = None
+    prepared: Sequence[StateInput] = ()
+
+
+@dataclass(frozen=True)
 class _Loaded:
-    """One compiled specialisation and the state handed to it."""
+    """One compiled specialisation and the state handed to it.
+
+    Attributes:
+        executable: takes the inputs ``kept``, and then what is prepared.
+        weights: the states among ``kept`` that the program does not write to.
+        prepare: makes the last arguments of the states ``prepared``.
+        handles: of the weights and of what is prepared.
+    """
 
     executable: Executable
-    prepared: dict[int, tuple[int, Any]]
+    kept: Sequence[FunctionInput]
+    weights: Sequence[torch.Tensor]
+    prepare: PreparedWeights | None
+    prepared: Sequence[torch.Tensor]
+    handles: Handles
+
+    def held(self) -> list[Any]:
+        """What the engine holds: the weights, then what is prepared, as they are now."""
+        values = [] if self.prepare is None else self.prepare.of(self.prepared)
+        return self.handles.of([*self.weights, *values])
 
 
 class CompiledFunction:
@@ -46,22 +82,29 @@ class CompiledFunction:
     random numbers gets a new seed from PyTorch's default generator at each call. ``shapes`` tells which
     specialisations exist. Safe to call from several threads if the model mutates nothing.
 
+    What the program computes from weights alone is computed once for each state of the weights, which is seen by their
+    version, address and layout; ``refresh`` tells of a change that PyTorch does not know of.
+
     Args:
         program: at the backend contract, weights as arguments.
         output_type: the dialect between contract and engine.
         engine: who compiles and runs it.
+        prepare: whether to split off what depends on weights only.
     """
 
-    def __init__(self, program: Program, output_type: str, engine: Engine) -> None:
+    def __init__(
+        self, program: Program, output_type: str, engine: Engine, prepare: bool = True
+    ) -> None:
         engine.check_output_type(output_type)
         self.program = program
         self.output_type = output_type
         self.engine = engine
+        self.prepare = prepare
         self._binder = _Binder(program.signature)
         self._loaded: dict[Shapes, _Loaded] = {}
+        self._prepare: dict[str, PreparedWeights] = {}
         self._lock = threading.Lock()
-        written = {m.name for m in program.signature.mutations if m.position is None}
-        self._written = written
+        self._written = {m.name for m in program.signature.mutations if m.position is None}
 
     @property
     def shapes(self) -> list[dict[str, int]]:
@@ -73,55 +116,101 @@ class CompiledFunction:
         self._executable(tuple(sorted((symbols or {}).items())))
 
     def text(self, symbols: Mapping[str, int] | None = None) -> str:
-        """The text the engine gets, for given values of symbolic sizes."""
-        module = convert_module(self.program.module, self.output_type, symbols)
-        generic = self.output_type in self.engine.generic_syntax
-        syntax = WeightSyntax.HEX if self.output_type == "stablehlo" else WeightSyntax.RESOURCE
-        return module_text(module, weights=syntax, generic=generic)
+        """The text the engine gets, for given values of symbolic sizes.
+
+        Where something is prepared from the weights, the function that does it comes after the program's own; the
+        engine compiles the two one by one.
+        """
+        converted = self._converted(symbols or {})
+        if converted.prepare is not None:
+            converted.main.body.block.add_op(converted.prepare)
+        return self._text(converted.main)
+
+    def refresh(self) -> None:
+        """Takes all weights for changed: after writes into ``weight.data`` or through NumPy."""
+        for prepared in self._prepare.values():
+            prepared.forget()
+        for loaded in self._loaded.values():
+            loaded.handles.forget()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         signature = self.program.signature
         leaves = self._binder.leaves(args, kwargs)
         symbols = self._binder.symbols(leaves)
         loaded = self._executable(symbols if self.engine.needs_static_shapes else ())
+        held = iter(loaded.held())
         arguments = [
-            self._argument(item, index, leaves, loaded)
-            for index, item in enumerate(signature.inputs)
+            next(held) if self._is_weight(item) else _argument(item, leaves) for item in loaded.kept
         ]
-        results = loaded.executable(arguments)
+        results = loaded.executable([*arguments, *held])
         mutated, returned = results[: len(signature.mutations)], results[len(signature.mutations) :]
         self._write_back(mutated, leaves)
         return self._result(returned)
 
-    def _argument(
-        self, item: FunctionInput, index: int, leaves: Sequence[Any], loaded: _Loaded
-    ) -> Any:
-        match item:
-            case UserInput():
-                return _as_tensor(leaves[item.position])
-            case StateInput():
-                return self._state(item, index, loaded)
-            case SeedInput():
-                return torch.empty((), dtype=torch.int64).random_(-(1 << 63), None)
+    def _is_weight(self, item: FunctionInput) -> bool:
+        return isinstance(item, StateInput) and item.name not in self._written
 
     def _executable(self, key: Shapes) -> _Loaded:
         with self._lock:
             if key not in self._loaded:
-                text = self.text(dict(key))
-                executable = self.engine.compile(text, self.output_type, self.program.func_name)
-                self._loaded[key] = _Loaded(executable, {})
+                self._loaded[key] = self._load(self._converted(dict(key)))
             return self._loaded[key]
 
-    def _state(self, state: StateInput, index: int, loaded: _Loaded) -> Any:
-        """A weight as the engine holds it; a mutated buffer as it is now."""
-        tensor: torch.Tensor = state.tensor
-        if state.name in self._written:
-            return tensor
-        version = 0 if tensor.is_inference() else tensor._version
-        known = loaded.prepared.get(index)
-        if known is None or known[0] != version:
-            known = loaded.prepared[index] = (version, loaded.executable.prepare(tensor))
-        return known[1]
+    def _converted(self, symbols: Mapping[str, int]) -> _Converted:
+        """The program as the engine wants it, and what of it is a function of the weights."""
+        module = convert_module(self.program.module, self.output_type, symbols)
+        for name in self.engine.passes.get(self.output_type, ()):
+            PASSES[name]()().apply(make_context(), module)
+        inputs = self.program.signature.inputs
+        weights = [
+            position
+            for position, item in enumerate(inputs)
+            if isinstance(item, StateInput) and self._is_weight(item) and counts_writes(item.tensor)
+        ]
+        if not self.prepare:
+            return _Converted(module, inputs)
+        # What grows with the sizes of a call would have to be prepared, and kept, for each of them.
+        small = 0 if self.program.signature.ranges else SMALL
+        split = prepare_weights(entry_function(module, self.program.func_name), weights, small)
+        if split is None:
+            return _Converted(module, inputs)
+        return _Converted(
+            module,
+            [inputs[position] for position in split.kept],
+            split.prepare,
+            [inputs[position] for position in split.weights],  # type: ignore[misc]
+        )
+
+    def _load(self, converted: _Converted) -> _Loaded:
+        text = self._text(converted.main)
+        executable = self.engine.compile(text, self.output_type, self.program.func_name)
+        states = [item for item in converted.kept if self._is_weight(item)]
+        return _Loaded(
+            executable,
+            converted.kept,
+            [item.tensor for item in states if isinstance(item, StateInput)],
+            self._preparation(converted),
+            [item.tensor for item in converted.prepared],
+            Handles(executable),
+        )
+
+    def _preparation(self, converted: _Converted) -> PreparedWeights | None:
+        """What prepares the weights: one for all sizes for which this is the same program of the same weights."""
+        if converted.prepare is None:
+            return None
+        name = converted.prepare.sym_name.data
+        text = self._text(ModuleOp([converted.prepare]))
+        names = [item.name for item in converted.prepared]
+        key = "\n".join([*names, text])
+        if key not in self._prepare:
+            executable = self.engine.compile(text, self.output_type, name)
+            self._prepare[key] = PreparedWeights(executable)
+        return self._prepare[key]
+
+    def _text(self, module: ModuleOp) -> str:
+        generic = self.output_type in self.engine.generic_syntax
+        syntax = WeightSyntax.HEX if self.output_type == "stablehlo" else WeightSyntax.RESOURCE
+        return module_text(module, weights=syntax, generic=generic)
 
     def _write_back(self, mutated: Sequence[torch.Tensor], leaves: Sequence[Any]) -> None:
         states = {s.name: s.tensor for s in self.program.signature.state_inputs}
@@ -144,6 +233,17 @@ class CompiledFunction:
         if signature.out_spec is None:
             return tuple(leaves)
         return pytree.tree_unflatten(leaves, signature.out_spec)
+
+
+def _argument(item: FunctionInput, leaves: Sequence[Any]) -> torch.Tensor:
+    """An argument that is another one in every call."""
+    match item:
+        case UserInput():
+            return _as_tensor(leaves[item.position])
+        case StateInput():
+            return item.tensor
+        case SeedInput():
+            return torch.empty((), dtype=torch.int64).random_(-(1 << 63), None)
 
 
 def _as_tensor(value: Any) -> torch.Tensor:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import importlib
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -49,6 +49,8 @@ class Engine(ABC):
     needs_static_shapes: ClassVar[bool] = False
     #: The output types whose text the engine wants in MLIR's generic form.
     generic_syntax: ClassVar[frozenset[str]] = frozenset()
+    #: Pipeline names of passes that the engine wants run over a module of an output type.
+    passes: ClassVar[Mapping[str, Sequence[str]]] = {}
 
     @abstractmethod
     def compile(self, text: str, output_type: str, func_name: str = "main") -> Executable:

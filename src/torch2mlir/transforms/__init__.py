@@ -100,7 +100,9 @@ _LOCATIONS: dict[str, str] = {
     "torch-run-time-positions": ("torch2mlir.transforms.run_time_positions:RunTimePositionsPass"),
     "torch-seed-random-ops": "torch2mlir.transforms.seed_random_ops:SeedRandomOpsPass",
     "torch-split-complex-ops": "torch2mlir.transforms.split_complex:SplitComplexOpsPass",
+    "torch-state-as-arguments": "torch2mlir.transforms.state_as_arguments:StateAsArgumentsPass",
     "torch-weights-as-arguments": "torch2mlir.transforms.weights_as_arguments:WeightsAsArgumentsPass",
+    "prepare-weights": "torch2mlir.transforms.prepare_weights:PrepareWeightsPass",
     "torch-refine-public-return": (
         "torch2mlir.transforms.refine_public_return:RefinePublicReturnPass"
     ),

@@ -1,0 +1,84 @@
+"""The weights of a compiled program as an engine holds them: handed over once, and again when they change.
+
+A change is seen by a tensor's version counter, its address and its layout, so by everything that PyTorch counts as a
+write (optimizers, ``load_state_dict``, ``copy_`` and its kin) and by ``weight.data = ..``. A write it does not count
+(into ``weight.data``, or a NumPy array over its memory) is seen only after ``CompiledFunction.refresh``.
+"""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from torch2mlir.runtime.engine import Executable
+
+Stamp = tuple[int, int, tuple[int, ...]]
+
+
+def counts_writes(tensor: torch.Tensor) -> bool:
+    """Whether a write to the tensor can be seen: tensors made in inference mode count no versions."""
+    return not tensor.is_inference()
+
+
+def _stamp(tensor: torch.Tensor) -> Stamp:
+    version = 0 if tensor.is_inference() else tensor._version
+    return version, tensor.data_ptr(), tensor.stride()
+
+
+class _Watched(ABC):
+    """Something made of tensors, made again when these change. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._seen: list[Stamp] = []
+        # What was seen stays in memory until the next look, or another tensor might come to lie at its address.
+        self._alive: list[torch.Tensor] = []
+        self._made: list[Any] = []
+        self._lock = threading.Lock()
+
+    def of(self, tensors: Sequence[torch.Tensor]) -> list[Any]:
+        """What is made of the tensors as they are now; always the same number of them."""
+        stamps = [_stamp(tensor) for tensor in tensors]
+        if stamps != self._seen or not self._seen:
+            with self._lock:
+                alive = [tensor.detach() for tensor in tensors]
+                self._made = self._make(alive, stamps)
+                self._alive, self._seen = alive, stamps
+        return self._made
+
+    def forget(self) -> None:
+        """Takes all tensors for changed."""
+        self._seen = []
+
+    @abstractmethod
+    def _make(self, tensors: list[torch.Tensor], stamps: list[Stamp]) -> list[Any]: ...
+
+
+class Handles(_Watched):
+    """The handles of an executable for tensors; those of tensors that have not changed are kept."""
+
+    def __init__(self, executable: Executable) -> None:
+        super().__init__()
+        self._executable = executable
+
+    def _make(self, tensors: list[torch.Tensor], stamps: list[Stamp]) -> list[Any]:
+        old = self._seen or [None] * len(stamps)
+        kept = self._made or [None] * len(stamps)
+        return [
+            handle if before == now else self._executable.prepare(tensor)
+            for tensor, now, before, handle in zip(tensors, stamps, old, kept, strict=True)
+        ]
+
+
+class PreparedWeights(_Watched):
+    """What ``prepare-weights`` has moved out of a program, computed once for each state of the weights."""
+
+    def __init__(self, executable: Executable) -> None:
+        super().__init__()
+        self._executable = executable
+
+    def _make(self, tensors: list[torch.Tensor], stamps: list[Stamp]) -> list[Any]:
+        return self._executable(tensors)

@@ -1,0 +1,202 @@
+"""What a compiled program computes from its weights is computed again when, and only when, they change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+import torch2mlir
+from torch2mlir.runtime.compiled import CompiledFunction
+
+ENGINES = [("stablehlo", "xla"), ("linalg-on-tensors", "iree"), ("linalg-on-tensors", "reference")]
+
+
+class Scaled(nn.Module):
+    """Computes from its weights alone: a scale, and a weight used in two ways."""
+
+    variance: torch.Tensor
+
+    def __init__(self, dtype: torch.dtype = torch.float32) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.rand(4, 4, dtype=dtype))
+        self.register_buffer("variance", torch.rand(4, dtype=dtype) + 1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        squared = self.weight * self.weight
+        return (x @ self.weight.exp() + x @ squared) * torch.rsqrt(self.variance) + self.weight[0]
+
+
+def counted(run: CompiledFunction) -> list[int]:
+    """How often the weights have been prepared, counted from here on."""
+    calls = list[int]()
+    for prepared in run._prepare.values():
+        inner = prepared._executable
+
+        def count(args: Any, inner: Any = inner) -> list[torch.Tensor]:
+            calls.append(1)
+            return inner(args)
+
+        prepared._executable = count  # type: ignore[assignment]
+    return calls
+
+
+def replace_data(model: Scaled) -> None:
+    model.weight.data = torch.rand(4, 4)
+
+
+def transpose_data(model: Scaled) -> None:
+    model.weight.data = model.weight.data.t()
+
+
+def load(model: Scaled) -> None:
+    model.load_state_dict(Scaled().state_dict())
+
+
+def write_buffer(model: Scaled) -> None:
+    model.variance.mul_(3)
+
+
+def step(model: Scaled) -> None:
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+    model(torch.rand(2, 4)).sum().backward()
+    optimizer.step()
+
+
+@pytest.mark.parametrize(("output_type", "engine"), ENGINES)
+def test_changes_are_seen(output_type: str, engine: str) -> None:
+    model, x = Scaled(), torch.rand(2, 4)
+    run = torch2mlir.compile(model, x, output_type=output_type, engine=engine)
+    assert "@main_prepare" in run.text()
+    calls = counted(run)
+    for _ in range(3):
+        torch.testing.assert_close(run(x), model(x).detach())
+    assert len(calls) == 1
+    changes: list[Callable[[Scaled], None]]
+    changes = [replace_data, transpose_data, load, write_buffer, step]
+    for number, change in enumerate(changes, 2):
+        change(model)
+        torch.testing.assert_close(run(x), model(x).detach(), msg=change.__name__)
+        run(x)
+        assert len(calls) == number
+
+
+def test_what_pytorch_does_not_count_needs_a_refresh() -> None:
+    model, x = Scaled(), torch.rand(2, 4)
+    run = torch2mlir.compile(model, x)
+    run(x)
+    model.weight.data.mul_(2)
+    run.refresh()
+    torch.testing.assert_close(run(x), model(x).detach())
+
+
+def test_nothing_is_prepared_when_it_is_not_wanted() -> None:
+    model, x = Scaled(), torch.rand(2, 4)
+    run = torch2mlir.compile(model, x, prepare_weights=False)
+    assert "@main_prepare" not in run.text()
+    run(x)
+    model.weight.data.mul_(2)
+    torch.testing.assert_close(run(x), model(x).detach())
+
+
+def test_weights_that_count_no_writes_are_not_prepared() -> None:
+    with torch.inference_mode():
+        model = Scaled().requires_grad_(False)
+    x = torch.rand(2, 4)
+    run = torch2mlir.compile(model, x)
+    assert "@main_prepare" not in run.text()
+    torch.testing.assert_close(run(x), model(x).detach())
+
+
+class Counter(nn.Module):
+    """Writes a buffer that it computes with."""
+
+    state: torch.Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("state", torch.ones(4))
+        self.weight = nn.Parameter(torch.rand(4))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = x * self.state.exp() * self.weight.exp()
+        self.state.mul_(0.5)
+        return y
+
+
+def test_a_buffer_that_is_written_is_not_prepared() -> None:
+    x, eager, model = torch.rand(4), Counter(), Counter()
+    model.load_state_dict(eager.state_dict())
+    run = torch2mlir.compile(model, x)
+    prepare = run.text().split("@main_prepare")[1]
+    assert prepare.count("exponential") == 1
+    for _ in range(3):
+        torch.testing.assert_close(run(x), eager(x).detach())
+    torch.testing.assert_close(model.state, eager.state)
+
+
+def test_shared_weights_and_tied_views() -> None:
+    class Tied(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.embedding = nn.Embedding(8, 4)
+            self.head = nn.Linear(4, 8, bias=False)
+            self.head.weight = self.embedding.weight
+
+        def forward(self, ids: torch.Tensor) -> torch.Tensor:
+            return self.embedding(ids) @ self.head.weight.sigmoid().t()
+
+    model, ids = Tied(), torch.tensor([1, 5, 2])
+    run = torch2mlir.compile(model, ids)
+    for _ in range(2):
+        torch.testing.assert_close(run(ids), model(ids).detach())
+        with torch.no_grad():
+            model.embedding.weight.add_(1)
+
+
+def test_all_sizes_share_what_is_prepared() -> None:
+    model, x = Scaled(), torch.rand(2, 4)
+    batch = torch.export.Dim("batch", min=2)
+    run = torch2mlir.compile(model, x, dynamic_shapes={"x": {0: batch}})
+    for size in (2, 3, 5):
+        x = torch.rand(size, 4)
+        torch.testing.assert_close(run(x), model(x).detach())
+    assert len(run.shapes) == 3 and len(run._prepare) == 1
+    calls = counted(run)
+    with torch.no_grad():
+        model.weight.add_(1)
+    for size in (2, 3, 5):
+        x = torch.rand(size, 4)
+        torch.testing.assert_close(run(x), model(x).detach())
+    assert len(calls) == 1
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16], ids=str)
+@pytest.mark.parametrize(("output_type", "engine"), ENGINES[:2])
+def test_other_dtypes(output_type: str, engine: str, dtype: torch.dtype) -> None:
+    model, x = Scaled(dtype), torch.rand(2, 4, dtype=dtype)
+    run = torch2mlir.compile(model, x, output_type=output_type, engine=engine)
+    torch.testing.assert_close(run(x), model(x).detach(), rtol=2e-2, atol=2e-2)
+
+
+def test_quantized_weights_are_dequantized_once() -> None:
+    class Quantized(nn.Module):
+        q: torch.Tensor
+        scale: torch.Tensor
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("q", torch.randint(-128, 127, (8, 4), dtype=torch.int8))
+            self.register_buffer("scale", torch.rand(8, 1))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return nn.functional.linear(x, self.q * self.scale)
+
+    model, x = Quantized(), torch.rand(3, 4)
+    run = torch2mlir.compile(model, x)
+    main, prepare = run.text().split("@main_prepare")
+    assert "convert" in prepare and "convert" not in main
+    torch.testing.assert_close(run(x), model(x))
