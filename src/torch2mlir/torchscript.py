@@ -17,12 +17,8 @@ from torch2mlir.compiler import MlirModule, export_and_import
 from torch2mlir.compiler_utils import OutputType
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.torchscript.example_args import ExampleArgs, Examples, TensorPlaceholder
-from torch2mlir.frontends.torchscript.script import (
-    ScriptModel,
-    import_script,
-    script_program,
-    to_script,
-)
+from torch2mlir.frontends.torchscript.program import script_program
+from torch2mlir.frontends.torchscript.script import ScriptModel, import_script, to_script
 from torch2mlir.program import Program, Signature
 
 __all__ = [

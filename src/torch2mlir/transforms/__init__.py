@@ -13,6 +13,7 @@ from xdsl.passes import ModulePass
 from torch2mlir.errors import PassError
 
 _LOCATIONS: dict[str, str] = {
+    "canonicalize": "torch2mlir.transforms.canonicalize_everything:CanonicalizeEverythingPass",
     "inline": "torch2mlir.transforms.inline:InlinePass",
     "symbol-dce": "torch2mlir.transforms.symbol_dce:SymbolDcePass",
     "torch-adjust-calling-conventions": (
@@ -87,6 +88,29 @@ _LOCATIONS: dict[str, str] = {
     "torch-convert-custom-quant-op": (
         "torch2mlir.transforms.replaced_passes:ConvertCustomQuantOpPass"
     ),
+    "convert-torch-onnx-to-torch": (
+        "torch2mlir.transforms.refused_passes:ConvertTorchOnnxToTorchPass"
+    ),
+    "tm-tensor-to-loops": ("torch2mlir.transforms.refused_passes:TmTensorToLoopsPass"),
+    "tm-tensor-bufferize": ("torch2mlir.transforms.refused_passes:TmTensorBufferizePass"),
+    "refback-generalize-tensor-concat": (
+        "torch2mlir.transforms.refused_passes:RefbackGeneralizeTensorConcatPass"
+    ),
+    "refback-generalize-tensor-pad": (
+        "torch2mlir.transforms.refused_passes:RefbackGeneralizeTensorPadPass"
+    ),
+    "refback-mlprogram-bufferize": (
+        "torch2mlir.transforms.refused_passes:RefbackMlprogramBufferizePass"
+    ),
+    "refback-munge-memref-copy": (
+        "torch2mlir.transforms.refused_passes:RefbackMungeMemrefCopyPass"
+    ),
+    "refback-munge-calling-conventions": (
+        "torch2mlir.transforms.refused_passes:RefbackMungeCallingConventionsPass"
+    ),
+    "refback-expand-ops-for-llvm": (
+        "torch2mlir.transforms.refused_passes:RefbackExpandOpsForLlvmPass"
+    ),
     "torch-verify-linalg-on-tensors-backend-contract": (
         "torch2mlir.transforms.verify_dialect_contract:VerifyLinalgOnTensorsBackendContractPass"
     ),
@@ -121,6 +145,9 @@ _LOCATIONS: dict[str, str] = {
     ),
     "torchdynamo-export-to-torch-backend-pipeline": (
         "torch2mlir.transforms.pipelines:TorchdynamoExportToTorchBackendPipeline"
+    ),
+    "torch-onnx-to-torch-backend-pipeline": (
+        "torch2mlir.transforms.pipelines:TorchOnnxToTorchBackendPipeline"
     ),
     "torch-backend-to-linalg-on-tensors-backend-pipeline": (
         "torch2mlir.transforms.pipelines:TorchBackendToLinalgOnTensorsBackendPipeline"

@@ -137,8 +137,13 @@ def _inline(get: GlobalSlotGetOp, value: SSAValue) -> None:
     get.erase()
 
 
-def _shrink(initializer: InitializeGlobalSlotsOp, removed: set[str]) -> None:
-    """Takes slots out of the initializer, and the ops that only they needed."""
+def without_slots(initializer: InitializeGlobalSlotsOp, slots: Iterable[GlobalSlotOp]) -> None:
+    """Erases slots that nobody uses, with what the initializer computes for them alone."""
+    removed = set[str]()
+    for slot in slots:
+        removed.add(slot.sym_name.data)
+        slot.detach()
+        slot.erase()
     pairs = [
         (name, value)
         for name, value in zip(initializer.slot_names.data, initializer.initial_values, strict=True)
@@ -189,7 +194,4 @@ class InlineGlobalSlotsPass(ModulePass):
         for get in gets:
             if (name := get.slot.string_value()) in inlined:
                 _inline(get, initial[name])
-        _shrink(initializer, inlined)
-        for name in inlined:
-            slots[name].detach()
-            slots[name].erase()
+        without_slots(initializer, [slots[name] for name in inlined])

@@ -17,11 +17,6 @@ from torch2mlir.transforms.verify_backend_contract import (
 )
 
 
-def _shape_of_program(module: ModuleOp) -> int:
-    """A number that changes when a round of simplification has changed something."""
-    return hash(tuple((op.name, tuple(op.result_types)) for op in module.walk()))
-
-
 @dataclass(frozen=True)
 class LowerToBackendContractPass(PassSequence):
     """The pipeline from a captured function to the backend contract.
@@ -59,15 +54,9 @@ class LowerToBackendContractPass(PassSequence):
             yield VerifyBackendContractNoDecompositionsPass()
 
     def _simplified(self, module: ModuleOp) -> Iterator[ModulePass]:
-        from torch2mlir.transforms.simplification import SimplificationPipelinePass
+        from torch2mlir.transforms.simplification import rounds
 
-        before = None
-        for _ in range(self.max_iterations):
-            yield SimplificationPipelinePass(shape_dtype_refine=self.shape_dtype_refine)
-            after = _shape_of_program(module)
-            if after == before:
-                return
-            before = after
+        yield from rounds(module, self.shape_dtype_refine, self.max_iterations)
 
     def _lowered(self, scripted: bool) -> Iterator[ModulePass]:
         from torch2mlir.transforms.decompose_complex_ops import DecomposeComplexOpsPass

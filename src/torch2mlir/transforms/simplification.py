@@ -71,3 +71,21 @@ class SimplificationPipelinePass(PassSequence):
             from torch2mlir.transforms.decompose_complex_ops import DecomposeComplexOpsPass
 
             yield from (DecomposeComplexOpsPass(self.backend_legal_ops), canonicalize)
+
+
+def _shape_of_program(module: ModuleOp) -> int:
+    """A number that changes when a round has changed something."""
+    return hash(tuple((op.name, tuple(op.result_types)) for op in module.walk()))
+
+
+def rounds(
+    module: ModuleOp, shape_dtype_refine: bool = True, max_iterations: int = 10
+) -> Iterator[ModulePass]:
+    """Rounds of simplification, until nothing changes; each has run before the next is asked for."""
+    before = None
+    for _ in range(max_iterations):
+        yield SimplificationPipelinePass(shape_dtype_refine=shape_dtype_refine)
+        after = _shape_of_program(module)
+        if after == before:
+            return
+        before = after

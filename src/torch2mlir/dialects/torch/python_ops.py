@@ -57,6 +57,9 @@ def _format(template: str, *values: Any) -> str:
     return template.format(*values)
 
 
+_MODES = ("torch.aten.is_grad_enabled", "torch.aten.is_autocast_enabled")
+"""Ops that ask for a mode of PyTorch's: a compiled program is run in none of them."""
+
 PYTHON_OPS: dict[str, Callable[..., Any]] = {
     **_overloads("aten", NUMBERS, _ARITHMETIC),
     **_overloads("aten", (*NUMBERS, ".str", ".device"), _COMPARISONS),
@@ -95,6 +98,8 @@ PYTHON_OPS: dict[str, Callable[..., Any]] = {
     "torch.aten.lower": str.lower,
     "torch.aten.upper": str.upper,
     "torch.aten.__getitem__.str": operator.getitem,
+    "torch.prim.type": lambda device: device.partition(":")[0],
+    **dict.fromkeys(_MODES, lambda: False),
 }
 """Op -> what it gives for constants; errors of Python's (a division by zero) are those of the program."""
 

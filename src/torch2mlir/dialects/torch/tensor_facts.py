@@ -69,6 +69,8 @@ TENSOR_FACTS: dict[str, Fact] = {
     "torch.prim.device": _always("cpu"),
     "torch.prim.layout": _always(0),
     "torch.prim.is_cpu": _always(True),
+    "torch.prim.requires_grad": _always(False),
+    "torch.aten.is_inference": _always(False),
     "torch.prim.is_nested": _always(False),
     "torch.prim.is_quantized": _always(False),
     **{f"torch.prim.is_{kind}": _always(False) for kind in _ELSEWHERE.split()},

@@ -46,7 +46,8 @@ class ScriptObject:
 
 def script_object(module: torch.jit.ScriptModule) -> ScriptObject:
     """A scripted, traced or loaded module."""
-    made_here = module._concrete_type.py_class is not None
+    concrete: Any = getattr(module, "_concrete_type", None)  # frozen modules have none
+    made_here = concrete is not None and concrete.py_class is not None
     find = torch.jit._state._python_cu.find_function if made_here else None
     return ScriptObject(module._c, find)
 
@@ -132,7 +133,7 @@ class _Functions:
         if private:
             function.properties["sym_visibility"] = StringAttr("private")
         if bounds is not None:
-            _annotate(function, bounds)
+            _annotate(function, bounds, schema)
         self._insert(function)
         return callee
 
@@ -154,19 +155,21 @@ class _Functions:
         )
 
 
-def _annotate(function: FuncOp, bounds: Sequence[Attribute | None]) -> None:
-    """Says of arguments what type they are promised to have."""
+def _annotate(function: FuncOp, bounds: Sequence[Attribute | None], schema: Any) -> None:
+    """Says of arguments what type they are promised to have; those with a default may be left out."""
     inputs = function.function_type.inputs.data
     own = [DictionaryAttr({})] if inputs and isinstance(inputs[0], t.NnModuleType) else []
-    count = len(inputs) - len(own)
-    if len(bounds) != count:
+    arguments = schema.arguments[len(own) :]
+    left_out = arguments[len(bounds) :]
+    if len(bounds) > len(arguments) or not all(a.has_default_value() for a in left_out):
         raise CaptureError(
-            f"'{function.sym_name.data.rpartition('.')[2]}' takes {count} arguments, {len(bounds)} examples are given",
-            hint="give a tensor or TensorPlaceholder for every argument",
+            f"'{schema.name}' takes {len(arguments)} arguments, {len(bounds)} examples are given",
+            hint="give a tensor or TensorPlaceholder for every argument without a default",
         )
     bound = [DictionaryAttr({} if type is None else {"torch.type_bound": type}) for type in bounds]
     if any(attributes.data for attributes in bound):
-        function.properties["arg_attrs"] = ArrayAttr([*own, *bound])
+        rest = [DictionaryAttr({}) for _ in left_out]
+        function.properties["arg_attrs"] = ArrayAttr([*own, *bound, *rest])
 
 
 class _ObjectImport(_Functions):

@@ -7,7 +7,6 @@ from typing import Any
 import torch
 
 from torch2mlir.dialects.torch.schema import find_schema
-from torch2mlir.errors import CaptureError
 
 _CONTAINERS = {
     "prim::ListConstruct",
@@ -20,35 +19,36 @@ _CONTAINERS = {
 }
 
 
-def refuse_writes(graph: Any, method: str) -> None:
-    """Refuses a program that writes to the tensors it is given: they are values, nobody would see it.
+def written_arguments(graph: Any) -> set[int]:
+    """The positions of the graph's inputs that it may write to.
 
     Args:
-        graph: of the method, all calls inlined.
-        method: its name.
-
-    Raises:
-        CaptureError: it writes to one.
+        graph: of a function or method, all calls inlined.
     """
     graph = graph.copy()
     torch._C._jit_pass_constant_propagation(graph)
     torch._C._jit_pass_dce(graph)
-    inputs = [value for value in graph.inputs() if value.type().kind() == "TensorType"]
-    names = {value.unique(): value.debugName().partition(".")[0] for value in inputs}
-    _Search(names, method).block(graph)
+    search = _Search(
+        {
+            value.unique(): position
+            for position, value in enumerate(graph.inputs())
+            if value.type().kind() == "TensorType"
+        }
+    )
+    search.block(graph)
+    return search.written
 
 
 class _Search:
     """Follows arguments through views and branches.
 
     Args:
-        names: value -> the argument whose memory it has.
-        method: what is searched.
+        memory: value -> the argument whose memory it has.
     """
 
-    def __init__(self, names: dict[int, str], method: str) -> None:
-        self._names = names
-        self._method = method
+    def __init__(self, memory: dict[int, int]) -> None:
+        self._memory = memory
+        self.written = set[int]()
 
     def block(self, block: Any) -> None:
         """Searches a block, or a graph."""
@@ -69,8 +69,8 @@ class _Search:
 
     def _same(self, values: list[Any], others: list[Any]) -> None:
         for value, other in zip(values, others, strict=True):
-            if value.unique() in self._names:
-                self._names[other.unique()] = self._names[value.unique()]
+            if value.unique() in self._memory:
+                self._memory[other.unique()] = self._memory[value.unique()]
 
     def _call(self, node: Any) -> None:
         text = node.schema()
@@ -79,15 +79,10 @@ class _Search:
             return
         shared = {result.alias for result in schema.returns} - {None}
         for value, argument in zip(node.inputs(), schema.arguments, strict=False):
-            name = self._names.get(value.unique())
-            if name is None or argument.alias is None:
+            position = self._memory.get(value.unique())
+            if position is None or argument.alias is None:
                 continue
             if argument.is_written and argument.is_tensor:
-                raise CaptureError(
-                    f"'{self._method}' writes to its argument '{name}'",
-                    op=node.kind(),
-                    hint="clone the argument and return the result, or compile without TorchScript: "
-                    "torch2mlir.compile gives back what a model writes to",
-                )
+                self.written.add(position)
             if shared:
                 self._same([value] * node.outputsSize(), list(node.outputs()))

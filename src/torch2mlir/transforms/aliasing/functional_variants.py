@@ -89,9 +89,28 @@ def _functional(name: str, schema: Schema) -> str | None:
     return ".".join(["torch", namespace, f"{base}_functional", *overload])
 
 
+_WITH_STATISTICS = {
+    "torch.aten.batch_norm": Variant(
+        "torch.aten._native_batch_norm_legit_functional",
+        operands=tuple(range(8)),
+        written=((3, 3), (4, 4)),
+        returned=((None, 0),),
+    ),
+    "torch.aten.native_batch_norm": Variant(
+        "torch.aten._native_batch_norm_legit_functional",
+        operands=tuple(range(8)),
+        written=((3, 3), (4, 4)),
+        returned=((None, 0), (None, 1), (None, 2)),
+    ),
+}
+"""Ops that write running statistics in training, although their schema does not say so."""
+
+
 @cache
 def functional_variant(name: str) -> Variant | None:
     """How an op that writes tensors is said without writing, or None if PyTorch has no such op."""
+    if name in _WITH_STATISTICS:
+        return _WITH_STATISTICS[name]
     schema = find_schema(name)
     if schema is None or not schema.is_mutating or name in _NOT_OF_ELEMENTS | SHAPE_CHANGES.keys():
         return None

@@ -144,3 +144,97 @@ def _weights(scores: Any, logarithms: Any) -> Any:
     """``exp(score - logarithm of the sum)``; zeros in a row whose keys are all masked."""
     lowest = torch.finfo(scores.dtype).min
     return torch.exp(scores - logarithms.unsqueeze(-1).clamp(min=lowest))
+
+
+# what modules of torch.nn call in inference
+
+
+@decomposes(aten._native_multi_head_attention.default)
+def _multi_head_attention(
+    query: Any,
+    key: Any,
+    value: Any,
+    embed_dim: int,
+    num_head: int,
+    qkv_weight: Any,
+    qkv_bias: Any,
+    proj_weight: Any,
+    proj_bias: Any,
+    mask: Any = None,
+    need_weights: bool = True,
+    average_attn_weights: bool = True,
+    mask_type: int | None = None,
+) -> Any:
+    """Attention of several heads over (batch, length, embed_dim), and its weights, empty if nobody needs them.
+
+    Where ``mask`` is true, or not zero, keys are left out. It is of the shape (length, keys) for ``mask_type`` 0,
+    (batch, keys) for 1, and any that broadcasts to (batch, heads, length, keys) for 2.
+    """
+    weights, biases = qkv_weight.chunk(3), qkv_bias.chunk(3)
+    projected = (
+        torch.nn.functional.linear(x, weight, bias).unflatten(-1, (num_head, -1)).transpose(1, 2)
+        for x, weight, bias in zip((query, key, value), weights, biases, strict=True)
+    )
+    q, k, v = projected
+    scores = torch.matmul(q * q.shape[-1] ** -0.5, k.transpose(-2, -1))
+    if mask is not None:
+        if mask_type == 1:
+            mask = mask[:, None, None, :]
+        scores = torch.where(mask.to(torch.bool), -torch.inf, scores)
+    attention = torch.softmax(scores, -1)
+    result = torch.matmul(attention, v).transpose(1, 2).flatten(2)
+    result = torch.nn.functional.linear(result, proj_weight, proj_bias)
+    if not need_weights:
+        return result, query.new_empty((0,))
+    return result, attention.mean(1) if average_attn_weights else attention
+
+
+@decomposes(aten._transformer_encoder_layer_fwd.default)
+def _encoder_layer(
+    src: Any,
+    embed_dim: int,
+    num_heads: int,
+    qkv_weight: Any,
+    qkv_bias: Any,
+    proj_weight: Any,
+    proj_bias: Any,
+    use_gelu: bool,
+    norm_first: bool,
+    eps: float,
+    norm_weight_1: Any,
+    norm_bias_1: Any,
+    norm_weight_2: Any,
+    norm_bias_2: Any,
+    ffn_weight_1: Any,
+    ffn_bias_1: Any,
+    ffn_weight_2: Any,
+    ffn_bias_2: Any,
+    mask: Any = None,
+    mask_type: int | None = None,
+) -> Any:
+    """``torch.nn.TransformerEncoderLayer`` without dropout, as ATen/native/transformers/transformer.cpp has it."""
+    functional = torch.nn.functional
+
+    def attend(x: Any) -> Any:
+        return aten._native_multi_head_attention(
+            *(x, x, x, embed_dim, num_heads, qkv_weight, qkv_bias, proj_weight, proj_bias, mask),
+            need_weights=False,
+            mask_type=mask_type,
+        )[0]
+
+    def feed_forward(x: Any) -> Any:
+        inner = functional.linear(x, ffn_weight_1, ffn_bias_1)
+        inner = functional.gelu(inner) if use_gelu else torch.relu(inner)
+        return functional.linear(inner, ffn_weight_2, ffn_bias_2)
+
+    def norm_1(x: Any) -> Any:
+        return functional.layer_norm(x, (embed_dim,), norm_weight_1, norm_bias_1, eps)
+
+    def norm_2(x: Any) -> Any:
+        return functional.layer_norm(x, (embed_dim,), norm_weight_2, norm_bias_2, eps)
+
+    if norm_first:
+        attended = src + attend(norm_1(src))
+        return attended + feed_forward(norm_2(attended))
+    attended = norm_1(src + attend(src))
+    return norm_2(attended + feed_forward(attended))

@@ -1,0 +1,291 @@
+"""TorchScript programs as the runtime calls them: what callers leave out, what is written, what comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+from xdsl.builder import Builder
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint
+
+from torch2mlir.dialects import make_context
+from torch2mlir.dialects.torch import core
+from torch2mlir.dialects.torch import types as t
+from torch2mlir.dialects.torch.dims import Dim
+from torch2mlir.dialects.torch.lists import is_written
+from torch2mlir.dialects.torch.symbols import bind_shape, retype_function
+from torch2mlir.dialects.torch.values import Unknown, Values
+from torch2mlir.dialects.weights import WeightAttr
+from torch2mlir.errors import CaptureError
+from torch2mlir.frontends.torchscript.example_args import ExampleArgs
+from torch2mlir.frontends.torchscript.objects import ScriptObject
+from torch2mlir.frontends.torchscript.script import Script, import_script
+from torch2mlir.frontends.torchscript.types import TypeImporter
+from torch2mlir.frontends.torchscript.values import ValueImporter
+from torch2mlir.frontends.torchscript.writes import written_arguments
+from torch2mlir.frontends.weights import TorchSource
+from torch2mlir.program import (
+    ConstantOutput,
+    Mutation,
+    Output,
+    Program,
+    Signature,
+    StateInput,
+    UserInput,
+    UserOutput,
+)
+from torch2mlir.transforms import pipelines
+from torch2mlir.transforms.adjust_calling_conventions import cast_tensor
+from torch2mlir.transforms.folding.casts import underived
+from torch2mlir.transforms.inline import InlinePass
+from torch2mlir.transforms.prepare_for_globalize_object_graph import (
+    PrepareForGlobalizeObjectGraphPass,
+)
+from torch2mlir.transforms.simplification import rounds
+from torch2mlir.transforms.state_as_arguments import State, state_as_arguments
+
+_INT64_MAX = 2**63 - 1
+
+
+def script_program(
+    script: Script, example_args: ExampleArgs, ignore_traced_shapes: bool = False
+) -> Program:
+    """The functions of a TorchScript program without objects and calls, and how ``forward`` is called.
+
+    Without a method of this name it is the first that has example arguments. Buffers and arguments that a method
+    writes are results of its function too.
+    """
+    module = import_script(script, example_args, ignore_traced_shapes)
+    first: tuple[type[ModulePass], ...] = (
+        pipelines.TorchscriptModuleToTorchBackendPipeline.first
+        if isinstance(script, ScriptObject)
+        # calls of functions that are values become calls by name, which can be inlined
+        else (
+            PrepareForGlobalizeObjectGraphPass,
+            *pipelines.TorchFunctionToTorchBackendPipeline.first,
+        )
+    )
+    passes: list[type[ModulePass]] = [*first, InlinePass]
+    for each in passes:
+        each().apply(make_context(), module)
+    methods = {
+        name: _Method(script, function, len(example_args.methods[name]))
+        for name, function in _functions(module, example_args)
+    }
+    for method in methods.values():
+        method.bind_defaults()
+        method.bind_symbols()
+        method.return_written_arguments()
+    _simplify(module)
+    states = state_as_arguments(module)
+    if any(states.values()):
+        _simplify(module)
+    for name, method in methods.items():
+        for state in states.get(name, ()):
+            method.add_state(StateInput(state.name, _tensor(state), state.type))
+        method.flatten_results()
+    name = "forward" if "forward" in methods else next(iter(methods))
+    signature = methods[name].signature
+    for method in methods.values():
+        signature.ranges = {**signature.ranges, **method.signature.ranges}
+    return Program(module, signature, name)
+
+
+def _simplify(module: ModuleOp) -> None:
+    for each in rounds(module):
+        each.apply(make_context(), module)
+
+
+def _functions(module: ModuleOp, example_args: ExampleArgs) -> Iterator[tuple[str, FuncOp]]:
+    """The functions of the methods that have example arguments."""
+    found = {
+        function.sym_name.data: function for function in module.ops if isinstance(function, FuncOp)
+    }
+    called = {op.callee.string_value() for op in module.walk() if isinstance(op, CallOp)}
+    for name in example_args.methods:
+        if name not in found:
+            raise CaptureError(f"the program has no function '{name}'")
+        if name in called:
+            raise CaptureError(
+                f"'{name}' calls itself", hint="write the recursion as a loop: MLIR has no stack"
+            )
+        yield name, found[name]
+
+
+class _Method:
+    """One function of a program and its calling convention, from what TorchScript says of it.
+
+    Args:
+        script: the program.
+        function: of the module.
+        given: the number of arguments that callers pass.
+    """
+
+    def __init__(self, script: Script, function: FuncOp, given: int) -> None:
+        self._function = function
+        self._block = function.body.block
+        owner: Any = script
+        if isinstance(script, ScriptObject):
+            owner = script.cpp_module._get_method(function.sym_name.data)
+        self._own = int(isinstance(script, ScriptObject))
+        self._graph = owner.inlined_graph
+        self._arguments = list(owner.schema.arguments)[self._own :]
+        (self._returned,) = owner.schema.returns
+        self.signature = Signature()
+        for position, argument in enumerate(self._arguments[:given]):
+            type = self._block.args[position].type
+            known = type if isinstance(type, t.ValueTensorType) else None
+            self.signature.inputs.append(UserInput(argument.name, position, known))
+        self.signature.in_spec = pytree.tree_structure(((0,) * given, {}))
+
+    @property
+    def _end(self) -> ReturnOp:
+        end = self._block.last_op
+        assert isinstance(end, ReturnOp)
+        return end
+
+    def bind_defaults(self) -> None:
+        """What callers do not pass is its default."""
+        given = len(self.signature.inputs)
+        ops = list[Operation]()
+        literals, types = ValueImporter(ops.append), TypeImporter()
+        for argument in self._arguments[given:]:
+            old = self._block.args[given]
+            value = literals.of(argument.default_value, types.of(argument.type))
+            if value.type != old.type:
+                ops.append(core.DerefineOp.create(operands=[value], result_types=[old.type]))
+                value = ops[-1].results[0]
+            old.replace_all_uses_with(value)
+            self._block.erase_arg(old)
+        self._insert_at_start(ops)
+        attributes = self._function.arg_attrs
+        if attributes is not None:
+            self._function.properties["arg_attrs"] = ArrayAttr(attributes.data[:given])
+        retype_function(self._function)
+
+    def _insert_at_start(self, ops: Sequence[Operation]) -> None:
+        if ops and self._block.first_op is not None:
+            self._block.insert_ops_before(list(ops), self._block.first_op)
+
+    def bind_symbols(self) -> None:
+        """Declares the symbols of the arguments' sizes."""
+        names = dict.fromkeys(
+            name
+            for argument in self._block.args
+            if isinstance(argument.type, t.AnyTensorType)
+            for size in argument.type.sizes or ()
+            if isinstance(size, Dim)
+            for name in size.symbols()
+        )
+        declared = dict[str, SSAValue]()
+        ops = list[Operation]()
+        for name in names:
+            op = core.SymbolicIntOp.of(name, 0, _INT64_MAX)
+            ops.append(op)
+            declared[name] = op.results[0]
+        binds = (bind_shape(argument, declared) for argument in self._block.args)
+        ops += [bind for bind in binds if bind is not None]
+        self._insert_at_start(ops)
+        self.signature.ranges = {name: (0, _INT64_MAX) for name in names}
+
+    def return_written_arguments(self) -> None:
+        """Arguments that are written are results, before the program's own."""
+        written = {position - self._own for position in written_arguments(self._graph)}
+        finish, results = Builder(InsertPoint.before(self._end)), list[SSAValue]()
+        for argument in self.signature.user_inputs:
+            memory = _memory(self._block.args[argument.position])
+            if argument.position in written and memory is not None and argument.type is not None:
+                results.append(cast_tensor(finish, memory, argument.type))
+                self.signature.mutations.append(Mutation(argument.name, argument.position))
+        self._end.operands = [*results, *self._end.operands]
+        retype_function(self._function)
+
+    def add_state(self, state: StateInput) -> None:
+        """Says that an argument and a result are a buffer."""
+        self.signature.inputs.append(state)
+        count = len(self.signature.state_inputs)
+        self.signature.mutations.insert(count - 1, Mutation(state.name))
+
+    def flatten_results(self) -> None:
+        """Returns the members of lists and dicts, and notes how callers get them."""
+        end, count = self._end, len(self.signature.mutations)
+        results = _Results(end.operands[count:])
+        template = results.of_schema(self._returned.type)
+        end.operands = [*end.operands[:count], *results.values]
+        retype_function(self._function)
+        self.signature.outputs = results.outputs
+        self.signature.out_spec = pytree.tree_structure(template)
+
+
+def _tensor(state: State) -> torch.Tensor:
+    """The buffer itself, which the runtime writes to."""
+    assert isinstance(state.elements, WeightAttr)
+    source = state.elements.source.data
+    assert isinstance(source, TorchSource)
+    return source.tensor
+
+
+def _memory(argument: SSAValue) -> SSAValue | None:
+    """The tensor that can be written inside a function that takes a value."""
+    for use in argument.uses:
+        op = use.operation
+        if isinstance(op, core.CopyToNonValueTensorOp):
+            return op.results[0]
+        if isinstance(op, core.TensorStaticInfoCastOp):
+            return _memory(op.results[0])
+    return None
+
+
+class _Results:
+    """What a function returns, member by member.
+
+    Args:
+        returned: the operands of its return; members of tuples stand for tuples already.
+    """
+
+    def __init__(self, returned: Sequence[SSAValue]) -> None:
+        self._returned = iter(returned)
+        self._values = Values()
+        self.values = list[SSAValue]()
+        self.outputs = list[Output]()
+
+    def of_schema(self, type: Any) -> Any:
+        """Takes what has a TorchScript type; its structure, with zeros for values."""
+        if type.kind() == "TupleType":
+            return tuple(self.of_schema(member) for member in type.elements())
+        if type.kind() == "NoneType":
+            return self._constant(None)
+        return self._of_value(underived(next(self._returned)))
+
+    def _constant(self, value: Any) -> int:
+        self.outputs.append(ConstantOutput(value))
+        return 0
+
+    def _of_value(self, value: SSAValue) -> Any:
+        op = value.owner
+        if isinstance(value.type, t.NoneType):
+            return self._constant(None)
+        if isinstance(value.type, t.StringType) and isinstance(
+            known := self._values.of(value), str
+        ):
+            return self._constant(known)
+        if isinstance(op, core.PrimTupleConstructOp):
+            return tuple(self._of_value(underived(member)) for member in op.operands)
+        if isinstance(op, core.PrimListConstructOp) and not is_written(value):
+            return [self._of_value(underived(member)) for member in op.operands]
+        if isinstance(op, core.PrimDictConstructOp) and not is_written(value):
+            half = len(op.operands) // 2
+            keys = [self._values.of(key) for key in op.operands[:half]]
+            if not any(isinstance(key, Unknown) for key in keys):
+                members = map(self._of_value, map(underived, op.operands[half:]))
+                return dict(zip(keys, members, strict=True))
+        type = t.vtensor(None, None) if isinstance(value.type, t.AnyTensorType) else None
+        self.values.append(value)
+        self.outputs.append(UserOutput(type))
+        return 0
