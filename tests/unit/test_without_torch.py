@@ -113,7 +113,8 @@ def test_every_pass_runs_or_says_what_is_missing(tmp_path: Path) -> None:
         errors = report.partition("\n")[2]
         assert "ModuleNotFoundError" not in errors, report
         verifies = "contract" in report and "is left" in errors  # nothing has been converted
-        known = verifies or "PyTorch is not installed" in errors or "nn_module" in errors
+        refuses = "would have to change" in errors  # work that is not done here
+        known = verifies or refuses or "PyTorch is not installed" in errors or "nn_module" in errors
         assert not errors or known, report
 
 

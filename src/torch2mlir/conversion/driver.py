@@ -22,6 +22,7 @@ from torch2mlir.dialects.locations import describe
 from torch2mlir.dialects.torch import core, dims
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim, KnownSize
+from torch2mlir.dialects.torch.ops import RegistryOp
 from torch2mlir.dialects.torch.symbols import resolve_shapes
 from torch2mlir.dialects.torch.values import Unknown, Values
 from torch2mlir.errors import BackendContractError, UnsupportedOpError
@@ -219,7 +220,10 @@ class FunctionConversion:
             )
         lower.results = [self._type(r.type) for r in op.results]
         lower.used = [r.first_use is not None for r in op.results]
-        returned = function(lower, *(self.operand(o) for o in op.operands))
+        operands = [self.operand(operand) for operand in op.operands]
+        if isinstance(op, RegistryOp):
+            _check_known(lower, op, operands)
+        returned = function(lower, *operands)
         outputs = returned if isinstance(returned, tuple | list) else (returned,)
         expected_types = lower.results
         for value, expected, output in zip(op.results, expected_types, outputs, strict=True):
@@ -233,6 +237,22 @@ class FunctionConversion:
         if output.value.type != wanted:
             lower.fail(f"the lowering produced {output.value.type} where {wanted} is expected")
         return Tensor(output.value, expected.sizes, expected.dtype)
+
+
+def _check_known(lower: Lowering, op: RegistryOp, operands: Sequence[Any]) -> None:
+    """Dimensions, sizes and positions are constants or expressions of sizes, not numbers that the program computes."""
+    if not any(isinstance(operand, Scalar | list) for operand in operands):
+        return
+    for argument, operand in zip(op.schema.arguments, operands, strict=True):
+        members = operand if isinstance(operand, list) else [operand]
+        if argument.type.startswith(_INTS) and any(isinstance(each, Scalar) for each in members):
+            lower.fail(
+                f"the {argument.name} must be a constant or a size",
+                hint="index with a tensor instead",
+            )
+
+
+_INTS = ("int", "SymInt")
 
 
 def drop_unused(block: Block) -> None:

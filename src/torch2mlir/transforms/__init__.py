@@ -161,6 +161,9 @@ _LOCATIONS: dict[str, str] = {
     "convert-torch-to-linalg": "torch2mlir.conversion.driver:ConvertTorchToLinalgPass",
     "convert-torch-to-stablehlo": "torch2mlir.conversion.driver:ConvertTorchToStablehloPass",
     "convert-torch-to-tosa": "torch2mlir.conversion.driver:ConvertTorchToTosaPass",
+    "stablehlo-channels-last": (
+        "torch2mlir.conversion.stablehlo_channels_last:StablehloChannelsLastPass"
+    ),
     "stablehlo-legalize-to-hlo": (
         "torch2mlir.conversion.stablehlo_legalize_to_hlo:StablehloLegalizeToHloPass"
     ),

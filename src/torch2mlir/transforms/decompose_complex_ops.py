@@ -287,6 +287,11 @@ def _replace_list(op: Operation, results: Sequence[SSAValue]) -> None:
             raise BackendContractError(
                 "a list of tensors is used as a whole", hint="unpack it where it is made"
             )
+        if len(user.results) != len(results):
+            raise BackendContractError(
+                f"a list of {len(results)} tensors is unpacked into {len(user.results)}",
+                hint="unpack as many as there are",
+            )
         for old, new in zip(user.results, results, strict=True):
             old.replace_all_uses_with(new)
         user.detach()

@@ -30,6 +30,7 @@ from torch2mlir.transforms.pass_sequence import PassSequence
 from torch2mlir.transforms.prepare_for_globalize_object_graph import (
     PrepareForGlobalizeObjectGraphPass,
 )
+from torch2mlir.transforms.refused_passes import ConvertTorchOnnxToTorchPass
 from torch2mlir.transforms.symbol_dce import SymbolDcePass
 
 
@@ -94,6 +95,14 @@ class TorchdynamoExportToTorchBackendPipeline(ToTorchBackendPipeline):
     """An imported FX graph to the backend contract."""
 
     name = "torchdynamo-export-to-torch-backend-pipeline"
+
+
+@dataclass(frozen=True)
+class TorchOnnxToTorchBackendPipeline(ToTorchBackendPipeline):
+    """A program that came from ONNX, its ops converted already, to the backend contract."""
+
+    name = "torch-onnx-to-torch-backend-pipeline"
+    first: ClassVar[tuple[type[ModulePass], ...]] = (ConvertTorchOnnxToTorchPass,)
 
 
 @dataclass(frozen=True)

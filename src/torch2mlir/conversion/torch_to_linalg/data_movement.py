@@ -142,8 +142,6 @@ def _is_natural(size: KnownSize) -> bool:
 @lowers("aten.select.int")
 def select(lower: LinalgLowering, x: Tensor, dim: int, index: KnownSize) -> Tensor:
     """One position of a dimension, which is dropped."""
-    if isinstance(index, Scalar):
-        lower.fail("the index must be a constant or a size", hint="index with a tensor instead")
     over = lower.dim(dim, x.rank)
     starts, sizes = list[KnownSize]([0] * x.rank), list(x.sizes)
     starts[over], sizes[over] = from_front(index, x.sizes[over]), 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from torch2mlir.conversion.lowering import Number, Scalar, Tensor
+from torch2mlir.conversion.lowering import Number, Tensor
 from torch2mlir.conversion.torch_to_stablehlo.lowering import (
     StablehloLowering,
     is_natural,
@@ -86,13 +86,11 @@ def slice_(
     lower: StablehloLowering,
     x: Tensor,
     dim: int,
-    start: KnownSize | Scalar | None,
+    start: KnownSize | None,
     end: Any,
     step: int,
 ) -> Tensor:
     """Every ``step``-th element from ``start`` on, as many as the result has; negative starts count from the end."""
-    if isinstance(start, Scalar):
-        lower.fail("the start of a slice must be a constant or a size")
     axis = lower.dim(dim, x.rank)
     starts, steps = list[KnownSize]([0] * x.rank), [1] * x.rank
     starts[axis] = from_front(start or 0, x.sizes[axis])
@@ -116,10 +114,8 @@ def from_front(position: KnownSize, size: KnownSize) -> KnownSize:
 
 
 @lowers("aten.select.int")
-def select(lower: StablehloLowering, x: Tensor, dim: int, index: KnownSize | Scalar) -> Tensor:
+def select(lower: StablehloLowering, x: Tensor, dim: int, index: KnownSize) -> Tensor:
     """One position of a dimension, which is dropped."""
-    if isinstance(index, Scalar):
-        lower.fail("the index must be a constant or a size", hint="index with a tensor instead")
     axis = lower.dim(dim, x.rank)
     starts, sizes = list[KnownSize]([0] * x.rank), list(x.sizes)
     starts[axis], sizes[axis] = from_front(index, x.sizes[axis]), 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from torch2mlir.conversion.lowering import Number, Scalar, Tensor
+from torch2mlir.conversion.lowering import Number, Tensor
 from torch2mlir.conversion.torch_to_tosa.dynamic_shapes import is_static
 from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering, lowers
 from torch2mlir.dialects.torch import dims
@@ -107,10 +107,8 @@ def clamped(start: KnownSize, size: KnownSize) -> KnownSize:
 
 
 @lowers("aten.select.int")
-def select(lower: TosaLowering, x: Tensor, dim: int, index: KnownSize | Scalar) -> Tensor:
+def select(lower: TosaLowering, x: Tensor, dim: int, index: KnownSize) -> Tensor:
     """One index of a dimension, which disappears."""
-    if isinstance(index, Scalar):
-        lower.fail("the index must be a constant or a size", hint="index with a tensor instead")
     axis = lower.dim(dim, x.rank)
     negative = isinstance(index, int) and index < 0
     start = dims.add(index, x.sizes[axis]) if negative else index
