@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 
 from torch2mlir.dialects.torch.types import ValueTensorType
@@ -128,3 +128,10 @@ def entry_function(module: ModuleOp, name: str) -> FuncOp:
         for function in module.body.block.ops
         if isinstance(function, FuncOp) and function.sym_name.data == name
     )
+
+
+def renamed(program: Program, name: str) -> Program:
+    """The program under another name of its function; in place."""
+    entry_function(program.module, program.func_name).properties["sym_name"] = StringAttr(name)
+    program.func_name = name
+    return program

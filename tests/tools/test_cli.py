@@ -91,7 +91,7 @@ def test_a_plain_function_is_a_program(capsys: pytest.CaptureFixture[str]) -> No
     "reference, says",
     [
         ("nothing.pt2", "there is no file nothing.pt2"),
-        (__file__, "is not a saved ExportedProgram"),
+        (__file__, "is not a saved program"),
         ("no.such.module:factory", "cannot import no.such.module"),
         (f"{programs.__file__}:nobody", "has no function nobody"),
         (f"{programs.__file__}:NOT_CALLABLE", "has no function NOT_CALLABLE"),
@@ -203,3 +203,46 @@ def test_help_does_not_wait_for_pytorch() -> None:
         "sys.exit('torch' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.fixture
+def scripted(tmp_path: Path) -> Path:
+    path = tmp_path / "net.pt"
+    model = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.ReLU())
+    torch.jit.save(torch.jit.script(model), path)
+    return path
+
+
+def test_torchscript_files_run_with_inputs_of_given_types(
+    scripted: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--input", "2x4xf32", "--dynamic", "input:0=batch", "-q"]
+    assert main(["run", str(scripted), "--compare", *options]) == 0
+    assert "[2, 3] float32" in capsys.readouterr().out
+    assert main(["compile", str(scripted), "--to", "torch", "-o", "-", *options]) == 0
+    assert "@main(%input: !torch.vtensor<[?,4],f32>)" in capsys.readouterr().out
+
+
+def test_torchscript_files_run_with_inputs_bundled_in_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from torch.utils.bundled_inputs import augment_model_with_bundled_inputs
+
+    model = torch.jit.script(torch.nn.Softmax(1))
+    augment_model_with_bundled_inputs(model, [(torch.ones(2, 4),)])
+    torch.jit.save(model, tmp_path / "net.pt")
+    assert main(["run", str(tmp_path / "net.pt"), "--compare", "-q"]) == 0
+    assert "[2, 4] float32" in capsys.readouterr().out
+
+
+def test_torchscript_files_say_what_is_missing(
+    scripted: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "inputs are not known: input" in _error(capsys, "run", str(scripted), "-q")
+    given = ["compile", str(scripted), "-q", "-o", "-", "--input", "2x4xf32"]
+    assert "unknown element type 'q8'" in _error(capsys, *given[:-1], "2x4xq8")
+    assert "does not know of a TorchScript program" in _error(capsys, *given, "--dynamic")
+    assert "TorchScript has none" in _error(capsys, *given, "--dynamic", "0:0=batch:2-8")
+    assert "takes 1 arguments, 2 examples" in _error(capsys, *given, "--input", "f32")
+    assert "--input is not needed" in _error(capsys, "run", FACTORY, "-q", "--input", "f32")
+    assert "is not like 1x3x224x224xf32" in _usage_error(capsys, *given[:-1], "2x")

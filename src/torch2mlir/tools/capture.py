@@ -7,16 +7,18 @@ import contextlib
 import io
 
 from torch2mlir.errors import InputError
-from torch2mlir.program import OUTPUT_TYPES, Program
+from torch2mlir.program import OUTPUT_TYPES, Program, renamed
 from torch2mlir.tools.dynamic import (
     EVERYTHING,
     HELP,
     DynamicRequest,
     dynamic_request,
     dynamic_shapes,
+    placeholders,
 )
 from torch2mlir.tools.progress import Progress
 from torch2mlir.tools.source import HOW, Source
+from torch2mlir.tools.torchscript_file import INPUT_HELP, input_type
 
 
 def add_program_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,6 +35,15 @@ def add_program_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--dynamic", nargs="?", type=dynamic_request, const=EVERYTHING, metavar="DIMS", help=HELP
+    )
+    parser.add_argument(
+        "--input",
+        dest="input_types",
+        action="append",
+        default=[],
+        type=input_type,
+        metavar="TYPE",
+        help=INPUT_HELP,
     )
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress on stderr")
 
@@ -53,6 +64,12 @@ def captured(
         )
     from torch2mlir.compiler import capture
 
+    if source.is_script:
+        from torch2mlir import torchscript
+
+        with progress.stage("capture"):
+            examples = placeholders(source, dynamic)
+            return renamed(torchscript.capture(source.model, examples), func_name)
     with progress.stage("capture"):
         shapes = None if dynamic is None else dynamic_shapes(source, dynamic)
         with contextlib.redirect_stderr(io.StringIO()):  # torch.export prints graphs it gives up on

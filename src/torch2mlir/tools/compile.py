@@ -54,7 +54,7 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     form = {"generic": options.generic, "debuginfo": options.debuginfo}
     with Progress(options.quiet) as progress:
         with progress.stage("load"):
-            source = load_source(options.program)
+            source = load_source(options.program, options.input_types)
         output = options.output or f"{source.name}.{options.to}.mlir"
         target = None if output == STDOUT else checked_target(Path(output))
         program = captured(source, options.dynamic, progress, options.func_name)

@@ -92,6 +92,31 @@ def dynamic_shapes(source: Source, request: DynamicRequest) -> Any:
     return shapes.dynamic_shapes(source.model, source.args, source.kwargs)
 
 
+def placeholders(source: Source, request: DynamicRequest | None) -> list[Any]:
+    """The example inputs of a TorchScript program, those with dimensions that vary as placeholders.
+
+    Raises:
+        InputError: an item names an input or a dimension that is not there, or says what TorchScript cannot.
+    """
+    from torch2mlir.torchscript import TensorPlaceholder
+
+    if request == EVERYTHING:
+        raise InputError(
+            "--dynamic alone asks PyTorch which dimensions can vary, which it does not know of a TorchScript program",
+            hint="say which: --dynamic 0:0=batch",
+        )
+    shapes = {id(tensor): list[int | str](tensor.shape) for tensor in source.args}
+    for item in request.items if request is not None else ():
+        if item.min is not None or item.max is not None:
+            raise InputError(
+                f"--dynamic {item.input}:{item.dim} has a range, and TorchScript has none",
+                hint="leave the range out",
+            )
+        tensor = _find(source, list(source.args), item)
+        shapes[id(tensor)][item.dim] = -1 if item.name is None else item.name
+    return [TensorPlaceholder(shapes[id(tensor)], tensor.dtype) for tensor in source.args]
+
+
 def _find(source: Source, tensors: list[Any], item: VaryingDim) -> Any:
     import torch
 
@@ -111,7 +136,7 @@ def _find(source: Source, tensors: list[Any], item: VaryingDim) -> Any:
             f"--dynamic {item.input}:{item.dim}: that input has {tensor.dim()} dimensions",
             hint="dimensions count from 0",
         )
-    if tensor.shape[item.dim] < 2:
+    if tensor.shape[item.dim] < 2 and not source.is_script:
         raise InputError(
             f"--dynamic {item.input}:{item.dim}: the example has size {tensor.shape[item.dim]} "
             "there, which torch.export takes for a constant",
@@ -127,6 +152,9 @@ def named_inputs(source: Source) -> dict[str, Any]:
 
         leaves = tree_leaves((source.args, source.kwargs))
         return dict(zip(source.model.graph_signature.user_inputs, leaves))
+    if source.is_script:
+        names = [argument.name for argument in source.model.forward.schema.arguments][1:]
+        return dict(zip(names, source.args))
     forward = getattr(source.model, "forward", source.model)
     try:
         return dict(inspect.signature(forward).bind(*source.args, **source.kwargs).arguments)

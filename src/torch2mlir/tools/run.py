@@ -75,7 +75,7 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     expected = None
     with Progress(options.quiet) as progress:
         with progress.stage("load"):
-            source = load_source(options.program)
+            source = load_source(options.program, options.input_types)
             args, kwargs = _inputs(source, options)
         program = captured(source, options.dynamic, progress)
         if options.compare:

@@ -1,4 +1,4 @@
-"""What a command works on: a saved ExportedProgram, or what a Python factory returns."""
+"""What a command works on: a saved ExportedProgram or TorchScript program, or what a Python factory returns."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ import importlib.util
 import os
 import sys
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from torch2mlir.errors import InputError, ParseError
+from torch2mlir.tools.torchscript_file import InputType, is_torchscript, load_torchscript
 
 HOW = (
-    "name a file saved with torch.export.save(program, 'model.pt2'), or package.module:factory "
-    "(also file.py:factory) for a function that returns (model, example inputs)"
+    "name a file saved with torch.export.save(program, 'model.pt2') or torch.jit.save(script, 'model.pt'), or "
+    "package.module:factory (also file.py:factory) for a function that returns (model, example inputs)"
 )
 
 
@@ -27,7 +28,7 @@ class Source:
 
     Attributes:
         name: a short name for output files.
-        model: an ``nn.Module``, a function, or an ``ExportedProgram``.
+        model: an ``nn.Module``, a function, an ``ExportedProgram``, or a ``ScriptModule``.
         args: positional example inputs.
         kwargs: keyword example inputs.
     """
@@ -44,16 +45,35 @@ class Source:
 
         return isinstance(self.model, ExportedProgram)
 
+    @property
+    def is_script(self) -> bool:
+        """Whether the program is TorchScript."""
+        import torch
 
-def load_source(reference: str) -> Source:
-    """Load what the command line names: ``model.pt2`` or ``package.module:factory``.
+        return isinstance(self.model, torch.jit.ScriptModule)
+
+
+def load_source(reference: str, inputs: Sequence[InputType] = ()) -> Source:
+    """Load what the command line names: ``model.pt2``, ``model.pt`` or ``package.module:factory``.
+
+    Args:
+        reference: the name.
+        inputs: types of the arguments of a TorchScript file.
 
     Raises:
         InputError: there is no such file, module or function, or the factory fails.
-        ParseError: the file is not a saved ExportedProgram.
+        ParseError: the file is no saved program.
     """
+    path = Path(reference)
+    if path.is_file() and is_torchscript(path):
+        return Source(path.stem, *load_torchscript(path, inputs))
+    if inputs:
+        raise InputError(
+            f"{reference} comes with its own example inputs, so --input is not needed",
+            hint="leave --input out; it is for files of torch.jit.save",
+        )
     if os.path.exists(reference):
-        return _load_saved(Path(reference))
+        return _load_saved(path)
     if ":" in reference:
         return _call_factory(reference)
     raise InputError(f"there is no file {reference}", hint=HOW)
@@ -63,7 +83,7 @@ def _load_saved(path: Path) -> Source:
     import torch
 
     if not path.is_file() or not zipfile.is_zipfile(path):
-        raise ParseError(f"{path} is not a saved ExportedProgram", hint=HOW)
+        raise ParseError(f"{path} is not a saved program", hint=HOW)
     try:
         program = torch.export.load(path)
     except Exception as error:

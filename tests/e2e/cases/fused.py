@@ -43,7 +43,8 @@ def prims_of_movement(x: torch.Tensor) -> Any:
 
 
 @program(f32(9))
-def windows(x: torch.Tensor) -> Any:
+def windows(x: torch.Tensor) -> list[torch.Tensor]:
+    # not Any: torch.jit.script ends the process at a list literal that is returned as Any
     return [
         x * torch.hann_window(9),
         x * torch.hamming_window(9, periodic=False),
