@@ -107,6 +107,7 @@ case("cumsum_of_bool", lambda x: x.cumsum(1), b1("B", 4))
 case("cumsum_to_dtype", lambda x: x.cumsum(1, dtype=torch.float64), f32(3, 4))
 case("cumsum_f16", lambda x: x.cumsum(1), f16(2, 6))
 case("cumsum_dynamic_axis", lambda x: x.cumsum(1), f32(2, "S"))
+case("cumsum_long", lambda x: x.cumsum(1), i64(2, "L", 2))
 
 STATISTICS: dict[str, Callable[..., Any]] = {
     "var": lambda x: x.var(1),

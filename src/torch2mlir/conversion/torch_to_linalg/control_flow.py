@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from xdsl.dialects import cf, scf, tensor
 from xdsl.dialects.builtin import TensorType, i1, i64
@@ -13,7 +13,7 @@ from torch2mlir.conversion.lowering import Scalar, Tensor
 from torch2mlir.conversion.promotion import si64
 from torch2mlir.conversion.torch_to_linalg.lowering import LinalgLowering, lowers
 from torch2mlir.conversion.torch_to_linalg.scalars import INDEX
-from torch2mlir.dialects.torch.dims import Dim
+from torch2mlir.dialects.torch.dims import Dim, KnownSize
 
 
 @lowers("prim.If")
@@ -68,6 +68,36 @@ def _while(lower: LinalgLowering, loop: Loop) -> Sequence[SSAValue]:
     ]
     op = lower.emit(scf.WhileOp, carried.initial, types, regions=regions)
     return op.results[len(types) - len(loop.initial) :]
+
+
+def doubling(
+    lower: LinalgLowering,
+    step: Callable[..., Sequence[Tensor]],
+    initial: Sequence[Tensor],
+    length: KnownSize,
+) -> list[Tensor]:
+    """What ``step(round, *tensors)`` makes of tensors for rounds 0, 1, .. as long as ``2 ** round < length``."""
+    s, first = lower.scalars, lower.size(0)
+    operands = [*(x.value for x in initial), first]
+    types, end = [value.type for value in operands], Scalar(lower.size(length), INDEX)
+
+    def tensors(values: Sequence[SSAValue]) -> list[Tensor]:
+        return [Tensor(v, x.sizes, x.dtype) for v, x in zip(values, initial, strict=True)]
+
+    def holds(*values: SSAValue) -> Sequence[SSAValue]:
+        reach = s("shl", s.constant(1, INDEX), Scalar(values[-1], INDEX))
+        return [s.compare("lt", reach, end).value, *values]
+
+    def body(*values: SSAValue) -> Sequence[SSAValue]:
+        round = Scalar(values[-1], INDEX)
+        results = step(round, *tensors(values[:-1]))
+        return [*(x.value for x in results), s("add", round, 1).value]
+
+    regions = [
+        Region(region_block(lower, types, holds, scf.ConditionOp)),
+        Region(region_block(lower, types, body, scf.YieldOp)),
+    ]
+    return tensors(lower.emit(scf.WhileOp, operands, types, regions=regions).results[:-1])
 
 
 @lowers("runtime.assert")

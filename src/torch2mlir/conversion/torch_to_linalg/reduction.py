@@ -11,9 +11,10 @@ from xdsl.ir import Attribute
 from torch2mlir.conversion import promotion
 from torch2mlir.conversion.lowering import Number, ResultType, Scalar, Tensor
 from torch2mlir.conversion.promotion import highest, lowest
+from torch2mlir.conversion.torch_to_linalg.control_flow import doubling
 from torch2mlir.conversion.torch_to_linalg.elementwise import addition, two
 from torch2mlir.conversion.torch_to_linalg.lowering import LinalgLowering, lowers, widened
-from torch2mlir.conversion.torch_to_linalg.scalars import Scalars
+from torch2mlir.conversion.torch_to_linalg.scalars import INDEX, Scalars
 from torch2mlir.dialects.torch import dims
 
 Dims = Sequence[int] | int | None
@@ -131,23 +132,47 @@ lowers("aten.min.dim")(_with_index("lt", highest))
 # scans
 
 
+SUMMED_IN_TRIANGLES = 256
+"""Up to this static length every running sum is one of its own: a single nest, on IREE as fast as the rounds below."""
+
+
 @lowers("aten.cumsum")
 def cumsum(lower: LinalgLowering, x: Tensor, dim: int, dtype: Any) -> Tensor:
-    """``result[i] = x[0] + .. + x[i]`` along a dimension.
-
-    A reduction over a triangle, in parallel over everything else: linalg has no scan, and a loop over slices would run
-    step by step.
-    """
-    out, over = lower.out, lower.dim(dim, x.rank)
+    """``result[i] = x[0] + .. + x[i]`` along a dimension; halves are added up in f32."""
+    out, axis = lower.out, lower.dim(dim, x.rank)
     if x.rank == 0:
         return lower.cast(x, out.dtype)
-    computed, rank = widened(out.dtype), x.rank
-    source = [rank if d == over else d for d in range(rank)]
+    length, wide = x.sizes[axis], lower.cast(x, widened(out.dtype))
+    if isinstance(length, int) and length <= SUMMED_IN_TRIANGLES:
+        return lower.cast(_triangle_sums(lower, wide, axis), out.dtype)
+
+    def add_earlier(round: Scalar, sums: Tensor) -> list[Tensor]:
+        return [_earlier_added(lower, sums, axis, round)]
+
+    (result,) = doubling(lower, add_earlier, [wide], length)
+    return lower.cast(result, out.dtype)
+
+
+def _triangle_sums(lower: LinalgLowering, x: Tensor, axis: int) -> Tensor:
+    """A reduction over a triangle, in parallel over everything else."""
+    rank = x.rank
+    source = [rank if d == axis else d for d in range(rank)]
 
     def build(s: Scalars, element: Scalar, total: Scalar) -> Scalar:
-        reached = s.compare("le", s.index(rank), s.index(over))
-        return addition(s, total, s.select(reached, s.cast(element, computed), 0))
+        reached = s.compare("le", s.index(rank), s.index(axis))
+        return addition(s, total, s.select(reached, element, 0))
 
-    output = (lower.full(0, out.sizes, computed), range(rank))
-    (result,) = lower.nest("p" * rank + "r", [(x, source)], [output], build)
-    return lower.cast(result, out.dtype)
+    output = (lower.full(0, x.sizes, x.dtype), range(rank))
+    return lower.nest("p" * rank + "r", [(x, source)], [output], build)[0]
+
+
+def _earlier_added(lower: LinalgLowering, x: Tensor, axis: int, round: Scalar) -> Tensor:
+    """Each element plus the one ``2 ** round`` places before it, if there is one (Hillis and Steele, 1986)."""
+
+    def build(s: Scalars, element: Scalar) -> Scalar:
+        place = s("sub", s.index(axis), s("shl", s.constant(1, INDEX), round))
+        at = [s("max", place, 0) if d == axis else s.index(d) for d in range(x.rank)]
+        earlier = s.select(s.compare("ge", place, 0), s.extract(x, at), 0)
+        return addition(s, earlier, element)
+
+    return lower.compute(build, [(x, range(x.rank))], x.sizes, x.dtype)

@@ -20,6 +20,7 @@ from torch2mlir.conversion import promotion
 from torch2mlir.conversion.control_flow import region_block
 from torch2mlir.conversion.lowering import Scalar, Tensor
 from torch2mlir.conversion.promotion import si64
+from torch2mlir.conversion.torch_to_linalg.control_flow import doubling
 from torch2mlir.conversion.torch_to_linalg.lowering import LinalgLowering, lowers
 from torch2mlir.conversion.torch_to_linalg.scalars import INDEX, Scalars
 
@@ -84,33 +85,14 @@ def _by_pairs(lower: LinalgLowering, x: Tensor, axis: int, descending: bool) -> 
 def _by_merging(
     lower: LinalgLowering, x: Tensor, axis: int, descending: bool
 ) -> list[Tensor | None]:
-    s = lower.scalars
     runs = [x, lower.iota(x.sizes, axis, si64)] if lower.used[1] else [x]
     length = Scalar(lower.size(x.sizes[axis]), INDEX)
-    initial = [*(run.value for run in runs), lower.size(0)]
-    types = [value.type for value in initial]
 
-    def apart(*carried: SSAValue) -> Sequence[SSAValue]:
-        width = s("shl", s.constant(1, INDEX), Scalar(carried[-1], INDEX))
-        return [s.compare("lt", width, length).value, *carried]
+    def merge(round: Scalar, *runs: Tensor) -> list[Tensor]:
+        return _merged(lower, runs, axis, round, length, descending)
 
-    def merge(*carried: SSAValue) -> Sequence[SSAValue]:
-        following = s("add", Scalar(carried[-1], INDEX), 1)
-        halves = _as(runs, carried)
-        merged = _merged(lower, halves, axis, following, length, descending)
-        return [*(run.value for run in merged), following.value]
-
-    regions = [
-        Region(region_block(lower, types, apart, scf.ConditionOp)),
-        Region(region_block(lower, types, merge, scf.YieldOp)),
-    ]
-    results = lower.emit(scf.WhileOp, initial, types, regions=regions).results
-    return [*_as(runs, results), *[None] * (2 - len(runs))]
-
-
-def _as(runs: Sequence[Tensor], values: Sequence[SSAValue]) -> list[Tensor]:
-    """The first of some values as tensors like those."""
-    return [Tensor(v, run.sizes, run.dtype) for v, run in zip(values, runs, strict=False)]
+    results = doubling(lower, merge, runs, x.sizes[axis])
+    return [*results, *[None] * (2 - len(runs))]
 
 
 def _merged(
@@ -121,19 +103,20 @@ def _merged(
     length: Scalar,
     descending: bool,
 ) -> list[Tensor]:
-    """Neighbouring runs of ``2 ** (round - 1)`` elements merged, by the values, which are the first of the tensors.
+    """Neighbouring runs of ``2 ** round`` elements merged, by the values, which are the first of the tensors.
 
     With ``p`` elements of the left run taken at place ``i``, ``i - p`` are of the right one: what is searched is the
     greatest such ``p`` whose last one does not come behind the right run's next one.
     """
     values, rank = runs[0], runs[0].rank
+    following = lower.scalars("add", round, 1)
 
     def place(s: Scalars, *_: Scalar) -> list[Scalar]:
         # IREE takes no linalg.index in the loop of the search
         line = [s.index(d) for d in range(rank)]
         here, one, last = line[axis], s.constant(1, INDEX), s("sub", length, 1)
-        half, whole = s("shl", one, s("sub", round, 1)), s("shl", one, round)
-        start = s("shl", s("shr", here, round), round)
+        half, whole = s("shl", one, round), s("shl", one, following)
+        start = s("shl", s("shr", here, following), following)
         middle, end = (s("min", s("add", start, width), length) for width in (half, whole))
         # positions in the whole line: the left run's next element and the right run's add up to this
         total = s("add", here, middle)
@@ -153,7 +136,7 @@ def _merged(
             return [s.select(taken, tried, Scalar(reached, INDEX)).value]
 
         block = region_block(lower, [INDEX, INDEX], advance, scf.YieldOp)
-        bounds = [lower.size(0), round.value, lower.size(1)]
+        bounds = [lower.size(0), following.value, lower.size(1)]
         search = lower.emit(scf.ForOp, [*bounds, lowest.value], [INDEX], regions=[Region(block)])
         left = Scalar(search.results[0], INDEX)
         right = s("sub", total, left)

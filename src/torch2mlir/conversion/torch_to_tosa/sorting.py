@@ -9,16 +9,16 @@ behind the last one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from xdsl.dialects.builtin import BoolAttr
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir import Attribute
 
 from torch2mlir.conversion import promotion
-from torch2mlir.conversion.control_flow import region_block
 from torch2mlir.conversion.lowering import Tensor
 from torch2mlir.conversion.promotion import si64
 from torch2mlir.conversion.torch_to_tosa.casts import computed_dtype, si32
+from torch2mlir.conversion.torch_to_tosa.control_flow import while_loop
 from torch2mlir.conversion.torch_to_tosa.expressions import Expr
 from torch2mlir.conversion.torch_to_tosa.indexing import lines_of
 from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering, lowers
@@ -139,7 +139,7 @@ def _by_network(lower: TosaLowering, values: Tensor, descending: bool) -> tuple[
         ]
 
     initial = [values, found, one.tensor, one.tensor]
-    ordered, found, _, _ = _while(lower, unsorted, step, initial)
+    ordered, found, _, _ = while_loop(lower, unsorted, step, initial)
     return ordered, found
 
 
@@ -156,26 +156,3 @@ def _exchanged(
     first = _precedes(other, own, descending) | tied
     taken = (length > there) & ~first.differs(there > here)
     return [taken.where(other, own).tensor, taken.where(other_place, own_place).tensor]
-
-
-def _while(
-    lower: TosaLowering,
-    holds: Callable[..., Sequence[Tensor]],
-    step: Callable[..., Sequence[Tensor]],
-    initial: Sequence[Tensor],
-) -> list[Tensor]:
-    """What a loop makes of tensors while a condition of them holds."""
-
-    def carried(values: Sequence[SSAValue]) -> list[Tensor]:
-        return [Tensor(v, x.sizes, x.dtype) for v, x in zip(values, initial, strict=True)]
-
-    def block(build: Callable[..., Sequence[Tensor]]) -> Block:
-        def results(*values: SSAValue) -> Sequence[SSAValue]:
-            return [x.value for x in build(*carried(values))]
-
-        return region_block(lower, types, results, tosa.YieldOp)
-
-    operands = [x.value for x in initial]
-    types = [value.type for value in operands]
-    regions = [Region(block(build)) for build in (holds, step)]
-    return carried(lower.emit(tosa.WhileLoopOp, operands, types, regions=regions).results)

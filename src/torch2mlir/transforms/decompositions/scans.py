@@ -7,34 +7,49 @@ from typing import Any
 
 import torch
 
+from torch2mlir.transforms.decompositions.loops import repeat
 from torch2mlir.transforms.decompositions.registry import decomposes
 
 aten = torch.ops.aten
 
 Combine = Callable[[Any, Any], Any]
 """Of what comes earlier and what comes later."""
-Reduce = Callable[[Any], Any]
-"""Combines all elements of the last dimension."""
 
 
-def scan(a: Any, dim: int, combine: Combine, reduce: Reduce, neutral: Any) -> Any:
+def scan(a: Any, dim: int, combine: Combine) -> Any:
     """Each element combined with all before it along a dimension.
 
-    A dimension of known length is combined with itself moved by 1, 2, 4, .. places, which takes a logarithmic number of
-    steps (Hillis and Steele); of an unknown one a triangle is reduced, whose other half is neutral.
+    The dimension is combined with itself moved by 1, 2, 4, .. places, which takes a logarithmic number of steps (Hillis
+    and Steele): one after the other if the length is known, else in a loop.
     """
     length, shift = a.shape[dim], 1
     if not isinstance(length, int):
-        places = torch.arange(length)
-        reached = places.unsqueeze(0) <= places.unsqueeze(1)
-        rows = a.movedim(dim, -1).unsqueeze(-2)
-        return reduce(torch.where(reached, rows, neutral)).movedim(-1, dim)
+        return _looped_scan(a, dim, combine)
     while shift < length:
         earlier = aten.slice(a, dim, 0, length - shift)
         later = aten.slice(a, dim, shift, length)
         a = torch.cat([aten.slice(a, dim, 0, shift), combine(earlier, later)], dim)
         shift *= 2
     return a
+
+
+_MOST_STEPS = 63
+"""Further than 2 to that power no length reaches."""
+
+
+def _looped_scan(a: Any, dim: int, combine: Combine) -> Any:
+    def steps(a: Any, shift: Any) -> Any:
+        return torch.where(shift < a.shape[dim], _MOST_STEPS, 0)
+
+    def step(_: Any, a: Any, shift: Any) -> tuple[Any, Any]:
+        line = [1] * a.dim()
+        line[dim] = a.shape[dim]
+        before = torch.arange(a.shape[dim]) - shift
+        earlier = a.index_select(dim, torch.clamp_min(before, 0))
+        combined = combine(earlier, a)
+        return torch.where((before >= 0).reshape(line), combined, a), shift * 2
+
+    return repeat(steps, step, a, torch.ones((), dtype=torch.int64))[0]
 
 
 def limits(dtype: torch.dtype) -> tuple[Any, Any]:
@@ -47,11 +62,11 @@ def limits(dtype: torch.dtype) -> tuple[Any, Any]:
 
 
 def _running_maximum(a: Any, dim: int) -> Any:
-    return scan(a, dim, torch.maximum, lambda rows: torch.amax(rows, -1), limits(a.dtype)[0])
+    return scan(a, dim, torch.maximum)
 
 
 def _running_minimum(a: Any, dim: int) -> Any:
-    return scan(a, dim, torch.minimum, lambda rows: torch.amin(rows, -1), limits(a.dtype)[1])
+    return scan(a, dim, torch.minimum)
 
 
 def _with_positions(extremum: Callable[[Any, int], Any]) -> Callable[[Any, int], tuple[Any, Any]]:
@@ -80,4 +95,4 @@ def _logcumsumexp(a: Any, dim: int) -> Any:
     """``log(exp(a[0]) + .. + exp(a[i]))``."""
     if a.dim() == 0:
         return aten.alias(a)
-    return scan(a, dim, torch.logaddexp, lambda rows: torch.logsumexp(rows, -1), -torch.inf)
+    return scan(a, dim, torch.logaddexp)
