@@ -18,8 +18,9 @@ Calls on tensors of the device are recorded. At a step marker, and where a value
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache, wraps
 from typing import Any
 
 import torch
@@ -48,20 +49,24 @@ _active = threading.local()
 
 @contextmanager
 def device(
-    engine: str | Engine | None = None, output_type: str = "stablehlo"
+    engine: str | Engine | None = None,
+    output_type: str = "stablehlo",
+    *,
+    cache_size: int = 256,
 ) -> Iterator[torch.device]:
     """PyTorch's ``lazy`` device, computed by an engine, in this thread and while the context is open.
 
     PyTorch's own step marker, ``torch._lazy.mark_step()``, means ours meanwhile. When the context closes, whatever
-    is still pending is computed.
+    is still pending is computed, also where an exception of the program closes it.
 
     Args:
         engine: ``xla``, ``iree``, ``reference`` or an :class:`~torch2mlir.runtime.engine.Engine`; by default XLA for
             StableHLO and IREE for the others.
         output_type: the dialect programs go through: ``stablehlo``, ``linalg-on-tensors`` or ``tosa``.
+        cache_size: how many compiled graphs are kept; beyond, the one that has not run for longest is dropped.
 
     Raises:
-        Torch2MLIRError: an output type that cannot be run, or a context inside another one.
+        Torch2MLIRError: an output type that cannot be run, a context inside another one, or a cache for nothing.
         EngineError: the engine is not installed or does not take the dialect.
     """
     output_type = check_output_type(output_type)
@@ -70,69 +75,93 @@ def device(
             f"output_type '{output_type}' cannot be run",
             hint=f"use one of {', '.join(DEFAULT_ENGINE)}",
         )
-    if getattr(_active, "runtime", None) is not None:
+    if cache_size < 1:
+        raise Torch2MLIRError(
+            f"cache_size is {cache_size}: no graph could be kept", hint="use at least 1"
+        )
+    if _open_runtime() is not None:
         raise Torch2MLIRError(
             "the lazy device is open in this thread already",
             hint="use the one device() has given, or leave its context first",
         )
     name = engine or DEFAULT_ENGINE[output_type]
-    runtime = LazyRuntime(output_type, name if isinstance(name, Engine) else get_engine(name))
+    found = name if isinstance(name, Engine) else get_engine(name)
+    runtime = LazyRuntime(output_type, found, cache_size)
     lazy_device.initialize()
+    _install_hooks()
     _active.runtime = runtime
     try:
-        with runtime.recorder, _pytorch_step_marker(), _printing():
-            yield torch.device(lazy_device.LAZY)
+        with runtime.recorder:
+            try:
+                yield torch.device(lazy_device.LAZY)
+            except Torch2MLIRError:  # what is pending may be just what cannot be computed
+                raise
+            except Exception as error:
+                try:
+                    runtime.compute()
+                except Torch2MLIRError as second:
+                    error.add_note(f"what was pending on the lazy device is lost: {second}")
+                raise
             runtime.compute()
     finally:
         _active.runtime = None
         _active.closed = runtime
 
 
-@contextmanager
-def _pytorch_step_marker() -> Iterator[None]:
-    """While it lasts, PyTorch's step marker and its ``sync_multi`` compute what this thread has recorded."""
+@cache
+def _install_hooks() -> None:
+    """Makes PyTorch's step markers and its printing, which looks below dispatch modes, compute what is recorded.
+
+    Pickling reads memory, which tensors of the device do not have: theirs is that of a copy on the CPU, as on PyTorch's
+    other devices of that kind. Once in a process; in threads without an open device markers and printing are PyTorch's.
+    """
     native = torch._C._lazy
-    saved = {name: getattr(native, name) for name in ("_mark_step", "_sync_multi")}
-
-    def replacement(name: str) -> Any:
-        def call(*args: Any, **kwargs: Any) -> None:
-            runtime: LazyRuntime | None = getattr(_active, "runtime", None)
-            if runtime is None:  # another thread, without a device of ours
-                saved[name](*args, **kwargs)
-            else:
-                runtime.compute()
-
-        return call
-
-    for name in saved:
-        setattr(native, name, replacement(name))
-    try:
-        yield
-    finally:
-        for name, function in saved.items():
-            setattr(native, name, function)
-
-
-@contextmanager
-def _printing() -> Iterator[None]:
-    """While it lasts, a lazy tensor is computed before PyTorch prints it, which it does with dispatch modes off."""
+    native._mark_step = _computing(native._mark_step)
+    native._sync_multi = _computing(native._sync_multi)
     original = torch._tensor_str._str
 
+    @wraps(original)
     def printed(tensor: torch.Tensor, **options: Any) -> str:
-        runtime: LazyRuntime | None = getattr(_active, "runtime", None)
+        runtime = _open_runtime()
         if runtime is not None and lazy_device.is_lazy(tensor):
             runtime.compute()
         return original(tensor, **options)
 
     torch._tensor_str._str = printed  # type: ignore[assignment]
-    try:
-        yield
-    finally:
-        torch._tensor_str._str = original
+    pickled = torch.Tensor._reduce_ex_internal
+
+    @wraps(pickled)
+    def reduced(tensor: torch.Tensor, protocol: int) -> Any:
+        if not lazy_device.is_lazy(tensor):
+            return pickled(tensor, protocol)
+        rebuild = torch._utils._rebuild_device_tensor_from_cpu_tensor
+        values = tensor.detach().cpu()
+        return rebuild, (values, tensor.dtype, str(tensor.device), tensor.requires_grad)
+
+    torch.Tensor._reduce_ex_internal = reduced  # type: ignore[method-assign]
+
+
+def _computing(marker: Callable[..., None]) -> Callable[..., None]:
+    """PyTorch's step marker, or ours where a device of ours is open."""
+
+    @wraps(marker)
+    def call(*args: Any, **kwargs: Any) -> None:
+        runtime = _open_runtime()
+        if runtime is None:
+            marker(*args, **kwargs)
+        else:
+            runtime.compute()
+
+    return call
+
+
+def _open_runtime() -> LazyRuntime | None:
+    """The runtime of the context this thread is in."""
+    return getattr(_active, "runtime", None)
 
 
 def _runtime() -> LazyRuntime:
-    runtime: LazyRuntime | None = getattr(_active, "runtime", None)
+    runtime = _open_runtime()
     if runtime is None:
         raise Torch2MLIRError(
             "the lazy device is not open in this thread",
@@ -143,7 +172,7 @@ def _runtime() -> LazyRuntime:
 
 def _last_runtime() -> LazyRuntime:
     """The runtime that is open, or was open last: its counters outlive the context."""
-    return getattr(_active, "runtime", None) or getattr(_active, "closed", None) or _runtime()
+    return _open_runtime() or getattr(_active, "closed", None) or _runtime()
 
 
 def mark_step() -> None:

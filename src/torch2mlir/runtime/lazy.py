@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -28,8 +29,8 @@ from torch2mlir.program import Program
 from torch2mlir.runtime.compiled import CompiledFunction
 from torch2mlir.runtime.engine import Engine
 
-_PROMISES = 4096
-"""Signatures of calls of which it is remembered whether they can be compiled."""
+_REMEMBERED = 4096
+"""Of how many calls it is remembered whether they can be compiled, and of how many graphs that they are empty."""
 
 
 @dataclass
@@ -40,6 +41,7 @@ class Metrics:
         captures: graphs taken from the device.
         cache_hits: of these, those that had been compiled before.
         cache_misses: those that had not.
+        cache_evictions: compiled graphs that were dropped for newer ones.
         tensors: values computed and given to lazy tensors.
         import_seconds: from the recorded graph to the backend contract.
         compile_seconds: from there to code, by the engine.
@@ -50,6 +52,7 @@ class Metrics:
     captures: int = 0
     cache_hits: int = 0
     cache_misses: int = 0
+    cache_evictions: int = 0
     tensors: int = 0
     import_seconds: float = 0.0
     compile_seconds: float = 0.0
@@ -58,7 +61,8 @@ class Metrics:
 
     def __str__(self) -> str:
         lines = [
-            f"captures {self.captures}: {self.cache_hits} cache hits, {self.cache_misses} misses; "
+            f"captures {self.captures}: {self.cache_hits} cache hits, {self.cache_misses} misses, "
+            f"{self.cache_evictions} evictions; "
             f"{self.tensors} tensors computed",
             f"seconds: import {self.import_seconds:.3f}, compile {self.compile_seconds:.3f}, "
             f"run {self.run_seconds:.3f}",
@@ -69,7 +73,7 @@ class Metrics:
         return "\n".join(lines)
 
 
-@dataclass
+@dataclass(eq=False)
 class Computation:
     """A graph of the lazy device, compiled.
 
@@ -103,23 +107,58 @@ class Computation:
         return all(parameters[index].item() == value for index, value in self.fixed.items())
 
 
+class _Cache:
+    """Compiled graphs; where there are too many, the one that was asked for longest ago is dropped.
+
+    Args:
+        size: how many it keeps.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._oldest_first = OrderedDict[Computation, None]()
+        self._by_hash = dict[str, list[Computation]]()
+
+    def find(self, graph: Recorded) -> Computation | None:
+        """The computation of a graph, right for the values of its parameters."""
+        for computation in self._by_hash.get(graph.hash, ()):
+            if computation.is_for(graph.parameters):
+                self._oldest_first.move_to_end(computation)
+                return computation
+        return None
+
+    def add(self, computation: Computation) -> bool:
+        """Keeps a computation; whether another was dropped for it."""
+        self._oldest_first[computation] = None
+        self._by_hash.setdefault(computation.hash, []).append(computation)
+        if len(self._oldest_first) <= self.size:
+            return False
+        dropped, _ = self._oldest_first.popitem(last=False)
+        left = self._by_hash[dropped.hash]
+        left.remove(dropped)
+        if not left:
+            del self._by_hash[dropped.hash]
+        return True
+
+
 class LazyRuntime:
     """Computes what a thread has recorded on the ``lazy`` device.
 
     Args:
         output_type: the dialect between contract and engine.
         engine: who compiles and runs it.
+        cache_size: how many compiled graphs it keeps.
     """
 
-    def __init__(self, output_type: str, engine: Engine) -> None:
+    def __init__(self, output_type: str, engine: Engine, cache_size: int) -> None:
         engine.check_output_type(output_type)
         self.output_type = output_type
         self.engine = engine
-        promise = lru_cache(maxsize=_PROMISES)(self._promise)
+        promise = lru_cache(maxsize=_REMEMBERED)(self._promise)
         self.recorder = Recorder(lambda tensors: self.compute() if tensors else None, promise)
         self.last: Computation | None = None
+        self._cache = _Cache(cache_size)
         self._empty = set[str]()
-        self._computations: dict[str, list[Computation]] = {}
         self._metrics = Metrics()
 
     @property
@@ -178,21 +217,27 @@ class LazyRuntime:
 
     def _computation(self, graph: Recorded) -> Computation | None:
         """The compiled graph; none for one in which nothing is computed, as when a tensor was only detached."""
-        if graph.hash in self._empty:
-            return None
-        if graph.hash not in self._computations and is_empty(graph.text()):
-            self._empty.add(graph.hash)
+        computation = self._cache.find(graph)
+        if computation is None and self._computes_nothing(graph):
             return None
         self._metrics.captures += 1
-        known = self._computations.setdefault(graph.hash, [])
-        for computation in known:
-            if computation.is_for(graph.parameters):
-                self._metrics.cache_hits += 1
-                return computation
+        if computation is not None:
+            self._metrics.cache_hits += 1
+            return computation
         self._metrics.cache_misses += 1
         computation = self._compile(graph, graph.text())
-        known.append(computation)
+        self._metrics.cache_evictions += self._cache.add(computation)
         return computation
+
+    def _computes_nothing(self, graph: Recorded) -> bool:
+        if graph.hash in self._empty:
+            return True
+        if not is_empty(graph.text()):
+            return False
+        if len(self._empty) == _REMEMBERED:
+            self._empty.clear()
+        self._empty.add(graph.hash)
+        return True
 
     def _compile(self, graph: Recorded, text: str) -> Computation:
         try:

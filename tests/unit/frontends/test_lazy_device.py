@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import runpy
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from pathlib import Path
 
@@ -244,6 +246,68 @@ def test_a_training_loop_matches_eager_and_compiles_twice(
     assert lazy.metrics().fallbacks == {}
 
 
+def test_the_graph_that_has_not_run_for_longest_is_dropped() -> None:
+    with lazy.device(cache_size=2) as device:
+        for size in (2, 3, 2, 4, 2, 3):  # 4 takes the place of 3, and 3 that of 4
+            assert_close(torch.ones(size).to(device) + 1, torch.full((size,), 2.0))
+        counts = lazy.metrics()
+    assert (counts.cache_misses, counts.cache_hits, counts.cache_evictions) == (4, 2, 2)
+
+
+def test_a_smaller_last_batch_is_one_more_compilation(device: torch.device) -> None:
+    model = nn.Linear(4, 2).to(device)
+    update = torch.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(2):
+        for size in (8, 8, 3):
+            update.zero_grad()
+            model(torch.ones(size, 4).to(device)).sum().backward()
+            update.step()
+            lazy.mark_step()
+    # the first step of a loop is a graph of its own
+    assert (lazy.metrics().cache_misses, lazy.metrics().cache_hits) == (3, 3)
+
+
+def test_tensors_of_the_device_are_copied_and_saved(tmp_path: Path, device: torch.device) -> None:
+    model = nn.Linear(3, 2).to(device)
+    pending = torch.arange(3.0).to(device).sin()
+    assert_close(deepcopy(pending), torch.arange(3.0).sin())
+    assert_close(deepcopy(model).weight.detach(), model.weight.detach().cpu())
+    torch.save({"pending": pending.cos(), **model.state_dict()}, tmp_path / "saved.pt")
+    loaded = torch.load(tmp_path / "saved.pt")
+    assert loaded["weight"].device.type == "lazy"
+    assert_close(loaded["pending"], torch.arange(3.0).sin().cos())
+    on_host = torch.load(tmp_path / "saved.pt", map_location="cpu")
+    torch.testing.assert_close(on_host["weight"], model.weight.detach().cpu())
+
+
+def test_tensors_outlive_the_context_and_an_exception_in_it() -> None:
+    with lazy.device() as device:
+        kept = torch.arange(3.0).to(device).sin()
+    with pytest.raises(ValueError, match="of the program"), lazy.device() as device:
+        broken_off = kept.sin()
+        raise ValueError("of the program")
+    assert_close(broken_off, torch.arange(3.0).sin().sin())
+    with lazy.device():
+        assert_close(broken_off + kept, torch.arange(3.0).sin().sin() + torch.arange(3.0).sin())
+
+
+def test_two_threads_with_two_engines() -> None:
+    engines = {"xla": "stablehlo", "reference": "linalg-on-tensors"}
+    both_open = threading.Barrier(len(engines), timeout=60)
+
+    def run(engine: str) -> tuple[torch.Tensor, int]:
+        with lazy.device(engine=engine, output_type=engines[engine]) as device:
+            y = torch.arange(3.0).to(device).sin()
+            both_open.wait()
+            torch._lazy.mark_step()
+            return y.cpu(), lazy.metrics().captures
+
+    with ThreadPoolExecutor() as pool:
+        for values, captures in pool.map(run, engines):
+            torch.testing.assert_close(values, torch.arange(3.0).sin())
+            assert captures == 1
+
+
 def test_errors_say_what_to_do(device: torch.device) -> None:
     with pytest.raises(torch2mlir.InputError, match="tensor on cpu"):
         lazy.get_mlir(torch.ones(2))
@@ -264,6 +328,11 @@ def test_errors_outside_of_the_context() -> None:
     with (
         pytest.raises(torch2mlir.Torch2MLIRError, match="cannot be run"),
         lazy.device(output_type="torch"),
+    ):
+        pass
+    with (
+        pytest.raises(torch2mlir.Torch2MLIRError, match="cache_size is 0"),
+        lazy.device(cache_size=0),
     ):
         pass
     with (

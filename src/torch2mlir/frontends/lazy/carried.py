@@ -163,7 +163,8 @@ def carrier(inputs: Sequence[str], arguments: Sequence[Any]) -> Carrier | None:
     """What a ``convolution_backward`` carries; nothing if it is one."""
     if arguments[9] != _GROUPS:
         return None
-    return Carrier(*arguments[4], inputs[1], inputs[2])
+    code, position = arguments[4]
+    return Carrier(code, position, inputs[1], inputs[2])
 
 
 def _node(

@@ -94,7 +94,7 @@ def _watched(tensor: torch.Tensor) -> torch.Tensor:
 def _settled(tensor: torch.Tensor) -> torch.Tensor:
     """The device's own tensor, after what has been written through views."""
     if torch._is_functional_tensor(tensor):
-        torch._sync(tensor)
+        torch._sync(tensor)  # type: ignore[attr-defined]
     return _unwrapped(tensor)
 
 
@@ -130,6 +130,9 @@ _CARRIED_FIRST = {
     aten.arange.default,  # the device's node asks a kernel without float16 for the size
     aten.arange.start,
     aten.arange.start_step,
+    aten.kaiser_window.beta,  # PyTorch's code of it asks for a kernel of the device
+    aten.bartlett_window.default,  # PyTorch writes to a view of what it has made
+    aten.bartlett_window.periodic,
     aten.eye.default,  # PyTorch writes these with a write to memory, which the device has no node for
     aten.eye.m,
     aten.linspace.default,
@@ -294,15 +297,29 @@ class Recorder(TorchDispatchMode):
         """
         before = self._watch, self._writing
         self._watch = watch and not _has_in_place(func)
-        self._writing = {*self._writing, func} if self._watch else self._writing
+        if not self._watch:
+            own_args, own_kwargs = args, kwargs
+        else:
+            self._writing = {*self._writing, func}
+            own_args, own_kwargs = pytree.tree_map_only(torch.Tensor, _watched, (args, kwargs))
         try:
             with self, _functionalization() if self._watch else nullcontext():
-                if self._watch:
-                    args, kwargs = pytree.tree_map_only(torch.Tensor, _watched, (args, kwargs))
-                result = func._op_dk(cast(DispatchKey, _composite_key(func)), *args, **kwargs)
+                result = func._op_dk(
+                    cast(DispatchKey, _composite_key(func)), *own_args, **own_kwargs
+                )
         finally:
             self._watch, self._writing = before
-        return pytree.tree_map_only(torch.Tensor, _settled, result)
+        written = dict[int, torch.Tensor]()
+        for parameter, mine, own in zip(func._schema.arguments, args, own_args, strict=False):
+            if parameter.is_write and mine is not own:
+                mine.copy_(_settled(own))
+                written[id(own)] = mine
+        self._record(list(written.values()))
+        return pytree.tree_map_only(
+            torch.Tensor,
+            lambda tensor: _settled(tensor) if id(tensor) not in written else written[id(tensor)],
+            result,
+        )
 
     def _carried(
         self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]

@@ -249,6 +249,13 @@ class _Import(_Building):
         if name == "detach_copy":
             self.values[line.outputs[0]] = arguments[0]
             return
+        if name == "arange":  # as PyTorch's code of other calls asks for it, with memory to write to
+            out = arguments.pop().meta["val"]
+            arguments = [self._constant(a) for a in arguments]
+            arguments = [0] * (2 - len(arguments)) + arguments + [1] * (len(arguments) < 3)
+            node = self.add(aten.arange.start_step, tuple(arguments), {"dtype": out.dtype})
+            self._bind(line.outputs, node)
+            return
         if name in _OF_CONSTANTS:
             arguments = [self._constant(argument) for argument in arguments]
         if name in _SCALED and isinstance(arguments[3], Node):
