@@ -84,8 +84,9 @@ _LINEAR = (
 
 
 def _of_each_part(overload: OpOverload) -> Split:
-    def split(a: Any, *args: Any) -> Any:
-        return aten.complex(overload(prims.real(a), *args), overload(prims.imag(a), *args))
+    def split(a: Any, *args: Any, **kwargs: Any) -> Any:
+        parts = (prims.real(a), prims.imag(a))
+        return aten.complex(*(overload(part, *args, **kwargs) for part in parts))
 
     return split
 

@@ -12,6 +12,8 @@ from torch.linalg import (
     eigh,
     householder_product,
     inv,
+    ldl_factor_ex,
+    ldl_solve,
     lu_factor,
     lu_solve,
     matrix_exp,
@@ -26,7 +28,7 @@ from torch.linalg import (
     svdvals,
 )
 
-from tests.e2e.registry import case, f32, f64, program
+from tests.e2e.registry import c64, case, f32, f64, program
 
 
 def _symmetric(x: Tensor) -> Tensor:
@@ -78,6 +80,23 @@ def lu_of_tall_matrices(x: Tensor) -> tuple[Tensor, ...]:
 @program(f32(4, 4), f32(4, 2), loose=10)
 def lu_solve_adjoint(x: Tensor, b: Tensor) -> Tensor:
     return lu_solve(*lu_factor(x), b, adjoint=True)
+
+
+@program(f32("B", 5, 5), f32(5, 2), loose=20)
+def indefinite_factors_and_solution(x: Tensor, b: Tensor) -> tuple[Tensor, ...]:
+    factors, pivots, info = ldl_factor_ex(x)  # by its lower triangle, with 2x2 pivots among others
+    return factors, pivots, info, ldl_solve(factors, pivots, b)
+
+
+@program(f32("N", "N"))
+def indefinite_without_diagonal(x: Tensor) -> tuple[Tensor, ...]:
+    return ldl_factor_ex(x.tril(-1))
+
+
+@program(c64("B", 4, 4), c64("B", 4, 1), loose=20)
+def hermitian_factors_and_solution(x: Tensor, b: Tensor) -> tuple[Tensor, ...]:
+    factors, pivots, _ = ldl_factor_ex(x, hermitian=True)
+    return factors, pivots, ldl_solve(factors, pivots, b, hermitian=True)
 
 
 case("inverse", inv, f32("B", 4, 4), loose=10)

@@ -26,6 +26,7 @@ from torch2mlir.transforms.decompositions import (  # noqa: F401 - each register
     grid_sampling,
     hashing,
     incomplete_gamma,
+    indefinite,
     linear,
     linear_algebra,
     losses,
