@@ -1,7 +1,7 @@
 """A training loop on PyTorch's lazy device, compiled by XLA, beside the same loop in eager PyTorch.
 
 Digits are made up: every class is a pattern of 28 by 28 pixels, its images are the pattern with noise. Prints the
-losses of both, how often a step was compiled, and the MLIR of the last step. Exits 1 if the losses differ.
+losses of both, what has happened on the device, and the MLIR of the last step. Exits 1 if the losses differ.
 
     python examples/lazy_training.py --steps 50 --optimizer adam
 """
@@ -9,11 +9,14 @@ losses of both, how often a step was compiled, and the MLIR of the last step. Ex
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import sys
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 
 import torch
+from rich.console import Console
+from rich.table import Table
 from torch import nn
 
 from torch2mlir import lazy
@@ -63,6 +66,18 @@ def train(model: nn.Module, steps: int, optimizer: str, device: torch.device) ->
     return [loss.item() for loss in losses]
 
 
+def shown(metrics: lazy.Metrics) -> Table:
+    """What has happened on the device, a row for each counter."""
+    table = Table("on the lazy device", "", title="metrics")
+    for field in dataclasses.fields(metrics):
+        value = getattr(metrics, field.name)
+        if isinstance(value, dict):
+            value = ", ".join(f"{name} x{count}" for name, count in value.items()) or "none"
+        text = f"{value:.3f}" if isinstance(value, float) else str(value)
+        table.add_row(field.name.replace("_", " "), text)
+    return table
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Trains both ways; the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -82,7 +97,7 @@ def main(arguments: list[str] | None = None) -> int:
     for index in range(0, options.steps, max(1, options.steps // 5)):
         print(f"step {index:3}: loss {compiled[index]:.6f}, eager {eager[index]:.6f}")
     print(f"largest relative difference of a loss: {worst:.1e}")
-    print(lazy.metrics())
+    Console().print(shown(lazy.metrics()))
     if options.print_mlir:
         print(step)
     return 0 if worst < TOLERANCE else 1
