@@ -65,7 +65,7 @@ class Handles(_Watched):
         self._executable = executable
 
     def _make(self, tensors: list[torch.Tensor], stamps: list[Stamp]) -> list[Any]:
-        old = self._seen or [None] * len(stamps)
+        old: Sequence[Stamp | None] = self._seen or [None] * len(stamps)
         kept = self._made or [None] * len(stamps)
         return [
             handle if before == now else self._executable.prepare(tensor)

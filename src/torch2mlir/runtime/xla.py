@@ -49,6 +49,7 @@ class XlaEngine(Engine):
     name = "xla"
     output_types = frozenset({"stablehlo"})
     needs_static_shapes = True
+    passes = {"stablehlo": ("stablehlo-channels-last",)}
 
     def __init__(self) -> None:
         self._client = jax.extend.backend.get_backend("cpu")

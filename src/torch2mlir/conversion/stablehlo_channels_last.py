@@ -1,0 +1,253 @@
+"""``stablehlo-channels-last``: convolutions with the channels in the innermost dimension, the layout of XLA's kernels.
+
+PyTorch's ``[b, f, 0, 1] x [o, i, 0, 1]`` becomes ``[b, 0, 1, f] x [0, 1, i, o]`` between transposes. Ops that mean the
+same in any order of dimensions (elementwise ops, pools, reductions, padding, slices, concatenation) take the
+channels-last form of what a convolution gives, so that transposes remain only at the ends of a network and on its
+weights, where ``prepare-weights`` takes them out of the program.
+
+The transposes themselves tell what is there in both forms: that of ``transpose(y, [0, 3, 1, 2])`` with channels last
+is ``y``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, TensorType
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from torch2mlir.conversion.driver import drop_unused
+from torch2mlir.dialects import stablehlo as hlo
+from torch2mlir.dialects.chlo.elementwise import ElementwiseOp
+from torch2mlir.dialects.stablehlo.elementwise import BinaryOp
+from torch2mlir.dialects.stablehlo.unary import ElementTypeConversionOp, UnaryOp
+from torch2mlir.dialects.weights import retyped_literal
+
+ELEMENTWISE = (
+    BinaryOp,
+    ElementTypeConversionOp,
+    ElementwiseOp,
+    UnaryOp,
+    hlo.ClampOp,
+    hlo.CompareOp,
+    hlo.ComplexOp,
+    hlo.SelectOp,
+)
+
+
+def _entries(value: Attribute, order: Sequence[int]) -> Attribute:
+    """A list with an entry for each dimension."""
+    listed = value.get_values()  # type: ignore[attr-defined]
+    return hlo.i64_array([listed[dim] for dim in order])
+
+
+def _pairs(value: Attribute, order: Sequence[int]) -> Attribute:
+    """Low and high padding of each dimension."""
+    assert isinstance(value, DenseIntOrFPElementsAttr)
+    pairs = hlo.padding_pairs(value)
+    return hlo.padding_attr([pairs[dim] for dim in order])
+
+
+def _dimension(value: Attribute, order: Sequence[int]) -> Attribute:
+    """The number of a dimension."""
+    return hlo.i64_attr(order.index(value.value.data))  # type: ignore[attr-defined]
+
+
+def _dimensions(value: Attribute, order: Sequence[int]) -> Attribute:
+    """Numbers of dimensions, ascending."""
+    listed = value.get_values()  # type: ignore[attr-defined]
+    return hlo.i64_array(sorted(order.index(dim) for dim in listed))
+
+
+Reordering = Callable[[Attribute, Sequence[int]], Attribute]
+
+BY_DIMENSION: Mapping[str, Mapping[str, Reordering]] = {
+    "stablehlo.concatenate": {"dimension": _dimension},
+    "stablehlo.pad": dict.fromkeys(
+        ("edge_padding_low", "edge_padding_high", "interior_padding"), _entries
+    ),
+    "stablehlo.reduce": {"dimensions": _dimensions},
+    "stablehlo.reduce_window": {
+        "window_dimensions": _entries,
+        "window_strides": _entries,
+        "base_dilations": _entries,
+        "window_dilations": _entries,
+        "padding": _pairs,
+    },
+    "stablehlo.reverse": {"dimensions": _dimensions},
+    "stablehlo.slice": dict.fromkeys(("start_indices", "limit_indices", "strides"), _entries),
+}
+"""Ops that mean the same with their dimensions in another order, and how their properties name dimensions."""
+
+
+@dataclass(frozen=True)
+class StablehloChannelsLastPass(ModulePass):
+    """See the module's docstring."""
+
+    name = "stablehlo-channels-last"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for function in op.body.block.ops:
+            if not isinstance(function, FuncOp):
+                continue
+            for inner in list(function.body.block.ops):
+                _convert(inner)
+            drop_unused(function.body.block)
+
+
+def _convert(op: Operation) -> None:
+    if isinstance(op, hlo.ConvolutionOp):
+        _convert_convolution(op)
+    elif isinstance(op, hlo.TransposeOp):
+        if isinstance(op.operand.owner, hlo.TransposeOp):
+            permutation = op.permutation.get_values()
+            op.result.replace_all_uses_with(_Before(op).transpose(op.operand, permutation))
+    elif isinstance(op, ELEMENTWISE) or op.name in BY_DIMENSION:
+        _convert_follower(op)
+
+
+def _convert_convolution(op: hlo.ConvolutionOp) -> None:
+    rank = len(_shape(op.lhs))
+    first = (0, 1, tuple(range(2, rank)))
+    lhs, kernel, output = op.dimension_numbers.sides()
+    if lhs != first or output != first:
+        return
+    before = _Before(op)
+    outputs, inputs, space = kernel
+    spatial = range(1, rank - 1)
+    last = (0, rank - 1, spatial)
+    numbers = hlo.ConvDimensionNumbersAttr.from_sides(
+        last, (rank - 1, rank - 2, range(rank - 2)), last
+    )
+    order = _last(rank)
+    result = before.insert(
+        hlo.ConvolutionOp,
+        [before.channels_last(op.lhs), before.transpose(op.rhs, (*space, inputs, outputs))],
+        [_permuted(op.result.type, order)],
+        {**op.properties, "dimension_numbers": numbers},
+    )
+    op.result.replace_all_uses_with(before.transpose(result.results[0], _first(rank)))
+
+
+def _convert_follower(op: Operation) -> None:
+    """An op that takes any order of dimensions, if it has an operand that is there in channels-last form."""
+    rank = max((len(_shape(operand)) for operand in op.operands), default=0)
+    if not any(_is_channels_first(operand, rank) for operand in op.operands):
+        return
+    before, order = _Before(op), _last(rank)
+    properties = dict(op.properties)
+    if isinstance(op, hlo.ReduceOp):
+        left = [dim for dim in order if dim not in op.dimensions.get_values()]
+        if left != sorted(left):
+            return
+        types, back = list(op.result_types), tuple(range(len(left)))
+    else:
+        types, back = [_permuted(type, order) for type in op.result_types], _first(rank)
+    for name, reordered in BY_DIMENSION.get(op.name, {}).items():
+        if name in properties:
+            properties[name] = reordered(properties[name], order)
+    operands = [
+        before.channels_last(operand) if len(_shape(operand)) == rank else operand
+        for operand in op.operands
+    ]
+    new = before.insert(type(op), operands, types, properties)
+    for old, result in zip(op.results, new.results, strict=True):
+        old.replace_all_uses_with(before.transpose(result, back))
+
+
+class _Before:
+    """Inserts ops before an op, with its location."""
+
+    def __init__(self, op: Operation) -> None:
+        self.op = op
+
+    def insert(
+        self,
+        kind: type[Operation],
+        operands: Sequence[SSAValue],
+        types: Sequence[Attribute],
+        properties: Mapping[str, Attribute],
+    ) -> Operation:
+        """A new op, with copies of the op's regions if it is of the same kind."""
+        regions = [r.clone() for r in self.op.regions] if isinstance(self.op, kind) else []
+        new = kind.create(
+            operands=operands,
+            result_types=types,
+            properties=dict(properties),
+            regions=regions,
+            location=self.op.location,
+        )
+        block = self.op.parent_block()
+        assert block is not None
+        block.insert_op_before(new, self.op)
+        return new
+
+    def transpose(self, value: SSAValue, permutation: Iterable[int]) -> SSAValue:
+        """The value with its dimensions in another order; of two transposes one remains, or none."""
+        order = tuple(permutation)
+        if isinstance(inner := value.owner, hlo.TransposeOp):
+            before = inner.permutation.get_values()
+            return self.transpose(inner.operand, (before[dim] for dim in order))
+        if order == tuple(range(len(order))):
+            return value
+        type = _permuted(value.type, order)
+        return self.insert(
+            hlo.TransposeOp, [value], [type], {"permutation": hlo.i64_array(order)}
+        ).results[0]
+
+    def channels_last(self, value: SSAValue) -> SSAValue:
+        """The value with dimension 1 behind all others."""
+        order = _last(len(_shape(value)))
+        match value.owner:
+            case hlo.ConstantOp(value=DenseIntOrFPElementsAttr() as literal) if literal.is_splat():
+                type = _permuted(value.type, order)
+                return self.insert(
+                    hlo.ConstantOp, [], [type], {"value": retyped_literal(literal, type)}
+                ).results[0]
+            case hlo.BroadcastInDimOp() as broadcast:
+                return self._broadcast(broadcast, order)
+        return self.transpose(value, order)
+
+    def _broadcast(self, op: hlo.BroadcastInDimOp, order: Sequence[int]) -> SSAValue:
+        """A broadcast is made in the order it is wanted in."""
+        dims = [order.index(dim) for dim in op.broadcast_dimensions.get_values()]
+        ascending = sorted(range(len(dims)), key=dims.__getitem__)
+        operand = self.transpose(op.operand, ascending)
+        return self.insert(
+            hlo.BroadcastInDimOp,
+            [operand],
+            [_permuted(op.result.type, order)],
+            {"broadcast_dimensions": hlo.i64_array(sorted(dims))},
+        ).results[0]
+
+
+def _is_channels_first(value: SSAValue, rank: int) -> bool:
+    """Whether a value is the channels-first form of one that is there in channels-last form."""
+    op = value.owner
+    return (
+        rank > 2 and isinstance(op, hlo.TransposeOp) and op.permutation.get_values() == _first(rank)
+    )
+
+
+def _last(rank: int) -> tuple[int, ...]:
+    """The order of dimensions that puts the channels last."""
+    return (0, *range(2, rank), 1)
+
+
+def _first(rank: int) -> tuple[int, ...]:
+    """The order of dimensions that puts last channels second."""
+    return (0, rank - 1, *range(1, rank - 1))
+
+
+def _shape(value: SSAValue) -> tuple[int, ...]:
+    return value.type.get_shape() if isinstance(value.type, TensorType) else ()
+
+
+def _permuted(type: Attribute, order: Sequence[int]) -> TensorType[Attribute]:
+    assert isinstance(type, TensorType)
+    shape = type.get_shape()
+    return TensorType(type.element_type, [shape[dim] for dim in order], type.encoding)
