@@ -188,6 +188,22 @@ _PARTS: dict[str, Callable[[Operation, Values], tuple[int | None, Part] | None]]
 """Op that gives a list of parts -> how many there are, if that is known, and how to make one."""
 
 
+_UNBIND = "torch.aten.unbind.int"
+
+
+def _of_rows(unbind: Operation, user: Operation) -> Operation | None:
+    """What a row at a number that is not known, or how many rows there are, is of the tensor they are rows of."""
+    x, dim = unbind.operands
+    type = user.results[0].type if user.results else None
+    if user.name == "torch.aten.len.t":
+        return core.build("torch.aten.size.int", [x, dim], [type])
+    if user.name == "torch.aten.__getitem__.t" and not isinstance(
+        user.operands[1].owner, core.ConstantIntOp
+    ):
+        return core.build("torch.aten.select.int", [x, dim, user.operands[1]], [type])
+    return None
+
+
 def _take_parts(op: Operation, values: Values) -> bool:
     """Makes the parts where they are taken from the list; a list used otherwise is made of them."""
     found = _PARTS[op.name](op, values)
@@ -197,6 +213,12 @@ def _take_parts(op: Operation, values: Values) -> bool:
     count, part = found
     for use in list(result.uses):
         user = use.operation
+        if op.name == _UNBIND and (replacement := _of_rows(op, user)) is not None:
+            insert_before(user, replacement)
+            put_in_place(user.results[0], replacement.results[0])
+            user.detach()
+            user.erase()
+            continue
         if isinstance(user, core.PrimListUnpackOp) and count in (None, len(user.results)):
             for place, member in enumerate(list(user.results)):
                 put_in_place(member, part(user, place))

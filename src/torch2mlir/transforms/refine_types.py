@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue, Use
 from xdsl.passes import ModulePass
 
 from torch2mlir.dialects.torch import core, dims
@@ -26,7 +26,7 @@ from torch2mlir.errors import BackendContractError
 from torch2mlir.frontends.fx.symbols import INT64_MAX
 from torch2mlir.transforms.folding.branches import UNINITIALIZED
 from torch2mlir.transforms.folding.casts import is_refinement, underived
-from torch2mlir.transforms.folding.constants import as_type
+from torch2mlir.transforms.folding.constants import as_type, insert_before, list_before
 from torch2mlir.transforms.folding.containers import members_of
 from torch2mlir.transforms.semantics.fake import FakeWorld
 from torch2mlir.transforms.semantics.meta_calls import MetaCalls, Undetermined
@@ -151,7 +151,7 @@ class _Refiner:
         """Gives types to the members of a list of tensors, where they are taken out."""
         if is_written(result):
             return
-        for use in result.uses:
+        for use in list(result.uses):
             taker = use.operation
             if isinstance(taker, core.PrimListUnpackOp):
                 for member, type in zip(taker.results, types, strict=False):
@@ -160,6 +160,8 @@ class _Refiner:
                 index = self.values.of(taker.operands[1])
                 if isinstance(index, int) and -len(types) <= index < len(types):
                     _set(taker.results[0], types[index])
+            elif _takes_whole(taker):
+                _take_out(use, types)
 
     def _visit_cast(self, op: Operation, certain: bool) -> None:
         given, result = op.operands[0].type, op.results[0]
@@ -247,7 +249,8 @@ def _typed(op: Operation) -> Iterator[Attribute]:
             result.type.contained, t.AnyTensorType
         ):
             for use in result.uses:
-                yield from use.operation.result_types
+                whole = _takes_whole(use.operation)
+                yield from [result.type.contained] if whole else use.operation.result_types
         else:
             yield result.type
 
@@ -324,6 +327,22 @@ def _give(op: Operation, start: int, wanted: Sequence[SSAValue]) -> None:
         operand = op.operands[place]
         if operand.type != value.type:
             op.operands[place] = as_type(operand, value.type, op)
+
+
+def _takes_whole(op: Operation) -> bool:
+    """Whether an op takes a list of tensors as it is."""
+    return isinstance(op, ReturnOp) or (isinstance(op, RegistryOp) and _is_on_tensors(op))
+
+
+def _take_out(use: Use, types: Sequence[Attribute | None]) -> None:
+    """Makes of a list that is used as a whole one of its members, of which the number is known."""
+    op, made = use.operation, use.operation.operands[use.index]
+    member = made.type.contained  # type: ignore[attr-defined]
+    unpack = core.PrimListUnpackOp.create(operands=[made], result_types=[member] * len(types))
+    insert_before(op, unpack)
+    op.operands[use.index] = list_before(op, unpack.results, made.type)
+    for result, type in zip(unpack.results, types, strict=True):
+        _set(result, type)
 
 
 _REFINED = (t.AnyTensorType, t.ListType)
