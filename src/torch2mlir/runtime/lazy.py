@@ -43,7 +43,7 @@ class Metrics:
         cache_misses: those that had not.
         cache_evictions: compiled graphs that were dropped for newer ones.
         tensors: values computed and given to lazy tensors.
-        import_seconds: from the recorded graph to the backend contract.
+        import_seconds: from the recorded graph to the backend contract, and to see which calls reach it.
         compile_seconds: from there to code, by the engine.
         run_seconds: in compiled code, and to hand its results over.
         fallbacks: calls the device has no graph node for and PyTorch has run on the CPU, by name.
@@ -202,9 +202,10 @@ class LazyRuntime:
     def _promise(self, call: Call, operands: tuple[TensorType, ...]) -> Any | None:
         """What a call that the device has no node for gives, if it can be compiled."""
         try:
-            program, types = import_call(call, operands)
-            self._prepare(program)
-            convert_module(program.module, self.output_type, None)
+            with self._timed("import_seconds"):
+                program, types = import_call(call, operands)
+                self._prepare(program)
+                convert_module(program.module, self.output_type, None)
         except Torch2MLIRError:
             return None
         return types

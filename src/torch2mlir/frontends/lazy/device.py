@@ -29,6 +29,8 @@ from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_mod
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.lazy.carried import CALLS, Call, TensorType, carry
 
+aten = torch.ops.aten
+
 LAZY = "lazy"
 
 
@@ -100,7 +102,7 @@ def _settled(tensor: torch.Tensor) -> torch.Tensor:
 
 @contextmanager
 def _functionalization() -> Iterator[None]:
-    """While it lasts, calls on tensors that functionalization watches are made functional, below it too."""
+    """While it lasts, calls are made functional below functionalization too, where a dispatch mode is called."""
     key = DispatchKey.Functionalize
     excluded = torch._C._dispatch_tls_is_dispatch_key_excluded(key)
     torch._C._dispatch_tls_set_dispatch_key_excluded(key, False)
@@ -115,15 +117,11 @@ class _Road(Enum):
 
     RECORDED = auto()
     COMPOSITE = auto()  # PyTorch writes it in other calls
-    CARRIED = (
-        auto()
-    )  # the device has no graph node for it: one that carries it, if we can compile it
+    CARRIED = auto()  # the device has no node for it: one that carries it, if we can compile it
     PYTORCH = auto()  # PyTorch runs it on the CPU at once
 
 
 _COMPOSITE_KEYS = (DispatchKey.CompositeExplicitAutograd, DispatchKey.CompositeImplicitAutograd)
-
-aten = torch.ops.aten
 
 _CARRIED_FIRST = {
     aten.pixel_shuffle.default,  # the device's node gives memory nobody has written
@@ -272,7 +270,8 @@ class Recorder(TorchDispatchMode):
                 return result if lazy else self._created(result)
             road = _Road.PYTORCH
         if road is _Road.PYTORCH or _leaves_device(func, args, kwargs):
-            self._compute(self.among_pending(lazy))
+            with _functionalization():
+                self._compute(self.among_pending(lazy))
             if road is _Road.PYTORCH and func.overloadpacket not in _READS:
                 self.fallbacks[func._schema.name] += 1
             return func(*args, **kwargs)
@@ -297,27 +296,28 @@ class Recorder(TorchDispatchMode):
         """
         before = self._watch, self._writing
         self._watch = watch and not _has_in_place(func)
-        if not self._watch:
-            own_args, own_kwargs = args, kwargs
-        else:
+        arguments = taken = (args, kwargs)
+        if self._watch:
             self._writing = {*self._writing, func}
-            own_args, own_kwargs = pytree.tree_map_only(torch.Tensor, _watched, (args, kwargs))
+            taken = pytree.tree_map_only(torch.Tensor, _watched, arguments)
         try:
             with self, _functionalization() if self._watch else nullcontext():
-                result = func._op_dk(
-                    cast(DispatchKey, _composite_key(func)), *own_args, **own_kwargs
-                )
+                key = cast(DispatchKey, _composite_key(func))
+                result = func._op_dk(key, *taken[0], **taken[1])
         finally:
             self._watch, self._writing = before
         written = dict[int, torch.Tensor]()
-        for parameter, mine, own in zip(func._schema.arguments, args, own_args, strict=False):
-            if parameter.is_write and mine is not own:
-                mine.copy_(_settled(own))
-                written[id(own)] = mine
+        for given, own in zip(
+            pytree.tree_leaves(arguments), pytree.tree_leaves(taken), strict=True
+        ):
+            changed = torch._functionalize_has_data_mutation  # type: ignore[attr-defined]
+            if given is not own and changed(own):
+                given.copy_(_settled(own))
+                written[id(own)] = given
         self._record(list(written.values()))
         return pytree.tree_map_only(
             torch.Tensor,
-            lambda tensor: _settled(tensor) if id(tensor) not in written else written[id(tensor)],
+            lambda tensor: written[id(tensor)] if id(tensor) in written else _settled(tensor),
             result,
         )
 
@@ -325,10 +325,13 @@ class Recorder(TorchDispatchMode):
         self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any | None:
         """The result of a call, carried by a node of the graph; none if it cannot be."""
+        if any(isinstance(leaf, torch.Generator) for leaf in pytree.tree_leaves((args, kwargs))):
+            return None
         call, operands = CALLS.of(func, args, kwargs)
         if not all(is_lazy(tensor) or _may_move(func, tensor) for tensor in operands):
             return None
-        promise = self._promise(call, tuple(TensorType.of(tensor) for tensor in operands))
+        with _functionalization():
+            promise = self._promise(call, tuple(TensorType.of(tensor) for tensor in operands))
         if promise is None:
             return None
         operands = [_unwrapped(tensor.to(LAZY)) for tensor in operands]

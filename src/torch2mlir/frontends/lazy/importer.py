@@ -249,7 +249,9 @@ class _Import(_Building):
         if name == "detach_copy":
             self.values[line.outputs[0]] = arguments[0]
             return
-        if name == "arange":  # as PyTorch's code of other calls asks for it, with memory to write to
+        if (
+            name == "arange"
+        ):  # as PyTorch's code of other calls asks for it, with memory to write to
             out = arguments.pop().meta["val"]
             arguments = [self._constant(a) for a in arguments]
             arguments = [0] * (2 - len(arguments)) + arguments + [1] * (len(arguments) < 3)
