@@ -123,3 +123,28 @@ func.func @drawn_twice(%x: !torch.vtensor<[3],f32>) -> (!torch.vtensor<[3],f32>,
   %1 = torch.aten.rand_like %x, %none, %none, %none, %none, %none : !torch.vtensor<[3],f32>, !torch.none, !torch.none, !torch.none, !torch.none, !torch.none -> !torch.vtensor<[3],f32>
   return %0, %1 : !torch.vtensor<[3],f32>, !torch.vtensor<[3],f32>
 }
+
+// CHECK-LABEL: func.func @shapes_that_stay
+// CHECK-NEXT:    func.return %x, %x
+func.func @shapes_that_stay(%x: !torch.vtensor<[2,3],f32>) -> (!torch.vtensor<[2,3],f32>, !torch.vtensor<[2,3],f32>) {
+  %0 = torch.constant.int 0
+  %2 = torch.constant.int 2
+  %3 = torch.constant.int 3
+  %sizes = torch.prim.ListConstruct %2, %3 : (!torch.int, !torch.int) -> !torch.list<int>
+  %a = torch.aten.broadcast_to %x, %sizes : !torch.vtensor<[2,3],f32>, !torch.list<int> -> !torch.vtensor<[2,3],f32>
+  %b = torch.aten.squeeze.dim %a, %0 : !torch.vtensor<[2,3],f32>, !torch.int -> !torch.vtensor<[2,3],f32>
+  %c = torch.aten.transpose.int %b, %0, %0 : !torch.vtensor<[2,3],f32>, !torch.int, !torch.int -> !torch.vtensor<[2,3],f32>
+  %alone = torch.prim.ListConstruct %x : (!torch.vtensor<[2,3],f32>) -> !torch.list<vtensor>
+  %d = torch.aten.cat %alone, %0 : !torch.list<vtensor>, !torch.int -> !torch.vtensor<[2,3],f32>
+  return %c, %d : !torch.vtensor<[2,3],f32>, !torch.vtensor<[2,3],f32>
+}
+
+// CHECK-LABEL: func.func @forgotten_and_back
+// CHECK-NEXT:    %[[R:.*]] = torch.aten.relu %x : !torch.vtensor<[2],f32> -> !torch.vtensor<[2],f32>
+// CHECK-NEXT:    func.return %x, %[[R]]
+func.func @forgotten_and_back(%x: !torch.vtensor<[2],f32>) -> (!torch.vtensor<[2],f32>, !torch.vtensor<[2],f32>) {
+  %0 = torch.tensor_static_info_cast %x : !torch.vtensor<[2],f32> to !torch.vtensor
+  %1 = torch.tensor_static_info_cast %0 : !torch.vtensor to !torch.vtensor<[2],f32>
+  %2 = torch.aten.relu %0 : !torch.vtensor -> !torch.vtensor<[2],f32>
+  return %1, %2 : !torch.vtensor<[2],f32>, !torch.vtensor<[2],f32>
+}

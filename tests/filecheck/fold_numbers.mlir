@@ -90,3 +90,34 @@ func.func @optionals(%x: !torch.vtensor<[2],f32>) -> (!torch.vtensor<[2],f32>, !
   %r = torch.aten.relu %c : !torch.vtensor -> !torch.vtensor<[2],f32>
   return %r, %b : !torch.vtensor<[2],f32>, !torch.bool
 }
+
+// -----
+
+// CHECK-LABEL: func.func @whatever_the_number
+// CHECK-NEXT:    %[[GE:.*]] = torch.constant.bool true
+// CHECK-NEXT:    %[[NE:.*]] = torch.constant.bool false
+// CHECK-NEXT:    %[[OR:.*]] = torch.constant.bool true
+// CHECK-NEXT:    %[[Z:.*]] = torch.constant.int 0
+// CHECK-NEXT:    func.return %[[GE]], %[[NE]], %[[OR]], %b, %[[Z]], %i
+func.func @whatever_the_number(%i: !torch.int, %b: !torch.bool, %s: !torch.str) -> (!torch.bool, !torch.bool, !torch.bool, !torch.bool, !torch.int, !torch.int) {
+  %true = torch.constant.bool true
+  %0 = torch.aten.ge.int %i, %i : !torch.int, !torch.int -> !torch.bool
+  %1 = torch.aten.ne.str %s, %s : !torch.str, !torch.str -> !torch.bool
+  %2 = torch.aten.__or__.bool %true, %b : !torch.bool, !torch.bool -> !torch.bool
+  %3 = torch.aten.__and__.bool %b, %true : !torch.bool, !torch.bool -> !torch.bool
+  %4 = torch.aten.sub.int %i, %i : !torch.int, !torch.int -> !torch.int
+  %5 = torch.prim.max.int %i, %i : !torch.int, !torch.int -> !torch.int
+  return %0, %1, %2, %3, %4, %5 : !torch.bool, !torch.bool, !torch.bool, !torch.bool, !torch.int, !torch.int
+}
+
+// -----
+
+// NaN is equal to nothing, not even to itself.
+// CHECK-LABEL: func.func @not_for_floats
+// CHECK:         torch.aten.eq.float
+// CHECK-NEXT:    torch.aten.ge.float
+func.func @not_for_floats(%f: !torch.float) -> (!torch.bool, !torch.bool) {
+  %0 = torch.aten.eq.float %f, %f : !torch.float, !torch.float -> !torch.bool
+  %1 = torch.aten.ge.float %f, %f : !torch.float, !torch.float -> !torch.bool
+  return %0, %1 : !torch.bool, !torch.bool
+}

@@ -28,6 +28,7 @@ from torch2mlir.transforms.folding.branches import UNINITIALIZED, simplify_branc
 from torch2mlir.transforms.folding.casts import CAST_FOLDS
 from torch2mlir.transforms.folding.constants import constant, insert_before, put_in_place
 from torch2mlir.transforms.folding.containers import CONTAINER_FOLDS
+from torch2mlir.transforms.folding.identities import IDENTITY_FOLDS
 from torch2mlir.transforms.folding.local_lists import DICT_WRITERS, LIST_WRITERS, follow_lists
 from torch2mlir.transforms.folding.loop_values import count, simplify_loop
 from torch2mlir.transforms.folding.numbers import NUMBER_FOLDS
@@ -106,6 +107,21 @@ def _whole_slice(op: Operation, values: Values) -> SSAValue | None:
     return _same_shape(op, values) if step == 1 else None
 
 
+def _joined_alone(op: Operation, values: Values) -> SSAValue | None:
+    """One tensor joined with none."""
+    source = op.operands[0].owner
+    if not isinstance(source, core.PrimListConstructOp) or len(source.operands) != 1:
+        return None
+    (member,) = source.operands
+    return member if member.type == op.results[0].type else None
+
+
+def _exchange(op: Operation, values: Values) -> SSAValue | None:
+    """A dimension exchanged with itself."""
+    first, second = (values.of(operand) for operand in op.operands[1:])
+    return op.operands[0] if isinstance(first, int) and first == second else None
+
+
 def _part_of_complex(part: int) -> Callable[[Operation, Values], SSAValue | None]:
     """A part of a complex number made of its parts."""
 
@@ -127,8 +143,19 @@ _SIZES = frozenset({"torch.aten.size.int", "torch.aten.numel"})
 _FOLDS: dict[str, Callable[[Operation, Values], SSAValue | None]] = {
     **dict.fromkeys(IDENTITIES, _operand),
     "torch.aten.view": _view_of_view,
-    "torch.aten.expand": _same_shape,
-    "torch.aten.squeeze.dims": _same_shape,
+    **dict.fromkeys(
+        (
+            "torch.aten.expand",
+            "torch.aten.broadcast_to",
+            "torch.aten.reshape",
+            "torch.aten.squeeze",
+            "torch.aten.squeeze.dim",
+            "torch.aten.squeeze.dims",
+        ),
+        _same_shape,
+    ),
+    "torch.aten.cat": _joined_alone,
+    "torch.aten.transpose.int": _exchange,
     "torch.aten.permute": _permutation,
     "torch.aten.slice.Tensor": _whole_slice,
     "torch.prims.convert_element_type": _conversion,
@@ -169,7 +196,14 @@ _FOLDS.update(dict.fromkeys(_DROPOUTS, _dropout))
 _DETERMINED = CORE_OPS | SCALAR_OPS | {core.PrimListConstructOp.name}
 """Ops that give the same again for the same operands: what is not core may draw random numbers."""
 _FOLDED_NUMBERS = frozenset(PYTHON_OPS) | frozenset(TENSOR_FACTS) | _SIZES
-_SEVERAL = {**CONTAINER_FOLDS, **CAST_FOLDS, **NUMBER_FOLDS, **TENSOR_FOLDS, **SCALAR_TENSOR_FOLDS}
+_SEVERAL = {
+    **CONTAINER_FOLDS,
+    **CAST_FOLDS,
+    **IDENTITY_FOLDS,
+    **NUMBER_FOLDS,
+    **TENSOR_FOLDS,
+    **SCALAR_TENSOR_FOLDS,
+}
 
 
 def _twin(op: Operation, seen: dict[tuple[object, ...], Operation]) -> Operation | None:

@@ -15,7 +15,7 @@ from torch2mlir.dialects.torch.ops import RegistryOp
 from torch2mlir.dialects.torch.tensor_facts import FLOATS
 from torch2mlir.dialects.torch.values import Unknown, Values
 from torch2mlir.dialects.weights import WeightAttr
-from torch2mlir.transforms.folding.constants import constant, insert_before, int_before
+from torch2mlir.transforms.folding.constants import constant, insert_before
 
 Fold = Callable[[Operation, Values], Sequence[SSAValue] | None]
 
@@ -57,6 +57,8 @@ def is_refinement(type: Attribute, wider: Attribute) -> bool:
         return True
     if isinstance(wider, t.OptionalType):
         return isinstance(type, t.NoneType) or is_refinement(type, wider.contained)
+    if isinstance(wider, t.UnionType):
+        return any(is_refinement(type, member) for member in wider.contained.data)
     if isinstance(wider, t.AnyTensorType):
         if not isinstance(type, t.AnyTensorType) or type.name != wider.name:
             return False
@@ -87,6 +89,22 @@ def _derefine(op: Operation, values: Values) -> Sequence[SSAValue] | None:
     for use in list(wide.uses):
         if isinstance(use.operation, RegistryOp | core.OperatorOp):
             use.operation.operands[use.index] = source
+    return None
+
+
+def _static_info_cast(op: Operation, values: Values) -> Sequence[SSAValue] | None:
+    """Not needed if what was forgotten is back, or where an op takes the more specific tensor as well."""
+    source, result = op.operands[0], op.results[0]
+    if isinstance(source.owner, core.TensorStaticInfoCastOp):
+        earlier = source.owner.operands[0]
+        if earlier.type == result.type:
+            return [earlier]
+    if source.type == result.type:
+        return [source]
+    if is_refinement(source.type, result.type):
+        for use in list(result.uses):
+            if isinstance(use.operation, RegistryOp):
+                use.operation.operands[use.index] = source
     return None
 
 
@@ -197,30 +215,13 @@ def _binary(op: Operation, name: str, left: SSAValue, right: SSAValue) -> SSAVal
     return new.results[0]
 
 
-def _neutral(element: int, both: bool = False) -> Fold:
-    """``x + 0`` and the like."""
-
-    def fold(op: Operation, values: Values) -> Sequence[SSAValue] | None:
-        left, right = op.operands
-        if values.of(right) == element:
-            return [left]
-        return [right] if both and values.of(left) == element else None
-
-    return fold
-
-
-def _product(op: Operation, values: Values) -> Sequence[SSAValue] | None:
-    if any(values.of(operand) == 0 for operand in op.operands):
-        return [int_before(op, 0)]
-    return _neutral(1, both=True)(op, values)
-
-
 CAST_FOLDS: dict[str, Fold] = {
     "torch.aten.__is__": _identity_with_none(same=True),
     "torch.aten.__isnot__": _identity_with_none(same=False),
     "torch.prim.unchecked_cast": _unchecked_cast,
     "torch.prim.unchecked_unwrap_optional": _unchecked_cast,
     "torch.derefine": _derefine,
+    "torch.tensor_static_info_cast": _static_info_cast,
     "torch.aten.Int.Scalar": _same_number(t.IntType),
     "torch.aten.Float.Scalar": _same_number(t.FloatType),
     **dict.fromkeys(
@@ -237,9 +238,5 @@ CAST_FOLDS: dict[str, Fold] = {
         _read,
     ),
     "torch.aten.__derive_index": _derive_index,
-    "torch.aten.add.int": _neutral(0, both=True),
-    "torch.aten.sub.int": _neutral(0),
-    "torch.aten.floordiv.int": _neutral(1),
-    "torch.aten.mul.int": _product,
 }
 """Op -> its result, where that is a value that is there already."""
