@@ -2,10 +2,14 @@
 
     python benchmarks/code_quality.py
     python benchmarks/code_quality.py --models bert-base --dialects stablehlo --size full --runs 20
+    python benchmarks/code_quality.py --compiled --models resnet50 convnext-tiny
 
 Both sides get the same exported program, whose weights are its arguments, and both texts go through the same engine
 in the same process, their runs in turn: StableHLO on XLA, Linalg-on-Tensors and TOSA on IREE. Constants, functions and
 terminators are not counted as ops. A time is the median, with the extremes behind it.
+
+With ``--compiled``, calls of what ``torch2mlir.compile`` gives instead: as it is, and with all that depends on weights
+only computed at every call, beside eager PyTorch and ``torch.compile``.
 """
 
 from __future__ import annotations
@@ -82,22 +86,60 @@ class Side:
 
 
 @dataclass
-class _Eager:
-    """PyTorch itself, called as an engine's executable is."""
+class _Called:
+    """A model's function or a compiled one, called as an engine's executable is."""
 
-    module: nn.Module
-    arguments: Any
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
 
     def prepare(self, tensor: torch.Tensor) -> torch.Tensor:
         return tensor
 
     def __call__(self, args: Any) -> Any:
-        return self.module(*self.arguments)
+        return self.function(*self.args, **self.kwargs)
 
 
 def main() -> int:
     """Measure and print the table."""
     options = _parse()
+    table = _calls(options) if options.compiled else _texts(options)
+    Console(width=max(Console().width, 130)).print(table)
+    return 0
+
+
+def _calls(options: argparse.Namespace) -> Table:
+    """What a call of a compiled model takes."""
+    import torch2mlir
+
+    table = Table(title=f"ms per call, {options.size} models, {options.runs} calls in turn")
+    for column in ("model", "dialect", "compiled", "unprepared", "gain", "eager", "torch.compile"):
+        table.add_column(column, justify="left" if column in ("model", "dialect") else "right")
+    for name in options.models:
+        entry = MODELS[name](size=options.size)
+        for dialect in options.dialects:
+            with torch.no_grad():
+                program = torch.export.export(
+                    entry.model.eval(), tuple(entry.args), dict(entry.kwargs), strict=False
+                )
+            functions: list[Callable[..., Any]] = [
+                torch2mlir.compile(program, output_type=dialect, prepare_weights=prepare)
+                for prepare in (True, False)
+            ]
+            functions += [entry.model, torch.compile(entry.model)]
+            sides = [
+                Side(executable=_Called(function, tuple(entry.args), dict(entry.kwargs)))
+                for function in functions
+            ]
+            _run(sides, [], options.runs)
+            prepared, plain = (statistics.median(side.seconds) for side in sides[:2])
+            cells = [side.show_time() for side in sides]
+            table.add_row(name, dialect, *cells[:2], f"{plain / prepared:.2f}x", *cells[2:])
+    return table
+
+
+def _texts(options: argparse.Namespace) -> Table:
+    """Ours and the peer's text of every model."""
     table = Table(title=f"{options.size} models, {options.runs} runs in turn")
     for column in (
         "model",
@@ -122,11 +164,10 @@ def main() -> int:
                 progress.update(task, description=f"{name}: {dialect}", advance=1)
                 progress.refresh()
                 sides = [_compiled(make, program, dialect) for make in (_our_text, _peer_text)]
-                eager = Side(executable=_Eager(module, arguments))
+                eager = Side(executable=_Called(module, arguments, {}))
                 _run([*sides, eager], leaves, options.runs)
                 table.add_row(name, dialect, *_cells(*sides), eager.show_time())
-    Console(width=max(Console().width, 130)).print(table)
-    return 0
+    return table
 
 
 def _parse() -> argparse.Namespace:
@@ -137,6 +178,7 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--dialects", nargs="+", choices=ENGINES, default=list(ENGINES))
     parser.add_argument("--size", choices=("full", "small"), default="full")
     parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--compiled", action="store_true", help="time calls of compiled models")
     return parser.parse_args()
 
 

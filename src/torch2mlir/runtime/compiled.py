@@ -256,12 +256,29 @@ def _retyped(value: torch.Tensor, type: ValueTensorType) -> torch.Tensor:
     return value if value.dtype == dtype else value.view(dtype)
 
 
+def _flat_call(signature: Signature) -> tuple[int, set[str]] | None:
+    """How many tensors a program takes by position, and the names of others, if it takes nothing else.
+
+    Such a call is flattened without a walk through its structure, which takes longer than a small model.
+    """
+    spec = signature.in_spec
+    if spec is None or signature.constants or spec.type is not tuple or spec.num_children != 2:
+        return None
+    positional, named = spec.child(0), spec.child(1)
+    if named.type is not dict or any(
+        not child.is_leaf() for child in (*positional.children(), *named.children())
+    ):
+        return None
+    return positional.num_children, set(named.context)
+
+
 class _Binder:
     """Checks a call's arguments against the signature and finds the values of the symbols."""
 
     def __init__(self, signature: Signature) -> None:
         self.signature = signature
         self._spec = signature.in_spec
+        self._flat = _flat_call(signature)
 
     def leaves(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
         """The flat arguments, in the order of capture.
@@ -271,6 +288,10 @@ class _Binder:
         """
         if self._spec is None:
             return list(args)
+        if self._flat is not None and (len(args), kwargs.keys()) == self._flat:
+            leaves = [*args, *self._ordered(kwargs).values()]
+            if all(isinstance(leaf, torch.Tensor) for leaf in leaves):
+                return leaves
         if self._spec.type is tuple and self._spec.num_children == 2:
             kwargs = self._ordered(kwargs)
         leaves, spec = pytree.tree_flatten((tuple(args), dict(kwargs)))
