@@ -84,7 +84,9 @@ def _capture_script(
             hint="torch2mlir.torchscript.capture takes TensorPlaceholder for sizes that vary",
         )
     examples = ExampleArgs.get(list(args))
-    return script_program(to_script(model, examples), examples)
+    script = to_script(model, examples)
+    with paused_garbage_collection():
+        return script_program(script, examples)
 
 
 def export(

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from torch2mlir.compiler import MlirModule, export_and_import
+from torch2mlir.compiler import MlirModule, export_and_import, paused_garbage_collection
 from torch2mlir.compiler_utils import OutputType
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.torchscript.example_args import ExampleArgs, Examples, TensorPlaceholder
@@ -59,7 +59,8 @@ def capture(
     _check(use_tracing, ignore_traced_shapes, model)
     examples = ExampleArgs.get(example_args)
     script = to_script(model, examples, use_tracing, ignore_traced_shapes)
-    return script_program(script, examples, ignore_traced_shapes)
+    with paused_garbage_collection():
+        return script_program(script, examples, ignore_traced_shapes)
 
 
 def compile(
@@ -118,8 +119,10 @@ def compile(
         module = import_script(script, examples, ignore_traced_shapes)
         result = MlirModule(Program(module, Signature()))
     else:
+        with paused_garbage_collection():
+            program = script_program(script, examples, ignore_traced_shapes)
         result = export_and_import(
-            script_program(script, examples, ignore_traced_shapes),
+            program,
             output_type=target.value,
             backend_legal_ops=backend_legal_ops or BACKEND_LEGAL_OPS.get(target, []),
         )

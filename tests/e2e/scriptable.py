@@ -7,6 +7,7 @@ import inspect
 import linecache
 import zlib
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from tests.e2e.registry import Case
@@ -23,6 +24,9 @@ def scriptable(case: Case) -> Any:
         return case.model()
     if not inspect.isfunction(program):
         names = ", ".join(f"x{i}" for i in range(len(case.inputs)))
+        if isinstance(program, partial) and not program.args:
+            given = "".join(f", {name}={value!r}" for name, value in program.keywords.items())
+            return _defined(names, f"function({names}{given})", {"function": program.func})
         return _defined(names, f"function({names})", {"function": program})
     if program.__name__ != "<lambda>":
         return program

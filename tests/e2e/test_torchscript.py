@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import warnings
 import zlib
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ import torch2mlir
 from tests.e2e.agreement import assert_agrees
 from tests.e2e.registry import Case, load_cases
 from tests.e2e.scriptable import scriptable
-from tests.e2e.torchscript_xfails import CRASHES, XFAILS
+from tests.e2e.torchscript_xfails import XFAILS
 from torch2mlir import torchscript
 
 SHARES = {"script": 40, "trace": 30}
@@ -34,8 +35,6 @@ def runs(full: bool) -> Iterator[tuple[Case, str]]:
     """The cases and the ways to TorchScript."""
     for case in CASES.values():
         for way, share in SHARES.items():
-            if way == "script" and case.name in CRASHES:
-                continue
             if (full or zlib.crc32(case.name.encode()) // 3 % share == 0) and takes_tensors(case):
                 yield case, way
 
@@ -45,8 +44,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     parameters = []
     for case, way in runs(metafunc.config.getoption("--full")):
-        reason = XFAILS[way].get(case.name)
-        marks = [] if reason is None else [pytest.mark.xfail(reason=reason, strict=True)]
+        failures = [failure for failure in XFAILS if failure.holds(case.name, way)]
+        marks = [pytest.mark.xfail(reason=f.reason, raises=f.raises, strict=True) for f in failures]
         parameters.append(
             pytest.param(case, way, id=f"{case.family}/{case.name}-{way}", marks=marks)
         )
@@ -76,4 +75,8 @@ def test_agrees_with_eager(case: Case, way: str) -> None:
 
 
 def test_expected_failures_name_cases_that_exist() -> None:
-    assert not {name for names in XFAILS.values() for name in names} - set(CASES)
+    for failure in XFAILS:
+        ways = failure.configurations.split()
+        assert set(ways) <= set(SHARES)
+        for pattern in failure.cases.split():
+            assert any(failure.holds(name, ways[0]) for name in fnmatch.filter(CASES, pattern))

@@ -323,7 +323,9 @@ def remove_unused(block: Block) -> None:
     op = block.last_op
     while op is not None:
         previous = op.prev_op
-        unused = all(r.first_use is None for r in op.results) if op.results else bool(op.regions)
+        unused = all(r.first_use is None for r in op.results)
+        if not op.results:
+            unused = bool(op.regions) or op.name == _WARNING
         if unused and (op.has_trait(Pure) or _changes_nothing(op)):
             op.detach()
             op.erase()
@@ -339,7 +341,11 @@ def _changes_nothing(op: Operation) -> bool:
     return op.name in _WITHOUT_EFFECT
 
 
+_WARNING = "torch.aten.warn"
+"""An op that compiled programs leave out: they have nobody to warn."""
+
 _WITHOUT_EFFECT = {
+    _WARNING,
     "torch.prim.ListConstruct",
     "torch.prim.DictConstruct",
     "torch.prim.TupleUnpack",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -10,7 +11,7 @@ from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from torch2mlir.transforms.symbol_dce import SymbolDcePass
+from torch2mlir.transforms.symbol_dce import SymbolDcePass, is_private, symbols
 
 
 def _callees(function: FuncOp) -> set[str]:
@@ -31,6 +32,24 @@ def _recursive(functions: dict[str, FuncOp]) -> set[str]:
         if name in seen:
             found.add(name)
     return found
+
+
+def _move(call: CallOp, callee: FuncOp) -> None:
+    """Puts a function's body in the place of its only call; the function is left without one."""
+    body = callee.body.block
+    for argument, value in zip(body.args, call.arguments, strict=True):
+        argument.replace_all_uses_with(value)
+    for op in list(body.ops):
+        op.detach()
+        if isinstance(op, ReturnOp):
+            for result, value in zip(call.results, op.operands, strict=True):
+                result.replace_all_uses_with(value)
+            op.erase()
+        else:
+            call.parent.insert_op_before(op, call)  # type: ignore[union-attr]
+    for each in (call, callee):
+        each.detach()
+        each.erase()
 
 
 def _inline(call: CallOp, callee: FuncOp) -> None:
@@ -61,6 +80,12 @@ class InlinePass(ModulePass):
             f.sym_name.data: f for f in op.ops if isinstance(f, FuncOp) and len(f.body.blocks) == 1
         }
         recursive = _recursive(functions)
+        references = Counter(
+            symbol
+            for inner in op.walk()
+            for attribute in (*inner.properties.values(), *inner.attributes.values())
+            for symbol in symbols(attribute)
+        )
         done = set[str]()
 
         def visit(name: str) -> None:
@@ -73,7 +98,9 @@ class InlinePass(ModulePass):
                 callee = call.callee.string_value() if isinstance(call, CallOp) else ""
                 if callee in functions and callee not in recursive and isinstance(call, CallOp):
                     visit(callee)
-                    _inline(call, functions[callee])
+                    function = functions[callee]
+                    only = is_private(function) and references[callee] == 1
+                    (_move if only else _inline)(call, function)
 
         for name in functions:
             visit(name)

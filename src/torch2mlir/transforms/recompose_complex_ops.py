@@ -194,13 +194,12 @@ _UNBIND = "torch.aten.unbind.int"
 def _of_rows(unbind: Operation, user: Operation) -> Operation | None:
     """What a row at a number that is not known, or how many rows there are, is of the tensor they are rows of."""
     x, dim = unbind.operands
-    type = user.results[0].type if user.results else None
     if user.name == "torch.aten.len.t":
-        return core.build("torch.aten.size.int", [x, dim], [type])
+        return core.build("torch.aten.size.int", [x, dim], user.result_types)
     if user.name == "torch.aten.__getitem__.t" and not isinstance(
         user.operands[1].owner, core.ConstantIntOp
     ):
-        return core.build("torch.aten.select.int", [x, dim, user.operands[1]], [type])
+        return core.build("torch.aten.select.int", [x, dim, user.operands[1]], user.result_types)
     return None
 
 

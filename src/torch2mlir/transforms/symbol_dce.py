@@ -12,17 +12,17 @@ from xdsl.passes import ModulePass
 from xdsl.traits import SymbolOpInterface
 
 
-def _symbols(attribute: Attribute) -> Iterator[str]:
+def symbols(attribute: Attribute) -> Iterator[str]:
     """The symbols an attribute names."""
     match attribute:
         case SymbolRefAttr():
             yield attribute.root_reference.data
         case ArrayAttr():
             for member in attribute.data:
-                yield from _symbols(member)
+                yield from symbols(member)
         case DictionaryAttr():
             for member in attribute.data.values():
-                yield from _symbols(member)
+                yield from symbols(member)
 
 
 def references(op: Operation) -> set[str]:
@@ -31,11 +31,12 @@ def references(op: Operation) -> set[str]:
         symbol
         for inner in op.walk()
         for attribute in (*inner.properties.values(), *inner.attributes.values())
-        for symbol in _symbols(attribute)
+        for symbol in symbols(attribute)
     }
 
 
-def _is_private(op: Operation) -> bool:
+def is_private(op: Operation) -> bool:
+    """Whether a symbol is only for its own module."""
     visibility = op.properties.get("sym_visibility", op.attributes.get("sym_visibility"))
     return isinstance(visibility, StringAttr) and visibility.data != "public"
 
@@ -50,7 +51,7 @@ class SymbolDcePass(ModulePass):
         private = dict[str, Operation]()
         live = list[Operation]()
         for member in op.ops:
-            if member.has_trait(SymbolOpInterface) and _is_private(member):
+            if member.has_trait(SymbolOpInterface) and is_private(member):
                 symbol = member.get_trait(SymbolOpInterface)
                 name = symbol.get_sym_attr_name(member) if symbol is not None else None
                 if name is not None:
