@@ -71,3 +71,22 @@ func.func @plain(%x: tensor<1x3x6x6xf32>) -> tensor<1x3x6x6xf32> {
   %0 = stablehlo.add %x, %x : tensor<1x3x6x6xf32>
   return %0 : tensor<1x3x6x6xf32>
 }
+
+// -----
+
+// A convolution of each channel by itself is a sum of slices times weights; half floats are added up in f32.
+// CHECK-LABEL: func.func @depthwise
+// CHECK-NOT: stablehlo.convolution
+// CHECK: stablehlo.convert {{.*}} : (tensor<1x5x3xbf16>) -> tensor<1x5x3xf32>
+// CHECK: stablehlo.pad {{.*}} low = [0, 1, 0], high = [0, 1, 0]
+// CHECK: stablehlo.slice {{.*}} [0:1, 0:5:2, 0:3] : (tensor<1x7x3xf32>) -> tensor<1x3x3xf32>
+// CHECK: stablehlo.slice {{.*}} [0:1, 0:1, 0:3] : (tensor<2x1x3xf32>) -> tensor<1x1x3xf32>
+// CHECK: stablehlo.multiply
+// CHECK: stablehlo.slice {{.*}} [0:1, 2:7:2, 0:3] : (tensor<1x7x3xf32>) -> tensor<1x3x3xf32>
+// CHECK: stablehlo.slice {{.*}} [1:2, 0:1, 0:3] : (tensor<2x1x3xf32>) -> tensor<1x1x3xf32>
+// CHECK: stablehlo.multiply
+// CHECK-NEXT: stablehlo.add
+func.func @depthwise(%x: tensor<1x3x5xbf16>, %w: tensor<3x1x2xbf16>) -> tensor<1x3x3xf32> {
+  %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, f, 0]x[o, i, 0]->[b, f, 0], window = {stride = [2], pad = [[1, 1]], rhs_dilate = [2]} {batch_group_count = 1 : i64, feature_group_count = 3 : i64} : (tensor<1x3x5xbf16>, tensor<3x1x2xbf16>) -> tensor<1x3x3xf32>
+  return %0 : tensor<1x3x3xf32>
+}

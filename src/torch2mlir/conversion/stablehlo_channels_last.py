@@ -13,9 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
+from math import prod
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, TensorType
+from xdsl.dialects.builtin import AnyFloat, DenseIntOrFPElementsAttr, ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
@@ -25,7 +27,10 @@ from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.chlo.elementwise import ElementwiseOp
 from torch2mlir.dialects.stablehlo.elementwise import BinaryOp
 from torch2mlir.dialects.stablehlo.unary import ElementTypeConversionOp, UnaryOp
-from torch2mlir.dialects.weights import retyped_literal
+from torch2mlir.dialects.weights import dense_elements, retyped_literal
+
+MAX_TAPS = 64
+"""Size of the largest window that a depthwise convolution is written out for."""
 
 ELEMENTWISE = (
     BinaryOp,
@@ -123,14 +128,70 @@ def _convert_convolution(op: hlo.ConvolutionOp) -> None:
     numbers = hlo.ConvDimensionNumbersAttr.from_sides(
         last, (rank - 1, rank - 2, range(rank - 2)), last
     )
-    order = _last(rank)
-    result = before.insert(
-        hlo.ConvolutionOp,
-        [before.channels_last(op.lhs), before.transpose(op.rhs, (*space, inputs, outputs))],
-        [_permuted(op.result.type, order)],
-        {**op.properties, "dimension_numbers": numbers},
+    x = before.channels_last(op.lhs)
+    weight = before.transpose(op.rhs, (*space, inputs, outputs))
+    type = _permuted(op.result.type, _last(rank))
+    if _is_depthwise(op, _shape(weight)):
+        result = _sum_of_products(before, op, x, weight, type)
+    else:
+        properties = {**op.properties, "dimension_numbers": numbers}
+        result = before.insert(hlo.ConvolutionOp, [x, weight], [type], properties)
+    op.result.replace_all_uses_with(before.transpose(result, _first(rank)))
+
+
+def _is_depthwise(op: hlo.ConvolutionOp, weight: Sequence[int]) -> bool:
+    """Whether every channel is a small convolution of its own."""
+    *window, inputs, outputs = weight
+    return (
+        inputs == 1
+        and op.feature_group_count.value.data == outputs > 1
+        and op.batch_group_count.value.data == 1
+        and op.lhs_dilation is None
+        and op.window_reversal is None
+        and prod(window) <= MAX_TAPS
+        and isinstance(op.result.type.element_type, AnyFloat)
     )
-    op.result.replace_all_uses_with(before.transpose(result.results[0], _first(rank)))
+
+
+def _sum_of_products(
+    before: _Before,
+    op: hlo.ConvolutionOp,
+    x: SSAValue,
+    weight: SSAValue,
+    type: TensorType[Attribute],
+) -> SSAValue:
+    """A depthwise convolution, channels last, as the sum over its window of slices times weights.
+
+    XLA makes one loop of it, 20 to 80 times faster than its convolution of groups on a CPU.
+    """
+    *window, _, channels = _shape(weight)
+    rank, (size, *outer, _) = len(type.get_shape()), type.get_shape()
+    strides, dilations = (
+        (1,) * len(window) if given is None else given.get_values()
+        for given in (op.window_strides, op.rhs_dilation)
+    )
+    x, weight = (before.convert(value, type.element_type) for value in (x, weight))
+    if op.padding is not None:
+        x = before.pad(x, [(0, 0), *hlo.padding_pairs(op.padding), (0, 0)])
+    total: SSAValue | None = None
+    for tap in product(*map(range, window)):
+        starts = [index * dilation for index, dilation in zip(tap, dilations, strict=True)]
+        stops = [
+            start + (count - 1) * stride + 1
+            for start, count, stride in zip(starts, outer, strides, strict=True)
+        ]
+        part = before.slice(x, [0, *starts, 0], [size, *stops, channels], [1, *strides, 1])
+        scale = before.slice(weight, [*tap, 0, 0], [*(i + 1 for i in tap), 1, channels], [1] * rank)
+        scale = before.insert(
+            hlo.BroadcastInDimOp,
+            [scale],
+            [type],
+            {"broadcast_dimensions": hlo.i64_array(range(rank))},
+        )
+        term = before.insert(hlo.MulOp, [part, scale], [type], {})
+        total = term if total is None else before.insert(hlo.AddOp, [total, term], [type], {})
+    assert total is not None
+    return total
 
 
 def _convert_follower(op: Operation) -> None:
@@ -154,7 +215,7 @@ def _convert_follower(op: Operation) -> None:
         before.channels_last(operand) if len(_shape(operand)) == rank else operand
         for operand in op.operands
     ]
-    new = before.insert(type(op), operands, types, properties)
+    new = before.create(type(op), operands, types, properties)
     for old, result in zip(op.results, new.results, strict=True):
         old.replace_all_uses_with(before.transpose(result, back))
 
@@ -166,6 +227,16 @@ class _Before:
         self.op = op
 
     def insert(
+        self,
+        kind: type[Operation],
+        operands: Sequence[SSAValue],
+        types: Sequence[Attribute],
+        properties: Mapping[str, Attribute],
+    ) -> SSAValue:
+        """The result of a new op."""
+        return self.create(kind, operands, types, properties).results[0]
+
+    def create(
         self,
         kind: type[Operation],
         operands: Sequence[SSAValue],
@@ -195,9 +266,44 @@ class _Before:
         if order == tuple(range(len(order))):
             return value
         type = _permuted(value.type, order)
-        return self.insert(
-            hlo.TransposeOp, [value], [type], {"permutation": hlo.i64_array(order)}
-        ).results[0]
+        return self.insert(hlo.TransposeOp, [value], [type], {"permutation": hlo.i64_array(order)})
+
+    def convert(self, value: SSAValue, element_type: Attribute) -> SSAValue:
+        """The value with another element type."""
+        type = TensorType(element_type, _shape(value))
+        return value if type == value.type else self.insert(hlo.ConvertOp, [value], [type], {})
+
+    def pad(self, value: SSAValue, edges: Sequence[tuple[int, int]]) -> SSAValue:
+        """The value with zeros around it."""
+        assert isinstance(value.type, TensorType)
+        element = value.type.element_type
+        scalar = TensorType(element, [])
+        zero = self.insert(hlo.ConstantOp, [], [scalar], {"value": dense_elements(scalar, [0.0])})
+        sizes = [size + low + high for size, (low, high) in zip(_shape(value), edges, strict=True)]
+        properties = {
+            "edge_padding_low": hlo.i64_array([low for low, _ in edges]),
+            "edge_padding_high": hlo.i64_array([high for _, high in edges]),
+            "interior_padding": hlo.i64_array([0] * len(edges)),
+        }
+        return self.insert(hlo.PadOp, [value, zero], [TensorType(element, sizes)], properties)
+
+    def slice(
+        self,
+        value: SSAValue,
+        starts: Sequence[int],
+        stops: Sequence[int],
+        steps: Sequence[int],
+    ) -> SSAValue:
+        """``value[start:stop:step, ..]``."""
+        assert isinstance(value.type, TensorType)
+        sizes = [len(range(*bounds)) for bounds in zip(starts, stops, steps, strict=True)]
+        properties = {
+            "start_indices": hlo.i64_array(starts),
+            "limit_indices": hlo.i64_array(stops),
+            "strides": hlo.i64_array(steps),
+        }
+        type = TensorType(value.type.element_type, sizes)
+        return self.insert(hlo.SliceOp, [value], [type], properties)
 
     def channels_last(self, value: SSAValue) -> SSAValue:
         """The value with dimension 1 behind all others."""
@@ -207,7 +313,7 @@ class _Before:
                 type = _permuted(value.type, order)
                 return self.insert(
                     hlo.ConstantOp, [], [type], {"value": retyped_literal(literal, type)}
-                ).results[0]
+                )
             case hlo.BroadcastInDimOp() as broadcast:
                 return self._broadcast(broadcast, order)
         return self.transpose(value, order)
@@ -222,7 +328,7 @@ class _Before:
             [operand],
             [_permuted(op.result.type, order)],
             {"broadcast_dimensions": hlo.i64_array(sorted(dims))},
-        ).results[0]
+        )
 
 
 def _is_channels_first(value: SSAValue, rank: int) -> bool:
