@@ -121,3 +121,22 @@ func.func @not_for_floats(%f: !torch.float) -> (!torch.bool, !torch.bool) {
   %1 = torch.aten.ge.float %f, %f : !torch.float, !torch.float -> !torch.bool
   return %0, %1 : !torch.bool, !torch.bool
 }
+
+// -----
+
+// Compiled programs run on the CPU as far as PyTorch knows, without autograd or autocast, and warn nobody.
+// CHECK-LABEL: func.func @modes
+// CHECK-NOT:     torch.aten
+// CHECK-NOT:     torch.prim
+// CHECK:         return
+func.func @modes(%x: !torch.vtensor<[2],f32>) -> (!torch.bool, !torch.bool, !torch.bool, !torch.str) {
+  %message = torch.constant.str "beware"
+  %level = torch.constant.int 2
+  torch.aten.warn %message, %level : !torch.str, !torch.int
+  %g = torch.aten.is_grad_enabled : !torch.bool
+  %a = torch.aten.is_autocast_enabled : !torch.bool
+  %r = torch.prim.requires_grad %x : !torch.vtensor<[2],f32> -> !torch.bool
+  %d = torch.prim.device %x : !torch.vtensor<[2],f32> -> !torch.Device
+  %t = torch.prim.type %d : !torch.Device -> !torch.str
+  return %g, %a, %r, %t : !torch.bool, !torch.bool, !torch.bool, !torch.str
+}

@@ -72,3 +72,18 @@ func.func @unknown_number_of_rows(%x: !torch.vtensor<[?,3],f32>) -> !torch.list<
   %l = torch.aten.unbind.int %x, %int0 : !torch.vtensor<[?,3],f32>, !torch.int -> !torch.list<vtensor>
   return %l : !torch.list<vtensor>
 }
+
+// -----
+
+// A row at a number that is not known, and how many rows there are.
+// CHECK-LABEL: func.func @row_of_unknown_number
+// CHECK-DAG:     torch.aten.select.int %x, %int0, %i
+// CHECK-DAG:     torch.aten.size.int %x, %int0
+// CHECK-NOT:     unbind
+func.func @row_of_unknown_number(%x: !torch.vtensor<[?,3],f32>, %i: !torch.int) -> (!torch.vtensor, !torch.int) {
+  %int0 = torch.constant.int 0
+  %l = torch.aten.unbind.int %x, %int0 : !torch.vtensor<[?,3],f32>, !torch.int -> !torch.list<vtensor>
+  %r = torch.aten.__getitem__.t %l, %i : !torch.list<vtensor>, !torch.int -> !torch.vtensor
+  %n = torch.aten.len.t %l : !torch.list<vtensor> -> !torch.int
+  return %r, %n : !torch.vtensor, !torch.int
+}

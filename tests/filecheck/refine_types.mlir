@@ -101,3 +101,17 @@ func.func @casts(%x: !torch.vtensor<[2,3],f32>) -> !torch.tensor {
   %r = torch.aten.relu %t : !torch.tensor -> !torch.tensor
   return %r : !torch.tensor
 }
+
+// -----
+
+// A list of tensors that is used as a whole is made of its members, of which the number is known.
+// CHECK-LABEL: func.func @lists_as_a_whole
+// CHECK:         %[[L:.*]] = torch.aten.meshgrid
+// CHECK-NEXT:    %[[A:.*]], %[[B:.*]] = torch.prim.ListUnpack %[[L]] : !torch.list<vtensor> -> !torch.vtensor<[2,3],f32>, !torch.vtensor<[2,3],f32>
+// CHECK:         %[[N:.*]] = torch.prim.ListConstruct
+// CHECK:         return %[[N]]
+func.func @lists_as_a_whole(%x: !torch.vtensor<[2],f32>, %y: !torch.vtensor<[3],f32>) -> !torch.list<vtensor> {
+  %l = torch.prim.ListConstruct %x, %y : (!torch.vtensor<[2],f32>, !torch.vtensor<[3],f32>) -> !torch.list<vtensor>
+  %g = torch.aten.meshgrid %l : !torch.list<vtensor> -> !torch.list<vtensor>
+  return %g : !torch.list<vtensor>
+}
