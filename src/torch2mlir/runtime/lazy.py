@@ -270,5 +270,5 @@ class LazyRuntime:
 
 def import_recorded(graph: Recorded, text: str, fix_numbers: bool = False) -> LazyProgram:
     """The raw torch-dialect program of a recorded graph."""
-    promised = [(tensor.dtype, tensor.shape) for tensor in graph.tensors]
+    promised = [TensorType.of(tensor) for tensor in graph.tensors]
     return import_lazy_graph(text, graph.parameters, promised, fix_numbers=fix_numbers)

@@ -160,6 +160,7 @@ CARRIED = {
     ),
     "in_place_through_a_view": lambda x: torch.atan_(x.clone()[1:]),
     "parts": lambda x: torch.stack(x.unbind(1)),
+    "writes_within": lambda x: x * torch.hann_window(4, device=x.device),
     "nothing": lambda x: torch.eye(3, 4, device=x.device) + x,
     "bool": lambda x: torch.isposinf(x / 0).all(dim=1),
 }
@@ -203,6 +204,22 @@ def test_a_carried_call_keeps_the_types_of_its_constants(device: torch.device) -
     for value, dtype in ((1, torch.int64), (True, torch.bool), (1.0, torch.float32)):
         filled = torch.full_like(torch.zeros(2, dtype=dtype), value).to(device)
         assert_close(filled.roll(1), torch.full((2,), value))
+
+
+@pytest.mark.parametrize("shape", [(2,), (2, 3, 4, 5)])
+def test_pytorch_refuses_to_run_a_carrier(shape: tuple[int, ...], device: torch.device) -> None:
+    pending = torch.ones(shape).to(device).sin()
+    refusal = "weight should have|expected (stride|padding)"
+    with ThreadPoolExecutor() as pool, pytest.raises(RuntimeError, match=refusal):
+        pool.submit(pending.cpu).result()  # no device of ours is open there
+    with pytest.raises(RuntimeError, match=refusal):  # PyTorch keeps the error for the next reader
+        pending.cpu()
+    assert_close(pending, torch.ones(shape).sin())
+
+
+def test_a_generator_of_its_own_is_refused(device: torch.device) -> None:
+    with pytest.raises(torch2mlir.CaptureError, match="default generator only"):
+        torch.bernoulli(torch.ones(8).to(device), generator=torch.Generator())
 
 
 def test_what_pytorch_runs_itself_is_counted(device: torch.device) -> None:

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from torch2mlir.errors import CaptureError
+from torch2mlir.frontends.lazy.carried import TensorType
 from torch2mlir.frontends.lazy.graph_text import is_empty, parse
 from torch2mlir.frontends.lazy.importer import import_lazy_graph
 
@@ -72,6 +73,5 @@ def test_a_graph_that_only_hands_on_is_empty() -> None:
 def test_what_cannot_be_imported_is_said(body: str, message: str) -> None:
     parameters = [torch.ones(2, 3), torch.ones(2, 3)]
     with pytest.raises(CaptureError, match=message):
-        import_lazy_graph(
-            HEADER + body + "  return (%2)\n", parameters, [(torch.float32, torch.Size([2, 3]))]
-        )
+        promised = [TensorType(torch.float32, torch.Size([2, 3]))]
+        import_lazy_graph(HEADER + body + "  return (%2)\n", parameters, promised)

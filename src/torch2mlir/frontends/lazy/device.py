@@ -247,7 +247,8 @@ class Recorder(TorchDispatchMode):
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
         kwargs = kwargs or {}
-        lazy = [leaf for leaf in pytree.arg_tree_leaves(*args, **kwargs) if is_lazy(leaf)]
+        leaves = pytree.arg_tree_leaves(*args, **kwargs)
+        lazy = [leaf for leaf in leaves if is_lazy(leaf)]
         result_is_lazy = torch.device(kwargs.get("device") or "cpu").type == LAZY
         if not lazy and not result_is_lazy:
             return func(*args, **kwargs)
@@ -275,6 +276,12 @@ class Recorder(TorchDispatchMode):
             if road is _Road.PYTORCH and func.overloadpacket not in _READS:
                 self.fallbacks[func._schema.name] += 1
             return func(*args, **kwargs)
+        if any(isinstance(leaf, torch.Generator) for leaf in leaves):
+            raise CaptureError(
+                "the lazy device draws random numbers from PyTorch's default generator only",
+                op=func.name(),
+                hint="seed it with torch.manual_seed, or draw on the CPU and move the result with .to(device)",
+            )
         result = func(*args, **kwargs)
         if func is aten.native_batch_norm.default:
             self._statistics += [weakref.ref(tensor) for tensor in args[3:5] if tensor is not None]

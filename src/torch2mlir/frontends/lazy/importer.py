@@ -66,7 +66,7 @@ class LazyProgram:
 def import_lazy_graph(
     text: str,
     parameters: Sequence[torch.Tensor],
-    results: Sequence[tuple[torch.dtype, torch.Size]],
+    results: Sequence[TensorType],
     *,
     fix_numbers: bool = False,
 ) -> LazyProgram:
@@ -173,7 +173,7 @@ class _Import(_Building):
         self,
         text: str,
         parameters: Sequence[torch.Tensor],
-        results: Sequence[tuple[torch.dtype, torch.Size]],
+        results: Sequence[TensorType],
         fix_numbers: bool,
     ) -> None:
         super().__init__(FakeTensorMode(shape_env=ShapeEnv()))
@@ -207,7 +207,7 @@ class _Import(_Building):
                 error.op = error.op or line.kind
                 raise
         returned = [
-            self._as_promised(self.values[name], *promise)
+            self._as_promised(self.values[name], promise)
             for name, promise in zip(self.source.results, self.promised, strict=True)
         ]
         returned += [self.values[name] for name in self.written]
@@ -346,20 +346,20 @@ class _Import(_Building):
             for index, name in enumerate(names):
                 self.values[name] = self.member(value, index)
 
-    def _as_promised(self, node: Node, dtype: torch.dtype, shape: torch.Size) -> Node:
+    def _as_promised(self, node: Node, promise: TensorType) -> Node:
         """The result in the dtype the device has told its user.
 
         The graph does not know that a rank-0 tensor was a Python number, which takes no part in type promotion.
         """
         fake = node.meta["val"]
-        if tuple(fake.shape) != tuple(shape):
+        if fake.shape != promise.shape:
             raise CaptureError(
-                f"a result of the lazy graph has shape {list(fake.shape)}, the device promised {list(shape)}",
+                f"a result of the lazy graph has shape {list(fake.shape)}, the device promised {list(promise.shape)}",
                 op=str(node.target),
             )
-        if fake.dtype == dtype:
+        if fake.dtype == promise.dtype:
             return node
-        return self.add(aten._to_copy.default, (node,), {"dtype": dtype})
+        return self.add(aten._to_copy.default, (node,), {"dtype": promise.dtype})
 
 
 def _value_variant(name: str) -> str:
