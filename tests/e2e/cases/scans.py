@@ -21,6 +21,7 @@ for name in ("cummax", "cummin"):
     case(f"{name}_nan", lambda x, f=function: tuple(f(x, 1)), f32("B", 7, values=WITH_NANS))
     case(f"{name}_dynamic_axis", lambda x, f=function: tuple(f(x, 1)), f32(2, "S"))
 case("cummax_of_bool", lambda x: tuple(torch.cummax(x, 1)), b1("B", 5))
+case("cummax_long", lambda x: tuple(torch.cummax(x, 1)), f32(2, "L"))
 case("logcumsumexp", lambda x: torch.logcumsumexp(x, 1), f32("B", 6))
 case(
     "logcumsumexp_wide",

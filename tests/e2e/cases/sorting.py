@@ -56,6 +56,7 @@ case("median_dynamic_axis", lambda x: _pair(x.median(1, keepdim=True)), f32(2, "
 case("median_nan", lambda x: _pair(x.median(1)), f32(4, 6, values=(1.0, 5.0, nan, 2.0, 3.0)))
 case("nanmedian", lambda x: x.nanmedian(1)[0], f32("B", 5, values=(1.0, nan, 3.0, nan, 2.0, 7.0)))
 case("mode", lambda x: _pair(x.mode(1)), i64("B", 7, values=TIES))
+case("mode_long", lambda x: x.mode(1)[0], i64(2, "L", low=0, high=99))
 case("quantile", lambda x, q: torch.quantile(x, q, 1), f32("B", 6), f32(3, values=(0.1, 0.5, 0.9)))
 case("quantile_of_a_number", lambda x: torch.quantile(x, 0.3, 0, True), f32(5, "B"))
 case("nanquantile", lambda x: torch.nanquantile(x, 0.6, 1), f32("B", 8, values=WITH_NANS[3:]))
@@ -73,6 +74,12 @@ case(
     f32("B", low=-1, high=15),
 )
 case("searchsorted_dynamic", lambda e, x: torch.searchsorted(e.sort()[0], x), f32("S"), f32("B", 2))
+case(
+    "searchsorted_long",
+    lambda e, x: torch.searchsorted(e.sort()[0], x, right=True),
+    f32("L"),
+    f32("B", 2),
+)
 case("bucketize", torch.bucketize, f32("B", 3), f32(4, values=(-1.0, 0.0, 0.5, 2.0)))
 case("isin", torch.isin, i64("B", 4), i64(3))
 case("histc", lambda x: torch.histc(x, 5, -2, 2), f32("B", 9))
@@ -84,4 +91,15 @@ case(
     f32(5, 3),
     f32(4, values=(-1.0, 0.0, 0.5, 2.0)),
     f32(5, 3, low=0, high=1),
+)
+case(
+    "histogram_of_points",
+    lambda x: tuple(torch.histogramdd(x, [3, 2], range=[-1.0, 1.0, -0.5, 2.0])),
+    f32(9, 2),
+)
+case(
+    "histogram_of_points_density",
+    lambda x, w: torch.histogramdd(x, 2, weight=w, density=True)[0],
+    f32(5, 4, 2),
+    f32(5, 4, low=0, high=1),
 )

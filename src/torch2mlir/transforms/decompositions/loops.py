@@ -24,8 +24,8 @@ def repeat(
 
     Args:
         count: of the carried tensors, the number of steps; every time it is asked.
-        step: the next carried tensors, of the same shapes and dtypes. It makes them in their order: IREE lays tensors of
-            one dynamic size out as they are made, and takes one for another if a step does not keep to that.
+        step: the next carried tensors, of the same shapes and dtypes. It makes them in their order: IREE lays tensors
+            of one dynamic size out as they are made, and takes one for another if a step does not keep to that.
         carried: the first ones; if one of them has no elements, nothing is done.
         outer: what every step reads and none changes.
     """
@@ -42,6 +42,14 @@ def repeat(
     first: Any = (start, *map(_laid_out, carried))
     _, *results = while_loop_op(holds, body, first, tuple(outer))
     return results
+
+
+def as_long_as(condition: Tensor) -> Tensor:
+    """A number of steps for :func:`repeat` that a condition of the carried tensors ends."""
+    return torch.where(condition, _MOST_STEPS, 0)
+
+
+_MOST_STEPS = 1 << 30
 
 
 def _laid_out(x: Tensor) -> Tensor:

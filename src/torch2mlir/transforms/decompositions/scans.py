@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from torch2mlir.transforms.decompositions.loops import repeat
+from torch2mlir.transforms.decompositions.loops import as_long_as, repeat
 from torch2mlir.transforms.decompositions.registry import decomposes
 
 aten = torch.ops.aten
@@ -33,13 +33,9 @@ def scan(a: Any, dim: int, combine: Combine) -> Any:
     return a
 
 
-_MOST_STEPS = 63
-"""Further than 2 to that power no length reaches."""
-
-
 def _looped_scan(a: Any, dim: int, combine: Combine) -> Any:
     def steps(a: Any, shift: Any) -> Any:
-        return torch.where(shift < a.shape[dim], _MOST_STEPS, 0)
+        return as_long_as(shift < a.shape[dim])
 
     def step(_: Any, a: Any, shift: Any) -> tuple[Any, Any]:
         line = [1] * a.dim()
@@ -61,7 +57,8 @@ def limits(dtype: torch.dtype) -> tuple[Any, Any]:
     return torch.iinfo(dtype).min, torch.iinfo(dtype).max
 
 
-def _running_maximum(a: Any, dim: int) -> Any:
+def running_maximum(a: Any, dim: int) -> Any:
+    """The greatest element up to each one."""
     return scan(a, dim, torch.maximum)
 
 
@@ -81,12 +78,12 @@ def _with_positions(extremum: Callable[[Any, int], Any]) -> Callable[[Any, int],
         line = [1] * a.dim()
         line[dim] = a.shape[dim]
         places = torch.arange(a.shape[dim]).reshape(line)
-        return best, _running_maximum(torch.where(reached, places, 0), dim)
+        return best, running_maximum(torch.where(reached, places, 0), dim)
 
     return with_positions
 
 
-decomposes(aten.cummax.default)(_with_positions(_running_maximum))
+decomposes(aten.cummax.default)(_with_positions(running_maximum))
 decomposes(aten.cummin.default)(_with_positions(_running_minimum))
 
 
@@ -96,3 +93,14 @@ def _logcumsumexp(a: Any, dim: int) -> Any:
     if a.dim() == 0:
         return aten.alias(a)
     return scan(a, dim, torch.logaddexp)
+
+
+@decomposes(aten.cumprod.default)
+def _cumprod(a: Any, dim: int, *, dtype: torch.dtype | None = None) -> Any:
+    """``a[0] * .. * a[i]``; integers are multiplied in i64, halves in f32."""
+    if dtype is None:
+        dtype = a.dtype if a.dtype.is_floating_point or a.dtype.is_complex else torch.int64
+    if a.dim() == 0:
+        return aten.alias(a.to(dtype))
+    wide = torch.float32 if dtype in (torch.float16, torch.bfloat16) else dtype
+    return scan(a.to(dtype).to(wide), dim, torch.mul).to(dtype)

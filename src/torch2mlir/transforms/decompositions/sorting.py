@@ -7,7 +7,9 @@ from typing import Any
 
 import torch
 
+from torch2mlir.transforms.decompositions.loops import as_long_as, repeat
 from torch2mlir.transforms.decompositions.registry import decomposes
+from torch2mlir.transforms.decompositions.scans import running_maximum
 
 aten = torch.ops.aten
 
@@ -98,16 +100,16 @@ def _nanmedian(a: Any) -> Any:
 
 @decomposes(aten.mode.default)
 def _mode(a: Any, dim: int = -1, keepdim: bool = False) -> Any:
-    """The smallest of the most frequent elements, and its last position."""
+    """The smallest of the most frequent elements, and its last position, which is where the longest run ends."""
     if a.dim() == 0:
         return a, torch.zeros_like(a, dtype=torch.int64)
     values, positions = _sorted(a, dim)
     values, positions = values.movedim(dim, -1), positions.movedim(dim, -1)
-    equal = values.unsqueeze(-1) == values.unsqueeze(-2)
-    frequent = torch.argmax(torch.sum(equal, -1), -1, True)
-    value = torch.gather(values, -1, frequent)
-    last = torch.amax(torch.where(values == value, positions, -1), -1, True)
-    found = (value, last)
+    places = torch.arange(values.shape[-1])
+    previous = values.index_select(-1, torch.clamp_min(places - 1, 0))
+    starts = running_maximum(torch.where(values != previous, places, 0), -1)
+    last = torch.argmax(places - starts, -1, True)
+    found = (torch.gather(values, -1, last), torch.gather(positions, -1, last))
     return tuple(t.movedim(-1, dim) if keepdim else torch.squeeze(t, -1) for t in found)
 
 
@@ -129,7 +131,9 @@ def _searchsorted(
         return ~(edges > elements if right or side == "right" else edges >= elements)
 
     length = boundaries.shape[-1]
-    if isinstance(length, int) and length > _COUNTED_BOUNDARIES:
+    if not isinstance(length, int):
+        found = _bisected_in_loop(boundaries, a, passed)
+    elif length > _COUNTED_BOUNDARIES:
         found = _bisected(boundaries, a, length, passed)
     else:
         edges = boundaries if boundaries.dim() == 1 else boundaries.unsqueeze(-2)
@@ -143,13 +147,35 @@ _COUNTED_BOUNDARIES = 32
 
 def _bisected(boundaries: Any, a: Any, length: int, passed: Callable[..., Any]) -> Any:
     """A binary search by steps of falling powers of two."""
-    found, shared = torch.zeros_like(a, dtype=torch.int64), boundaries.dim() == 1
+    found = torch.zeros_like(a, dtype=torch.int64)
     for bit in reversed(range(length.bit_length())):
         tried = found + (1 << bit)
         at = torch.clamp(tried - 1, max=length - 1)
-        edges = torch.take(boundaries, at) if shared else torch.gather(boundaries, -1, at)
-        found = torch.where((tried <= length) & passed(edges, a), tried, found)
+        found = torch.where((tried <= length) & passed(_edges(boundaries, at), a), tried, found)
     return found
+
+
+def _bisected_in_loop(boundaries: Any, a: Any, passed: Callable[..., Any]) -> Any:
+    """A binary search that halves what is left; of a number of boundaries known at run time."""
+
+    def steps(low: Any, high: Any, left: Any) -> Any:
+        return as_long_as(left > 0)
+
+    def step(_: Any, low: Any, high: Any, left: Any, boundaries: Any, a: Any) -> tuple[Any, ...]:
+        middle = torch.div(low + high, 2, rounding_mode="floor")
+        at = torch.clamp(middle, max=boundaries.shape[-1] - 1)
+        above = (middle < high) & passed(_edges(boundaries, at), a)
+        low, high = torch.where(above, middle + 1, low), torch.where(above, high, middle)
+        return low, high, torch.div(left, 2, rounding_mode="floor")
+
+    length = torch.full((), boundaries.shape[-1], dtype=torch.int64)
+    low = torch.zeros_like(a, dtype=torch.int64)
+    return repeat(steps, step, low, low + length, length, outer=(boundaries, a))[0]
+
+
+def _edges(boundaries: Any, at: Any) -> Any:
+    """The boundaries at positions, of a line for all or of one line each."""
+    return torch.take(boundaries, at) if boundaries.dim() == 1 else torch.gather(boundaries, -1, at)
 
 
 @decomposes(aten.searchsorted.Scalar)
