@@ -47,12 +47,6 @@ def _matches(name: str, patterns: str) -> bool:
 
 XFAILS: list[ExpectedFailure] = [
     ExpectedFailure(
-        "IREE cannot convert a TOSA conditional inside another one",
-        EngineError,
-        "tosa-iree-*",
-        "cond_in_cond",
-    ),
-    ExpectedFailure(
         "IREE compiles no TOSA convolution whose number of channels is only known at run time: the batch is the"
         " channels in the gradient of a weight",
         EngineError,
@@ -117,6 +111,12 @@ XFAILS: list[ExpectedFailure] = [
         "indefinite_factors_and_solution",
     ),
     ExpectedFailure(
+        "TOSA has no complex numbers, and what a loop carries is not split into their parts",
+        UnsupportedOpError,
+        "tosa-*",
+        "hermitian_factors_and_solution",
+    ),
+    ExpectedFailure(
         "IREE's loop over columns of a dynamic size or batch is refused, or its result is wrong: the reference"
         " interpreter and XLA agree with eager",
         (EngineError, AssertionError),
@@ -146,6 +146,12 @@ XFAILS: list[ExpectedFailure] = [
         UnsupportedOpError,
         "tosa-*",
         "bits_of_floats bits_of_integers frexp frexp_subnormal nextafter hash_floats",
+    ),
+    ExpectedFailure(
+        "StableHLO has no complex numbers of 16-bit floats",
+        UnsupportedOpError,
+        "stablehlo-*",
+        "complex_halves",
     ),
     ExpectedFailure(
         "TOSA has no complex numbers",

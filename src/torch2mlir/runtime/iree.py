@@ -36,10 +36,10 @@ import ctypes
 import re
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from ctypes.util import find_library
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 import iree.runtime as rt
 import torch
@@ -78,6 +78,7 @@ class IreeEngine(Engine):
     output_types = frozenset(_INPUT_TYPES)
     # IREE and other MLIR builds disagree on TOSA's custom syntax.
     generic_syntax = frozenset({"tosa"})
+    passes: ClassVar[Mapping[str, Sequence[str]]] = {"tosa": ("tosa-nested-branches-to-scf",)}
 
     def __init__(self) -> None:
         threads = torch.get_num_threads()

@@ -164,6 +164,9 @@ _LOCATIONS: dict[str, str] = {
     "stablehlo-channels-last": (
         "torch2mlir.conversion.stablehlo_channels_last:StablehloChannelsLastPass"
     ),
+    "tosa-nested-branches-to-scf": (
+        "torch2mlir.conversion.tosa_nested_branches_to_scf:TosaNestedBranchesToScfPass"
+    ),
     "stablehlo-legalize-to-hlo": (
         "torch2mlir.conversion.stablehlo_legalize_to_hlo:StablehloLegalizeToHloPass"
     ),

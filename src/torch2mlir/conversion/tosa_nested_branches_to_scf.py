@@ -1,0 +1,67 @@
+"""``tosa-nested-branches-to-scf``: a ``tosa.cond_if`` with another branch or loop in it becomes an ``scf.if``.
+
+IREE 3.13 converts a ``tosa.cond_if`` only if nothing in it has to be converted likewise. What an ``scf.if`` holds it
+converts in any case.
+"""
+
+from __future__ import annotations
+
+from xdsl.context import Context
+from xdsl.dialects import arith, scf, tensor
+from xdsl.dialects.builtin import IndexType, ModuleOp, TensorType
+from xdsl.ir import Operation, Region
+from xdsl.passes import ModulePass
+
+from torch2mlir.dialects import tosa
+
+
+class TosaNestedBranchesToScfPass(ModulePass):
+    """See the module's docstring."""
+
+    name = "tosa-nested-branches-to-scf"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for branch in [each for each in op.walk() if isinstance(each, tosa.CondIfOp)]:
+            if any(
+                isinstance(inner, tosa.CondIfOp | tosa.WhileLoopOp) for inner in _inside(branch)
+            ):
+                _replace(branch)
+
+
+def _inside(branch: tosa.CondIfOp) -> list[Operation]:
+    return [op for op in branch.walk() if op is not branch]
+
+
+def _replace(branch: tosa.CondIfOp) -> None:
+    block = branch.parent
+    type = branch.condition.type
+    if block is None or not isinstance(type, TensorType):
+        return
+    zeros = [arith.ConstantOp.from_int_and_width(0, IndexType()) for _ in type.get_shape()]
+    indices = [zero.result for zero in zeros]
+    condition = tensor.ExtractOp(branch.condition, indices, type.element_type)
+    regions = [_region(branch, part) for part in (branch.then_graph, branch.else_graph)]
+    new = scf.IfOp.create(
+        operands=[condition.result], result_types=branch.result_types, regions=regions
+    )
+    for op in (*zeros, condition, new):
+        op.location = branch.location
+        block.insert_op_before(op, branch)
+    for old, result in zip(branch.results, new.results, strict=True):
+        old.replace_all_uses_with(result)
+    branch.detach()
+    branch.erase()
+
+
+def _region(branch: tosa.CondIfOp, region: Region) -> Region:
+    """A branch without arguments: what is handed in is used as it is."""
+    block = region.block
+    for argument, value in zip(list(block.args), branch.input_list, strict=False):
+        argument.replace_all_uses_with(value)
+        block.erase_arg(argument)
+    end = block.last_op
+    if isinstance(end, tosa.YieldOp):
+        block.insert_op_before(scf.YieldOp(*end.operands), end)
+        end.detach()
+        end.erase()
+    return branch.detach_region(region)
