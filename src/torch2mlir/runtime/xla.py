@@ -12,7 +12,9 @@ Facts about XLA's reader of StableHLO (jaxlib 0.10.2):
 - custom and generic syntax, locations of every kind and unknown discardable attributes are fine;
 - ``dense<"0x...">`` constants are fine, ``dense_resource`` is refused;
 - the entry must be a public function called ``main``;
-- dynamic dimensions are refused, and bounded ones need a TPU.
+- dynamic dimensions are refused, and bounded ones need a TPU;
+- a convolution with the channels first is rearranged around every call of its kernel, one of groups is 20 to 80 times
+  slower than the products it stands for: ``stablehlo-channels-last`` says both otherwise.
 
 Facts about memory: a tensor whose address is a multiple of 64 is read in place, any other is copied
 on the way in. PyTorch's allocator aligns to 64, so a copy means a view into a larger tensor or a
