@@ -114,9 +114,10 @@ class Lowering(ABC):
 
     def fail(self, reason: str, hint: str | None = None) -> NoReturn:
         """Stops with an error that names the op, its source line and the dialect."""
+        what = f"'{self.op_name.removeprefix('torch.')}'" if self.op_name else "the signature"
         raise UnsupportedOpError(
-            f"cannot lower '{self.op_name.removeprefix('torch.')}' to {self.target}: {reason}",
-            op=self.op_name,
+            f"cannot lower {what} to {self.target}: {reason}",
+            op=self.op_name or None,
             location=describe(self.location),
             dialect=self.target,
             hint=hint

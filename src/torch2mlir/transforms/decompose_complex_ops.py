@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Self
 
 import torch
@@ -204,16 +205,7 @@ class Decomposer:
             known = importer.values.get(returned) if isinstance(returned, Node) else None
             several = known is not None and not isinstance(known, SSAValue)
             results.extend(known if several else [importer.operand(returned)])  # type: ignore[arg-type]
-        if len(op.results) == 1 and isinstance(op.results[0].type, t.ListType):
-            _replace_list(op, results)
-        elif len(op.results) != len(results):
-            raise BackendContractError(
-                f"the op has {len(op.results)} results where PyTorch gives {len(results)}",
-                hint="write it with the results of its schema",
-            )
-        else:
-            for old, new in zip(op.results, results, strict=True):
-                old.replace_all_uses_with(new)
+        _replace_results(op, results)
         op.detach()
         op.erase()
         for (
@@ -272,16 +264,35 @@ def _live(nodes: Sequence[Node], returned: Any) -> list[Node]:
 
 def _tensors(op: Operation) -> Sequence[SSAValue]:
     """The results of an op; for a list of tensors, its members where it is unpacked."""
-    if len(op.results) == 1 and isinstance(op.results[0].type, t.ListType):
-        for use in op.results[0].uses:
-            if isinstance(use.operation, core.PrimListUnpackOp):
-                return use.operation.results
-    return op.results
+    tensors = list[SSAValue]()
+    for result in op.results:
+        users = [use.operation for use in result.uses]
+        unpacked = (user.results for user in users if isinstance(user, core.PrimListUnpackOp))
+        is_list = isinstance(result.type, t.ListType)
+        tensors.extend(next(unpacked, ()) if is_list else [result])
+    return tensors
 
 
-def _replace_list(op: Operation, results: Sequence[SSAValue]) -> None:
+def _replace_results(op: Operation, results: Sequence[SSAValue]) -> None:
+    """Gives the users of an op's results the new ones: a list of tensors has those that are left by the others."""
+    members = len(results) - len(op.results) + 1
+    has_list = [isinstance(result.type, t.ListType) for result in op.results].count(True) == 1
+    if members < 0 or (members != 1 and not has_list):
+        raise BackendContractError(
+            f"the op has {len(op.results)} results where PyTorch gives {len(results)}",
+            hint="write it with the results of its schema",
+        )
+    rest = iter(results)
+    for old in op.results:
+        if isinstance(old.type, t.ListType):
+            _replace_list(old, list(islice(rest, members)))
+        else:
+            old.replace_all_uses_with(next(rest))
+
+
+def _replace_list(value: SSAValue, results: Sequence[SSAValue]) -> None:
     """Gives the users of a list of tensors its members: unpacking disappears."""
-    for use in list(op.results[0].uses):
+    for use in list(value.uses):
         user = use.operation
         if not isinstance(user, core.PrimListUnpackOp):
             raise BackendContractError(

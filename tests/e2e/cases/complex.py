@@ -74,3 +74,8 @@ case(
 case(
     "complex_hyperbolic", lambda x: (x.sinh(), x.cosh(), x.log2(), x.log10()), c64("B", 3), loose=4
 )
+case(
+    "complex_halves",
+    lambda x: (x.chalf(), (x.chalf() * (1 + 2j)).to(torch.complex64), x.chalf().real),
+    f32("B", 3),
+)

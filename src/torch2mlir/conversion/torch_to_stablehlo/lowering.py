@@ -64,6 +64,12 @@ class StablehloLowering(Lowering):
         self._broadcasts: dict[Hashable, Tensor] = {}
         self.caches.append(self._broadcasts)
 
+    def element_type(self, dtype: Attribute) -> Attribute:
+        if isinstance(dtype, ComplexType) and isinstance(dtype.element_type, Float16Type):
+            hint = "compute in complex64 and convert in PyTorch, or choose another dialect"
+            self.fail("StableHLO has no complex numbers of 16-bit floats", hint)
+        return super().element_type(dtype)
+
     def scalar_type(self, type: Attribute) -> Attribute:
         elements: dict[Attribute, Attribute] = {t.int_type: i64, t.float_type: f64, t.bool_type: i1}
         return TensorType(elements[type], [])

@@ -323,13 +323,11 @@ class GraphImporter:
     def _result_types(self, node: Node, schema: torch.FunctionSchema) -> list[Attribute]:
         value = node.meta.get("val")
         returns = [str(r.type) for r in schema.returns]
-        if not returns:
-            return []
-        if returns == ["List[Tensor]"]:
-            return [t.ListType(t.vtensor(None, None))]
-        if len(returns) == 1:
-            return [self.type_of(value)]
-        return [self.type_of(item) for item in value]  # type: ignore[union-attr]
+        values = [value] if len(returns) == 1 else value or ()
+        return [
+            t.ListType(t.vtensor(None, None)) if kind == "List[Tensor]" else self.type_of(item)
+            for kind, item in zip(returns, values, strict=True)
+        ]
 
     def type_of(self, value: Any) -> Attribute:
         """The dialect type of what a node produces on fake tensors.

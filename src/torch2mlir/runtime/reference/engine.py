@@ -25,7 +25,7 @@ from torch2mlir.runtime.reference.interpreter import (
     check_supported,
     op_name,
 )
-from torch2mlir.runtime.reference.values import Array, Resources, dtype_of, is_narrow
+from torch2mlir.runtime.reference.values import Array, Resources, dtype_of, held_dtype
 from torch2mlir.runtime.signature import Signature, TensorSpec, entry_signature
 
 Observer = Callable[[Operation, tuple[Array, ...]], None]
@@ -177,7 +177,7 @@ def _signature(name: str, type_: FunctionType) -> Signature:
 
 
 def _to_array(tensor: torch.Tensor) -> Array:
-    return (tensor.float() if is_narrow(tensor.dtype) else tensor).numpy()
+    return tensor.to(held_dtype(tensor.dtype)).numpy()
 
 
 def _as_declared(array: Array, type_: Attribute) -> Array:
@@ -191,4 +191,4 @@ def _to_tensor(result: Array, spec: TensorSpec, fresh: bool) -> torch.Tensor:
     own = fresh and result.flags.owndata and result.flags.writeable and result.flags.c_contiguous
     array = result if own else np.array(result, order="C")
     tensor = torch.from_numpy(array)
-    return tensor.to(spec.dtype) if is_narrow(spec.dtype) else tensor
+    return tensor if held_dtype(spec.dtype) is spec.dtype else tensor.to(spec.dtype)

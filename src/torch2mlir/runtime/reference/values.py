@@ -54,13 +54,22 @@ _NARROW: dict[type[Attribute], torch.dtype] = {
     Float8E5M2Type: torch.float8_e5m2,
     Float8E5M2FNUZType: torch.float8_e5m2fnuz,
 }
-"""Floats numpy lacks; PyTorch rounds to them."""
+_NARROW_COMPLEX: dict[type[Attribute], torch.dtype] = {Float16Type: torch.complex32}
+"""Floats, and parts of complex numbers, that numpy lacks; PyTorch rounds to them."""
 _COMPLEX = {Float32Type: np.complex64, Float64Type: np.complex128}
 
 
 def element_type(type_: Attribute) -> Attribute:
     """The type of one element of a tensor type; a scalar type is its own."""
     return type_.get_element_type() if isinstance(type_, ShapedType) else type_  # type: ignore[attr-defined]
+
+
+def _narrow(type_: Attribute) -> torch.dtype | None:
+    """The dtype of the elements of a type if numpy lacks it."""
+    kind = element_type(type_)
+    if isinstance(kind, ComplexType):
+        return _NARROW_COMPLEX.get(type(kind.element_type))
+    return _NARROW.get(type(kind))
 
 
 def bit_width(type_: Attribute) -> int:
@@ -84,27 +93,29 @@ def dtype_of(type_: Attribute) -> np.dtype[Any]:
         size = next(size for size in (8, 16, 32, 64) if size >= kind.width.data)
         unsigned = kind.signedness.data == Signedness.UNSIGNED
         return np.dtype(f"{'uint' if unsigned else 'int'}{size}")
-    if type(kind) in _NARROW:
-        return np.dtype(np.float32)
+    if narrow := _narrow(kind):
+        return np.dtype(np.complex64 if narrow.is_complex else np.float32)
     if type(kind) in _FLOATS:
         return np.dtype(_FLOATS[type(kind)])
     if isinstance(kind, ComplexType) and type(kind.element_type) in _COMPLEX:
         return np.dtype(_COMPLEX[type(kind.element_type)])
     raise EngineError(
         f"the reference engine has no values of type {kind}",
-        hint="cast the model to bool, an integer dtype, float8 to float64, complex64 or complex128",
+        hint="cast the model to bool, an integer dtype, float8 to float64, or a complex one",
     )
 
 
-def is_narrow(dtype: torch.dtype) -> bool:
-    """Whether numpy lacks a dtype, so that its values are held in float32."""
-    return dtype in _NARROW.values()
+def held_dtype(dtype: torch.dtype) -> torch.dtype:
+    """The dtype that holds values of another: a wider one if numpy lacks it."""
+    if dtype in _NARROW_COMPLEX.values():
+        return torch.complex64
+    return torch.float32 if dtype in _NARROW.values() else dtype
 
 
 def _rounded(array: Array, dtype: torch.dtype) -> Array:
-    """The nearest value of a narrow dtype for every element, as float32."""
-    wide = torch.from_numpy(np.array(array, dtype=np.float32))
-    return wide.to(dtype).to(torch.float32).numpy()
+    """The nearest value of a narrow dtype for every element, in the dtype that holds them."""
+    wide = torch.from_numpy(np.array(array, np.complex64 if dtype.is_complex else np.float32))
+    return wide.to(dtype).to(wide.dtype).numpy()
 
 
 def fit(value: Any, type_: Attribute) -> Array:
@@ -112,7 +123,7 @@ def fit(value: Any, type_: Attribute) -> Array:
     kind = element_type(type_)
     array = np.asarray(value)
     dtype = dtype_of(kind)
-    if narrow := _NARROW.get(type(kind)):
+    if narrow := _narrow(kind):
         return _rounded(array, narrow)
     if dtype == np.bool_ and array.dtype != np.bool_:
         return (array.astype(np.int64) & 1) != 0
@@ -199,8 +210,8 @@ def from_bytes(data: bytes | memoryview, type_: Attribute, shape: tuple[int, ...
     dtype = dtype_of(kind)
     count = int(np.prod(shape, dtype=np.int64))
     array: Array
-    if narrow := _NARROW.get(type(kind)):
-        array = torch.frombuffer(bytearray(data), dtype=narrow).to(torch.float32).numpy()
+    if narrow := _narrow(kind):
+        array = torch.frombuffer(bytearray(data), dtype=narrow).to(held_dtype(narrow)).numpy()
     elif dtype == np.bool_:
         array = _booleans(np.frombuffer(data, np.uint8), count)
     else:
@@ -214,7 +225,7 @@ def from_bytes(data: bytes | memoryview, type_: Attribute, shape: tuple[int, ...
 
 def to_bytes(array: Array, type_: Attribute) -> bytes:
     """The elements as they are in memory, row-major."""
-    narrow = _NARROW.get(type(element_type(type_)))
+    narrow = _narrow(type_)
     if narrow is None:
         return array.tobytes()
     stored = torch.from_numpy(np.array(array, order="C")).to(narrow)

@@ -25,6 +25,7 @@ from torch2mlir.transforms.decompositions import (  # noqa: F401 - each register
     gamma,
     grid_sampling,
     hashing,
+    histograms,
     incomplete_gamma,
     indefinite,
     linear,
