@@ -74,6 +74,7 @@ def cholesky_inverse(factor: Tensor, upper: bool = False) -> Any:
 
 
 def same_batch(b: Tensor, a: Tensor) -> tuple[Tensor, Tensor]:
+    """Both with the batch dimensions they broadcast to."""
     batch = torch.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     return b.expand(*batch, *b.shape[-2:]), a.expand(*batch, *a.shape[-2:])
 
