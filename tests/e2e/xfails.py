@@ -148,12 +148,6 @@ XFAILS: list[ExpectedFailure] = [
         "bits_of_floats bits_of_integers frexp frexp_subnormal nextafter hash_floats",
     ),
     ExpectedFailure(
-        "StableHLO has no complex numbers of 16-bit floats",
-        UnsupportedOpError,
-        "stablehlo-*",
-        "complex_halves",
-    ),
-    ExpectedFailure(
         "TOSA has no complex numbers",
         UnsupportedOpError,
         "tosa-*",

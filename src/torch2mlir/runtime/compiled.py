@@ -140,12 +140,26 @@ class CompiledFunction:
         loaded = self._executable(symbols if self.engine.needs_static_shapes else ())
         held = iter(loaded.held())
         arguments = [
-            next(held) if self._is_weight(item) else _argument(item, leaves) for item in loaded.kept
+            next(held) if self._is_weight(item) else self._argument(item, leaves)
+            for item in loaded.kept
         ]
         results = loaded.executable([*arguments, *held])
         mutated, returned = results[: len(signature.mutations)], results[len(signature.mutations) :]
         self._write_back(mutated, leaves)
         return self._result(returned)
+
+    def _argument(self, item: FunctionInput, leaves: Sequence[Any]) -> torch.Tensor:
+        """An argument that is another one in every call."""
+        match item:
+            case UserInput():
+                value = _as_tensor(leaves[item.position])
+                # StableHLO holds complex numbers of halves as complex<f32>
+                is_held = value.dtype is torch.complex32 and self.output_type == "stablehlo"
+                return value.to(torch.complex64) if is_held else value
+            case StateInput():
+                return item.tensor
+            case SeedInput():
+                return torch.empty((), dtype=torch.int64).random_(-(1 << 63), None)
 
     def _is_weight(self, item: FunctionInput) -> bool:
         return isinstance(item, StateInput) and item.name not in self._written
@@ -235,25 +249,19 @@ class CompiledFunction:
         return pytree.tree_unflatten(leaves, signature.out_spec)
 
 
-def _argument(item: FunctionInput, leaves: Sequence[Any]) -> torch.Tensor:
-    """An argument that is another one in every call."""
-    match item:
-        case UserInput():
-            return _as_tensor(leaves[item.position])
-        case StateInput():
-            return item.tensor
-        case SeedInput():
-            return torch.empty((), dtype=torch.int64).random_(-(1 << 63), None)
-
-
 def _as_tensor(value: Any) -> torch.Tensor:
     return value if isinstance(value, torch.Tensor) else torch.tensor(value)
 
 
 def _retyped(value: torch.Tensor, type: ValueTensorType) -> torch.Tensor:
-    """Engines see signless integers; the bits are right, the dtype may be the signed one."""
+    """Engines see signless integers; the bits are right, the dtype may be the signed one.
+
+    Complex numbers of halves may come in the type that holds them.
+    """
     dtype = dtypes.FROM_ELEMENT_TYPE[type.dtype] if type.dtype is not None else value.dtype
-    return value if value.dtype == dtype else value.view(dtype)
+    if value.dtype == dtype:
+        return value
+    return value.to(dtype) if dtype is torch.complex32 else value.view(dtype)
 
 
 def _flat_call(signature: Signature) -> tuple[int, set[str]] | None:

@@ -59,8 +59,7 @@ def isinf(lower: StablehloLowering, x: Tensor) -> Tensor:
     if isinstance(x.dtype, IntegerType):
         return lower.splat(False, x.sizes, i1)
     if isinstance(x.dtype, ComplexType):
-        part = x.dtype.element_type
-        parts = [lower.apply(op_class, x, dtype=part) for op_class in (hlo.RealOp, hlo.ImagOp)]
+        parts = [lower.part(op_class, x) for op_class in (hlo.RealOp, hlo.ImagOp)]
         return lower.apply(hlo.OrOp, *(_is_infinite(lower, p) for p in parts))
     return _is_infinite(lower, x)
 

@@ -11,18 +11,17 @@ from torch2mlir.dialects import stablehlo as hlo
 def complex(lower: StablehloLowering, real: Tensor, imaginary: Tensor) -> Tensor:
     """Complex numbers of their parts."""
     out = lower.out
-    part = out.dtype.element_type  # type: ignore[attr-defined]
-    parts = [lower.broadcast_to(lower.cast(x, part), out.sizes) for x in (real, imaginary)]
-    return lower.op(hlo.ComplexOp, parts, out.sizes, out.dtype)
+    real, imaginary = (lower.broadcast_to(x, out.sizes) for x in (real, imaginary))
+    return lower.complex(real, imaginary, out.dtype)
 
 
 @lowers("prims.real")
 def real(lower: StablehloLowering, x: Tensor) -> Tensor:
     """The real parts."""
-    return lower.apply(hlo.RealOp, x, dtype=lower.out.dtype)
+    return lower.part(hlo.RealOp, x)
 
 
 @lowers("prims.imag")
 def imag(lower: StablehloLowering, x: Tensor) -> Tensor:
     """The imaginary parts."""
-    return lower.apply(hlo.ImagOp, x, dtype=lower.out.dtype)
+    return lower.part(hlo.ImagOp, x)

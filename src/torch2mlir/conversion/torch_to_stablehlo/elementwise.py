@@ -125,7 +125,9 @@ def abs_(lower: StablehloLowering, x: Tensor) -> Tensor:
     """``|x|``; the magnitude of complex numbers."""
     if promotion.is_unsigned(x.dtype):
         return x
-    return lower.apply(hlo.AbsOp, x, dtype=lower.out.dtype)
+    if promotion.is_complex(x.dtype):
+        return lower.part(hlo.AbsOp, x)
+    return lower.apply(hlo.AbsOp, x)
 
 
 # two operands

@@ -36,6 +36,8 @@ from torch2mlir.dialects.weights import dense_elements, retyped_literal
 lowers = partial(register, "stablehlo")
 
 _SIZE = TensorType(i32, [])
+_HELD: dict[Attribute, Attribute] = {ComplexType(Float16Type()): ComplexType(f32)}
+"""Types StableHLO does not have, and those that hold their values."""
 _SIZE_ARITHMETIC: dict[str, type[Operation]] = {
     "add": hlo.AddOp,
     "mul": hlo.MulOp,
@@ -65,10 +67,8 @@ class StablehloLowering(Lowering):
         self.caches.append(self._broadcasts)
 
     def element_type(self, dtype: Attribute) -> Attribute:
-        if isinstance(dtype, ComplexType) and isinstance(dtype.element_type, Float16Type):
-            hint = "compute in complex64 and convert in PyTorch, or choose another dialect"
-            self.fail("StableHLO has no complex numbers of 16-bit floats", hint)
-        return super().element_type(dtype)
+        """As for other dialects; complex numbers of halves, which StableHLO has none of, are held in complex<f32>."""
+        return _HELD.get(dtype) or super().element_type(dtype)
 
     def scalar_type(self, type: Attribute) -> Attribute:
         elements: dict[Attribute, Attribute] = {t.int_type: i64, t.float_type: f64, t.bool_type: i1}
@@ -202,8 +202,29 @@ class StablehloLowering(Lowering):
         if promotion.is_bool(dtype):
             return self.compare("NE", x, 0)
         if isinstance(x.dtype, ComplexType) and not promotion.is_complex(dtype):
-            return self.cast(self.apply(hlo.RealOp, x, dtype=x.dtype.element_type), dtype)
+            return self.cast(self.part(hlo.RealOp, x), dtype)
+        if self.element_type(x.dtype) == self.element_type(dtype) and x.dtype in _HELD:
+            return Tensor(x.value, x.sizes, dtype)
+        if dtype in _HELD:
+            real = self.part(hlo.RealOp, x) if isinstance(x.dtype, ComplexType) else x
+            imaginary = self.part(hlo.ImagOp, x) if isinstance(x.dtype, ComplexType) else None
+            return self.complex(real, imaginary, dtype)
         return self.apply(hlo.ConvertOp, x, dtype=dtype)
+
+    def part(self, op_class: type[Operation], x: Tensor) -> Tensor:
+        """Real parts, imaginary parts or magnitudes of complex numbers."""
+        held: Any = _HELD.get(x.dtype, x.dtype)
+        parts = self.apply(op_class, x, dtype=held.element_type)
+        return self.cast(parts, x.dtype.element_type)  # type: ignore[attr-defined]
+
+    def complex(self, real: Tensor, imaginary: Tensor | None, dtype: Attribute) -> Tensor:
+        """Complex numbers of parts of one size, which are rounded as the dtype is; no parts are zero."""
+        held: Any = _HELD.get(dtype, dtype)
+        if imaginary is None:
+            imaginary = self.splat(0, real.sizes, held.element_type)
+        parts = (self.cast(x, dtype.element_type) for x in (real, imaginary))  # type: ignore[attr-defined]
+        wide = [self.cast(part, held.element_type) for part in parts]
+        return self.op(hlo.ComplexOp, wide, real.sizes, dtype)
 
     def apply(
         self,
