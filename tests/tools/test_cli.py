@@ -91,7 +91,7 @@ def test_a_plain_function_is_a_program(capsys: pytest.CaptureFixture[str]) -> No
     "reference, says",
     [
         ("nothing.pt2", "there is no file nothing.pt2"),
-        (__file__, "is not a saved program"),
+        (__file__, "is neither a saved ExportedProgram nor"),
         ("no.such.module:factory", "cannot import no.such.module"),
         (f"{programs.__file__}:nobody", "has no function nobody"),
         (f"{programs.__file__}:NOT_CALLABLE", "has no function NOT_CALLABLE"),

@@ -25,7 +25,10 @@ needs the (thread-local) switch.
 
 from __future__ import annotations
 
+import atexit
 import re
+import time
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -102,7 +105,7 @@ class XlaExecutable:
     def __call__(self, args: Sequence[Any]) -> list[torch.Tensor]:
         self._signature.check(args)
         with jax.enable_x64(True):
-            arrays = [arg.handle if type(arg) is Prepared else _to_jax(arg) for arg in args]
+            arrays = [arg.handle if type(arg) is Prepared else _lent(arg) for arg in args]
         try:
             results = self._loaded.execute_sharded(arrays).disassemble_into_single_device_arrays()
             # The export waits until the array is computed.
@@ -130,6 +133,25 @@ class _Capsule:
 
 def _to_jax(tensor: torch.Tensor) -> Any:
     return jax.dlpack.from_dlpack(_Capsule(host_tensor(tensor)))
+
+
+_loans = set[weakref.ref[torch.Tensor]]()
+"""Arguments of calls whose memory XLA has not given back."""
+
+
+def _lent(tensor: torch.Tensor) -> Any:
+    """An argument of one call. A thread of XLA's gives its memory back, at some time after the results are there."""
+    lent = host_tensor(tensor).detach()  # a tensor of its own, which goes when XLA lets go of it
+    _loans.add(weakref.ref(lent, _loans.discard))
+    return jax.dlpack.from_dlpack(_Capsule(lent))
+
+
+@atexit.register
+def _wait_for_loans() -> None:
+    """Giving memory back takes Python's lock: a thread that asks for it while Python ends aborts the process."""
+    patience = time.monotonic() + 5
+    while _loans and time.monotonic() < patience:
+        time.sleep(0.001)
 
 
 def _with_entry_named_main(text: str, func_name: str) -> str:

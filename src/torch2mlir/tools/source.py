@@ -83,7 +83,9 @@ def _load_saved(path: Path) -> Source:
     import torch
 
     if not path.is_file() or not zipfile.is_zipfile(path):
-        raise ParseError(f"{path} is not a saved program", hint=HOW)
+        raise ParseError(
+            f"{path} is neither a saved ExportedProgram nor saved TorchScript", hint=HOW
+        )
     try:
         program = torch.export.load(path)
     except Exception as error:

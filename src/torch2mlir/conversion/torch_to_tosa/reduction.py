@@ -11,9 +11,7 @@ from xdsl.ir import Attribute, Operation
 from torch2mlir.conversion import promotion
 from torch2mlir.conversion.lowering import Tensor
 from torch2mlir.conversion.torch_to_tosa.casts import computed_dtype, si8, si32
-from torch2mlir.conversion.torch_to_tosa.control_flow import while_loop
 from torch2mlir.conversion.torch_to_tosa.elementwise import float_dtype
-from torch2mlir.conversion.torch_to_tosa.expressions import Expr
 from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering, lowers
 from torch2mlir.dialects import tosa
 from torch2mlir.dialects.torch import dims
@@ -189,7 +187,7 @@ def cumsum(lower: TosaLowering, x: Tensor, dim: int, *_: Any) -> Tensor:
     dtype = _accumulated(lower.out.dtype)
     wide = lower.cast(lower.ranked(lower.cast(x, lower.out.dtype), max(x.rank, 1)), dtype)
     axis = lower.dim(dim, wide.rank)
-    scan = _doubling_sums if isinstance(wide.sizes[axis], int) else _looped_sums
+    scan = _doubling_sums if isinstance(wide.sizes[axis], int) else _masked_sums
     return _finished(lower, scan(lower, wide, axis))
 
 
@@ -205,26 +203,17 @@ def _doubling_sums(lower: TosaLowering, x: Tensor, axis: int) -> Tensor:
     return x
 
 
-def _looped_sums(lower: TosaLowering, x: Tensor, axis: int) -> Tensor:
-    """The same for lengths known at run time, as a loop; what is shifted is gathered."""
-    rows, length, behind = (
-        dims.product(part)
-        for part in (x.sizes[:axis], x.sizes[axis : axis + 1], x.sizes[axis + 1 :])
-    )
-    values = lower.reshape(x, (rows, length, behind))
-    end = Expr(lower, lower.splat(length, (), si32))
-    here = Expr(lower, lower.iota((1, length), 1, si32))
+def _masked_sums(lower: TosaLowering, x: Tensor, axis: int) -> Tensor:
+    """Sums over a new axis of the elements that do not come later; for lengths known at run time.
 
-    def unfinished(_: Tensor, shift: Tensor) -> list[Tensor]:
-        return [(end > Expr(lower, shift)).tensor]
-
-    def step(sums: Tensor, shift: Tensor) -> list[Tensor]:
-        distance, total = Expr(lower, shift), Expr(lower, sums)
-        place = here - distance
-        at = lower.broadcast_to(place.maximum(0).tensor, (rows, length))
-        inside = Expr(lower, lower.reshape((place > -1).tensor, (1, length, 1)))
-        earlier = inside.where(Expr(lower, lower.gather(sums, at)), 0)
-        return [(total + earlier).tensor, (distance + distance).tensor]
-
-    sums, _ = while_loop(lower, unfinished, step, [values, lower.splat(1, (), si32)])
-    return lower.reshape(sums, x.sizes)
+    It takes the square of the length, but a loop by doubling is what IREE refuses in models (it leaves a dispatch
+    outside every execution region); what they add up, positions of tokens, is short.
+    """
+    length = x.sizes[axis]
+    place = len(x.sizes) - axis
+    rows = lower.iota((length, *[1] * place), 0, si32)
+    columns = lower.iota((length, *[1] * (place - 1)), 0, si32)
+    earlier = lower.compare(tosa.GreaterEqualOp, rows, columns)
+    source = lower.reshape(x, (*x.sizes[:axis], 1, *x.sizes[axis:]))
+    chosen = lower.select(earlier, source, lower.splat(0, (1,) * source.rank, x.dtype))
+    return lower.reshape(lower.reduce(tosa.ReduceSumOp, chosen, [axis + 1]), x.sizes)
