@@ -39,4 +39,10 @@ XFAILS: list[ExpectedFailure] = [
         "lazy",
         "moments_backward",
     ),
+    ExpectedFailure(
+        "XLA takes subnormal numbers for zero",
+        AssertionError,
+        "lazy",
+        "frexp_subnormal",
+    ),
 ]
