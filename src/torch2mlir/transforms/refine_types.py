@@ -20,10 +20,9 @@ from torch2mlir.dialects.torch import core, dims
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.lists import is_written
 from torch2mlir.dialects.torch.ops import RegistryOp
-from torch2mlir.dialects.torch.symbols import bind_shape, resolve_shapes, retype_function
+from torch2mlir.dialects.torch.symbols import INT64_MAX, bind_shape, resolve_shapes, retype_function
 from torch2mlir.dialects.torch.values import Values
 from torch2mlir.errors import BackendContractError
-from torch2mlir.frontends.fx.symbols import INT64_MAX
 from torch2mlir.transforms.folding.branches import UNINITIALIZED
 from torch2mlir.transforms.folding.casts import is_refinement, underived
 from torch2mlir.transforms.folding.constants import as_type, insert_before, list_before

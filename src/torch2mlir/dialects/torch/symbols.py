@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from xdsl.dialects.builtin import AffineMapAttr, FunctionType
 from xdsl.dialects.func import FuncOp, ReturnOp
@@ -13,6 +14,8 @@ from xdsl.ir.affine.affine_expr import AffineBinaryOpExpr, AffineConstantExpr, A
 from torch2mlir.dialects.torch import core, dims
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim, KnownSize
+
+INT64_MAX = 2**63 - 1
 
 
 def to_affine(dim: KnownSize, positions: Mapping[str, int]) -> AffineExpr | None:
@@ -99,6 +102,41 @@ def retype_function(function: FuncOp) -> None:
     function.properties["function_type"] = FunctionType.from_lists(
         inputs, list(block.last_op.operand_types)
     )
+
+
+@dataclass(frozen=True)
+class Declarations:
+    """What a function begins with to say what the sizes of its arguments are.
+
+    Attributes:
+        ops: ``torch.symbolic_int`` for every symbol, ``torch.bind_symbolic_shape`` for every argument with one.
+        values: the results of the former, by symbol.
+        ranges: smallest and largest value of every symbol.
+    """
+
+    ops: list[Operation]
+    values: dict[str, SSAValue]
+    ranges: dict[str, tuple[int, int]]
+
+
+def declare_symbols(
+    arguments: Sequence[SSAValue], known: Mapping[str, tuple[int, int]]
+) -> Declarations:
+    """Declares the symbols in the sizes of arguments, with the ranges that are known of them."""
+    names = dict.fromkeys(
+        name
+        for argument in arguments
+        if isinstance(argument.type, t.AnyTensorType)
+        for size in argument.type.sizes or ()
+        if isinstance(size, Dim)
+        for name in size.symbols()
+    )
+    ranges = {name: known.get(name, (0, INT64_MAX)) for name in names}
+    declared = {name: core.SymbolicIntOp.of(name, *ranges[name]) for name in names}
+    values: dict[str, SSAValue] = {name: op.results[0] for name, op in declared.items()}
+    binds = (bind_shape(argument, values) for argument in arguments)
+    ops = [*declared.values(), *(bind for bind in binds if bind is not None)]
+    return Declarations(ops, values, ranges)
 
 
 def bind_all_shapes(module: Operation) -> None:

@@ -17,10 +17,8 @@ from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region, SSAValue
 
-from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
-from torch2mlir.dialects.torch.dims import Dim
-from torch2mlir.dialects.torch.symbols import bind_shape
+from torch2mlir.dialects.torch.symbols import declare_symbols
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.fx import symbols
 from torch2mlir.frontends.fx.control_flow import bodies
@@ -81,24 +79,10 @@ class _FunctionImport:
 
     def bind_symbols(self, ranges: dict[str, tuple[int, int]]) -> None:
         """Declares the symbols of the arguments' sizes and what the arguments' sizes are."""
-        names = dict.fromkeys(
-            name
-            for arg in self.block.args
-            if isinstance(arg.type, t.AnyTensorType)
-            for size in arg.type.sizes or ()
-            if isinstance(size, Dim)
-            for name in size.symbols()
-        )
-        declared = dict[str, SSAValue]()
-        for name in names:
-            op = core.SymbolicIntOp.of(name, *ranges.get(name, (0, symbols.INT64_MAX)))
-            self.block.add_op(op)
-            declared[name] = op.results[0]
-        self.importer.symbols = declared
-        for arg in self.block.args:
-            if (bind := bind_shape(arg, declared)) is not None:
-                self.block.add_op(bind)
-        self.signature.ranges = {name: ranges.get(name, (0, symbols.INT64_MAX)) for name in names}
+        declared = declare_symbols(self.block.args, ranges)
+        self.block.add_ops(declared.ops)
+        self.importer.symbols = declared.values
+        self.signature.ranges = declared.ranges
 
     def finish(self, results: Sequence[SSAValue]) -> Program:
         """Closes the function and wraps it in a module."""

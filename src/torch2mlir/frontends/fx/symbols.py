@@ -12,9 +12,8 @@ from torch.utils._sympy.value_ranges import ValueRanges
 
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import KnownSize
+from torch2mlir.dialects.torch.symbols import INT64_MAX
 from torch2mlir.errors import CaptureError
-
-INT64_MAX = 2**63 - 1
 
 
 def _power(base: KnownSize, exponent: KnownSize) -> KnownSize:

@@ -17,9 +17,8 @@ from xdsl.rewriter import InsertPoint
 from torch2mlir.dialects import make_context
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
-from torch2mlir.dialects.torch.dims import Dim
 from torch2mlir.dialects.torch.lists import is_written
-from torch2mlir.dialects.torch.symbols import bind_shape, retype_function
+from torch2mlir.dialects.torch.symbols import declare_symbols, retype_function
 from torch2mlir.dialects.torch.values import Unknown, Values
 from torch2mlir.dialects.weights import WeightAttr
 from torch2mlir.errors import CaptureError
@@ -49,8 +48,6 @@ from torch2mlir.transforms.prepare_for_globalize_object_graph import (
 )
 from torch2mlir.transforms.simplification import rounds
 from torch2mlir.transforms.state_as_arguments import State, state_as_arguments
-
-_INT64_MAX = 2**63 - 1
 
 
 def script_program(
@@ -175,24 +172,9 @@ class _Method:
 
     def bind_symbols(self) -> None:
         """Declares the symbols of the arguments' sizes."""
-        names = dict.fromkeys(
-            name
-            for argument in self._block.args
-            if isinstance(argument.type, t.AnyTensorType)
-            for size in argument.type.sizes or ()
-            if isinstance(size, Dim)
-            for name in size.symbols()
-        )
-        declared = dict[str, SSAValue]()
-        ops = list[Operation]()
-        for name in names:
-            op = core.SymbolicIntOp.of(name, 0, _INT64_MAX)
-            ops.append(op)
-            declared[name] = op.results[0]
-        binds = (bind_shape(argument, declared) for argument in self._block.args)
-        ops += [bind for bind in binds if bind is not None]
-        self._insert_at_start(ops)
-        self.signature.ranges = {name: (0, _INT64_MAX) for name in names}
+        declared = declare_symbols(self._block.args, {})
+        self._insert_at_start(declared.ops)
+        self.signature.ranges = declared.ranges
 
     def return_written_arguments(self) -> None:
         """Arguments that are written are results, before the program's own."""

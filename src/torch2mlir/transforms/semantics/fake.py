@@ -18,6 +18,7 @@ from xdsl.ir import Attribute
 
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim, KnownSize
+from torch2mlir.dialects.torch.symbols import INT64_MAX
 from torch2mlir.errors import BackendContractError
 from torch2mlir.frontends import dtypes
 from torch2mlir.frontends.fx import symbols
@@ -49,7 +50,7 @@ class FakeWorld:
     def _symbol(self, name: str, example: int | None = None) -> sympy.Symbol:
         known = self._symbols.get(name)
         if known is None:
-            low, high = self._ranges.get(name, (2, symbols.INT64_MAX))
+            low, high = self._ranges.get(name, (2, INT64_MAX))
             low = max(low, 2)
             hint = example or self._hints[len(self._symbols) % len(self._hints)]
             hint = low + hint if hint < low or self._hints is _SMALL_HINTS else hint
@@ -61,7 +62,7 @@ class FakeWorld:
             )
             if high >= low:
                 self.shape_env.constrain_symbol_range(
-                    known, compiler_min=low, compiler_max=min(high, symbols.INT64_MAX - 1)
+                    known, compiler_min=low, compiler_max=min(high, INT64_MAX - 1)
                 )
             self._symbols[name] = known
             self._names[known] = Dim("symbol", (name,))
