@@ -1,0 +1,100 @@
+"""A cluster in a module: a compiled function, and the same nodes in PyTorch for the calls it does not take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch.fx import GraphModule
+
+from torch2mlir.errors import InputError, Torch2MLIRError
+
+Compiled = Callable[..., Sequence[Any]]
+
+
+class Cluster(torch.nn.Module):
+    """Computes what a region of a graph computes.
+
+    What the compiled function refuses runs in PyTorch and is counted: one call if its arguments are other ones than
+    the cluster was captured for, all further calls if the engine cannot compile or run it.
+
+    Attributes:
+        region: the same in PyTorch.
+        ops: the names of the ops in it.
+        calls: how often it ran, compiled or not.
+        fallbacks: how often it ran in PyTorch.
+        reason: why it runs in PyTorch, if it does, or did the last time it fell back.
+    """
+
+    def __init__(self, region: GraphModule, compiled: Compiled, strided: Sequence[int]) -> None:
+        super().__init__()
+        self.region = region
+        self.ops = [
+            str(node.target) for node in region.graph.nodes if node.op in ("call_function",)
+        ]
+        self.calls = 0
+        self.fallbacks = 0
+        self.reason: str | None = None
+        self._compiled: Compiled | None = compiled
+        output = next(n for n in reversed(region.graph.nodes) if n.op == "output")
+        self._strides = [(index, output.args[0][index].meta["val"]) for index in strided]
+
+    @property
+    def compiled(self) -> Compiled | None:
+        """The compiled function, or None if the cluster has been left to PyTorch."""
+        return self._compiled
+
+    def leave_to_pytorch(self, reason: str) -> None:
+        """From now on PyTorch runs it."""
+        self._compiled, self.reason = None, reason
+
+    def forward(self, *args: Any) -> Sequence[Any]:
+        self.calls += 1
+        if self._compiled is not None:
+            try:
+                return self._as_strided(self._compiled(*args), args)
+            except InputError as error:
+                self.reason = error.message
+            except Torch2MLIRError as error:
+                self.leave_to_pytorch(error.message)
+        self.fallbacks += 1
+        return self.region(*args)
+
+    def _as_strided(self, results: Sequence[Any], args: Sequence[Any]) -> Sequence[Any]:
+        """The results with PyTorch's strides, where somebody may see them; engines give dense tensors."""
+        if not self._strides:
+            return results
+        values = list(results)
+        for index, fake in self._strides:
+            order = _stride_order(fake)
+            if order is not None:
+                values[index] = _in_order(values[index], order)
+        return values
+
+
+def _stride_order(fake: torch.Tensor) -> list[int] | None:
+    """The dimensions of a dense tensor from the outermost in memory, if they are permuted; else None."""
+    if fake.dim() < 2:
+        return None
+    strides = [_hint(s) for s in fake.stride()]
+    sizes = [_hint(s) for s in fake.shape]
+    order = sorted(range(fake.dim()), key=lambda axis: (-strides[axis], axis))
+    dense = 1
+    for axis in reversed(order):
+        if sizes[axis] != 1 and strides[axis] != dense:
+            return None  # not dense: PyTorch itself would make such a result only as a view
+        dense *= sizes[axis]
+    return None if order == sorted(order) else order
+
+
+def _hint(size: int | torch.SymInt) -> int:
+    if isinstance(size, int):
+        return size
+    return int(size.node.hint) if size.node.hint is not None else 2
+
+
+def _in_order(tensor: torch.Tensor, order: Sequence[int]) -> torch.Tensor:
+    """The same elements, laid out with the dimensions in this order."""
+    inverse = [order.index(axis) for axis in range(len(order))]
+    return tensor.permute(*order).contiguous().permute(*inverse)

@@ -1,0 +1,259 @@
+"""What of a graph has an effect besides its value: writes, views of what is written, random numbers, checks.
+
+Clusters compute values. A graph's order of effects, and which tensors share memory, are PyTorch's: what writes stays in
+PyTorch, and so do the views whose elements change under them. Whatever else reads written memory may go into a
+cluster, which then runs on the right side of the write.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch.fx import Graph, GraphModule, Node
+from torch.utils import _pytree as pytree
+
+WRITES = "writes to a tensor"
+VIEW_OF_WRITTEN = "a view of memory that is written to"
+RANDOM = "draws random numbers, which are PyTorch's own"
+UNKNOWN = "not an operator of PyTorch's registry: its effects are unknown"
+OUTPUT_VIEW = "a result that shares memory with another tensor"
+
+_UPDATES_STATISTICS = {
+    "aten::batch_norm": (3, 4),
+    "aten::instance_norm": (3, 4),
+    "aten::native_batch_norm": (3, 4),
+}
+"""Norms that update running statistics without declaring it, if their argument 5 (training) is true."""
+
+
+@dataclass
+class Effects:
+    """The effects of a graph.
+
+    Attributes:
+        kept: nodes that only PyTorch may run, and why.
+        before: for a node, those that have to come before it although it takes none of their values.
+        written: nodes whose memory is written to by some node.
+    """
+
+    kept: dict[Node, str] = field(default_factory=dict)
+    before: dict[Node, set[Node]] = field(default_factory=lambda: defaultdict(set))
+    written: set[Node] = field(default_factory=set)
+
+
+def effects(graph_module: GraphModule) -> Effects:
+    """What the nodes of a graph do besides computing values."""
+    nodes = list(graph_module.graph.nodes)
+    position = {node: index for index, node in enumerate(nodes)}
+    memory = _Memory(nodes)
+    found = Effects()
+    writes = list[tuple[Node, Node]]()
+    last: Node | None = None
+    for node in nodes:
+        reason, targets = _effect(node, graph_module)
+        if reason is None:
+            continue
+        found.kept[node] = reason
+        if last is not None:
+            found.before[node].add(last)
+        last = node
+        writes += [(node, target) for target in targets]
+    _order_around_writes(found, writes, memory, position)
+    return found
+
+
+def _effect(node: Node, root: GraphModule) -> tuple[str | None, list[Node]]:
+    """Why a node has an effect, and which tensors it writes to."""
+    target = node.target
+    if node.op in ("placeholder", "get_attr", "output") or target is operator.getitem:
+        return None, []
+    if isinstance(target, torch._ops.OpOverload):
+        if written := written_arguments(node):
+            return WRITES, written
+        return (RANDOM, []) if draws(node) else (None, [])
+    if isinstance(target, torch._ops.HigherOrderOperator):
+        inner = [r for body in _bodies(node, root) for r in _effects_within(body)]
+        tensors = [n for n in node.all_input_nodes if n.op != "get_attr"]
+        return (inner[0], tensors if WRITES in inner else []) if inner else (None, [])
+    if not is_tensor_node(node) and node.op == "call_function":
+        return None, []  # arithmetic on sizes
+    return UNKNOWN, [n for n in node.all_input_nodes if is_tensor_node(n)]
+
+
+def _bodies(node: Node, root: GraphModule) -> Iterator[GraphModule]:
+    for argument in node.all_input_nodes:
+        if argument.op == "get_attr":
+            value: Any = root
+            for part in str(argument.target).split("."):
+                value = getattr(value, part)
+            if isinstance(value, GraphModule):
+                yield value
+
+
+def _effects_within(body: GraphModule) -> list[str]:
+    return [reason for node in body.graph.nodes if (reason := _effect(node, body)[0]) is not None]
+
+
+def is_tensor_node(node: Node) -> bool:
+    """Whether a node's value holds a tensor, as far as the graph says; unknown counts as one."""
+    value = node.meta.get("val", node.meta.get("example_value"))
+    if value is None:
+        return True
+    return any(isinstance(leaf, torch.Tensor) for leaf in pytree.tree_leaves(value))
+
+
+def argument_of(node: Node, name: str) -> Any:
+    """The value a node's call gives a parameter of its op, the default included; None if there is none."""
+    for index, argument in enumerate(node.target._schema.arguments):  # type: ignore[union-attr]
+        if argument.name == name:
+            if index < len(node.args) and not argument.kwarg_only:
+                return node.args[index]
+            return node.kwargs.get(name, argument.default_value)
+    return None
+
+
+def draws(node: Node) -> bool:
+    """Whether an op, called like this, draws random numbers."""
+    if torch.Tag.nondeterministic_seeded not in node.target.tags:  # type: ignore[union-attr]
+        return False
+    names = {a.name for a in node.target._schema.arguments}  # type: ignore[union-attr]
+    if names & {"train", "training"}:
+        flag = "train" if "train" in names else "training"
+        probability = "dropout" if "dropout" in names else "p"
+        return argument_of(node, flag) is not False and argument_of(node, probability) != 0.0
+    if "dropout_p" in names:
+        return argument_of(node, "dropout_p") != 0.0
+    return True
+
+
+def written_arguments(node: Node) -> list[Node]:
+    """The tensors an op writes to when called like this, undeclared ones included."""
+    schema = node.target._schema  # type: ignore[union-attr]
+    values = [
+        argument_of(node, argument.name)
+        for argument in schema.arguments
+        if argument.alias_info is not None and argument.alias_info.is_write
+    ]
+    if schema.name in _UPDATES_STATISTICS and len(node.args) > 5 and node.args[5] is not False:
+        values += [node.args[index] for index in _UPDATES_STATISTICS[schema.name]]
+    return [leaf for leaf in pytree.tree_leaves(values) if isinstance(leaf, Node)]
+
+
+def aliased_arguments(node: Node) -> list[Node]:
+    """The arguments whose memory a node's result may share."""
+    if node.target is operator.getitem:
+        return list(node.all_input_nodes[:1])
+    if not isinstance(node.target, torch._ops.OpOverload):
+        # A module, a method or a function of no schema may return anything of what it gets.
+        if node.op in ("call_module", "call_method") or (
+            node.op == "call_function"
+            and is_tensor_node(node)
+            and not isinstance(node.target, torch._ops.HigherOrderOperator)
+        ):
+            return [n for n in node.all_input_nodes if is_tensor_node(n)]
+        return []
+    schema = node.target._schema
+    may_alias = torch.Tag.maybe_aliasing_or_mutating in node.target.tags
+    if may_alias and schema.name not in _UPDATES_STATISTICS:
+        return [n for n in node.all_input_nodes if is_tensor_node(n)]
+    if not any(r.alias_info is not None for r in schema.returns):
+        return []
+    values = [argument_of(node, a.name) for a in schema.arguments if a.alias_info is not None]
+    return [leaf for leaf in pytree.tree_leaves(values) if isinstance(leaf, Node)]
+
+
+class _Memory:
+    """Sets of nodes that may share memory."""
+
+    def __init__(self, nodes: list[Node]) -> None:
+        self._group = {node: [node] for node in nodes}
+        self.aliases = {node: aliased_arguments(node) for node in nodes}
+        for node, bases in self.aliases.items():
+            for base in bases:
+                self._join(node, base)
+
+    def _join(self, a: Node, b: Node) -> None:
+        first, second = self._group[a], self._group[b]
+        if first is not second:
+            first.extend(second)
+            for node in second:
+                self._group[node] = first
+
+    def group(self, node: Node) -> list[Node]:
+        return self._group[node]
+
+
+def _order_around_writes(
+    found: Effects, writes: list[tuple[Node, Node]], memory: _Memory, position: dict[Node, int]
+) -> None:
+    """Puts readers of written memory on their side of each write, and keeps views that live across one."""
+    for write, target in writes:
+        group = memory.group(target)
+        found.written.update(group)
+        readers = {user for member in group for user in member.users} | set(group)
+        for reader in readers - {write}:
+            if reader.op in ("placeholder", "get_attr", "output"):
+                continue
+            first, second = sorted((reader, write), key=position.__getitem__)
+            found.before[second].add(first)
+        for member in group:
+            if not memory.aliases[member] or member in found.kept:
+                continue
+            if position[member] < position[write] < _last_use(member, memory, position):
+                found.kept[member] = VIEW_OF_WRITTEN
+
+
+def _last_use(node: Node, memory: _Memory, position: dict[Node, int]) -> int:
+    """Where memory that a view shows is read last through it."""
+    last, todo, seen = position[node], [node], set[Node]()
+    while todo:
+        current = todo.pop()
+        if current in seen:
+            continue
+        seen.add(current)
+        for user in current.users:
+            last = max(last, position[user])
+            if current in memory.aliases[user]:
+                todo.append(user)
+    return last
+
+
+def keep_views_of_results(graph: Graph, found: Effects) -> None:
+    """Gives every result that is a view of another tensor a chain of view ops of its own, which PyTorch runs.
+
+    A cluster's results share memory with nothing; a caller may write to a view, or look at its strides.
+    """
+    output = next(node for node in reversed(graph.nodes) if node.op == "output")
+    clones = dict[Node, Node]()
+
+    def cloned(node: Node) -> Node:
+        bases = aliased_arguments(node)
+        if node in found.kept or not bases:
+            return node
+        if node in found.written:  # a copy before the output might come after a write
+            found.kept[node] = OUTPUT_VIEW
+            for base in bases:
+                cloned(base)
+            return node
+        if node not in clones:
+            mapping = {base: cloned(base) for base in bases}
+            with graph.inserting_before(output):
+                clones[node] = graph.node_copy(node, lambda n: mapping.get(n, n))
+            found.kept[clones[node]] = OUTPUT_VIEW
+        return clones[node]
+
+    output.args = pytree.tree_map(
+        lambda value: cloned(value) if isinstance(value, Node) else value, output.args
+    )
+    for node in reversed(list(graph.nodes)):
+        if not node.users and node not in found.kept and _is_pure_view(node):
+            graph.erase_node(node)
+
+
+def _is_pure_view(node: Node) -> bool:
+    return node.op == "call_function" and bool(aliased_arguments(node))
