@@ -120,8 +120,8 @@ def symbols_of(value: Any) -> set[sympy.Symbol]:
 
 def _symbolic_sizes(value: Any) -> Iterator[torch.SymInt]:
     for leaf in pytree.tree_leaves(value):
-        if isinstance(leaf, torch.Tensor):
-            yield from (size for size in leaf.shape if isinstance(size, torch.SymInt))
+        sizes: Sequence[Any] = leaf.shape if isinstance(leaf, torch.Tensor) else ()
+        yield from (size for size in sizes if isinstance(size, torch.SymInt))
 
 
 def _sizes_in(graph: Graph) -> Iterator[torch.SymInt]:
