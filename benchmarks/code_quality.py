@@ -35,6 +35,7 @@ from torch.utils import _pytree as pytree
 
 from torch2mlir.errors import Torch2MLIRError
 from torch2mlir.runtime.engine import Executable, get_engine
+from torch2mlir.runtime.lowered import LoweredFunction
 from zoo import MODELS
 
 ENGINES = {"stablehlo": "xla", "linalg-on-tensors": "iree", "tosa": "iree"}
@@ -215,7 +216,9 @@ def _compiled(
         side.failure = "not lowered"
         return side
     try:
-        side.executable = get_engine(ENGINES[dialect]).compile(side.text, dialect)
+        side.executable = get_engine(ENGINES[dialect]).compile(
+            LoweredFunction.parse(side.text, dialect)
+        )
     except Torch2MLIRError:
         side.failure = "refused"
     return side

@@ -23,14 +23,15 @@ import torch
 from rich.progress import track
 
 from tests.e2e.registry import Case, load_cases
-from torch2mlir.compiler import capture, lower_to_contract
+from torch2mlir.contract.core_ops import CORE_OPS, FAMILIES, REASONS
+from torch2mlir.contract.target import lowered_targets
 from torch2mlir.conversion.driver import convert_module
-from torch2mlir.conversion.registry import TARGETS
 from torch2mlir.dialects.torch.core import OperatorOp
 from torch2mlir.errors import Torch2MLIRError, UnsupportedOpError
+from torch2mlir.frontends.capture import capture
+from torch2mlir.pipeline import Pipeline
 from torch2mlir.tools.coverage import coverage, markdown, totals
 from torch2mlir.tools.registry_ways import UNSUPPORTED, ways
-from torch2mlir.transforms.core_ops import CORE_OPS, FAMILIES, REASONS
 
 PATH = Path(__file__).resolve().parent.parent / "docs" / "coverage.md"
 MODES = ("static", "dynamic")
@@ -80,12 +81,14 @@ def tally(cases: dict[str, Case]) -> Tallies:
     for case in track(list(cases.values()), description="lowering the cases"):
         for mode in MODES if case.dynamic else MODES[:1]:
             try:
-                program = lower_to_contract(capture(case.export(dynamic=mode == "dynamic")))
+                program = Pipeline.to("torch").lower(
+                    capture(case.export(dynamic=mode == "dynamic"))
+                )
             except Torch2MLIRError:
                 continue  # an expected failure, which has nothing core to show
             module = program.module
             names = {op.op_name if isinstance(op, OperatorOp) else op.name for op in module.walk()}
-            for target in TARGETS:
+            for target in lowered_targets():
                 _count(tallies, names & CORE_OPS, target, mode, _failure(module, target))
     return tallies
 
@@ -118,12 +121,12 @@ def core_section(tallies: Tallies) -> Iterator[str]:
     footnotes: dict[str, int] = {}
     yield f"## {len(CORE_OPS)} core ops"
     yield ""
-    titles = [f"{target}, {mode}" for target in TARGETS for mode in MODES]
+    titles = [f"{target}, {mode}" for target in lowered_targets() for mode in MODES]
     yield "| op | family | " + " | ".join(titles) + " |"
     yield "|---" * (2 + len(titles)) + "|"
     for family, ops in FAMILIES.items():
         for op in sorted(ops):
-            cells = [_cell(tallies[op, t, m], footnotes) for t in TARGETS for m in MODES]
+            cells = [_cell(tallies[op, t, m], footnotes) for t in lowered_targets() for m in MODES]
             yield f"| {op.removeprefix('torch.')} | {family} | " + " | ".join(cells) + " |"
     yield ""
     yield from (f"{number}. {reason}" for reason, number in footnotes.items())

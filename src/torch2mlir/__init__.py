@@ -18,17 +18,24 @@ from torch2mlir.errors import (
 
 if TYPE_CHECKING:
     from torch2mlir import fx, lazy, torchscript
-    from torch2mlir.api import compile
-    from torch2mlir.compiler import MlirModule, export_and_import
+    from torch2mlir.api import compile, export_and_import
+    from torch2mlir.contract.target import Target, register_target
     from torch2mlir.conversion.registry import lowering
+    from torch2mlir.module import MlirModule
+    from torch2mlir.runtime.engine import register_engine
+    from torch2mlir.tools.instrumentation import instrumented
     from torch2mlir.transforms.decompositions.own_ops import decomposition
 
 __version__ = "0.1.0"
 
 _LAZY = {
     "compile": "torch2mlir.api",
-    "export_and_import": "torch2mlir.compiler",
-    "MlirModule": "torch2mlir.compiler",
+    "export_and_import": "torch2mlir.api",
+    "MlirModule": "torch2mlir.module",
+    "Target": "torch2mlir.contract.target",
+    "instrumented": "torch2mlir.tools.instrumentation",
+    "register_engine": "torch2mlir.runtime.engine",
+    "register_target": "torch2mlir.contract.target",
     "decomposition": "torch2mlir.transforms.decompositions.own_ops",
     "lowering": "torch2mlir.conversion.registry",
 }
@@ -51,13 +58,17 @@ __all__ = [
     "MlirModule",
     "ParseError",
     "PassError",
+    "Target",
     "Torch2MLIRError",
     "UnsupportedOpError",
     "compile",
     "decomposition",
     "export_and_import",
     "fx",
+    "instrumented",
     "lazy",
     "lowering",
+    "register_engine",
+    "register_target",
     "torchscript",
 ]

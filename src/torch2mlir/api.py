@@ -1,25 +1,60 @@
-"""``torch2mlir.compile``: a model as a compiled callable."""
+"""The verbs of the public interface: a model as MLIR, and a model as a compiled callable."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from torch2mlir.compiler import (
-    Model,
-    capture,
-    check_output_type,
-    legal_ops,
-    lower_to_contract,
-    pass_weights_as_arguments,
-    paused_garbage_collection,
-    prepare_for,
-)
+from torch2mlir.contract.target import get_target, target_names
 from torch2mlir.errors import Torch2MLIRError
+from torch2mlir.frontends.capture import Model, capture, paused_garbage_collection
+from torch2mlir.module import MlirModule
+from torch2mlir.pipeline import Pipeline
 from torch2mlir.runtime.compiled import CompiledFunction
 from torch2mlir.runtime.engine import Engine, get_engine
 
-DEFAULT_ENGINE = {"stablehlo": "xla", "linalg-on-tensors": "iree", "tosa": "iree"}
+WEIGHT_MODES = ("inline", "external", "arguments")
+
+
+def export_and_import(
+    model: Model,
+    *args: Any,
+    output_type: str = "torch",
+    dynamic_shapes: Any = None,
+    func_name: str = "main",
+    weights: str = "inline",
+    backend_legal_ops: Sequence[str] = (),
+    **kwargs: Any,
+) -> MlirModule:
+    """A model as MLIR.
+
+    The function takes the model's tensors, then what the runtime keeps (buffers that are written to, weights passed as
+    arguments), and last, only in a program that draws random numbers, ``%seed``: a rank-0 i64 tensor that decides them.
+
+    Args:
+        model: a module, a function of tensors or an exported program.
+        args: example arguments.
+        output_type: ``raw``, ``torch``, ``linalg-on-tensors``, ``tosa``, ``stablehlo`` or ``mhlo``.
+        dynamic_shapes: as ``torch.export.export`` takes it.
+        func_name: name of the function in the module.
+        weights: ``inline`` (in the text), ``external`` (a safetensors file beside it) or ``arguments`` (of the
+            function, after the user's own).
+        backend_legal_ops: non-core ops to keep whole.
+        kwargs: example keyword arguments.
+
+    Raises:
+        CaptureError: the model cannot be captured.
+        BackendContractError: an op is not core and cannot be decomposed.
+        UnsupportedOpError: a core op has no lowering to the output type.
+    """
+    pipeline = Pipeline.to(output_type, backend_legal_ops)
+    if weights not in WEIGHT_MODES:
+        raise Torch2MLIRError(
+            f"unknown weights mode '{weights}'", hint=f"use one of {', '.join(WEIGHT_MODES)}"
+        )
+    program = capture(model, *args, dynamic_shapes=dynamic_shapes, func_name=func_name, **kwargs)
+    with paused_garbage_collection():
+        return MlirModule(pipeline.run(program, weights == "arguments"), weights)
 
 
 def compile(
@@ -53,22 +88,31 @@ def compile(
         CaptureError, BackendContractError, UnsupportedOpError: the model cannot be compiled to the dialect.
         EngineError: the engine is not installed, does not take the dialect, or refuses the program.
     """
-    output_type = check_output_type(output_type)
-    if output_type not in DEFAULT_ENGINE:
-        raise Torch2MLIRError(
-            f"output_type '{output_type}' cannot be run",
-            hint=f"use one of {', '.join(DEFAULT_ENGINE)}",
-        )
-    chosen = (
-        engine if isinstance(engine, Engine) else get_engine(engine or DEFAULT_ENGINE[output_type])
-    )
-    chosen.check_output_type(output_type)
+    pipeline = Pipeline.to(output_type, backend_legal_ops)
+    chosen = engine_for(pipeline, engine)
     program = capture(model, *args, dynamic_shapes=dynamic_shapes, **kwargs)
     with paused_garbage_collection():
-        lower_to_contract(program, legal_ops(output_type, backend_legal_ops))
-        prepare_for(output_type, program)
-        pass_weights_as_arguments(program)
-    compiled = CompiledFunction(program, output_type, chosen, prepare_weights)
+        pipeline.lower(program, weights_as_arguments=True)
+    compiled = CompiledFunction(program, pipeline, chosen, prepare_weights)
     if not program.signature.ranges:
         compiled.compile_for()
     return compiled
+
+
+def engine_for(pipeline: Pipeline, engine: str | Engine | None) -> Engine:
+    """The engine that runs what a pipeline makes: the one asked for, or the target's own.
+
+    Raises:
+        Torch2MLIRError: the output type cannot be run.
+        EngineError: the engine is not installed or does not take the target.
+    """
+    default = get_target(pipeline.output_type).default_engine if pipeline.is_conversion else None
+    if engine is None and default is None:
+        runnable = [name for name in target_names() if get_target(name).default_engine]
+        raise Torch2MLIRError(
+            f"output_type '{pipeline.output_type}' cannot be run",
+            hint=f"use one of {', '.join(runnable)}",
+        )
+    chosen = engine if isinstance(engine, Engine) else get_engine(engine or default or "")
+    chosen.check_output_type(pipeline.output_type)
+    return chosen

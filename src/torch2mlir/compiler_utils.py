@@ -27,7 +27,7 @@ from torch2mlir.tools.verification import violations
 from torch2mlir.transforms import PASSES
 
 if TYPE_CHECKING:
-    from torch2mlir.compiler import MlirModule
+    from torch2mlir.module import MlirModule
 
 __all__ = [
     "BackendLoweringOptions",
@@ -217,14 +217,11 @@ def _name_of(module: ModuleOp) -> str:
 
 def _follow(module: MlirModule, steps: Steps) -> None:
     """Notes what a program has become, so that it is printed and called as such."""
-    from torch2mlir.compiler import reached
-
     for step in steps:
-        converted = getattr(step, "conversion", type(step))
-        if (target := getattr(converted, "target", None)) is not None:
-            reached(module.program, target)
+        if (target := getattr(step, "target", None)) is not None:
+            module.program.reached(target)
         elif step.name.endswith("-to-torch-backend-pipeline") or step.name.endswith("-contract"):
-            reached(module.program, "torch")
+            module.program.reached("torch")
 
 
 def lower_mlir_module(

@@ -8,8 +8,7 @@ from typing import Any
 from torch.export import ExportedProgram
 from torch.fx import GraphModule
 
-from torch2mlir import compiler
-from torch2mlir.compiler import MlirModule
+from torch2mlir import api
 from torch2mlir.compiler_utils import (
     BackendLoweringOptions,
     OutputType,
@@ -17,13 +16,15 @@ from torch2mlir.compiler_utils import (
     run_pipeline_with_repro_report,
 )
 from torch2mlir.errors import CaptureError
+from torch2mlir.frontends.capture import Model, export
 from torch2mlir.frontends.fx.exported import import_graph_module
+from torch2mlir.module import MlirModule
 
 __all__ = ["OutputType", "export_and_import", "stateless_fx_import"]
 
 
 def export_and_import(
-    f: compiler.Model,
+    f: Model,
     *args: Any,
     output_type: str | OutputType = OutputType.RAW,
     fx_importer: None = None,
@@ -75,13 +76,13 @@ def export_and_import(
     model = f
     if strict or decomposition_table or enable_graph_printing:
         if not isinstance(f, ExportedProgram):
-            f = compiler.export(f, args, kwargs, dynamic_shapes, strict)
+            f = export(f, args, kwargs, dynamic_shapes, strict)
         model = f.run_decompositions(dict(decomposition_table)) if decomposition_table else f
         if enable_graph_printing:
             model.graph_module.print_readable()
 
     def imported(target: OutputType) -> MlirModule:
-        return compiler.export_and_import(
+        return api.export_and_import(
             model,
             *args,
             output_type=target.value,
@@ -118,7 +119,7 @@ def stateless_fx_import(
         gm.print_readable()
 
     def imported(target: OutputType) -> MlirModule:
-        return compiler.export_and_import(
+        return api.export_and_import(
             import_graph_module(gm, model_name),
             output_type=target.value,
             backend_legal_ops=backend_legal_ops or (),

@@ -26,11 +26,12 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
-from torch2mlir.api import DEFAULT_ENGINE
-from torch2mlir.compiler import MlirModule, check_output_type, export_and_import
+from torch2mlir.api import engine_for, export_and_import
 from torch2mlir.errors import CaptureError, InputError, Torch2MLIRError
 from torch2mlir.frontends.lazy import device as lazy_device
-from torch2mlir.runtime.engine import Engine, get_engine
+from torch2mlir.module import MlirModule
+from torch2mlir.pipeline import Pipeline
+from torch2mlir.runtime.engine import Engine
 from torch2mlir.runtime.lazy import Computation, LazyRuntime, Metrics, import_recorded
 
 __all__ = [
@@ -69,12 +70,8 @@ def device(
         Torch2MLIRError: an output type that cannot be run, a context inside another one, or a cache for nothing.
         EngineError: the engine is not installed or does not take the dialect.
     """
-    output_type = check_output_type(output_type)
-    if output_type not in DEFAULT_ENGINE:
-        raise Torch2MLIRError(
-            f"output_type '{output_type}' cannot be run",
-            hint=f"use one of {', '.join(DEFAULT_ENGINE)}",
-        )
+    pipeline = Pipeline.to(output_type)
+    found = engine_for(pipeline, engine)
     if cache_size < 1:
         raise Torch2MLIRError(
             f"cache_size is {cache_size}: no graph could be kept", hint="use at least 1"
@@ -84,9 +81,7 @@ def device(
             "the lazy device is open in this thread already",
             hint="use the one device() has given, or leave its context first",
         )
-    name = engine or DEFAULT_ENGINE[output_type]
-    found = name if isinstance(name, Engine) else get_engine(name)
-    runtime = LazyRuntime(output_type, found, cache_size)
+    runtime = LazyRuntime(pipeline, found, cache_size)
     lazy_device.initialize()
     _install_hooks()
     _active.runtime = runtime

@@ -11,10 +11,6 @@ from xdsl.dialects.func import FuncOp
 
 from torch2mlir.dialects.torch.types import ValueTensorType
 
-OUTPUT_TYPES = ("raw", "torch", "linalg-on-tensors", "tosa", "stablehlo", "mhlo")
-"""What a program can be lowered to; ``raw`` is the captured graph, ``torch`` the backend contract, ``mhlo`` StableHLO
-in the spelling of its predecessor."""
-
 
 @dataclass(frozen=True)
 class UserInput:
@@ -119,6 +115,14 @@ class Program:
     signature: Signature
     func_name: str = "main"
     output_type: str = "raw"
+
+    def reached(self, output_type: str) -> None:
+        """Notes that the module has been lowered, in place, to ``output_type``."""
+        if self.output_type == "raw":
+            arguments = entry_function(self.module, self.func_name).body.block.args
+            if len(arguments) > len(self.signature.inputs):  # random numbers have got a seed
+                self.signature.inputs.append(SeedInput(arguments[-1].type))  # type: ignore[arg-type]
+        self.output_type = output_type
 
 
 def entry_function(module: ModuleOp, name: str) -> FuncOp:

@@ -13,8 +13,8 @@ from tests.e2e.agreement import assert_agrees
 from tests.e2e.configurations import CONFIGURATIONS, Configuration, runs
 from tests.e2e.registry import Case, load_cases
 from tests.e2e.xfails import expected_failure, idle_entries
+from torch2mlir.contract.core_ops import CORE_OPS
 from torch2mlir.dialects.torch.core import OperatorOp
-from torch2mlir.transforms.core_ops import CORE_OPS
 
 CASES = load_cases()
 

@@ -11,8 +11,9 @@ import pytest
 
 from tests.e2e.registry import Case, load_cases
 from tests.oracle import torch_mlir_opt
-from torch2mlir.compiler import MlirModule, export_and_import
+from torch2mlir.api import export_and_import
 from torch2mlir.errors import Torch2MLIRError
+from torch2mlir.module import MlirModule
 
 CASES = load_cases()
 LEVELS = ("raw", "torch", "stablehlo", "linalg-on-tensors", "tosa")

@@ -10,10 +10,11 @@ import torch
 from xdsl.dialects.builtin import ModuleOp
 
 from tests.oracle import torch_mlir_opt
-from torch2mlir.compiler import MlirModule, export_and_import
+from torch2mlir.api import export_and_import
 from torch2mlir.dialects import make_context
 from torch2mlir.dialects.parser import MlirParser
 from torch2mlir.dialects.printer import module_text
+from torch2mlir.module import MlirModule
 from zoo import MODELS
 
 MODES = ("static", "dynamic")

@@ -21,7 +21,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from tests.opdb.outcome import first_line
 from tests.opdb.programs import Program, plain
-from torch2mlir.compiler import capture, lower_to_contract
+from torch2mlir.frontends.capture import capture
+from torch2mlir.pipeline import Pipeline
 
 _DTYPES = (torch.float32, torch.int64, torch.complex64)
 _SAMPLES = 4
@@ -103,7 +104,7 @@ def failure(program: Program) -> str:
             return ""  # eager PyTorch cannot do it outside of what it was recorded in
         try:
             exported = torch.export.export(program, program.tensors)
-            lower_to_contract(capture(exported))
+            Pipeline.to("torch").lower(capture(exported))
         except Exception as error:
             return first_line(error)
     return ""

@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 import torch2mlir
+from torch2mlir.contract.target import lowered_targets
 from torch2mlir.conversion import registry
 from torch2mlir.dialects import stablehlo, tosa
 from torch2mlir.transforms.decompositions import registry as decompositions
@@ -30,12 +31,12 @@ def wave() -> Iterator[Any]:
 
 @pytest.fixture(autouse=True)
 def registries_as_they_were() -> Iterator[None]:
-    for target in registry.TARGETS:
+    for target in lowered_targets():
         registry.lowering_functions(target)
-    lowerings = {target: dict(table) for target, table in registry._LOWERINGS.items()}
-    own = {target: set(names) for target, names in registry._OWN.items()}
+    lowerings = {target: dict(registry._LOWERINGS[target]) for target in lowered_targets()}
+    own = {target: set(registry._OWN[target]) for target in lowered_targets()}
     yield
-    for target in registry.TARGETS:
+    for target in lowered_targets():
         registry._LOWERINGS[target].clear()
         registry._LOWERINGS[target].update(lowerings[target])
         registry._OWN[target].clear()

@@ -10,11 +10,11 @@ from safetensors.torch import load_file
 from torch import nn
 
 import torch2mlir
-from torch2mlir.compiler import MlirModule
 from torch2mlir.dialects.parser import parse_module
 from torch2mlir.dialects.printer import weights_of
 from torch2mlir.dialects.weights import TensorSource
 from torch2mlir.frontends.weights import TorchSource
+from torch2mlir.module import MlirModule
 from torch2mlir.program import StateInput
 
 DTYPES = [

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any, ClassVar
 
 from xdsl.context import Context
@@ -14,9 +13,11 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.traits import IsTerminator
 
+from torch2mlir.contract.core_ops import SCALAR_OPS
+from torch2mlir.contract.target import get_target
 from torch2mlir.conversion.control_flow import CONTROL_FLOW
 from torch2mlir.conversion.lowering import Lowering, ResultType, Scalar, Tensor
-from torch2mlir.conversion.registry import TARGETS, lowering_functions
+from torch2mlir.conversion.registry import lowering_functions
 from torch2mlir.conversion.scalar_ops import DTYPES, lower_scalar_op
 from torch2mlir.dialects.locations import describe
 from torch2mlir.dialects.torch import core, dims
@@ -26,7 +27,6 @@ from torch2mlir.dialects.torch.ops import RegistryOp
 from torch2mlir.dialects.torch.symbols import resolve_shapes
 from torch2mlir.dialects.torch.values import Unknown, Values
 from torch2mlir.errors import BackendContractError, UnsupportedOpError
-from torch2mlir.transforms.core_ops import SCALAR_OPS
 
 _SKIPPED = (core.ConstantOp, core.PrimListConstructOp, core.SymbolicIntOp, core.BindSymbolicShapeOp)
 """Ops that lowerings see through their operands."""
@@ -43,8 +43,7 @@ class FunctionConversion:
     def __init__(self, target: str, sizes: Mapping[str, int] | None = None) -> None:
         self.sizes = sizes or {}
         self.functions = lowering_functions(target)
-        lowering_class = import_module(TARGETS[target]).LOWERING
-        self.lower: Lowering = lowering_class()
+        self.lower: Lowering = get_target(target).lowering_class()
         self.values = Values()
         self.converted: dict[SSAValue, Tensor | Scalar] = {}
 
@@ -301,23 +300,41 @@ def convert_module(
     return ModuleOp([FunctionConversion(target, sizes).run(function) for function in functions])
 
 
-@dataclass(frozen=True)
 class ConversionPass(ModulePass):
     """Base of the conversion passes."""
 
     target: ClassVar[str]
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        resolve_shapes(op)
-        converted = convert_module(op, self.target)
-        block = op.body.block
-        for function in list(block.ops):
-            if isinstance(function, FuncOp):
-                function.detach()
-                function.drop_all_references()
-        for function in list(converted.body.block.ops):
+        _convert_in_place(op, self.target)
+
+
+@dataclass(frozen=True)
+class ConvertTorchToTargetPass(ModulePass):
+    """Backend contract to any registered target, one of the user's own for example.
+
+    Args:
+        target: its name.
+    """
+
+    name = "convert-torch-to-target"
+    target: str = "linalg-on-tensors"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        _convert_in_place(op, self.target)
+
+
+def _convert_in_place(op: ModuleOp, target: str) -> None:
+    resolve_shapes(op)
+    converted = convert_module(op, target)
+    block = op.body.block
+    for function in list(block.ops):
+        if isinstance(function, FuncOp):
             function.detach()
-            block.add_op(function)
+            function.drop_all_references()
+    for function in list(converted.body.block.ops):
+        function.detach()
+        block.add_op(function)
 
 
 @dataclass(frozen=True)
@@ -342,3 +359,11 @@ class ConvertTorchToTosaPass(ConversionPass):
 
     name = "convert-torch-to-tosa"
     target = "tosa"
+
+
+def conversion_pass(target: str) -> ModulePass:
+    """The pass from the backend contract to a target, of the target's own name where it has one."""
+    for own in (ConvertTorchToLinalgPass, ConvertTorchToStablehloPass, ConvertTorchToTosaPass):
+        if own.target == target:
+            return own()
+    return ConvertTorchToTargetPass(target)

@@ -2,36 +2,15 @@
 
 from __future__ import annotations
 
+from collections import ChainMap, defaultdict
 from collections.abc import Callable, Mapping
-from importlib import import_module
-from types import MappingProxyType
 from typing import Any
 
-from torch2mlir.errors import Torch2MLIRError
+from torch2mlir.contract.target import get_target
 
 LoweringFunction = Callable[..., Any]
 
-TARGETS: dict[str, str] = {
-    "linalg-on-tensors": "torch2mlir.conversion.torch_to_linalg",
-    "stablehlo": "torch2mlir.conversion.torch_to_stablehlo",
-    "tosa": "torch2mlir.conversion.torch_to_tosa",
-}
-"""Target -> package whose import registers the lowerings; each also has ``LOWERING``, its :class:`Lowering` class."""
-
-_LOWERINGS: dict[str, dict[str, LoweringFunction]] = {target: {} for target in TARGETS}
-
-
-def target_name(name: str) -> str:
-    """The canonical target name; ``linalg`` and underscores are accepted.
-
-    Raises:
-        Torch2MLIRError: no such target.
-    """
-    canonical = name.lower().replace("_", "-")
-    canonical = {"linalg": "linalg-on-tensors"}.get(canonical, canonical)
-    if canonical not in TARGETS:
-        raise Torch2MLIRError(f"unknown target '{name}'", hint=f"use one of {', '.join(TARGETS)}")
-    return canonical
+_LOWERINGS = defaultdict[str, dict[str, LoweringFunction]](dict)
 
 
 def op_name(name: str) -> str:
@@ -47,7 +26,7 @@ def lowers(target: str, *names: str) -> Callable[[LoweringFunction], LoweringFun
     :class:`~torch2mlir.conversion.lowering.Tensor`, constants as Python values, sizes as ints or
     :class:`~torch2mlir.dialects.torch.dims.Dim`. The function returns a tensor per result.
     """
-    table = _LOWERINGS[target_name(target)]
+    table = _LOWERINGS[get_target(target).name]
 
     def register(function: LoweringFunction) -> LoweringFunction:
         for name in names:
@@ -58,10 +37,10 @@ def lowers(target: str, *names: str) -> Callable[[LoweringFunction], LoweringFun
 
 
 def lowering_functions(target: str) -> Mapping[str, LoweringFunction]:
-    """Op name -> lowering function of a target, all families loaded."""
-    canonical = target_name(target)
-    import_module(TARGETS[canonical])
-    return MappingProxyType(_LOWERINGS[canonical])
+    """Op name -> lowering function of a target, all families loaded; its own come before those of its base."""
+    found = get_target(target)
+    _ = found.lowering_class  # its import registers them
+    return ChainMap(*(_LOWERINGS[each.name] for each in found.family))
 
 
 def lowering(name: str, target: str) -> Callable[[LoweringFunction], LoweringFunction]:
@@ -70,13 +49,14 @@ def lowering(name: str, target: str) -> Callable[[LoweringFunction], LoweringFun
     An op with a lowering is kept whole on the way to the backend contract for that target. See :func:`lowers` for
     what the function gets and returns.
     """
-    _OWN[target_name(target)].add(op_name(name))
+    _OWN[get_target(target).name].add(op_name(name))
     return lowers(target, name)
 
 
-_OWN: dict[str, set[str]] = {target: set() for target in TARGETS}
+_OWN = defaultdict[str, set[str]](set)
 
 
 def own_ops(target: str) -> frozenset[str]:
-    """The ops the user has registered lowerings for."""
-    return frozenset(_OWN[target_name(target)])
+    """The ops the user has registered lowerings for, and those that the target keeps whole."""
+    family = list(get_target(target).family)
+    return frozenset().union(*(_OWN[each.name] | each.kept_ops for each in family))

@@ -12,11 +12,10 @@ from torch.utils import _pytree as pytree
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from torch2mlir.conversion.driver import convert_module
-from torch2mlir.dialects import make_context
-from torch2mlir.dialects.printer import WeightSyntax, module_text
+from torch2mlir.conversion.prepare_weights import SMALL, prepare_weights
 from torch2mlir.dialects.torch.types import ValueTensorType
 from torch2mlir.frontends import dtypes
+from torch2mlir.pipeline import Pipeline, run_passes
 from torch2mlir.program import (
     ConstantOutput,
     FunctionInput,
@@ -28,9 +27,8 @@ from torch2mlir.program import (
 )
 from torch2mlir.runtime.binding import Binder, Shapes
 from torch2mlir.runtime.engine import Engine, Executable
+from torch2mlir.runtime.lowered import LoweredFunction, TensorSpec
 from torch2mlir.runtime.weights import Handles, PreparedWeights, counts_writes
-from torch2mlir.transforms import PASSES
-from torch2mlir.transforms.prepare_weights import SMALL, prepare_weights
 
 
 @dataclass(frozen=True)
@@ -82,17 +80,17 @@ class CompiledFunction:
 
     Args:
         program: at the backend contract, weights as arguments.
-        output_type: the dialect between contract and engine.
+        pipeline: has lowered the program, and converts it.
         engine: who compiles and runs it.
         prepare: whether to split off what depends on weights only.
     """
 
     def __init__(
-        self, program: Program, output_type: str, engine: Engine, prepare: bool = True
+        self, program: Program, pipeline: Pipeline, engine: Engine, prepare: bool = True
     ) -> None:
-        engine.check_output_type(output_type)
+        engine.check_output_type(pipeline.output_type)
         self.program = program
-        self.output_type = output_type
+        self.pipeline = pipeline
         self.engine = engine
         self.prepare = prepare
         self._binder = Binder(program.signature)
@@ -100,6 +98,11 @@ class CompiledFunction:
         self._prepare: dict[str, PreparedWeights] = {}
         self._lock = threading.Lock()
         self._written = {m.name for m in program.signature.mutations if m.position is None}
+
+    @property
+    def output_type(self) -> str:
+        """The dialect between contract and engine."""
+        return self.pipeline.output_type
 
     @property
     def shapes(self) -> list[dict[str, int]]:
@@ -119,7 +122,7 @@ class CompiledFunction:
         converted = self._converted(symbols or {})
         if converted.prepare is not None:
             converted.main.body.block.add_op(converted.prepare)
-        return self._text(converted.main)
+        return self._lowered(converted.main).text()
 
     def refresh(self) -> None:
         """Takes all weights for changed: after writes into ``weight.data`` or through NumPy."""
@@ -135,21 +138,23 @@ class CompiledFunction:
         loaded = self._executable(symbols if self.engine.needs_static_shapes else ())
         held = iter(loaded.held())
         arguments = [
-            next(held) if self._is_weight(item) else self._argument(item, leaves)
-            for item in loaded.kept
+            next(held) if self._is_weight(item) else self._argument(item, leaves, spec)
+            for item, spec in zip(loaded.kept, loaded.executable.function.arguments)
         ]
-        results = loaded.executable([*arguments, *held])
+        results = loaded.executable.run([*arguments, *held])
         mutated, returned = results[: len(signature.mutations)], results[len(signature.mutations) :]
         self._write_back(mutated, leaves)
         return self._result(returned)
 
-    def _argument(self, item: FunctionInput, leaves: Sequence[Any]) -> torch.Tensor:
+    def _argument(
+        self, item: FunctionInput, leaves: Sequence[Any], spec: TensorSpec
+    ) -> torch.Tensor:
         """An argument that is another one in every call."""
         match item:
             case UserInput():
                 value = _as_tensor(leaves[item.position])
-                # StableHLO holds complex numbers of halves as complex<f32>
-                is_held = value.dtype is torch.complex32 and self.output_type == "stablehlo"
+                # a dialect may hold complex numbers of halves as complex<f32>
+                is_held = value.dtype is torch.complex32 and spec.dtype is torch.complex64
                 return value.to(torch.complex64) if is_held else value
             case StateInput():
                 return item.tensor
@@ -167,9 +172,8 @@ class CompiledFunction:
 
     def _converted(self, symbols: Mapping[str, int]) -> _Converted:
         """The program as the engine wants it, and what of it is a function of the weights."""
-        module = convert_module(self.program.module, self.output_type, symbols)
-        for name in self.engine.passes.get(self.output_type, ()):
-            PASSES[name]()().apply(make_context(), module)
+        module = self.pipeline.convert(self.program, symbols)
+        run_passes(self.engine.passes.get(self.output_type, ()), module)
         inputs = self.program.signature.inputs
         weights = [
             position
@@ -191,8 +195,7 @@ class CompiledFunction:
         )
 
     def _load(self, converted: _Converted) -> _Loaded:
-        text = self._text(converted.main)
-        executable = self.engine.compile(text, self.output_type, self.program.func_name)
+        executable = self.engine.compile(self._lowered(converted.main))
         states = [item for item in converted.kept if self._is_weight(item)]
         return _Loaded(
             executable,
@@ -208,18 +211,16 @@ class CompiledFunction:
         if converted.prepare is None:
             return None
         name = converted.prepare.sym_name.data
-        text = self._text(ModuleOp([converted.prepare]))
+        function = self._lowered(ModuleOp([converted.prepare]), name)
         names = [item.name for item in converted.prepared]
-        key = "\n".join([*names, text])
+        key = "\n".join([*names, function.text()])
         if key not in self._prepare:
-            executable = self.engine.compile(text, self.output_type, name)
+            executable = self.engine.compile(function)
             self._prepare[key] = PreparedWeights(executable)
         return self._prepare[key]
 
-    def _text(self, module: ModuleOp) -> str:
-        generic = self.output_type in self.engine.generic_syntax
-        syntax = WeightSyntax.HEX if self.output_type == "stablehlo" else WeightSyntax.RESOURCE
-        return module_text(module, weights=syntax, generic=generic)
+    def _lowered(self, module: ModuleOp, name: str | None = None) -> LoweredFunction:
+        return LoweredFunction.of(module, self.output_type, name or self.program.func_name)
 
     def _write_back(self, mutated: Sequence[torch.Tensor], leaves: Sequence[Any]) -> None:
         states = {s.name: s.tensor for s in self.program.signature.state_inputs}

@@ -1,6 +1,6 @@
 """What an engine is: the interface of every engine, and the registry that finds one by name.
 
-An engine compiles MLIR text and runs it on tensors. What a compiled function promises:
+An engine compiles a function in a target dialect and runs it on tensors. What a compiled function promises:
 
 - tensors go in and come out on the CPU, in the order of the entry function's types;
 - a call returns when its results are ready, and may come from any thread;
@@ -16,45 +16,65 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import torch
 
 from torch2mlir.errors import EngineError, InputError
+from torch2mlir.runtime.lowered import LoweredFunction
 
 
-class Executable(Protocol):
-    """One compiled function, loaded and ready to be called."""
+class Executable(ABC):
+    """One compiled function, loaded and ready to be called.
 
+    Args:
+        function: what was compiled; arguments are checked against its types.
+    """
+
+    def __init__(self, function: LoweredFunction) -> None:
+        self.function = function
+
+    @abstractmethod
     def prepare(self, tensor: torch.Tensor) -> Any:
         """Hand a long-lived tensor (weight, buffer) over once; pass the result in its place.
 
         Zero-copy where the engine and the tensor's layout allow it. Whether later in-place
         changes of the tensor are seen by calls depends on that: see ``Prepared.shares_memory``.
         """
-        ...
+
+    @abstractmethod
+    def run(self, args: Sequence[Any]) -> list[torch.Tensor]:
+        """Run on tensors and prepared tensors of the function's types, which nobody checks again; the results in order.
+
+        Raises:
+            EngineError: the engine failed, or a check of the program's own.
+        """
 
     def __call__(self, args: Sequence[Any]) -> list[torch.Tensor]:
-        """Run on tensors and prepared tensors; the results in order."""
-        ...
+        """Check the arguments and run.
+
+        Raises:
+            InputError: arguments of the wrong number, dtype or shape.
+            EngineError: as :meth:`run`.
+        """
+        self.function.check(args)
+        return self.run(args)
 
 
 class Engine(ABC):
-    """Compiles MLIR text of some dialects for this machine."""
+    """Compiles functions in some dialects for this machine."""
 
     name: ClassVar[str]
-    #: The output types whose text the engine takes.
+    #: The output types the engine takes.
     output_types: ClassVar[frozenset[str]]
     #: Whether every dimension must be known before compiling.
     needs_static_shapes: ClassVar[bool] = False
-    #: The output types whose text the engine wants in MLIR's generic form.
-    generic_syntax: ClassVar[frozenset[str]] = frozenset()
     #: Pipeline names of passes that the engine wants run over a module of an output type.
     passes: ClassVar[Mapping[str, Sequence[str]]] = {}
 
     @abstractmethod
-    def compile(self, text: str, output_type: str, func_name: str = "main") -> Executable:
-        """Compile a module and load its function ``func_name``.
+    def compile(self, function: LoweredFunction) -> Executable:
+        """Compile a function and load it.
 
         Raises:
             EngineError: the engine does not take this dialect, or refuses the program.

@@ -49,8 +49,8 @@ from torch.utils.dlpack import from_dlpack, to_dlpack  # type: ignore[attr-defin
 
 from torch2mlir.errors import EngineError
 from torch2mlir.runtime.diagnostics import compile_error, shortened
-from torch2mlir.runtime.engine import Engine, Prepared, host_tensor
-from torch2mlir.runtime.signature import Signature, TensorSpec, entry_signature
+from torch2mlir.runtime.engine import Engine, Executable, Prepared, host_tensor
+from torch2mlir.runtime.lowered import LoweredFunction, TensorSpec
 
 _INPUT_TYPES = {"stablehlo": "stablehlo", "tosa": "tosa", "linalg-on-tensors": "none"}
 _FLAGS = (
@@ -76,8 +76,6 @@ class IreeEngine(Engine):
 
     name = "iree"
     output_types = frozenset(_INPUT_TYPES)
-    # IREE and other MLIR builds disagree on TOSA's custom syntax.
-    generic_syntax = frozenset({"tosa"})
     passes: ClassVar[Mapping[str, Sequence[str]]] = {"tosa": ("tosa-nested-branches-to-scf",)}
 
     def __init__(self) -> None:
@@ -87,10 +85,12 @@ class IreeEngine(Engine):
         self._device = rt.get_device("local-task" if threads > 1 else "local-sync")
         self._hal = rt.create_hal_module(self._instance, self._device)
 
-    def compile(self, text: str, output_type: str, func_name: str = "main") -> IreeExecutable:
+    def compile(self, function: LoweredFunction) -> IreeExecutable:
+        output_type = function.target.name
         self.check_output_type(output_type)
-        signature = entry_signature(text, func_name)
-        is_static = all(spec.is_static for spec in (*signature.arguments, *signature.results))
+        is_static = function.is_static
+        # IREE and other MLIR builds disagree on TOSA's custom syntax.
+        text = function.text(generic=True if output_type == "tosa" else None)
         try:
             bytecode = _compile_to_bytecode(text, output_type, *(_TILED if is_static else ()))
         except EngineError:
@@ -105,21 +105,26 @@ class IreeEngine(Engine):
                 f"IREE cannot load the compiled program: {shortened(str(error))}",
                 dialect=output_type,
             ) from error
-        function = module.lookup_function(func_name)
+        entry = module.lookup_function(function.name)
         writes = _WRITES_ARGUMENTS.search(text) is not None
-        return IreeExecutable(self._device, context, function, signature, writes)
+        return IreeExecutable(self._device, context, entry, function, writes)
 
 
-class IreeExecutable:
+class IreeExecutable(Executable):
     """A function IREE has compiled. Calls from several threads take turns."""
 
     def __init__(
-        self, device: Any, context: Any, function: Any, signature: Signature, writes_arguments: bool
+        self,
+        device: Any,
+        context: Any,
+        entry: Any,
+        function: LoweredFunction,
+        writes_arguments: bool,
     ) -> None:
+        super().__init__(function)
         self._device = device
         self._context = context
-        self._function = function
-        self._signature = signature
+        self._entry = entry
         self._writes_arguments = writes_arguments
         self._lock = threading.Lock()
 
@@ -133,9 +138,8 @@ class IreeExecutable:
             dense.data_ptr() == tensor.data_ptr(),
         )
 
-    def __call__(self, args: Sequence[Any]) -> list[torch.Tensor]:
-        signature = self._signature
-        signature.check(args)
+    def run(self, args: Sequence[Any]) -> list[torch.Tensor]:
+        function = self.function
         views = rt.VmVariantList(len(args))
         pointers = {0}
         for arg in args:
@@ -144,16 +148,16 @@ class IreeExecutable:
             handle = arg.handle
             views.push_ref(self._import(handle.clone()) if self._writes_arguments else handle)
             pointers.add(arg.pointer)
-        results = rt.VmVariantList(len(signature.results))
+        results = rt.VmVariantList(len(function.results))
         try:
             with self._lock:
-                self._context.invoke(self._function, views, results)
+                self._context.invoke(self._entry, views, results)
         except _RUNTIME_ERRORS as error:
             raise EngineError(
-                f"IREE failed to run @{signature.name}: {shortened(str(error))}"
+                f"IREE failed to run @{function.name}: {shortened(str(error))}"
             ) from error
         tensors = []
-        for index, spec in enumerate(signature.results):
+        for index, spec in enumerate(function.results):
             tensor = self._export(results.get_as_object(index, rt.HalBufferView), spec)
             if tensor.data_ptr() in pointers:
                 tensor = tensor.clone()

@@ -12,19 +12,14 @@ from typing import Any
 
 import torch
 
-from torch2mlir.compiler import (
-    MlirModule,
-    legal_ops,
-    lower_to_contract,
-    paused_garbage_collection,
-    prepare_for,
-)
-from torch2mlir.conversion.driver import convert_module
 from torch2mlir.errors import Torch2MLIRError
+from torch2mlir.frontends.capture import paused_garbage_collection
 from torch2mlir.frontends.lazy.carried import Call, TensorType
 from torch2mlir.frontends.lazy.device import Recorded, Recorder, recorded, write_back
 from torch2mlir.frontends.lazy.graph_text import is_empty
 from torch2mlir.frontends.lazy.importer import LazyProgram, import_call, import_lazy_graph
+from torch2mlir.module import MlirModule
+from torch2mlir.pipeline import Pipeline
 from torch2mlir.program import Program
 from torch2mlir.runtime.compiled import CompiledFunction
 from torch2mlir.runtime.engine import Engine
@@ -145,14 +140,13 @@ class LazyRuntime:
     """Computes what a thread has recorded on the ``lazy`` device.
 
     Args:
-        output_type: the dialect between contract and engine.
+        pipeline: to the dialect between contract and engine.
         engine: who compiles and runs it.
         cache_size: how many compiled graphs it keeps.
     """
 
-    def __init__(self, output_type: str, engine: Engine, cache_size: int) -> None:
-        engine.check_output_type(output_type)
-        self.output_type = output_type
+    def __init__(self, pipeline: Pipeline, engine: Engine, cache_size: int) -> None:
+        self.pipeline = pipeline
         self.engine = engine
         promise = lru_cache(maxsize=_REMEMBERED)(self._promise)
         self.recorder = Recorder(lambda tensors: self.compute() if tensors else None, promise)
@@ -204,17 +198,16 @@ class LazyRuntime:
         try:
             with self._timed("import_seconds"):
                 program, types = import_call(call, operands)
-                self._prepare(program)
-                convert_module(program.module, self.output_type, None)
+                self._lower(program)
+                self.pipeline.convert(program)
         except Torch2MLIRError:
             return None
         return types
 
-    def _prepare(self, program: Program) -> None:
+    def _lower(self, program: Program) -> None:
         """Brings a raw program to the contract, in place."""
         with paused_garbage_collection():
-            lower_to_contract(program, legal_ops(self.output_type, ()))
-            prepare_for(self.output_type, program)
+            self.pipeline.lower(program)
 
     def _computation(self, graph: Recorded) -> Computation | None:
         """The compiled graph; none for one in which nothing is computed, as when a tensor was only detached."""
@@ -252,9 +245,9 @@ class LazyRuntime:
             imported = import_recorded(graph, text, fix_numbers)
             program = imported.program
             mlir = str(MlirModule(program))
-            self._prepare(program)
+            self._lower(program)
         with self._timed("compile_seconds"):
-            compiled = CompiledFunction(program, self.output_type, self.engine)
+            compiled = CompiledFunction(program, self.pipeline, self.engine)
             compiled.compile_for()
         return Computation(graph.hash, text, mlir, compiled, imported.written, imported.fixed)
 

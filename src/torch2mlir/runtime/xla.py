@@ -26,7 +26,6 @@ needs the (thread-local) switch.
 from __future__ import annotations
 
 import atexit
-import re
 import time
 import weakref
 from collections.abc import Sequence
@@ -40,8 +39,8 @@ from torch.utils.dlpack import from_dlpack, to_dlpack  # type: ignore[attr-defin
 
 from torch2mlir.errors import EngineError
 from torch2mlir.runtime.diagnostics import compile_error, shortened
-from torch2mlir.runtime.engine import Engine, Prepared, host_tensor
-from torch2mlir.runtime.signature import Signature, entry_signature
+from torch2mlir.runtime.engine import Engine, Executable, Prepared, host_tensor
+from torch2mlir.runtime.lowered import LoweredFunction
 
 _DLPACK_CPU = (1, 0)
 # What XLA calls the text in error positions.
@@ -60,17 +59,17 @@ class XlaEngine(Engine):
         self._client = jax.extend.backend.get_backend("cpu")
         self._devices = self._client.devices()[:1]
 
-    def compile(self, text: str, output_type: str, func_name: str = "main") -> XlaExecutable:
+    def compile(self, function: LoweredFunction) -> XlaExecutable:
+        output_type, func_name = function.target.name, function.name
         self.check_output_type(output_type)
-        signature = entry_signature(text, func_name)
-        for index, spec in enumerate(signature.arguments):
+        for index, spec in enumerate(function.arguments):
             if not spec.is_static:
                 raise EngineError(
                     f"XLA compiles static shapes only; argument {index} of @{func_name} is {spec}",
                     dialect=output_type,
                     hint="specialise the program to concrete shapes, or use the iree engine",
                 )
-        for index, spec in enumerate(signature.results):
+        for index, spec in enumerate(function.results):
             if not spec.is_static:
                 raise EngineError(
                     f"XLA compiles static shapes only; the size of result {index} of @{func_name}, {spec}, depends on "
@@ -79,21 +78,20 @@ class XlaEngine(Engine):
                     hint="use the iree engine or output_type='linalg-on-tensors'",
                 )
         options = jax.extend.backend.get_compile_options(num_replicas=1, num_partitions=1)
+        text = function.renamed("main").text()
         try:
-            loaded = self._client.compile_and_load(
-                _with_entry_named_main(text, func_name), self._devices, options
-            )
+            loaded = self._client.compile_and_load(text, self._devices, options)
         except jax.errors.JaxRuntimeError as error:
             raise compile_error("XLA", output_type, str(error), text, _TEXT_NAME) from error
-        return XlaExecutable(loaded, signature)
+        return XlaExecutable(loaded, function)
 
 
-class XlaExecutable:
+class XlaExecutable(Executable):
     """A function XLA has compiled. Safe to call from several threads at once."""
 
-    def __init__(self, loaded: Any, signature: Signature) -> None:
+    def __init__(self, loaded: Any, function: LoweredFunction) -> None:
+        super().__init__(function)
         self._loaded = loaded
-        self._signature = signature
 
     def prepare(self, tensor: torch.Tensor) -> Prepared:
         with jax.enable_x64(True):
@@ -102,8 +100,7 @@ class XlaExecutable:
         shared = pointer == tensor.data_ptr() or not array.size
         return Prepared(array, tensor.dtype, tuple(tensor.shape), pointer, shared)
 
-    def __call__(self, args: Sequence[Any]) -> list[torch.Tensor]:
-        self._signature.check(args)
+    def run(self, args: Sequence[Any]) -> list[torch.Tensor]:
         with jax.enable_x64(True):
             arrays = [arg.handle if type(arg) is Prepared else _lent(arg) for arg in args]
         try:
@@ -112,7 +109,7 @@ class XlaExecutable:
             return [from_dlpack(shards[0].__dlpack__()) for shards in results]
         except jax.errors.JaxRuntimeError as error:
             raise EngineError(
-                f"XLA failed to run @{self._signature.name}: {shortened(str(error))}"
+                f"XLA failed to run @{self.function.name}: {shortened(str(error))}"
             ) from error
 
 
@@ -152,17 +149,3 @@ def _wait_for_loans() -> None:
     patience = time.monotonic() + 5
     while _loans and time.monotonic() < patience:
         time.sleep(0.001)
-
-
-def _with_entry_named_main(text: str, func_name: str) -> str:
-    """The program with its entry renamed to ``main``, the only name XLA starts from."""
-    if func_name == "main":
-        return text
-    if re.search(r"@main(?![\w$.-])", text):
-        raise EngineError(
-            f"cannot make @{func_name} the entry for XLA: the program has another @main"
-        )
-    name = re.escape(func_name)
-    return re.sub(rf'@{name}(?![\w$.-])|@"{name}"', "@main", text).replace(
-        f'sym_name = "{func_name}"', 'sym_name = "main"'
-    )

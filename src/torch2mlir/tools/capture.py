@@ -6,8 +6,9 @@ import argparse
 import contextlib
 import io
 
-from torch2mlir.errors import InputError
-from torch2mlir.program import OUTPUT_TYPES, Program, renamed
+from torch2mlir.contract.target import check_output_type, output_types
+from torch2mlir.errors import InputError, Torch2MLIRError
+from torch2mlir.program import Program, renamed
 from torch2mlir.tools.dynamic import (
     EVERYTHING,
     HELP,
@@ -17,7 +18,7 @@ from torch2mlir.tools.dynamic import (
     placeholders,
 )
 from torch2mlir.tools.progress import Progress
-from torch2mlir.tools.source import HOW, Source
+from torch2mlir.tools.source import HOW, Source, import_source, load_source
 from torch2mlir.tools.torchscript_file import INPUT_HELP, input_type
 
 
@@ -28,10 +29,16 @@ def add_program_arguments(parser: argparse.ArgumentParser) -> None:
         "--to",
         "--emit",
         dest="to",
-        choices=OUTPUT_TYPES,
         default="stablehlo",
         metavar="DIALECT",
-        help=f"one of {', '.join(OUTPUT_TYPES)} (default: %(default)s)",
+        help=f"one of {', '.join(output_types())}, or a target of your own (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--load",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="a Python file or module that registers lowerings, targets or engines of your own",
     )
     parser.add_argument(
         "--dynamic", nargs="?", type=dynamic_request, const=EVERYTHING, metavar="DIMS", help=HELP
@@ -48,6 +55,22 @@ def add_program_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress on stderr")
 
 
+def loaded(options: argparse.Namespace, parser: argparse.ArgumentParser) -> Source:
+    """The program that is named, after what ``--load`` names; an unknown dialect is wrong usage.
+
+    Raises:
+        InputError: there is no such file, module or function, or it fails.
+    """
+    for where in options.load:
+        import_source(where, hint="name a Python file or module")
+    source = load_source(options.program, options.input_types)
+    try:
+        options.to = check_output_type(options.to)
+    except Torch2MLIRError as error:
+        parser.error(str(error))
+    return source
+
+
 def captured(
     source: Source, dynamic: DynamicRequest | None, progress: Progress, func_name: str = "main"
 ) -> Program:
@@ -62,7 +85,7 @@ def captured(
             f"{source.name} is exported already, so --dynamic comes too late",
             hint="give torch.export.export its dynamic_shapes, or name package.module:factory",
         )
-    from torch2mlir.compiler import capture
+    from torch2mlir.frontends.capture import capture
 
     if source.is_script:
         from torch2mlir import torchscript

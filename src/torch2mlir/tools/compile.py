@@ -10,10 +10,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from torch2mlir.tools.capture import add_program_arguments, captured
+from torch2mlir.tools.capture import add_program_arguments, captured, loaded
 from torch2mlir.tools.output import STDOUT, checked_target, described
 from torch2mlir.tools.progress import Progress
-from torch2mlir.tools.source import load_source
 
 SUMMARY = "compile a program to MLIR text"
 
@@ -51,10 +50,10 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
 
     if options.weights == "external" and options.output == STDOUT:
         parser.error("--weights external needs a file: its weights go beside it")
-    form = {"generic": options.generic, "debuginfo": options.debuginfo}
+    form = {"generic": options.generic or None, "debuginfo": options.debuginfo}
     with Progress(options.quiet) as progress:
         with progress.stage("load"):
-            source = load_source(options.program, options.input_types)
+            source = loaded(options, parser)
         output = options.output or f"{source.name}.{options.to}.mlir"
         target = None if output == STDOUT else checked_target(Path(output))
         program = captured(source, options.dynamic, progress, options.func_name)

@@ -20,8 +20,9 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.table import Table
 
-from torch2mlir.conversion.registry import TARGETS, lowering_functions
-from torch2mlir.transforms.core_ops import CONTROL_FLOW, CORE_OPS, FAMILIES
+from torch2mlir.contract.core_ops import CONTROL_FLOW, CORE_OPS, FAMILIES
+from torch2mlir.contract.target import lowered_targets
+from torch2mlir.conversion.registry import lowering_functions
 
 SUMMARY = "show which op lowers to which dialect"
 UNSUPPORTED = "unsupported"
@@ -75,10 +76,10 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
 
 def coverage(patterns: tuple[str, ...] = (), *, everything: bool = False) -> Iterator[Row]:
     """The rows of the table: core ops by family, then ops of users, then, on request, the rest."""
-    functions = {target: lowering_functions(target) for target in TARGETS}
+    functions = {target: lowering_functions(target) for target in lowered_targets()}
 
     def lowered(op: str, way: str) -> Row:
-        return Row(op, way, tuple("yes" if op in functions[t] else "-" for t in TARGETS))
+        return Row(op, way, tuple("yes" if op in functions[t] else "-" for t in lowered_targets()))
 
     def wanted(op: str) -> bool:
         return not patterns or any(pattern in op for pattern in patterns)
@@ -98,8 +99,8 @@ def _others(kept: set[str]) -> Iterator[Row]:
 
     for way in ways():
         if way.op not in CORE_OPS and way.op not in kept:
-            missing = TARGETS if way.kind == UNSUPPORTED else way.missing
-            cells = tuple("-" if target in missing else "yes" for target in TARGETS)
+            missing = lowered_targets() if way.kind == UNSUPPORTED else way.missing
+            cells = tuple("-" if target in missing else "yes" for target in lowered_targets())
             yield Row(way.op, way.kind, cells, way.detail)
 
 
@@ -107,7 +108,7 @@ def _table(rows: list[Row]) -> Table:
     table = Table()
     table.add_column("op", no_wrap=True)
     table.add_column("family, or way")
-    for target in TARGETS:
+    for target in lowered_targets():
         table.add_column(target, no_wrap=True)
     reasons = any(row.reason for row in rows)
     if reasons:
@@ -120,7 +121,7 @@ def _table(rows: list[Row]) -> Table:
 def markdown(rows: list[Row]) -> Iterator[str]:
     """The rows as a Markdown table."""
     reasons = any(row.reason for row in rows)
-    titles = ["op", "family, or way", *TARGETS, *(["reason"] * reasons)]
+    titles = ["op", "family, or way", *lowered_targets(), *(["reason"] * reasons)]
     yield "| " + " | ".join(titles) + " |"
     yield "|---" * len(titles) + "|"
     for row in rows:
@@ -133,7 +134,7 @@ def totals(rows: list[Row]) -> Iterator[str]:
     core = [row for row in rows if row.way in FAMILIES]
     counts = [
         f"{target} {sum(row.cells[index] == 'yes' for row in core)}"
-        for index, target in enumerate(TARGETS)
+        for index, target in enumerate(lowered_targets())
     ]
     yield f"{len(core)} core ops: {', '.join(counts)}"
     rest = Counter(row.way for row in rows if row.way not in FAMILIES)

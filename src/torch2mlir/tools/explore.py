@@ -68,8 +68,8 @@ def _text(program: str) -> str:
         if not path.is_file():
             raise InputError(f"there is no file {program}")
         return path.read_text(encoding="utf-8")
-    from torch2mlir.compiler import capture
     from torch2mlir.dialects.printer import WeightSyntax, module_text
+    from torch2mlir.frontends.capture import capture
     from torch2mlir.tools.source import load_source
 
     source = load_source(program)

@@ -10,10 +10,11 @@ import torch.ao.quantization.fx._decomposed  # registers quantized_decomposed
 from torch._C import DispatchKey
 from torch._ops import OpOverload
 
-from torch2mlir.conversion.registry import TARGETS, lowering_functions
+from torch2mlir.contract.core_ops import CORE_OPS, FAMILIES, IDENTITIES, SCALAR_OPS
+from torch2mlir.contract.target import get_target, lowered_targets
+from torch2mlir.conversion.registry import lowering_functions
 from torch2mlir.dialects.torch.schema import Schema, find_schema, op_names
 from torch2mlir.transforms.check_backend_contract import DATA_DEPENDENT
-from torch2mlir.transforms.core_ops import CORE_OPS, FAMILIES, IDENTITIES, SCALAR_OPS
 from torch2mlir.transforms.decompositions import (
     find_decomposition,
     find_overload,
@@ -105,10 +106,6 @@ _REASONS: tuple[tuple[str, str], ...] = (
 """Patterns of names without ``aten.``, and why what matches them cannot be covered."""
 
 
-_WITHOUT_SIZES_FROM_DATA = frozenset({"tosa"})
-"""Targets in which no size can depend on the elements of a tensor."""
-
-
 @dataclass(frozen=True)
 class Way:
     """How one overload is covered.
@@ -128,7 +125,8 @@ class Way:
 
 def ways() -> list[Way]:
     """Every overload of ``aten``, ``prims`` and ``quantized_decomposed`` that has a kernel, in order of name."""
-    lowered = set().union(*(lowering_functions(target) for target in TARGETS))
+    lowered = set().union(*(lowering_functions(target) for target in lowered_targets()))
+    without_sizes = frozenset(t for t in lowered_targets() if not get_target(t).sizes_from_data)
     families = {op: family for family, ops in FAMILIES.items() for op in ops}
     found = list[Way]()
     for op in op_names():
@@ -137,9 +135,7 @@ def ways() -> list[Way]:
         schema, overload = find_schema(op), find_overload(op)
         if schema is not None and overload is not None and is_dispatched(overload):
             way = _way(op, schema, overload, families, lowered)
-            found.append(
-                replace(way, missing=_WITHOUT_SIZES_FROM_DATA) if _is_sized(overload) else way
-            )
+            found.append(replace(way, missing=without_sizes) if _is_sized(overload) else way)
     return _settled(found)
 
 

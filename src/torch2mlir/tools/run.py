@@ -16,14 +16,13 @@ from typing import IO, Any
 from rich.console import Console
 from rich.table import Table
 
-from torch2mlir.tools.capture import add_program_arguments, captured
+from torch2mlir.tools.capture import add_program_arguments, captured, loaded
 from torch2mlir.tools.inputs import Inputs, example_inputs, random_inputs, saved_inputs
 from torch2mlir.tools.output import write_whole
 from torch2mlir.tools.progress import Progress
-from torch2mlir.tools.source import Source, load_source
+from torch2mlir.tools.source import Source
 
 SUMMARY = "compile a program and run it"
-ENGINES = ("xla", "iree", "reference")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,8 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_program_arguments(parser)
     parser.add_argument(
         "--engine",
-        choices=ENGINES,
-        help="what runs it (default: xla for stablehlo, iree for the others)",
+        metavar="NAME",
+        help="what runs it: xla, iree, reference, or an engine of your own (default: the dialect's own)",
     )
     source = parser.add_mutually_exclusive_group()
     source.add_argument(
@@ -75,7 +74,8 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     expected = None
     with Progress(options.quiet) as progress:
         with progress.stage("load"):
-            source = load_source(options.program, options.input_types)
+            source = loaded(options, parser)
+            _check_engine(options.engine, parser)
             args, kwargs = _inputs(source, options)
         program = captured(source, options.dynamic, progress)
         if options.compare:
@@ -94,6 +94,13 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
                 write_whole(options.output, lambda stream: _save(outputs, stream))
                 stage.detail = str(options.output)
     return _report(outputs, expected, options)
+
+
+def _check_engine(name: str | None, parser: argparse.ArgumentParser) -> None:
+    from torch2mlir.runtime.engine import engine_names
+
+    if name is not None and name not in engine_names():
+        parser.error(f"there is no engine '{name}': use one of {', '.join(engine_names())}")
 
 
 def _inputs(source: Source, options: argparse.Namespace) -> Inputs:

@@ -126,7 +126,7 @@ _LOCATIONS: dict[str, str] = {
     "torch-split-complex-ops": "torch2mlir.transforms.split_complex:SplitComplexOpsPass",
     "torch-state-as-arguments": "torch2mlir.transforms.state_as_arguments:StateAsArgumentsPass",
     "torch-weights-as-arguments": "torch2mlir.transforms.weights_as_arguments:WeightsAsArgumentsPass",
-    "prepare-weights": "torch2mlir.transforms.prepare_weights:PrepareWeightsPass",
+    "prepare-weights": "torch2mlir.conversion.prepare_weights:PrepareWeightsPass",
     "torch-refine-public-return": (
         "torch2mlir.transforms.refine_public_return:RefinePublicReturnPass"
     ),
@@ -136,31 +136,35 @@ _LOCATIONS: dict[str, str] = {
     "torch-simplification-pipeline": (
         "torch2mlir.transforms.simplification:SimplificationPipelinePass"
     ),
-    "torch-shape-refinement-pipeline": ("torch2mlir.transforms.pipelines:ShapeRefinementPipeline"),
+    "torch-shape-refinement-pipeline": ("torch2mlir.named_pipelines:ShapeRefinementPipeline"),
     "torchscript-module-to-torch-backend-pipeline": (
-        "torch2mlir.transforms.pipelines:TorchscriptModuleToTorchBackendPipeline"
+        "torch2mlir.named_pipelines:TorchscriptModuleToTorchBackendPipeline"
     ),
     "torch-function-to-torch-backend-pipeline": (
-        "torch2mlir.transforms.pipelines:TorchFunctionToTorchBackendPipeline"
+        "torch2mlir.named_pipelines:TorchFunctionToTorchBackendPipeline"
     ),
     "torchdynamo-export-to-torch-backend-pipeline": (
-        "torch2mlir.transforms.pipelines:TorchdynamoExportToTorchBackendPipeline"
+        "torch2mlir.named_pipelines:TorchdynamoExportToTorchBackendPipeline"
     ),
     "torch-onnx-to-torch-backend-pipeline": (
-        "torch2mlir.transforms.pipelines:TorchOnnxToTorchBackendPipeline"
+        "torch2mlir.named_pipelines:TorchOnnxToTorchBackendPipeline"
     ),
     "torch-backend-to-linalg-on-tensors-backend-pipeline": (
-        "torch2mlir.transforms.pipelines:TorchBackendToLinalgOnTensorsBackendPipeline"
+        "torch2mlir.named_pipelines:TorchBackendToLinalgOnTensorsBackendPipeline"
     ),
     "torch-backend-to-stablehlo-backend-pipeline": (
-        "torch2mlir.transforms.pipelines:TorchBackendToStablehloBackendPipeline"
+        "torch2mlir.named_pipelines:TorchBackendToStablehloBackendPipeline"
+    ),
+    "torch-backend-to-target-backend-pipeline": (
+        "torch2mlir.named_pipelines:TorchBackendToTargetBackendPipeline"
     ),
     "torch-backend-to-tosa-backend-pipeline": (
-        "torch2mlir.transforms.pipelines:TorchBackendToTosaBackendPipeline"
+        "torch2mlir.named_pipelines:TorchBackendToTosaBackendPipeline"
     ),
     "convert-torch-to-linalg": "torch2mlir.conversion.driver:ConvertTorchToLinalgPass",
     "convert-torch-to-stablehlo": "torch2mlir.conversion.driver:ConvertTorchToStablehloPass",
     "convert-torch-to-tosa": "torch2mlir.conversion.driver:ConvertTorchToTosaPass",
+    "convert-torch-to-target": "torch2mlir.conversion.driver:ConvertTorchToTargetPass",
     "stablehlo-channels-last": (
         "torch2mlir.conversion.stablehlo_channels_last:StablehloChannelsLastPass"
     ),

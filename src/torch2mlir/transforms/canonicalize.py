@@ -15,6 +15,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.traits import Pure
 
+from torch2mlir.contract.core_ops import CORE_OPS, IDENTITIES, SCALAR_OPS
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch.lists import is_written
 from torch2mlir.dialects.torch.ops import RegistryOp
@@ -23,7 +24,6 @@ from torch2mlir.dialects.torch.symbols import retype_function
 from torch2mlir.dialects.torch.tensor_facts import TENSOR_FACTS
 from torch2mlir.dialects.torch.types import AnyTensorType, ListType, NonValueTensorType
 from torch2mlir.dialects.torch.values import Values
-from torch2mlir.transforms.core_ops import CORE_OPS, IDENTITIES, SCALAR_OPS
 from torch2mlir.transforms.folding.branches import UNINITIALIZED, simplify_branch
 from torch2mlir.transforms.folding.casts import CAST_FOLDS
 from torch2mlir.transforms.folding.constants import constant, insert_before, put_in_place

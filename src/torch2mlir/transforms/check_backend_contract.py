@@ -12,12 +12,12 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 
+from torch2mlir.contract.core_ops import CORE_OPS, MAKES_SIZE, SCALAR_OPS
 from torch2mlir.dialects.locations import describe
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim
 from torch2mlir.errors import BackendContractError
-from torch2mlir.transforms.core_ops import CORE_OPS, MAKES_SIZE, SCALAR_OPS
 from torch2mlir.transforms.semantics.symbols import symbol_ranges
 from torch2mlir.transforms.verify_backend_contract import type_problem
 

@@ -11,11 +11,11 @@ import pytest
 from tests.e2e.registry import load_cases
 from tests.unit.dialects import chlo_instances, hlo_instances
 from torch2mlir import export_and_import
-from torch2mlir.compiler import MlirModule
 from torch2mlir.conversion.stablehlo_legalize_to_hlo import ABSENT, StablehloLegalizeToHloPass
 from torch2mlir.dialects import make_context
 from torch2mlir.dialects.printer import module_text
 from torch2mlir.errors import Torch2MLIRError, UnsupportedOpError
+from torch2mlir.module import MlirModule
 from torch2mlir.tools.cli import main
 from zoo import MODELS
 

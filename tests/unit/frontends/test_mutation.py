@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from torch2mlir.compiler import capture
+from torch2mlir.frontends.capture import capture
 from torch2mlir.frontends.fx.mutation import functional_name, needs_functionalization
 
 

@@ -4,6 +4,15 @@ from __future__ import annotations
 
 import torch
 
+from torch2mlir.runtime.engine import Engine, Executable
+from torch2mlir.runtime.lowered import LoweredFunction
+
+
+def compiled(engine: Engine, text: str, output_type: str, name: str = "main") -> Executable:
+    """A function of a program that is there as text, compiled."""
+    return engine.compile(LoweredFunction.parse(text, output_type, name))
+
+
 ELEMENT = {
     torch.bool: "i1",
     torch.uint8: "ui8",

@@ -11,14 +11,14 @@ from torch2mlir.runtime.engine import get_engine
 
 
 def test_one_dynamic_module_runs_every_size() -> None:
-    run = get_engine("iree").compile(programs.MATMUL, "linalg-on-tensors")
+    run = programs.compiled(get_engine("iree"), programs.MATMUL, "linalg-on-tensors")
     for m, k, n in ((1, 1, 1), (3, 5, 7), (64, 130, 33), (0, 4, 2)):
         a, b = torch.rand(m, k), torch.rand(k, n)
         torch.testing.assert_close(run([a, run.prepare(b)])[0], a @ b)
 
 
 def test_a_failed_assertion_of_the_program_is_an_error() -> None:
-    run = get_engine("iree").compile(programs.MATMUL, "linalg-on-tensors")
+    run = programs.compiled(get_engine("iree"), programs.MATMUL, "linalg-on-tensors")
     with pytest.raises(EngineError, match="mismatching contracting dimension for aten.mm"):
         run([torch.rand(2, 3), torch.rand(4, 5)])
     a = torch.rand(2, 3)
@@ -26,14 +26,14 @@ def test_a_failed_assertion_of_the_program_is_an_error() -> None:
 
 
 def test_dynamic_stablehlo() -> None:
-    run = get_engine("iree").compile(programs.doubling(shape=(None, 3)), "stablehlo")
+    run = programs.compiled(get_engine("iree"), programs.doubling(shape=(None, 3)), "stablehlo")
     for rows in (0, 1, 100):
         a = torch.rand(rows, 3)
         torch.testing.assert_close(run([a])[0], a + a)
 
 
 def test_bool_results() -> None:
-    run = get_engine("iree").compile(programs.GREATER, "linalg-on-tensors")
+    run = programs.compiled(get_engine("iree"), programs.GREATER, "linalg-on-tensors")
     a, b = torch.rand(100), torch.rand(100)
     (out,) = run([a, b])
     assert out.dtype is torch.bool and torch.equal(out, a > b)
@@ -54,7 +54,7 @@ module {
     return %a, %0 : tensor<3xi8>, tensor<3xf32>
   }
 }"""
-    run = get_engine("iree").compile(text, "linalg-on-tensors")
+    run = programs.compiled(get_engine("iree"), text, "linalg-on-tensors")
     a = torch.tensor([0, 127, 255], dtype=torch.uint8)
     for argument in (a, run.prepare(a)):
         same, floats = run([argument])
@@ -63,14 +63,12 @@ module {
 
 
 def test_double_precision_is_kept() -> None:
-    run = get_engine("iree").compile(programs.doubling(torch.float64, ()), "stablehlo")
+    run = programs.compiled(get_engine("iree"), programs.doubling(torch.float64, ()), "stablehlo")
     assert run([torch.tensor(1 + 2**-40, dtype=torch.float64)])[0].item() == 2 + 2**-39
 
 
 def test_tosa_in_generic_form() -> None:
-    engine = get_engine("iree")
-    assert "tosa" in engine.generic_syntax
-    run = engine.compile(programs.TOSA_CONVOLUTION, "tosa")
+    run = programs.compiled(get_engine("iree"), programs.TOSA_CONVOLUTION, "tosa")
     x, w, b = torch.rand(1, 8, 8, 3), torch.rand(4, 3, 3, 3), torch.rand(4)
     expected = torch.nn.functional.conv2d(
         x.permute(0, 3, 1, 2), w.permute(0, 3, 1, 2), b, padding=1
@@ -90,10 +88,10 @@ module {{
   }}
 }}"""
     with pytest.raises(EngineError, match="binding count"):
-        get_engine("iree").compile(text, "stablehlo")
+        programs.compiled(get_engine("iree"), text, "stablehlo")
 
 
 def test_torch_attributes_of_arguments_are_refused() -> None:
     text = programs.doubling().replace("mylib.name", "torch.name")
     with pytest.raises(EngineError, match="unknown region arg attribute"):
-        get_engine("iree").compile(text, "stablehlo")
+        programs.compiled(get_engine("iree"), text, "stablehlo")

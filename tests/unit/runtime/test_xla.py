@@ -15,11 +15,11 @@ def test_dynamic_dimensions_are_refused_before_xla_sees_them() -> None:
     with pytest.raises(
         EngineError, match=r"static shapes only; argument 0 of @main is float32\[\?\]"
     ):
-        get_engine("xla").compile(programs.doubling(shape=(None,)), "stablehlo")
+        programs.compiled(get_engine("xla"), programs.doubling(shape=(None,)), "stablehlo")
 
 
 def test_64_bit_dtypes_leave_the_global_configuration_alone() -> None:
-    run = get_engine("xla").compile(programs.doubling(torch.int64, ()), "stablehlo")
+    run = programs.compiled(get_engine("xla"), programs.doubling(torch.int64, ()), "stablehlo")
     big = torch.tensor(2**40)
     assert run([big])[0].item() == 2**41
     assert run([run.prepare(big)])[0].dtype is torch.int64
@@ -36,7 +36,7 @@ module {
 }
 {-# dialect_resources: { builtin: { r: "0x040000000000803F0000803F" } } #-}"""
     with pytest.raises(EngineError, match="program: Only dense elements") as caught:
-        get_engine("xla").compile(text, "stablehlo")
+        programs.compiled(get_engine("xla"), text, "stablehlo")
     assert "dense_resource<r>" in str(caught.value.op)
 
 
@@ -45,7 +45,9 @@ def test_chlo_is_lowered_by_xla() -> None:
         "stablehlo.add %a, %a : tensor<4xf32>", "chlo.erf %a : tensor<4xf32> -> tensor<4xf32>"
     )
     a = torch.randn(4)
-    torch.testing.assert_close(get_engine("xla").compile(text, "stablehlo")([a])[0], torch.erf(a))
+    torch.testing.assert_close(
+        programs.compiled(get_engine("xla"), text, "stablehlo")([a])[0], torch.erf(a)
+    )
 
 
 def test_another_main_is_in_the_way_of_the_entry() -> None:
@@ -55,4 +57,4 @@ module {
   func.func public @forward() { return }
 }"""
     with pytest.raises(EngineError, match="another @main"):
-        get_engine("xla").compile(text, "stablehlo", "forward")
+        programs.compiled(get_engine("xla"), text, "stablehlo", "forward")

@@ -9,12 +9,12 @@ import torch
 from torch.utils import _pytree as pytree
 from xdsl.dialects.builtin import ModuleOp
 
+from tests.unit.runtime.reference.harness import compiled
 from torch2mlir.dialects import make_context
 from torch2mlir.dialects.printer import module_text
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.frontends import dtypes
 from torch2mlir.frontends.torchscript.objects import import_function, import_object, script_object
-from torch2mlir.runtime.reference import ReferenceEngine
 from torch2mlir.tools.opt import all_passes
 from torch2mlir.tools.pipeline import make_pipeline
 
@@ -58,7 +58,7 @@ def assert_as_eager(
     run("torch-backend-to-linalg-on-tensors-backend-pipeline", module)
     module.verify()
     text = module_text(module).replace("@forward", "@main")
-    results = ReferenceEngine().compile(text)([a.clone() for a in args])
+    results = compiled(text)([a.clone() for a in args])
     expected = pytree.tree_leaves(function(*(a.clone() for a in args)))
     for result, wanted in zip(results, expected, strict=True):
         torch.testing.assert_close(result, wanted, rtol=1e-4, atol=1e-5, equal_nan=True)

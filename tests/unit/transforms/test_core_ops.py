@@ -6,8 +6,9 @@ import pytest
 import torch
 from torch._decomp import core_aten_decompositions
 
-from torch2mlir.conversion.registry import TARGETS, lowering_functions
-from torch2mlir.transforms.core_ops import CORE_OPS, REASONS
+from torch2mlir.contract.core_ops import CORE_OPS, REASONS
+from torch2mlir.contract.target import lowered_targets
+from torch2mlir.conversion.registry import lowering_functions
 from torch2mlir.transforms.decompositions import find_overload
 
 
@@ -26,6 +27,6 @@ def test_reasons_are_those_of_core_ops() -> None:
     assert not set(REASONS) - CORE_OPS
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", lowered_targets())
 def test_every_target_lowers_every_core_op(target: str) -> None:
     assert not CORE_OPS - set(lowering_functions(target))

@@ -3,9 +3,10 @@
 import pytest
 import torch
 
-from torch2mlir.compiler import capture, lower_to_contract
 from torch2mlir.dialects.parser import parse_module
 from torch2mlir.errors import BackendContractError
+from torch2mlir.frontends.capture import capture
+from torch2mlir.pipeline import Pipeline
 from torch2mlir.transforms.check_backend_contract import check_backend_contract
 from torch2mlir.transforms.decompose_complex_ops import DecomposeComplexOpsPass, Decomposer
 from torch2mlir.transforms.decompositions import decomposes, table
@@ -35,7 +36,7 @@ def traces(layers: int, monkeypatch: pytest.MonkeyPatch) -> int:
         return original(self, *args)
 
     monkeypatch.setattr(FakeWorld, "trace", counted)
-    lower_to_contract(capture(Stack(layers).eval(), torch.randn(2, 5, 8)))
+    Pipeline.to("torch").lower(capture(Stack(layers).eval(), torch.randn(2, 5, 8)))
     return count
 
 
@@ -45,7 +46,7 @@ def test_equal_layers_are_traced_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_source_lines_survive_decomposition() -> None:
     program = capture(lambda x: torch.nn.functional.gelu(x), torch.randn(3))
-    lower_to_contract(program)
+    Pipeline.to("torch").lower(program)
     function = program.module.body.block.first_op
     lines = {str(op.location) for op in function.body.block.ops if op.name == "torch.aten.erf"}  # type: ignore[union-attr]
     assert len(lines) == 1 and "test_decompose.py" in lines.pop()
@@ -62,7 +63,7 @@ def test_a_choice_that_depends_on_an_example_size_is_refused(
         torch.nn.GELU(), torch.randn(3), dynamic_shapes=({0: torch.export.Dim.DYNAMIC},)
     )
     with pytest.raises(BackendContractError, match="depends on its sizes"):
-        lower_to_contract(program)
+        Pipeline.to("torch").lower(program)
 
 
 def test_own_decomposition_replaces_pytorchs() -> None:
@@ -74,7 +75,7 @@ def test_own_decomposition_replaces_pytorchs() -> None:
         return x * 2
 
     try:
-        program = lower_to_contract(capture(torch.nn.SiLU(), torch.randn(3)))
+        program = Pipeline.to("torch").lower(capture(torch.nn.SiLU(), torch.randn(3)))
         names = {op.name for op in program.module.walk()}
         assert "torch.aten.sigmoid" not in names
     finally:
@@ -83,7 +84,7 @@ def test_own_decomposition_replaces_pytorchs() -> None:
 
 def test_kept_ops_stay_whole() -> None:
     program = capture(torch.nn.GELU(), torch.randn(3))
-    lower_to_contract(program, ["aten.gelu"])
+    Pipeline.to("torch", ["aten.gelu"]).lower(program)
     assert "torch.aten.gelu" in {op.name for op in program.module.walk()}
 
 
@@ -130,7 +131,7 @@ def test_a_partly_core_op_decomposes_to_its_core_form() -> None:
 
         arguments = torch.randn(3), torch.tensor([0, 0, 2]), torch.randn(3)
         program = capture(reduce, *arguments)
-        lower_to_contract(program)
+        Pipeline.to("torch").lower(program)
         called = [op.name.removeprefix("torch.aten.") for op in program.module.walk()]
         return [name for name in called if name.startswith("scatter")]
 

@@ -11,6 +11,7 @@ import torch
 from tests.unit.transforms.scripted_programs import PROGRAMS
 from torch2mlir import torchscript
 from torch2mlir.runtime.engine import get_engine
+from torch2mlir.runtime.lowered import LoweredFunction
 
 
 def _module(function: Callable[..., Any]) -> torch.jit.ScriptModule:
@@ -28,7 +29,7 @@ def _module(function: Callable[..., Any]) -> torch.jit.ScriptModule:
 def test_runs_as_eager(function: Callable[..., Any], output_type: str, engine: str) -> None:
     x = torch.arange(6.0).reshape(2, 3)
     text = str(torchscript.compile(_module(function), (x,), output_type=output_type))
-    results = get_engine(engine).compile(text, output_type, "forward")([x])
+    results = get_engine(engine).compile(LoweredFunction.parse(text, output_type, "forward"))([x])
     expected = function(x)
     for result, right in zip(
         results, expected if isinstance(expected, tuple) else (expected,), strict=True

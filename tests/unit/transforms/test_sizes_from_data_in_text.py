@@ -13,6 +13,7 @@ from torch2mlir.dialects import make_context
 from torch2mlir.dialects.parser import parse_module
 from torch2mlir.dialects.printer import module_text
 from torch2mlir.runtime.engine import get_engine
+from torch2mlir.runtime.lowered import LoweredFunction
 from torch2mlir.transforms.lower_to_backend_contract import LowerToBackendContractPass
 
 PROGRAMS: dict[str, Callable[[torch.Tensor], tuple[torch.Tensor, ...]]] = {
@@ -31,5 +32,5 @@ def test_a_program_read_from_text_runs(name: str, level: str) -> None:
     module = parse_module(text)
     LowerToBackendContractPass().apply(make_context(), module)
     linalg = module_text(convert_module(module, "linalg-on-tensors"))
-    executable = get_engine("reference").compile(linalg, "linalg-on-tensors")
+    executable = get_engine("reference").compile(LoweredFunction.parse(linalg, "linalg-on-tensors"))
     torch.testing.assert_close(tuple(executable([x])), tuple(program(x)))

@@ -14,6 +14,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
+from torch2mlir import named_pipelines as pipelines
 from torch2mlir.dialects import make_context
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
@@ -39,7 +40,6 @@ from torch2mlir.program import (
     UserInput,
     UserOutput,
 )
-from torch2mlir.transforms import pipelines
 from torch2mlir.transforms.adjust_calling_conventions import cast_tensor
 from torch2mlir.transforms.folding.casts import underived
 from torch2mlir.transforms.inline import InlinePass

@@ -10,14 +10,13 @@ from typing import Any, cast
 
 import numpy as np
 import torch
-from xdsl.dialects.builtin import FunctionType, ModuleOp
+from xdsl.dialects.builtin import FunctionType
 from xdsl.interpreter import Interpreter
 from xdsl.ir import Attribute, Operation
 
-from torch2mlir.dialects import make_context
 from torch2mlir.dialects.locations import describe
-from torch2mlir.dialects.parser import parse_module
-from torch2mlir.runtime.engine import Engine, Prepared, host_tensor
+from torch2mlir.runtime.engine import Engine, Executable, Prepared, host_tensor
+from torch2mlir.runtime.lowered import LoweredFunction, TensorSpec
 from torch2mlir.runtime.reference.func import call_function
 from torch2mlir.runtime.reference.interpreter import (
     ReferenceInterpreter,
@@ -26,7 +25,6 @@ from torch2mlir.runtime.reference.interpreter import (
     op_name,
 )
 from torch2mlir.runtime.reference.values import Array, Resources, dtype_of, held_dtype
-from torch2mlir.runtime.signature import Signature, TensorSpec, entry_signature
 
 Observer = Callable[[Operation, tuple[Array, ...]], None]
 """Called with every op that has run and its results, in order."""
@@ -39,35 +37,21 @@ class ReferenceEngine(Engine):
     output_types = frozenset({"linalg-on-tensors"})
 
     def compile(
-        self,
-        text: str | ModuleOp,
-        output_type: str = "linalg-on-tensors",
-        func_name: str = "main",
-        resources: Resources | None = None,
+        self, function: LoweredFunction, resources: Resources | None = None
     ) -> ReferenceExecutable:
-        """Loads a module for interpretation.
+        """Loads a function for interpretation; weights stay where they are.
 
         Args:
-            text: the module, as text or as it is in memory (weights then stay where they are).
-            output_type: the dialect it is in.
-            func_name: the function to call.
+            function: what to run.
             resources: the bytes of ``dense_resource`` literals by name, when the text has them elsewhere.
 
         Raises:
-            ParseError: the text is not MLIR.
-            EngineError: another dialect, no such function, or an op that is not implemented.
+            EngineError: another dialect, or an op that is not implemented.
         """
-        self.check_output_type(output_type)
-        module = text if isinstance(text, ModuleOp) else _parse(text)
-        check_supported(module)
-        interpreter = ReferenceInterpreter(module, resources=resources or _no_resources)
-        function = interpreter.symbol(func_name)
-        return ReferenceExecutable(interpreter, function, func_name)
-
-
-def _parse(text: str) -> ModuleOp:
-    """A module from text; what no dialect declares is left to :func:`check_supported`."""
-    return parse_module(text, "<program>", make_context(allow_unregistered=True))
+        self.check_output_type(function.target.name)
+        check_supported(function.module)
+        interpreter = ReferenceInterpreter(function.module, resources=resources or _no_resources)
+        return ReferenceExecutable(interpreter, function)
 
 
 def _no_resources(name: str) -> bytes | None:
@@ -98,14 +82,14 @@ class _Watch(Interpreter.Listener):
             self._observer(op, results)
 
 
-class ReferenceExecutable:
+class ReferenceExecutable(Executable):
     """A function to be interpreted. Calls from several threads take turns."""
 
-    def __init__(self, interpreter: ReferenceInterpreter, function: Operation, name: str) -> None:
+    def __init__(self, interpreter: ReferenceInterpreter, function: LoweredFunction) -> None:
+        super().__init__(function)
         self.interpreter = interpreter
-        self._function = function
-        self._type = cast(FunctionType, attribute(function, "function_type"))
-        self.signature = _signature(name, self._type)
+        self._entry = interpreter.symbol(function.name)
+        self._type = cast(FunctionType, attribute(self._entry, "function_type"))
         self._lock = threading.Lock()
 
     def prepare(self, tensor: torch.Tensor) -> Prepared:
@@ -120,14 +104,12 @@ class ReferenceExecutable:
             array.ctypes.data == tensor.data_ptr(),
         )
 
-    def __call__(self, args: Sequence[Any]) -> list[torch.Tensor]:
+    def run(self, args: Sequence[Any]) -> list[torch.Tensor]:
         """Runs the function on tensors and prepared tensors.
 
         Raises:
-            InputError: arguments of the wrong number, dtype or shape.
             EngineError: an op failed, or a check of the program's own (``cf.assert``).
         """
-        self.signature.check(args)
         arrays = [
             _as_declared(
                 arg.handle if isinstance(arg, Prepared) else _to_array(host_tensor(arg)), type_
@@ -135,10 +117,10 @@ class ReferenceExecutable:
             for arg, type_ in zip(args, self._type.inputs, strict=True)
         ]
         with self._lock, np.errstate(all="ignore"), self.interpreter.run():
-            results = call_function(self.interpreter, self._function, arrays)
+            results = call_function(self.interpreter, self._entry, arrays)
             seen = {id(array) for array in self.interpreter.globals.values()}
             tensors = []
-            for result, spec in zip(results, self.signature.results, strict=True):
+            for result, spec in zip(results, self.function.results, strict=True):
                 tensors.append(_to_tensor(result, spec, id(result) not in seen))
                 seen.add(id(result))
         return tensors
@@ -167,13 +149,6 @@ class ReferenceExecutable:
         with self.observed(record):
             self(args)
         return trace
-
-
-def _signature(name: str, type_: FunctionType) -> Signature:
-    """The signature of a function, read as every engine reads it."""
-    arguments = ", ".join(f"%{number}: {t}" for number, t in enumerate(type_.inputs))
-    results = ", ".join(map(str, type_.outputs))
-    return entry_signature(f'func.func @"{name}"({arguments}) -> ({results})', name)
 
 
 def _to_array(tensor: torch.Tensor) -> Array:

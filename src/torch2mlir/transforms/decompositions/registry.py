@@ -11,7 +11,7 @@ import torch._refs  # registers the reference decompositions
 from torch._decomp import core_aten_decompositions, decomposition_table
 from torch._ops import OpOverload, OpOverloadPacket
 
-from torch2mlir.transforms.core_ops import CORE_OPS, IDENTITIES, PARTLY_CORE
+from torch2mlir.contract.core_ops import CORE_OPS, IDENTITIES, PARTLY_CORE
 
 Decomposition = Callable[..., Any]
 _OURS: dict[OpOverload, Decomposition] = {}

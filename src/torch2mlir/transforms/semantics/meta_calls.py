@@ -18,9 +18,9 @@ from torch2mlir.dialects.torch.ops import RegistryOp
 from torch2mlir.dialects.torch.values import Unknown, Values
 from torch2mlir.errors import BackendContractError
 from torch2mlir.frontends import dtypes
-from torch2mlir.transforms.decompose_complex_ops import Call
 from torch2mlir.transforms.decompositions import find_overload
 from torch2mlir.transforms.decompositions.own_ops import schema_of_overload
+from torch2mlir.transforms.semantics.calls import Call
 from torch2mlir.transforms.semantics.fake import FakeWorld
 
 _EXAMPLES = (1, 2, 7, 64, 1031)

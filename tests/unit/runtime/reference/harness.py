@@ -6,12 +6,19 @@ from collections.abc import Sequence
 
 import torch
 
+from torch2mlir.runtime.lowered import LoweredFunction
 from torch2mlir.runtime.reference import ReferenceEngine
+from torch2mlir.runtime.reference.engine import ReferenceExecutable
+
+
+def compiled(text: str) -> ReferenceExecutable:
+    """The program's ``main``, loaded."""
+    return ReferenceEngine().compile(LoweredFunction.parse(text, "linalg-on-tensors"))
 
 
 def run(text: str, *tensors: torch.Tensor) -> list[torch.Tensor]:
     """Results of the program's ``main``."""
-    return ReferenceEngine().compile(text)(list(tensors))
+    return compiled(text)(list(tensors))
 
 
 def run_one(text: str, *tensors: torch.Tensor) -> torch.Tensor:

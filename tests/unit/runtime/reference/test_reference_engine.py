@@ -9,11 +9,12 @@ from xdsl.dialects.builtin import ModuleOp, TensorType, f32
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region
 
-from tests.unit.runtime.reference.harness import run, run_one
+from tests.unit.runtime.reference.harness import compiled, run, run_one
 from torch2mlir.dialects.arith_ext import ConstantOp
 from torch2mlir.dialects.weights import BufferSource, SourceAttr, WeightAttr
 from torch2mlir.errors import EngineError, InputError, ParseError
 from torch2mlir.runtime.engine import get_engine
+from torch2mlir.runtime.lowered import LoweredFunction
 from torch2mlir.runtime.reference import ReferenceEngine
 
 
@@ -55,7 +56,7 @@ def test_results_share_no_memory():
       %y = arith.addf %x, %c : tensor<4xf32>
       func.return %y, %y, %c : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
     }"""
-    executable = ReferenceEngine().compile(text)
+    executable = compiled(text)
     first = executable([torch.zeros(4)])
     first[0].fill_(9), first[2].fill_(9)
     assert first[1].tolist() == [1.0] * 4
@@ -63,7 +64,7 @@ def test_results_share_no_memory():
 
 
 def test_a_prepared_tensor_is_shared():
-    executable = ReferenceEngine().compile(identity("f32"))
+    executable = compiled(identity("f32"))
     x = torch.zeros(3)
     prepared = executable.prepare(x)
     assert prepared.shares_memory
@@ -103,7 +104,9 @@ def test_resources_that_are_elsewhere_are_asked_for_by_name():
     }"""
     values = torch.tensor([3.0, 4.0])
     stored = {"weight": values.numpy().tobytes()}
-    executable = ReferenceEngine().compile(text, resources=stored.get)
+    executable = ReferenceEngine().compile(
+        LoweredFunction.parse(text, "linalg-on-tensors"), resources=stored.get
+    )
     assert torch.equal(executable([])[0], values)
     with pytest.raises(EngineError, match="dense_resource<weight> are not in the module"):
         run(text)
@@ -118,7 +121,7 @@ def test_a_module_in_memory_keeps_its_weights_where_they_are():
     total = arith.AddfOp(block.args[0], constant.results[0])
     block.add_ops([constant, total, ReturnOp(total.results[0])])
     module = ModuleOp([FuncOp("main", ((type_,), (type_,)), Region(block))])
-    executable = ReferenceEngine().compile(module)
+    executable = ReferenceEngine().compile(LoweredFunction.of(module, "linalg-on-tensors"))
     x = torch.randn(3)
     assert torch.equal(executable([x])[0], x + weight)
     weight.zero_()
@@ -140,7 +143,7 @@ func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
 
 
 def test_every_intermediate_value_can_be_looked_at():
-    executable = ReferenceEngine().compile(TWO_STEPS)
+    executable = compiled(TWO_STEPS)
     trace = executable.trace([torch.tensor([1.0, 2.0])])
     assert [(step.name, step.op) for step in trace[1:]] == [
         ("doubled", "linalg.generic"),
@@ -165,7 +168,7 @@ def test_an_op_without_implementation_is_named_before_anything_runs():
       }) : () -> ()
     }) : () -> ()"""
     with pytest.raises(EngineError) as caught:
-        ReferenceEngine().compile(text)
+        compiled(text)
     assert caught.value.op == "mylib.magic"
     assert caught.value.location == "model.py:7"
 
@@ -173,12 +176,12 @@ def test_an_op_without_implementation_is_named_before_anything_runs():
 def test_bad_programs_and_arguments():
     engine = get_engine("reference")
     with pytest.raises(ParseError):
-        engine.compile("func.func @main(", "linalg-on-tensors")
-    with pytest.raises(EngineError, match="no @other"):
-        engine.compile(identity("f32"), "linalg-on-tensors", "other")
+        engine.compile(LoweredFunction.parse("func.func @main(", "linalg-on-tensors"))
+    with pytest.raises(EngineError, match="no function @other"):
+        engine.compile(LoweredFunction.parse(identity("f32"), "linalg-on-tensors", "other"))
     with pytest.raises(EngineError, match="does not take"):
-        engine.compile(identity("f32"), "stablehlo")
-    executable = engine.compile(identity("f32"), "linalg-on-tensors")
+        engine.compile(LoweredFunction.parse(identity("f32"), "stablehlo"))
+    executable = engine.compile(LoweredFunction.parse(identity("f32"), "linalg-on-tensors"))
     for bad in ([], [torch.zeros(3, dtype=torch.int32)], [torch.zeros(2, 2)], [1.0]):
         with pytest.raises(InputError):
             executable(bad)
@@ -191,7 +194,7 @@ def test_a_failed_run_leaves_nothing_behind_and_threads_take_turns():
       %z = arith.addf %y, %y : tensor<2xf32>
       func.return %z : tensor<2xf32>
     }"""
-    executable = ReferenceEngine().compile(text)
+    executable = compiled(text)
     with pytest.raises(EngineError):
         executable([torch.zeros(3)])
     results: dict[int, torch.Tensor] = {}
@@ -219,7 +222,7 @@ def test_globals_last_from_one_call_to_the_next():
         "func.return"(%new) : (tensor<i64>) -> ()
       }) : () -> ()
     }) : () -> ()"""
-    executable = ReferenceEngine().compile(text)
+    executable = compiled(text)
     executable([])[0].zero_()
     assert executable([])[0].item() == 12
 

@@ -12,18 +12,15 @@ from typing import ClassVar
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from torch2mlir.conversion.driver import (
-    ConversionPass,
-    ConvertTorchToLinalgPass,
-    ConvertTorchToStablehloPass,
-    ConvertTorchToTosaPass,
-)
+from torch2mlir.contract.core_ops import CORE_OPS, SCALAR_OPS
+from torch2mlir.contract.target import get_target
+from torch2mlir.conversion.driver import conversion_pass
 from torch2mlir.conversion.registry import own_ops
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.ops import RegistryOp
 from torch2mlir.errors import PassError
+from torch2mlir.transforms import PASSES
 from torch2mlir.transforms.adjust_calling_conventions import AdjustCallingConventionsPass
-from torch2mlir.transforms.core_ops import CORE_OPS, SCALAR_OPS
 from torch2mlir.transforms.globalize_object_graph import GlobalizeObjectGraphPass
 from torch2mlir.transforms.lower_to_backend_contract import LowerToBackendContractPass
 from torch2mlir.transforms.pass_sequence import PassSequence
@@ -133,10 +130,13 @@ class FromTorchBackendPipeline(PassSequence):
     are decomposed; this needs PyTorch. A module of core ops with known sizes does not.
     """
 
-    conversion: ClassVar[type[ConversionPass]]
+    target: str
 
     def steps(self, module: ModuleOp) -> Iterator[ModulePass]:
-        legal = own_ops(self.conversion.target)
+        target = get_target(self.target)
+        for name in target.preparation:
+            yield PASSES[name]()()
+        legal = own_ops(target.name)
         if _has_unnamed_sizes(module) or _has_other_ops(module, legal):
             from torch2mlir.transforms.canonicalize import CanonicalizePass
             from torch2mlir.transforms.decompose_complex_ops import DecomposeComplexOpsPass
@@ -145,7 +145,9 @@ class FromTorchBackendPipeline(PassSequence):
             yield RefineTypesPass()
             yield DecomposeComplexOpsPass(tuple(legal))
             yield CanonicalizePass()
-        yield self.conversion()
+        yield conversion_pass(target.name)
+        for name in target.finishing:
+            yield PASSES[name]()()
 
 
 def _has_unnamed_sizes(module: ModuleOp) -> bool:
@@ -170,7 +172,7 @@ class TorchBackendToLinalgOnTensorsBackendPipeline(FromTorchBackendPipeline):
     """
 
     name = "torch-backend-to-linalg-on-tensors-backend-pipeline"
-    conversion: ClassVar[type[ConversionPass]] = ConvertTorchToLinalgPass
+    target = "linalg-on-tensors"
     allow_non_finites: bool = True
 
 
@@ -185,7 +187,7 @@ class TorchBackendToStablehloBackendPipeline(FromTorchBackendPipeline):
     """
 
     name = "torch-backend-to-stablehlo-backend-pipeline"
-    conversion: ClassVar[type[ConversionPass]] = ConvertTorchToStablehloPass
+    target = "stablehlo"
     allow_non_finites: bool = True
     enable_static_shape: bool = False
     enable_i32_index: bool = False
@@ -211,19 +213,28 @@ class TorchBackendToTosaBackendPipeline(FromTorchBackendPipeline):
     """
 
     name = "torch-backend-to-tosa-backend-pipeline"
-    conversion: ClassVar[type[ConversionPass]] = ConvertTorchToTosaPass
+    target = "tosa"
     require_full_tosa_conversion: bool = True
     disabled_patterns: tuple[str, ...] = ()
     enabled_patterns: tuple[str, ...] = ()
 
     def steps(self, module: ModuleOp) -> Iterator[ModulePass]:
-        from torch2mlir.transforms.split_complex import SplitComplexOpsPass
-
         if self.disabled_patterns or self.enabled_patterns:
             raise PassError(
                 "there are no patterns of Torch-MLIR's names to choose from",
                 op=self.name,
                 hint="say what an op becomes with @torch2mlir.lowering(.., 'tosa')",
             )
-        yield SplitComplexOpsPass()
         yield from super().steps(module)
+
+
+@dataclass(frozen=True)
+class TorchBackendToTargetBackendPipeline(FromTorchBackendPipeline):
+    """The backend contract to any registered target, one of the user's own for example.
+
+    Args:
+        target: its name.
+    """
+
+    name = "torch-backend-to-target-backend-pipeline"
+    target: str = "linalg-on-tensors"

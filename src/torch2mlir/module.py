@@ -1,0 +1,143 @@
+"""A lowered program as people keep it: MLIR text, and a file of weights beside it."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import torch
+from xdsl.dialects.builtin import ModuleOp
+
+from torch2mlir.contract.target import BEFORE_TARGETS, get_target
+from torch2mlir.dialects.printer import WeightSyntax, module_text, weights_of, write_module
+from torch2mlir.frontends.weights import TorchSource
+from torch2mlir.program import Program
+
+
+@dataclass
+class MlirModule:
+    """A lowered program: ``str(m)`` is its MLIR text, ``m.save(path)`` writes it.
+
+    Attributes:
+        program: the module and its calling convention.
+        weights: ``inline``, ``external`` or ``arguments``.
+    """
+
+    program: Program
+    weights: str = "inline"
+
+    @property
+    def operation(self) -> ModuleOp:
+        """The xDSL module."""
+        return self.program.module
+
+    @property
+    def output_type(self) -> str:
+        """The dialect of the module."""
+        return self.program.output_type
+
+    def _syntax(self) -> WeightSyntax:
+        if self.weights == "external":
+            return WeightSyntax.REFERENCE
+        if self.output_type in BEFORE_TARGETS:
+            return WeightSyntax.RESOURCE
+        return get_target(self.output_type).weight_syntax
+
+    def _generic(self, asked: bool | None) -> bool:
+        if asked is not None or self.output_type in BEFORE_TARGETS:
+            return bool(asked)
+        return get_target(self.output_type).generic
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def text(self, *, generic: bool | None = None, debuginfo: bool = False) -> str:
+        """The MLIR text.
+
+        Args:
+            generic: the form every MLIR version reads, instead of the usual one; by default as the target says.
+            debuginfo: with source locations.
+        """
+        return module_text(
+            self.operation,
+            weights=self._syntax(),
+            generic=self._generic(generic),
+            debuginfo=debuginfo,
+        )
+
+    def named_weights(self) -> dict[str, torch.Tensor]:
+        """The weights that are not in the text, by the name the text (or the argument) has."""
+        if self.weights == "external":
+            return {
+                s.name: s.tensor for s in weights_of(self.operation) if isinstance(s, TorchSource)
+            }
+        if self.weights == "arguments":
+            return {s.name: s.tensor for s in self.program.signature.state_inputs}
+        return {}
+
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        generic: bool | None = None,
+        debuginfo: bool = False,
+    ) -> list[Path]:
+        """Writes the text, and ``path`` with the ending ``.safetensors`` for weights outside it.
+
+        The files appear complete or not at all. Returns what was written.
+        """
+        target = Path(path)
+        written = [target]
+        with _whole_file(target) as stream:
+            write_module(
+                self.operation,
+                stream,
+                weights=self._syntax(),
+                generic=self._generic(generic),
+                debuginfo=debuginfo,
+            )
+            if weights := self.named_weights():
+                written.append(target.with_suffix(".safetensors"))
+                _save_weights(weights, written[-1])
+        return written
+
+
+@contextmanager
+def _whole_file(target: Path) -> Iterator[IO[str]]:
+    """A text file that replaces ``target`` only when everything has been written."""
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", text=True)
+    try:
+        with os.fdopen(handle, "w") as stream:
+            yield stream
+        os.chmod(name, 0o644)
+        os.replace(name, target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _save_weights(weights: Mapping[str, torch.Tensor], target: Path) -> None:
+    from safetensors.torch import save_file
+
+    from torch2mlir.frontends.weights import is_fake
+
+    seen, distinct = set[int](), dict[str, torch.Tensor]()
+    for name, tensor in weights.items():
+        if is_fake(tensor):
+            continue  # a program of shapes only: the references stay, the elements are the user's to bring
+        tensor = tensor.detach().contiguous()
+        storage = tensor.untyped_storage().data_ptr()
+        distinct[name] = tensor.clone() if storage in seen else tensor
+        seen.add(storage)
+    partial = target.with_name(f".{target.name}.partial")
+    try:
+        save_file(distinct, partial)
+        partial.chmod(0o644)
+        os.replace(partial, target)
+    finally:
+        partial.unlink(missing_ok=True)

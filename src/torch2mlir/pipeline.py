@@ -1,0 +1,191 @@
+"""The one road: a captured program to the backend contract, prepared for a target, converted to its dialect.
+
+``export_and_import``, ``compile``, TorchScript, the lazy device, ``torch.compile``, the command line and the pipelines
+of ``opt`` run the passes named here, which a :class:`~torch2mlir.contract.target.Target` parametrizes. Whoever wants to
+watch them (verification, dumps, times, reproducers) does so with :func:`watched`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from torch2mlir.contract.target import BEFORE_TARGETS, check_output_type, get_target
+from torch2mlir.conversion.driver import conversion_pass, convert_module
+from torch2mlir.conversion.registry import own_ops
+from torch2mlir.dialects import make_context
+from torch2mlir.dialects.torch.symbols import bind_all_shapes
+from torch2mlir.dialects.torch.types import ValueTensorType
+from torch2mlir.errors import BackendContractError
+from torch2mlir.frontends.weights import TorchSource
+from torch2mlir.program import Program, SeedInput, StateInput, UserOutput, entry_function
+from torch2mlir.transforms import PASSES, decompose_complex_ops, refine_types  # noqa: F401 - slow to import, needed always
+from torch2mlir.transforms.lower_to_backend_contract import LowerToBackendContractPass
+from torch2mlir.transforms.weights_as_arguments import weights_as_arguments
+
+Watcher = Callable[[Sequence[ModulePass], ModuleOp], None]
+"""Runs passes over a module, in place, and looks at what they do."""
+
+_WATCHER: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
+
+
+@contextmanager
+def watched(watcher: Watcher) -> Iterator[None]:
+    """While this lasts, all passes of this thread's pipelines are run by ``watcher``."""
+    token = _WATCHER.set(watcher)
+    try:
+        yield
+    finally:
+        _WATCHER.reset(token)
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """The passes from a captured program to an output type.
+
+    Args:
+        output_type: ``raw``, ``torch`` or the name of a target.
+        backend_legal_ops: ops that are not core and kept whole.
+    """
+
+    output_type: str
+    backend_legal_ops: tuple[str, ...] = ()
+
+    @staticmethod
+    def to(output_type: object, backend_legal_ops: Sequence[str] = ()) -> Pipeline:
+        """The pipeline to an output type, by any of its names.
+
+        Raises:
+            Torch2MLIRError: there is no such output type.
+        """
+        return Pipeline(check_output_type(output_type), tuple(backend_legal_ops))
+
+    @property
+    def is_conversion(self) -> bool:
+        """Whether it ends in a target dialect."""
+        return self.output_type not in BEFORE_TARGETS
+
+    def lower(self, program: Program, weights_as_arguments: bool = False) -> Program:
+        """Brings a program to the backend contract, as the target wants it; works in place and returns it.
+
+        Args:
+            program: as captured, or lowered by this pipeline before.
+            weights_as_arguments: make every weight an argument of the function.
+
+        Raises:
+            BackendContractError: something in it is not core and cannot be decomposed.
+        """
+        if self.output_type != "raw" and program.output_type == "raw":
+            legal = self.backend_legal_ops
+            if self.is_conversion:
+                legal = (*legal, *sorted(own_ops(self.output_type)))
+            _run([LowerToBackendContractPass(legal), *self._preparation()], program.module)
+            _refine_results(program)
+            program.reached("torch")
+        if weights_as_arguments:
+            pass_weights_as_arguments(program)
+        return program
+
+    def convert(self, program: Program, sizes: Mapping[str, int] | None = None) -> ModuleOp:
+        """A new module in the target's dialect; the program stays at the contract.
+
+        Args:
+            program: lowered by this pipeline.
+            sizes: values of the symbols, to specialise to concrete shapes.
+
+        Raises:
+            UnsupportedOpError: an op has no lowering.
+        """
+        target = get_target(self.output_type)
+        finishing = [PASSES[name]()() for name in target.finishing]
+        if not sizes and _watcher() is not None:
+            module = program.module.clone()
+            _run([conversion_pass(target.name), *finishing], module)
+            return module
+        module = convert_module(program.module, target.name, sizes)
+        _run(finishing, module)
+        return module
+
+    def run(self, program: Program, weights_as_arguments: bool = False) -> Program:
+        """The program in the output type; up to the contract the module is changed in place."""
+        self.lower(program, weights_as_arguments)
+        if self.is_conversion:
+            return replace(program, module=self.convert(program), output_type=self.output_type)
+        if self.output_type == "torch" and program.signature.ranges:
+            bind_all_shapes(program.module)
+        return program
+
+    def _preparation(self) -> list[ModulePass]:
+        if not self.is_conversion:
+            return []
+        return [PASSES[name]()() for name in get_target(self.output_type).preparation]
+
+
+def run_passes(names: Sequence[str], module: ModuleOp) -> None:
+    """Runs passes, by their pipeline names and in place, as the pipeline runs its own."""
+    _run([PASSES[name]()() for name in names], module)
+
+
+def _run(steps: Sequence[ModulePass], module: ModuleOp) -> None:
+    watcher = _watcher()
+    if watcher is not None and steps:
+        watcher(steps, module)
+        return
+    for step in steps:
+        step.apply(make_context(), module)
+
+
+def _watcher() -> Watcher | None:
+    """Who watches: of this context, or whoever the environment asks for."""
+    watcher = _WATCHER.get()
+    if watcher is None and (asked := os.environ.get("TORCH2MLIR_INSTRUMENT")):
+        from torch2mlir.tools.instrumentation import from_environment
+
+        return from_environment(asked)
+    return watcher
+
+
+def _refine_results(program: Program) -> None:
+    """Says of which types the results are, where capture could not.
+
+    Raises:
+        BackendContractError: a buffer does not keep its shape and dtype.
+    """
+    signature = program.signature
+    types = iter(entry_function(program.module, program.func_name).function_type.outputs.data)
+    before = {state.name: state.type for state in signature.state_inputs}
+    for mutation, type in zip(signature.mutations, types):
+        old = None if mutation.position is not None else before.get(mutation.name)
+        if old is not None and type != old:
+            raise BackendContractError(
+                f"the buffer '{mutation.name}' is a {old} before a call and a {type} after it",
+                hint="what a program keeps has one shape: allocate the largest and write into a part of it",
+            )
+    for index, output in enumerate(signature.outputs):
+        if isinstance(output, UserOutput):
+            type = next(types)
+            signature.outputs[index] = UserOutput(
+                type if isinstance(type, ValueTensorType) else None
+            )
+
+
+def pass_weights_as_arguments(program: Program) -> Program:
+    """Makes every weight a function argument of a program at the contract; in place."""
+    inputs = program.signature.inputs
+    position = len(inputs) - sum(isinstance(i, SeedInput) for i in inputs)  # the seed stays last
+    weights = weights_as_arguments(entry_function(program.module, program.func_name), position)
+    inputs[position:position] = [
+        StateInput(
+            source.name,
+            source.tensor if isinstance(source, TorchSource) else source,
+            argument.type,  # type: ignore[arg-type]
+        )
+        for source, argument in weights
+    ]
+    return program
