@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 import torch
 from torch.fx import Graph, GraphModule, Node
 
-from torch2mlir.api import DEFAULT_ENGINE, compile
-from torch2mlir.compiler import export_and_import
+from torch2mlir.api import compile, engine_for, export_and_import
 from torch2mlir.dialects.locations import describe
 from torch2mlir.frontends.fx import locations
 from torch2mlir.frontends.fx.exported import import_graph_module
@@ -21,8 +20,9 @@ from torch2mlir.hybrid.config import Config
 from torch2mlir.hybrid.effects import Effects, effects, is_tensor_node, keep_views_of_results
 from torch2mlir.hybrid.region import Region, Regions, hints_of, ranges_of
 from torch2mlir.hybrid.support import LoneOps, problem_of, reason_against
+from torch2mlir.pipeline import Pipeline
 from torch2mlir.runtime.compiled import CompiledFunction
-from torch2mlir.runtime.engine import Engine, get_engine
+from torch2mlir.runtime.engine import Engine
 
 CompileRegion = Callable[[GraphModule], Compiled]
 """Compiles a graph whose placeholders are all arguments and that returns a tuple; fails with any exception."""
@@ -273,7 +273,7 @@ def engine_of(config: Config) -> Engine:
     """The engine of a configuration."""
     if isinstance(config.engine, Engine):
         return config.engine
-    return get_engine(config.engine or DEFAULT_ENGINE[config.dialect])
+    return engine_for(Pipeline.to(config.dialect), config.engine)
 
 
 def _copied(graph_module: GraphModule) -> GraphModule:
