@@ -44,6 +44,7 @@ class FunctionConversion:
         self.sizes = sizes or {}
         self.functions = lowering_functions(target)
         self.lower: Lowering = get_target(target).lowering_class()
+        self.lower.target = get_target(target).name
         self.values = Values()
         self.converted: dict[SSAValue, Tensor | Scalar] = {}
 

@@ -84,8 +84,8 @@ class Lowering(ABC):
     the whole function.
     """
 
-    target: ClassVar[str]
-    """``linalg-on-tensors``, ``stablehlo`` or ``tosa``."""
+    target: str
+    """The name of the target; that of the user's own where it is based on another."""
     keep_unsigned: ClassVar[bool] = False
     """Whether the dialect has ``ui8`` and its kin; otherwise unsigned integers are signless."""
 
