@@ -17,10 +17,12 @@ from torch2mlir.errors import (
 )
 
 if TYPE_CHECKING:
-    from torch2mlir import fx, lazy, torchscript
+    from torch2mlir import fx, lazy, tools, torchscript
     from torch2mlir.api import compile, export_and_import
     from torch2mlir.contract.target import Target, register_target
     from torch2mlir.conversion.registry import lowering
+    from torch2mlir.hybrid.config import Config
+    from torch2mlir.hybrid.module import optimize
     from torch2mlir.module import MlirModule
     from torch2mlir.runtime.engine import register_engine
     from torch2mlir.tools.instrumentation import instrumented
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _LAZY = {
+    "Config": "torch2mlir.hybrid.config",
+    "optimize": "torch2mlir.hybrid.module",
     "compile": "torch2mlir.api",
     "export_and_import": "torch2mlir.api",
     "MlirModule": "torch2mlir.module",
@@ -45,7 +49,7 @@ _LAZY = {
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
         return getattr(import_module(_LAZY[name]), name)
-    if name in ("fx", "lazy", "torchscript"):
+    if name in ("fx", "lazy", "tools", "torchscript"):
         return import_module(f"torch2mlir.{name}")
     raise AttributeError(f"module 'torch2mlir' has no attribute '{name}'")
 
@@ -53,6 +57,7 @@ def __getattr__(name: str) -> Any:
 __all__ = [
     "BackendContractError",
     "CaptureError",
+    "Config",
     "EngineError",
     "InputError",
     "MlirModule",
@@ -68,7 +73,9 @@ __all__ = [
     "instrumented",
     "lazy",
     "lowering",
+    "optimize",
     "register_engine",
     "register_target",
+    "tools",
     "torchscript",
 ]

@@ -8,7 +8,8 @@ from typing import IO
 import pytest
 
 from torch2mlir.errors import InputError
-from torch2mlir.tools.output import checked_target, described, write_whole
+from torch2mlir.files import checked_target, write_whole
+from torch2mlir.tools.output import described
 
 
 def test_a_file_is_replaced(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The ``torch2mlir`` command: ``torch2mlir compile|run|opt|coverage|explore``."""
+"""The ``torch2mlir`` command: ``torch2mlir compile|run|optimize|opt|coverage|explore``."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from torch2mlir.tools import compile as compile_command
 from torch2mlir.tools import coverage as coverage_command
 from torch2mlir.tools import explore as explore_command
 from torch2mlir.tools import opt as opt_command
+from torch2mlir.tools import optimize as optimize_command
 from torch2mlir.tools import run as run_command
 from torch2mlir.tools.failure import TRACEBACK_VARIABLE, guarded
 
 COMMANDS: dict[str, ModuleType] = {
     "compile": compile_command,
     "run": run_command,
+    "optimize": optimize_command,
     "coverage": coverage_command,
     "explore": explore_command,
 }

@@ -10,8 +10,9 @@ import argparse
 import sys
 from pathlib import Path
 
+from torch2mlir.files import checked_target
 from torch2mlir.tools.capture import add_program_arguments, captured, loaded
-from torch2mlir.tools.output import STDOUT, checked_target, described
+from torch2mlir.tools.output import STDOUT, described
 from torch2mlir.tools.progress import Progress
 
 SUMMARY = "compile a program to MLIR text"

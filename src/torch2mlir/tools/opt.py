@@ -20,12 +20,12 @@ from xdsl.xdsl_opt_main import xDSLOptMain
 from torch2mlir import transforms
 from torch2mlir.dialects import make_context
 from torch2mlir.dialects.printer import MlirPrinter
+from torch2mlir.files import write_whole
 from torch2mlir.tools.diagnostics import Diagnostic, from_exception
 from torch2mlir.tools.expected import expectations, unmet
 from torch2mlir.tools.failure import guarded, show_tracebacks, tracebacks
 from torch2mlir.tools.ir_printing import IrPrinting
 from torch2mlir.tools.ir_printing import add_arguments as add_printing_arguments
-from torch2mlir.tools.output import write_whole
 from torch2mlir.tools.pipeline import make_pipeline
 from torch2mlir.tools.plugins import Plugins
 from torch2mlir.tools.reading import read_located

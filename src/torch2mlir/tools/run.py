@@ -16,9 +16,9 @@ from typing import IO, Any
 from rich.console import Console
 from rich.table import Table
 
+from torch2mlir.files import write_whole
 from torch2mlir.tools.capture import add_program_arguments, captured, loaded
 from torch2mlir.tools.inputs import Inputs, example_inputs, random_inputs, saved_inputs
-from torch2mlir.tools.output import write_whole
 from torch2mlir.tools.progress import Progress
 from torch2mlir.tools.source import Source
 

@@ -1,0 +1,220 @@
+"""A module as graphs that ``optimize`` can cut: captured whole where PyTorch can, else region by region."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import io
+import logging
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import sympy
+import torch
+from torch.fx import Graph, GraphModule, Node
+from torch.fx.graph import CodeGen
+from torch.utils import _pytree as pytree
+
+from torch2mlir.errors import CaptureError
+from torch2mlir.frontends.capture import export
+from torch2mlir.frontends.fx.symbols import bounds
+from torch2mlir.hybrid.effects import draws, written_arguments
+
+ExportedProgram = torch.export.ExportedProgram
+
+
+class Captured:
+    """One graph of a model and the calls it is right for.
+
+    Attributes:
+        exported: the program, without writes in the middle where PyTorch can do without.
+        graph_module: takes the leaves of a call's arguments and returns the leaves of its result.
+    """
+
+    def __init__(self, exported: ExportedProgram) -> None:
+        self.exported = functional(exported)
+        self.graph_module = _flat(self.exported.module(check_guards=False))
+        self.out_spec = exported.call_spec.out_spec
+        self.in_spec = exported.call_spec.in_spec
+        self._guards: Callable[..., Any] | None = getattr(exported.module(), "_guards_fn", None)
+        self._inputs = [n for n in self.graph_module.graph.nodes if n.op == "placeholder"]
+        self._ranges = {
+            str(symbol): bounds(known) for symbol, known in exported.range_constraints.items()
+        }
+        self.writes_inputs = any(
+            target.op == "placeholder"
+            for node in self.graph_module.graph.nodes
+            if isinstance(node.target, torch._ops.OpOverload)
+            for target in written_arguments(node)
+        )
+
+    @property
+    def ranges(self) -> Mapping[str, tuple[int, int]]:
+        """The smallest and largest value of every symbolic size."""
+        return self._ranges
+
+    def leaves(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any] | None:
+        """The leaves of a call that the graph is right for; None for another call."""
+        ordered = self._ordered(kwargs)
+        leaves, spec = pytree.tree_flatten((tuple(args), ordered))
+        if self.in_spec is not None and spec != self.in_spec:
+            return None
+        return leaves if self._takes(leaves) else None
+
+    def _ordered(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        names = self.in_spec.child(1).context if self.in_spec is not None else None
+        if names is None or set(names) != set(kwargs):
+            return dict(kwargs)
+        return {name: kwargs[name] for name in names}
+
+    def _takes(self, leaves: Sequence[Any]) -> bool:
+        values = dict[str, int]()
+        if len(leaves) != len(self._inputs):
+            return False
+        if not all(
+            _fits(node.meta.get("val"), leaf, values) for node, leaf in zip(self._inputs, leaves)
+        ):
+            return False
+        if not all(
+            low <= value <= high
+            for name, value in values.items()
+            for low, high in [self._ranges.get(name, (0, value))]
+        ):
+            return False
+        if self.writes_inputs and _share_memory(leaves):
+            return False
+        if self._guards is not None:
+            try:
+                self._guards(*leaves)
+            except AssertionError:
+                return False
+        return True
+
+
+def _fits(fake: Any, leaf: Any, values: dict[str, int]) -> bool:
+    """Whether an argument is of the captured kind; the values of symbols are added to ``values``."""
+    if not isinstance(fake, torch.Tensor):
+        return type(fake) is type(leaf) and bool(fake == leaf)
+    if not isinstance(leaf, torch.Tensor) or type(leaf) not in (torch.Tensor, torch.nn.Parameter):
+        return False
+    if leaf.dtype != fake.dtype or leaf.device != fake.device or leaf.dim() != fake.dim():
+        return False
+    if leaf.layout is not fake.layout or leaf.is_conj() or leaf.is_neg():
+        return False
+    if fake.is_contiguous() != leaf.is_contiguous():
+        return False
+    sizes = zip(fake.shape, leaf.shape)
+    if not all(_size_fits(known, size, values) for known, size in sizes):
+        return False
+    return leaf.is_contiguous() or all(
+        _size_fits(known, stride, values) for known, stride in zip(fake.stride(), leaf.stride())
+    )
+
+
+def _size_fits(known: int | torch.SymInt, size: int, values: dict[str, int]) -> bool:
+    if isinstance(known, int):
+        return known == size
+    expression = known.node.expr
+    if isinstance(expression, sympy.Symbol):
+        return values.setdefault(expression.name, size) == size
+    names = {symbol: values.get(symbol.name) for symbol in expression.free_symbols}
+    if None in names.values():
+        return True  # the guards tell
+    return bool(expression.subs(names) == size)
+
+
+def _share_memory(leaves: Sequence[Any]) -> bool:
+    """Whether two arguments share memory: a capture takes them for separate."""
+    places = [
+        leaf.untyped_storage().data_ptr()
+        for leaf in leaves
+        if isinstance(leaf, torch.Tensor) and leaf.numel()
+    ]
+    return len(set(places)) < len(places)
+
+
+def functional(exported: ExportedProgram) -> ExportedProgram:
+    """The program with writes at its end only, if it writes.
+
+    One that draws random numbers stays as it is: decomposed, dropout would draw others than PyTorch's.
+    """
+    calls = [n for n in exported.graph.nodes if isinstance(n.target, torch._ops.OpOverload)]
+    if not any(written_arguments(node) for node in calls) or any(draws(node) for node in calls):
+        return exported
+    with quiet():
+        return exported.run_decompositions({})
+
+
+def _flat(module: GraphModule) -> GraphModule:
+    """The same graph on leaves, without PyTorch's flattening and unflattening."""
+    graph, values = Graph(), dict[Node, Node]()
+    inputs = [n for n in module.graph.nodes if n.op == "placeholder"]
+    for node in [*inputs, *(n for n in module.graph.nodes if n.op != "placeholder")]:
+        values[node] = graph.node_copy(node, values.__getitem__)
+    graph.set_codegen(CodeGen())
+    return GraphModule(module, graph)
+
+
+def export_whole(
+    model: torch.nn.Module, args: Sequence[Any], kwargs: Mapping[str, Any], dynamic_shapes: Any
+) -> ExportedProgram:
+    """``torch.export`` of a model; with sizes that vary as far as it lets them, if ``dynamic_shapes`` is "auto".
+
+    Raises:
+        CaptureError: PyTorch cannot capture it whole.
+    """
+    with quiet(), torch.no_grad():
+        if isinstance(model, torch.jit.ScriptModule):
+            return _exported_script(model, args, kwargs)
+        if dynamic_shapes == "auto":
+            try:
+                return export(model, args, kwargs, _all_sizes(model, args, kwargs))
+            except CaptureError:
+                dynamic_shapes = (
+                    None  # the structure of the arguments, or the model, fixes its sizes
+                )
+        return export(model, args, kwargs, dynamic_shapes)
+
+
+def _all_sizes(model: torch.nn.Module, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    bound = inspect.signature(model.forward).bind(*args, **kwargs)
+    auto = torch.export.Dim.AUTO
+
+    def sizes(value: Any) -> Any:
+        return dict.fromkeys(range(value.dim()), auto) if isinstance(value, torch.Tensor) else None
+
+    return pytree.tree_map(sizes, dict(bound.arguments))
+
+
+def _exported_script(
+    model: torch.jit.ScriptModule, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> ExportedProgram:
+    """A TorchScript program as PyTorch's converter translates it.
+
+    Raises:
+        CaptureError: it cannot be translated, or keeps state in Python attributes.
+    """
+    from torch._export.converter import TS2EPConverter
+
+    if "prim::SetAttr" in str(model.inlined_graph):
+        raise CaptureError("the TorchScript program writes to its attributes")
+    try:
+        return TS2EPConverter(model, tuple(args), dict(kwargs)).convert()
+    except Exception as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise CaptureError(f"PyTorch cannot convert the TorchScript program: {reason}") from error
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """PyTorch prints graphs it gives up on, and warns about what is handled here."""
+    with warnings.catch_warnings(), contextlib.redirect_stderr(io.StringIO()):
+        warnings.simplefilter("ignore")
+        before = logging.root.manager.disable
+        logging.disable(logging.WARNING)
+        try:
+            yield
+        finally:
+            logging.disable(before)

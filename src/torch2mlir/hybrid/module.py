@@ -1,0 +1,343 @@
+"""``torch2mlir.optimize``: a model whose supported regions run compiled, and the rest in PyTorch."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+import warnings
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from torch2mlir.errors import CaptureError, InputError, Torch2MLIRError
+from torch2mlir.hybrid.capture import Captured, ExportedProgram, export_whole
+from torch2mlir.hybrid.config import Config
+from torch2mlir.hybrid.partition import Partition, engine_of, partition
+from torch2mlir.hybrid.regions import RegionByRegion
+from torch2mlir.hybrid.report import ClusterRow, KeptRow, Report
+from torch2mlir.hybrid.state import ModuleState, cloned, modes, undone
+from torch2mlir.hybrid.tune import Segment, difference, examine
+
+_MOST_CAPTURES = 8
+"""For how many kinds of calls a model is captured; further ones run in PyTorch."""
+
+WANTS_GRADIENT = "gradients are wanted: optimize is for inference"
+
+
+def optimize(
+    model: torch.nn.Module | ExportedProgram | Callable[..., Any],
+    allow_tracing: bool = True,
+    model_inputs: Any = None,
+    *,
+    config: Config | None = None,
+    dynamic_shapes: Any = "auto",
+    **options: Any,
+) -> OptimizedModule:
+    """A model for inference that runs compiled where it can be compiled, and in PyTorch where not.
+
+    It gives the results of the model: random numbers, writes to inputs and buffers, and results that share memory are
+    PyTorch's. It does not fail because of an op. Calls that want gradients run in PyTorch as a whole.
+
+    Args:
+        model: a module, a scripted or traced module, an exported program or a function of tensors.
+        allow_tracing: whether the model may be run once more on its inputs to capture it whole; if not, PyTorch's
+            bytecode analysis captures it region by region at its calls (``torch.compile``).
+        model_inputs: example arguments, a tensor, a tuple, or a mapping of keyword arguments; the model is optimized
+            for calls like this at once. Without them this happens at the first call.
+        config: what may be compiled, and by whom.
+        dynamic_shapes: "auto" lets every size vary that PyTorch lets vary; else as ``torch.export.export`` takes it.
+        options: fields of :class:`Config`: ``engine="iree"``, ``tune=True``, ...
+
+    Raises:
+        InputError: the model is none, or an option is not one.
+    """
+    known = {field.name for field in dataclasses.fields(Config)}
+    if unknown := sorted(set(options) - known):
+        raise InputError(
+            f"optimize has no option '{unknown[0]}'", hint=f"options: {', '.join(sorted(known))}"
+        )
+    config = dataclasses.replace(config or Config(), **options)
+    optimized = OptimizedModule(model, config, allow_tracing, dynamic_shapes)
+    if model_inputs is not None:
+        optimized.prepare(*_arguments(model_inputs))
+    elif isinstance(model, ExportedProgram) and model.example_inputs is not None:
+        optimized.prepare(*model.example_inputs)
+    return optimized
+
+
+def _arguments(inputs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    if isinstance(inputs, Mapping):
+        return (), dict(inputs)
+    return (tuple(inputs) if isinstance(inputs, tuple | list) else (inputs,)), {}
+
+
+@dataclasses.dataclass
+class _Variant:
+    """One capture of the model, in parts, and what it assumes."""
+
+    captured: Captured
+    parts: Partition
+    state: ModuleState
+    modes: Hashable
+    segments: list[Segment] = dataclasses.field(default_factory=list)
+
+
+class OptimizedModule(torch.nn.Module):
+    """A model of ``optimize``; call it as the model.
+
+    Safe to call from several threads if the model is. ``report`` tells what runs where. ``copy.deepcopy`` and
+    ``torch.save`` take the model in it along, which is then captured again; ``save`` keeps the captured program.
+    """
+
+    def __init__(
+        self, model: Any, config: Config, allow_tracing: bool = True, dynamic_shapes: Any = "auto"
+    ) -> None:
+        super().__init__()
+        self.exported = model if isinstance(model, ExportedProgram) else None
+        if self.exported is not None:
+            model = self.exported.module()
+        elif not isinstance(model, torch.nn.Module):
+            if not callable(model):
+                raise InputError(f"a {type(model).__name__} is no model")
+            model = _Function(model)
+        engine_of(config)  # is it installed, and does it take the dialect
+        self.model = model
+        self.training = model.training
+        self.config = config
+        self._settings = (allow_tracing, dynamic_shapes)
+        self._variants = list[_Variant]()
+        self._regions: RegionByRegion | None = None
+        self._refused: str | None = None
+        self._captures = 0
+        self._capture_lock = threading.Lock()
+        self._calls = 0
+        self._in_pytorch = Counter[str]()
+        self._warned = False
+        if not allow_tracing and self.exported is None:
+            self._by_regions("allow_tracing is off")
+
+    # calls
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        self._calls += 1
+        reason = self._reason_for_pytorch(args, kwargs)
+        if reason is None:
+            with torch.no_grad():
+                variant, leaves = self._variant(args, kwargs)
+                if variant is not None and leaves is not None:
+                    results = variant.parts.module(*leaves)
+                    return pytree.tree_unflatten(list(results), variant.captured.out_spec)
+                if self._regions is not None:
+                    return self._regions(*args, **kwargs)
+                reason = self._refused or "another kind of call than any captured one"
+        self._in_pytorch[reason] += 1
+        return self.model(*args, **kwargs)
+
+    def _reason_for_pytorch(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str | None:
+        leaves = pytree.tree_leaves((args, kwargs))
+        tensors = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
+        if any(type(t) not in (torch.Tensor, torch.nn.Parameter) for t in tensors):
+            return "tensors of another class than torch.Tensor"
+        if not torch.is_grad_enabled():
+            return None
+        wanted = any(t.requires_grad for t in tensors)
+        if not wanted and self.model.training:
+            wanted = any(p.requires_grad for p in self.model.parameters())
+        if wanted and not self._warned:
+            self._warned = True
+            warnings.warn(
+                f"{WANTS_GRADIENT}, so this call runs in PyTorch. Use model.eval() or torch.no_grad(), or "
+                'torch.compile(model, backend="torch2mlir") to train',
+                stacklevel=4,
+            )
+        return WANTS_GRADIENT if wanted else None
+
+    def _variant(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> tuple[_Variant | None, list[Any] | None]:
+        found = self._find(args, kwargs)
+        if found[0] is not None or self._regions is not None or self._refused is not None:
+            return found
+        with self._capture_lock:
+            found = self._find(args, kwargs)
+            if found[0] is not None or self._captures >= self._most_captures:
+                return found
+            self._captures += 1
+            self._capture(args, kwargs)
+        return self._find(args, kwargs)
+
+    @property
+    def _most_captures(self) -> int:
+        return 1 if self.exported is not None else _MOST_CAPTURES
+
+    def _find(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> tuple[_Variant | None, list[Any] | None]:
+        now = modes()
+        for variant in self._variants:
+            if variant.modes == now and variant.state.is_current():
+                leaves = variant.captured.leaves(args, kwargs)
+                if leaves is not None:
+                    return variant, leaves
+        return None, None
+
+    # capture
+
+    def prepare(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        """Captures, compiles and examines ahead of the first call with arguments like these."""
+        with torch.no_grad():
+            self._variant(args, kwargs)
+            if self._regions is not None and self._settings[0]:
+                with undone(self.model):
+                    self._regions(*cloned(args), **cloned(dict(kwargs)))
+
+    def _capture(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        """Captures the model for calls like this, or finds that it has to be taken in another way."""
+        state = ModuleState(self.model)
+        try:
+            exported = self.exported or export_whole(self.model, args, kwargs, self._settings[1])
+            captured = Captured(exported)
+        except CaptureError as error:
+            self._not_whole(error.message.splitlines()[0])
+            return
+        except Exception as error:  # of PyTorch's: the model runs all the same
+            self._not_whole(f"{type(error).__name__}: {str(error).strip().splitlines()[:1]}")
+            return
+        finally:
+            state.restore()
+        if captured.leaves(args, kwargs) is None:
+            if self.exported is None:
+                self._not_whole("the captured program does not take the call it was captured from")
+            return
+        parts = partition(captured.graph_module, self.config, ranges=captured.ranges)
+        variant = _Variant(captured, parts, state, modes())
+        if (problem := self._check(variant, args, kwargs)) is None:
+            self._variants.append(variant)
+        else:
+            self._not_whole(problem)
+
+    def _check(
+        self, variant: _Variant, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> str | None:
+        """Runs the model and its capture on copies of the arguments; what is wrong with the capture, if anything."""
+        if not self.config.verify and not self.config.tune:
+            return None
+        given = cloned((tuple(args), dict(kwargs)))
+        with undone(self.model) as before:
+            expected = self.model(*given[0], **given[1])
+            if not before.is_current() or not before.keys_are_current():
+                return "a call changes Python attributes of the module"
+        leaves = variant.captured.leaves(*cloned((tuple(args), dict(kwargs))))
+        if leaves is None:
+            return "the captured program does not take copies of its arguments"
+        with undone(self.model):
+            examination = examine(variant.parts.module, leaves, self.config)
+        variant.segments = examination.segments
+        wanted = pytree.tree_leaves(expected)
+        if len(wanted) != len(examination.results):
+            return "the captured program has another number of results"
+        problem = difference(examination.results, wanted)
+        return None if problem is None else f"the captured program is not the model: {problem}"
+
+    def _not_whole(self, reason: str) -> None:
+        """The model cannot be captured whole: region by region, then, where it is Python."""
+        if self.exported is not None or isinstance(self.model, torch.jit.ScriptModule):
+            self._refused = reason
+        else:
+            self._by_regions(reason)
+
+    def _by_regions(self, reason: str) -> None:
+        self._variants.clear()
+        self._regions = RegionByRegion(self.model, self.config, reason)
+
+    # what there is to know
+
+    def report(self) -> Report:
+        """What runs compiled, what in PyTorch and why; print it, or ``save`` it as a picture."""
+        found = Report(calls=self._calls, pytorch_calls=Counter(self._in_pytorch))
+        parts = [variant.parts for variant in self._variants]
+        for index, variant in enumerate(self._variants):
+            sizes = ", ".join(variant.captured.ranges)
+            how = f"sizes {sizes} vary" if sizes else "for one set of sizes"
+            found.capture.append(f"graph {index}: captured whole by torch.export, {how}")
+        if self._regions is not None:
+            found.capture += self._regions.summary()
+            parts += self._regions.parts
+        if self._refused is not None:
+            found.capture.append(f"not captured: {self._refused}")
+        if not found.capture:
+            found.capture.append("not captured yet: that happens at the first call")
+        for index, part in enumerate(parts):
+            _add_parts(found, part, f"{index}.", self.config)
+        if self._regions is not None:
+            found.segments = list(self._regions.segments)
+        elif self._variants:
+            found.segments = [s.within("0.") for s in self._variants[0].segments]
+        return found
+
+    @property
+    def captured_programs(self) -> list[ExportedProgram]:
+        """The programs captured so far."""
+        return [variant.captured.exported for variant in self._variants]
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            return getattr(super().__getattr__("model"), name)
+
+    def train(self, mode: bool = True) -> OptimizedModule:
+        super().train(mode) if self.exported is None else None
+        self.training = mode
+        return self
+
+    def __reduce__(self) -> Any:
+        if self.exported is not None:
+            raise Torch2MLIRError(
+                "an optimized exported program cannot be pickled",
+                hint="torch2mlir.save(optimized, directory) keeps it",
+            )
+        return OptimizedModule, (self.model, self.config, *self._settings)
+
+    def __deepcopy__(self, memo: Any) -> OptimizedModule:
+        import copy
+
+        model = self.exported or copy.deepcopy(self.model, memo)
+        return OptimizedModule(model, self.config, *self._settings)
+
+
+class _Function(torch.nn.Module):
+    """A function as a module."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__()
+        self.function = function
+        self.eval()
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        return self.function(*args, **kwargs)
+
+
+def _add_parts(report: Report, parts: Partition, prefix: str, config: Config) -> None:
+    engine = engine_of(config)
+    for index, cluster in enumerate(parts.clusters):
+        report.clusters.append(
+            ClusterRow(
+                f"{prefix}cluster_{index}",
+                len(cluster.ops),
+                engine.name,
+                config.dialect,
+                cluster.calls,
+                cluster.fallbacks,
+                cluster.compiled is not None,
+                cluster.reason,
+            )
+        )
+    first = {(item.op, item.reason): item.location for item in reversed(parts.kept)}
+    report.kept += [
+        KeptRow(op, count, reason, first[op, reason])
+        for (op, reason), count in parts.reasons().most_common()
+    ]

@@ -1,0 +1,82 @@
+"""Models that cannot be captured whole: the regions between graph breaks, as PyTorch's bytecode analysis finds them."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch._dynamo.utils import counters
+from torch._functorch._aot_autograd.utils import make_boxed_func
+from torch._functorch.aot_autograd import aot_module_simplified
+from torch.fx import GraphModule
+
+from torch2mlir.hybrid.capture import quiet
+from torch2mlir.hybrid.config import Config
+from torch2mlir.hybrid.partition import Partition, partition
+from torch2mlir.hybrid.tune import Segment, examine
+
+
+class RegionByRegion:
+    """A model under ``torch.compile``, every graph of it in parts.
+
+    PyTorch guards what each graph assumes and captures anew what has changed; Python between the graphs runs as it is.
+    A graph's first run is examined: its clusters run both ways, all else once.
+
+    Attributes:
+        reason: why the model is not captured whole.
+        parts: the graphs captured so far.
+        segments: the parts of the examined runs, in order.
+        breaks: where Python comes between graphs: PyTorch's reason, and how often it was met.
+    """
+
+    def __init__(self, model: torch.nn.Module, config: Config, reason: str) -> None:
+        self.config = config
+        self.reason = reason
+        self.parts = list[Partition]()
+        self.segments = list[Segment]()
+        self.breaks = Counter[str]()
+        self._lock = threading.Lock()
+        self._call: Callable[..., Any] = torch.compile(model, backend=self._backend)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        known, seen = len(self.parts), Counter(counters["graph_break"])
+        result = self._call(*args, **kwargs)
+        if len(self.parts) > known:
+            met = Counter(counters["graph_break"]) - seen
+            self.breaks.update({reason.splitlines()[0]: met[reason] for reason in met})
+        return result
+
+    def summary(self) -> list[str]:
+        """How the model is captured, a line each."""
+        lines = [f"captured region by region, {len(self.parts)} so far: {self.reason}"]
+        return lines + [f"  Python between regions: {reason}" for reason in self.breaks]
+
+    def _backend(self, module: GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
+        return aot_module_simplified(
+            module,
+            list(inputs),
+            fw_compiler=self._compiled,
+            keep_inference_input_mutations=True,
+        )
+
+    def _compiled(self, gm: GraphModule, example_inputs: Sequence[Any]) -> Callable[..., Any]:
+        with quiet(), self._lock:
+            parts = partition(gm, self.config)
+            index = len(self.parts)
+            self.parts.append(parts)
+        first = True
+
+        def run(*args: Any) -> Any:
+            nonlocal first
+            if not first or not (self.config.verify or self.config.tune):
+                return parts.module(*args)
+            first = False
+            examination = examine(parts.module, args, self.config)
+            for segment in examination.segments:
+                self.segments.append(segment.within(f"{index}."))
+            return examination.results
+
+        return make_boxed_func(run)

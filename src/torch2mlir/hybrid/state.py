@@ -1,0 +1,124 @@
+"""What a captured program assumes of its module besides the inputs: Python attributes, parameters, modes of PyTorch.
+
+A capture runs Python once. What that Python read from the module is fixed in the graph, so a later call is right only
+if it reads the same; and a module that changes itself in Python when called cannot be captured that way at all.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+_PRIMITIVES = (bool, int, float, str, type(None))
+_CONTAINERS = (list, dict, set)
+_MISSING = object()
+_OWN = frozenset(vars(torch.nn.Module())) - {"training"}
+"""Attributes every module has; those that hold its tensors and modules are looked at one by one."""
+
+
+class ModuleState:
+    """What a module's Python attributes, parameters, buffers and submodules were at some time."""
+
+    def __init__(self, model: torch.nn.Module) -> None:
+        self._objects = list[tuple[dict[str, Any], str, Any]]()
+        self._values = list[tuple[dict[str, Any], str, Any]]()
+        self._contents = list[tuple[Any, Any]]()
+        self._keys = list[tuple[dict[str, Any], frozenset[str]]]()
+        for module in model.modules():
+            if not isinstance(module, torch.jit.ScriptModule):  # its attributes are the script's
+                self._look_at(module)
+
+    def _look_at(self, module: torch.nn.Module) -> None:
+        attributes = vars(module)
+        for table in (module._parameters, module._buffers, module._modules):
+            self._objects += [(table, name, value) for name, value in table.items()]
+        self._keys.append((attributes, frozenset(attributes)))
+        for name, value in attributes.items():
+            if name in _OWN:
+                continue
+            if isinstance(value, _PRIMITIVES):
+                self._values.append((attributes, name, value))
+            elif isinstance(value, _CONTAINERS):
+                self._contents.append((value, copy.copy(value)))
+            else:
+                self._objects.append((attributes, name, value))
+
+    def is_current(self) -> bool:
+        """Whether a call would read the same."""
+        return all(table.get(name, _MISSING) is value for table, name, value in self._objects) and (
+            all(_same(table.get(name, _MISSING), value) for table, name, value in self._values)
+            and all(_same_contents(live, saved) for live, saved in self._contents)
+        )
+
+    def keys_are_current(self) -> bool:
+        """Whether no attribute has come or gone."""
+        return all(frozenset(table) == keys for table, keys in self._keys)
+
+    def restore(self) -> None:
+        """Puts back what has changed."""
+        for table, keys in self._keys:
+            for name in set(table) - keys:
+                del table[name]
+        for table, name, value in (*self._objects, *self._values):
+            table[name] = value
+        for live, saved in self._contents:
+            if not _same_contents(live, saved):
+                live.clear()
+                live.extend(saved) if isinstance(live, list) else live.update(saved)
+
+
+def _same(now: Any, then: Any) -> bool:
+    return now is then or (type(now) is type(then) and now == then)
+
+
+def _same_contents(live: Any, saved: Any) -> bool:
+    """Whether a container holds the same objects; equal numbers are the same."""
+    if len(live) != len(saved):
+        return False
+    if isinstance(live, list):
+        return all(map(_same_item, live, saved))
+    if isinstance(live, dict):
+        return live.keys() == saved.keys() and all(
+            _same_item(live[key], saved[key]) for key in saved
+        )
+    return bool(live == saved)
+
+
+def _same_item(now: Any, then: Any) -> bool:
+    return now is then or (isinstance(now, _PRIMITIVES) and _same(now, then))
+
+
+def modes() -> Hashable:
+    """The modes of PyTorch that decide which ops a module's Python code calls."""
+    return (
+        torch.is_autocast_enabled("cpu"),
+        torch.get_autocast_dtype("cpu"),
+        torch.get_default_dtype(),
+        torch.get_default_device(),
+    )
+
+
+@contextmanager
+def undone(model: torch.nn.Module) -> Iterator[ModuleState]:
+    """A trial: what happens to a module's buffers and attributes, and to random numbers, is undone after it."""
+    state = ModuleState(model)
+    saved = [(buffer, buffer.detach().clone()) for buffer in model.buffers()]
+    with torch.random.fork_rng(devices=[]), torch.no_grad():
+        try:
+            yield state
+        finally:
+            state.restore()
+            for buffer, value in saved:
+                if not torch.equal(buffer, value) and buffer.shape == value.shape:
+                    buffer.copy_(value)
+
+
+def cloned(value: Any) -> Any:
+    """Arguments that a trial may write to, sharing memory among themselves as the given ones do."""
+    return copy.deepcopy(
+        torch.utils._pytree.tree_map_only(torch.Tensor, lambda tensor: tensor.detach(), value)
+    )
