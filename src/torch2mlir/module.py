@@ -8,15 +8,18 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import torch
 from xdsl.dialects.builtin import ModuleOp
 
 from torch2mlir.contract.target import BEFORE_TARGETS, get_target
+from torch2mlir.dialects.onnx.model import OnnxModel, model_of, save_model
+from torch2mlir.dialects.onnx.schema import OPSET
 from torch2mlir.dialects.printer import WeightSyntax, module_text, weights_of, write_module
+from torch2mlir.errors import Torch2MLIRError
 from torch2mlir.frontends.weights import TorchSource
-from torch2mlir.program import Program
+from torch2mlir.program import Program, entry_function
 
 
 @dataclass
@@ -89,9 +92,12 @@ class MlirModule:
     ) -> list[Path]:
         """Writes the text, and ``path`` with the ending ``.safetensors`` for weights outside it.
 
-        The files appear complete or not at all. Returns what was written.
+        A path that ends in ``.onnx`` gets an ONNX model of a program in that dialect, external weights in a file beside
+        it. The files appear complete or not at all. Returns what was written.
         """
         target = Path(path)
+        if target.suffix == ".onnx":
+            return save_model(self._onnx(), target, external=self.weights == "external")
         written = [target]
         with _whole_file(target) as stream:
             write_module(
@@ -105,6 +111,22 @@ class MlirModule:
                 written.append(target.with_suffix(".safetensors"))
                 _save_weights(weights, written[-1])
         return written
+
+    def onnx_model(self) -> Any:
+        """The ``onnx.ModelProto`` of a program in the onnx dialect; its weights are references until it is saved.
+
+        Raises:
+            Torch2MLIRError: the program is in another dialect, or the package ``onnx`` is not installed.
+        """
+        return self._onnx().proto
+
+    def _onnx(self) -> OnnxModel:
+        if self.output_type != "onnx":
+            raise Torch2MLIRError(
+                f"an ONNX model is made of the onnx dialect, not of '{self.output_type}'",
+                hint='lower the program with output_type="onnx"',
+            )
+        return model_of(entry_function(self.operation, self.program.func_name), OPSET)
 
 
 @contextmanager

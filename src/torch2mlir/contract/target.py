@@ -181,6 +181,14 @@ register_target(
 )
 register_target(
     Target(
+        name="onnx",
+        lowering="torch2mlir.conversion.torch_to_onnx",
+        preparation=("torch-split-complex-ops",),  # no operator computes with complex numbers
+        default_engine="onnxruntime",
+    )
+)
+register_target(
+    Target(
         name="mhlo",
         base="stablehlo",
         finishing=("stablehlo-legalize-to-hlo",),

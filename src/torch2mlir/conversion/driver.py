@@ -44,6 +44,7 @@ class FunctionConversion:
         self.sizes = sizes or {}
         self.functions = lowering_functions(target)
         self.lower: Lowering = get_target(target).lowering_class()
+        self.lower.target = get_target(target).name
         self.values = Values()
         self.converted: dict[SSAValue, Tensor | Scalar] = {}
 
@@ -61,7 +62,18 @@ class FunctionConversion:
         drop_unused(block)
         outputs = [v.type for v in block.last_op.operands]  # type: ignore[union-attr]
         type = FunctionType.from_lists([a.type for a in block.args], outputs)
-        return FuncOp(function.sym_name.data, type, Region(block), function.sym_visibility)
+        converted = FuncOp(function.sym_name.data, type, Region(block), function.sym_visibility)
+        ends = [v.type for v in source.last_op.operands]  # type: ignore[union-attr]
+        lower.name_boundary(
+            converted,
+            [self._boundary(arg.type) for arg in source.args],
+            [self._boundary(end) for end in ends],
+        )
+        return converted
+
+    def _boundary(self, type: Attribute) -> ResultType:
+        """The type of an argument or result; a Python number is a tensor of rank 0."""
+        return ResultType((), DTYPES[type]) if type in DTYPES else self._type(type)
 
     def convert_ops(self, block: Block) -> list[SSAValue]:
         """Emits the ops of a block; what its terminator hands on."""

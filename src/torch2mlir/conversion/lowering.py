@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Any, ClassVar, NoReturn, TypeVar
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, UNKNOWN_LOC, LocationAttr, TensorType
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 
 from torch2mlir.conversion import promotion
@@ -84,8 +85,8 @@ class Lowering(ABC):
     the whole function.
     """
 
-    target: ClassVar[str]
-    """``linalg-on-tensors``, ``stablehlo`` or ``tosa``."""
+    target: str
+    """The name of the target; that of the user's own where it is based on another."""
     keep_unsigned: ClassVar[bool] = False
     """Whether the dialect has ``ui8`` and its kin; otherwise unsigned integers are signless."""
 
@@ -209,6 +210,11 @@ class Lowering(ABC):
         values = [o.value if isinstance(o, Tensor) else o for o in operands]
         emitted = self.emit(op_class, values, [self.tensor_type(sizes, dtype)], properties, regions)
         return Tensor(emitted.results[0], tuple(sizes), dtype)
+
+    def name_boundary(  # noqa: B027 - most dialects say nothing
+        self, function: FuncOp, inputs: Sequence[ResultType], outputs: Sequence[ResultType]
+    ) -> None:
+        """Writes down what a dialect says of arguments and results beside their types; by default nothing."""
 
     # shapes and types
 

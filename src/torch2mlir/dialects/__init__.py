@@ -37,6 +37,7 @@ DIALECTS: dict[str, Callable[[], Dialect]] = {
     "complex": _from("torch2mlir.dialects.complex_ext", "COMPLEX"),
     "func": _from("torch2mlir.dialects.func_ext", "FUNC"),
     "ml_program": _from("torch2mlir.dialects.ml_program_ext", "ML_PROGRAM"),
+    "onnx": _from("torch2mlir.dialects.onnx", "ONNX"),
     "quant": _from("torch2mlir.dialects.opaque", "QUANT"),
     "scf": _from("xdsl.dialects.scf", "Scf"),
     "sparse_tensor": _from("torch2mlir.dialects.opaque", "SPARSE_TENSOR"),

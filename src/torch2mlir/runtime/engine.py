@@ -169,6 +169,13 @@ def register_engine(name: str, factory: Factory) -> None:
         _engines.pop(name, None)
 
 
+def unregister_engine(name: str) -> None:
+    """Forget an engine; nothing happens if there is none of this name."""
+    with _lock:
+        _factories.pop(name, None)
+        _engines.pop(name, None)
+
+
 def get_engine(name: str) -> Engine:
     """The engine of that name, one object per process.
 

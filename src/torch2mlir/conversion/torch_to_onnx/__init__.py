@@ -1,0 +1,37 @@
+"""Backend contract to ONNX."""
+
+from torch2mlir.conversion.torch_to_onnx import (
+    comparison,
+    complex,
+    constructors,
+    control_flow,
+    convolution,
+    data_movement,
+    elementwise,
+    indexing,
+    linear,
+    pooling,
+    reduction,
+    scatter,
+    sorting,
+)
+from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering
+
+FAMILIES = (
+    comparison,
+    complex,
+    constructors,
+    control_flow,
+    convolution,
+    data_movement,
+    elementwise,
+    indexing,
+    linear,
+    pooling,
+    reduction,
+    scatter,
+    sorting,
+)
+LOWERING = OnnxLowering
+
+__all__ = ["FAMILIES", "LOWERING", "OnnxLowering"]

@@ -1,0 +1,44 @@
+"""Branches and loops as ONNX's ``If`` and ``Loop``, whose bodies read outer values as regions do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import i1
+from xdsl.ir import Attribute, Region, SSAValue
+
+from torch2mlir.conversion.control_flow import Build, Loop, lower_branch, region_block
+from torch2mlir.conversion.lowering import Scalar, Tensor
+from torch2mlir.conversion.promotion import si64
+from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering, lowers
+from torch2mlir.dialects import onnx
+
+
+@lowers("prim.If")
+def branch(
+    lower: OnnxLowering,
+    condition: Tensor,
+    types: Sequence[Attribute],
+    on_true: Build,
+    on_false: Build,
+) -> Sequence[SSAValue]:
+    """One of two regions."""
+    ops = (onnx.op_class("If"), onnx.YieldOp)
+    return lower_branch(lower, condition.value, types, [on_true, on_false], ops)
+
+
+@lowers("prim.Loop")
+def loop(lower: OnnxLowering, loop: Loop) -> Sequence[SSAValue]:
+    """The body takes the iteration's number, whether the loop goes on, and the carried values."""
+    trips = None if loop.trips is None else lower.splat(loop.trips, (), si64)
+    go_on = loop.condition or lower.splat(True, (), i1)
+    types = [value.type for value in loop.initial]
+
+    def step(number: SSAValue, _: SSAValue, *values: SSAValue) -> list[SSAValue]:
+        end, *results = loop.step(Scalar(number, si64), values)
+        return [end, *results]
+
+    arguments = [lower.tensor_type((), si64), lower.tensor_type((), i1), *types]
+    body = Region(region_block(lower, arguments, step, onnx.YieldOp))
+    operands = [lower._input(trips), go_on.value, *loop.initial]
+    return lower.emit(onnx.op_class("Loop"), operands, types, regions=[body]).results

@@ -1,0 +1,43 @@
+"""Convolutions in ONNX, with their bias."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from torch2mlir.conversion.lowering import Tensor
+from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering, lowers, widened
+from torch2mlir.conversion.windows import for_each
+
+
+@lowers("aten.convolution")
+def convolution(
+    lower: OnnxLowering,
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    transposed: bool,
+    output_padding: Sequence[int],
+    groups: int,
+) -> Tensor:
+    """Cross-correlation of ``x[n, c, ..]`` with ``weight[f, c / groups, ..]``, plus ``bias[f]``; half floats in f32."""
+    count, computed = x.rank - 2, widened(lower.out.dtype)
+    operands = [None if each is None else lower.cast(each, computed) for each in (x, weight, bias)]
+    pads = for_each(padding, count)
+    attributes: dict[str, Any] = {
+        "strides": for_each(stride, count),
+        "dilations": for_each(dilation, count),
+        "pads": [*pads, *pads],
+        "group": groups,
+    }
+    if all(isinstance(size, int) for size in weight.sizes[2:]):
+        attributes["kernel_shape"] = list(weight.sizes[2:])
+    if transposed:
+        attributes["output_padding"] = for_each(output_padding, count)
+    name = "ConvTranspose" if transposed else "Conv"
+    sizes = lower.out.sizes
+    result = lower.node(name, *operands, sizes=sizes, dtype=computed, **attributes)
+    return lower.cast(result, lower.out.dtype)

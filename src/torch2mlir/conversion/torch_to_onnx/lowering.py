@@ -1,0 +1,427 @@
+"""ONNX's words for the shared vocabulary.
+
+Sizes are computed as ``tensor<1xi64>``, what ``Shape`` gives of one dimension and shapes are concatenated from. Ops on
+elements broadcast by ONNX's own rule, which is PyTorch's, so that nothing is expanded that an op can broadcast itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, ClassVar
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    BFloat16Type,
+    DictionaryAttr,
+    Float16Type,
+    IntegerType,
+    Signedness,
+    StringAttr,
+    TensorType,
+    f32,
+    f64,
+    i1,
+    i32,
+    i64,
+)
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from torch2mlir.conversion import promotion
+from torch2mlir.conversion.lowering import Lowering, Number, Operand, ResultType, Scalar, Tensor
+from torch2mlir.conversion.promotion import si64
+from torch2mlir.conversion.registry import lowers as register
+from torch2mlir.dialects import onnx
+from torch2mlir.dialects.onnx.schema import OPSET
+from torch2mlir.dialects.torch import dims
+from torch2mlir.dialects.torch import types as t
+from torch2mlir.dialects.torch.dims import Dim, KnownSize
+from torch2mlir.dialects.weights import dense_elements, retyped_literal
+
+lowers = partial(register, "onnx")
+si32 = IntegerType(32, Signedness.SIGNED)
+
+_SIZE = TensorType(i64, [1])
+_SIZE_ARITHMETIC = {"add": "Add", "mul": "Mul", "max": "Max", "min": "Min"}
+
+Code = str | Callable[..., Tensor]
+"""The name of an operator, or a formula ``code(lower, *tensors)`` on tensors that broadcast together."""
+Input = Tensor | SSAValue | None
+
+
+def widened(dtype: Attribute) -> Attribute:
+    """What sums and formulas of an element type are computed in: f32 for half floats, as PyTorch does on CPU."""
+    return f32 if isinstance(dtype, Float16Type | BFloat16Type) else dtype
+
+
+class OnnxLowering(Lowering):
+    """Builds ONNX."""
+
+    target = "onnx"
+    keep_unsigned = True
+    opset: ClassVar[int] = OPSET
+    """The operator set that is written for."""
+
+    def scalar_type(self, type: Attribute) -> Attribute:
+        elements: dict[Attribute, Attribute] = {t.int_type: i64, t.float_type: f64, t.bool_type: i1}
+        return TensorType(elements[type], [])
+
+    def name_boundary(
+        self, function: FuncOp, inputs: Sequence[ResultType], outputs: Sequence[ResultType]
+    ) -> None:
+        """Writes down the names of arguments, and of the dimensions that vary."""
+        function.arg_attrs = dims_attributes(inputs, [a.name_hint for a in function.args])
+        function.res_attrs = dims_attributes(outputs, [None] * len(outputs))
+
+    # emitting
+
+    def node(
+        self,
+        name: str,
+        *inputs: Input,
+        sizes: Sequence[KnownSize],
+        dtype: Attribute,
+        **attributes: Any,
+    ) -> Tensor:
+        """An operator with one result; an input that is None is left out."""
+        return self.nodes(name, inputs, [ResultType(tuple(sizes), dtype)], **attributes)[0]
+
+    def nodes(
+        self,
+        name: str,
+        inputs: Sequence[Input],
+        results: Sequence[ResultType],
+        **attributes: Any,
+    ) -> list[Tensor]:
+        """An operator with several results."""
+        given = list(inputs)
+        while given and given[-1] is None:
+            given.pop()
+        op = self.emit(
+            onnx.op_class(name),
+            [self._input(value) for value in given],
+            [self.tensor_type(r.sizes, r.dtype) for r in results],
+            onnx.attributes(name, attributes),
+        )
+        return [Tensor(v, r.sizes, r.dtype) for v, r in zip(op.results, results, strict=True)]
+
+    def _input(self, value: Input) -> SSAValue:
+        if value is None:
+            make = partial(onnx.NoValueOp.create, result_types=[onnx.NONE])
+            return self.at_entry("no value", make)
+        return value.value if isinstance(value, Tensor) else value
+
+    def apply(
+        self, code: Code, *operands: Operand, dtype: Attribute | None = None, **attributes: Any
+    ) -> Tensor:
+        """An operator, or a formula, on operands that broadcast together.
+
+        Numbers, and the result unless ``dtype`` is given, have the element type of the first tensor.
+        """
+        first = next(o for o in operands if isinstance(o, Tensor))
+        tensors = [o if isinstance(o, Tensor) else self.splat(o, (), first.dtype) for o in operands]
+        if not isinstance(code, str):
+            return code(self, *tensors)
+        sizes = joint_sizes(tensors)
+        return self.node(code, *tensors, sizes=sizes, dtype=dtype or first.dtype, **attributes)
+
+    def elementwise(
+        self, code: Code, *operands: Operand, computed: Attribute | None = None
+    ) -> Tensor:
+        """An operator, or a formula, on operands converted to ``computed``, by default the result's type."""
+        out = self.out
+        computed = out.dtype if computed is None else computed
+        tensors = [self.operand(operand, computed) for operand in operands]
+        result = self.apply(code, *tensors)
+        return self.broadcast_to(self.cast(result, out.dtype), out.sizes)
+
+    def compare(self, name: str, x: Tensor, y: Operand) -> Tensor:
+        """``Equal``, ``Less``, ``LessOrEqual``, ``Greater`` or ``GreaterOrEqual``; none holds of a NaN."""
+        return self.apply(name, x, y, dtype=i1)
+
+    def select(self, condition: Tensor, on_true: Operand, on_false: Operand) -> Tensor:
+        """``on_true`` where the condition holds, else ``on_false``; at least one is no number."""
+        first = next(x for x in (on_true, on_false) if isinstance(x, Tensor))
+        branches = [self.operand(x, first.dtype) for x in (on_true, on_false)]
+        sizes = joint_sizes([condition, *branches])
+        return self.node("Where", condition, *branches, sizes=sizes, dtype=first.dtype)
+
+    # sizes
+
+    def vector(self, values: Sequence[int]) -> SSAValue:
+        """Integers known when compiling, as a ``tensor<Nxi64>``."""
+        type = TensorType(i64, [len(values)])
+        return self.at_entry(("vector", tuple(values)), lambda: _constant(type, list(values)))
+
+    def symbol_from_argument(self, argument: SSAValue, dim: int) -> SSAValue:
+        return self.at_entry(
+            ("dim", argument, dim),
+            lambda: onnx.op_class("Shape").create(
+                operands=[argument],
+                result_types=[_SIZE],
+                properties=onnx.attributes("Shape", {"start": dim, "end": dim + 1}),
+            ),
+        )
+
+    def size(self, size: KnownSize) -> SSAValue:
+        if isinstance(size, int):
+            return self.vector([size])
+        if size.op == "symbol":
+            return self.symbols[size.name]
+        return self.in_entry(lambda: self._size_expression(size), ("size", size))
+
+    def _size_expression(self, size: Dim) -> SSAValue:
+        operands = [self.size(arg) for arg in size.operands()]
+        result = operands[0]
+        for operand in operands[1:]:
+            if size.op in _SIZE_ARITHMETIC:
+                result = self._size_op(_SIZE_ARITHMETIC[size.op], result, operand)
+            elif size.op == "mod":
+                result = self._size_op("Mod", result, operand)
+            else:  # a division that leaves no rest rounds neither up nor down
+                rest = self._size_op("Mod", result, operand)
+                whole = result if is_natural(size) else self._size_op("Sub", result, rest)
+                result = self._size_op("Div", whole, operand)
+        return result
+
+    def _size_op(self, name: str, *operands: SSAValue) -> SSAValue:
+        return self.emit(onnx.op_class(name), operands, [_SIZE]).results[0]
+
+    def shape(self, sizes: Sequence[KnownSize]) -> SSAValue:
+        """Sizes as a ``tensor<Nxi64>``."""
+        if all(isinstance(size, int) for size in sizes):
+            return self.vector(sizes)  # type: ignore[arg-type]
+        return self.in_entry(lambda: self._shape(sizes), ("shape", tuple(sizes)))
+
+    def _shape(self, sizes: Sequence[KnownSize]) -> SSAValue:
+        parts, constant = list[SSAValue](), list[int]()
+        for size in (*sizes, None):
+            if isinstance(size, int):
+                constant.append(size)
+                continue
+            if constant:
+                parts.append(self.vector(constant))
+                constant.clear()
+            if size is not None:
+                parts.append(self.size(size))
+        if len(parts) == 1:
+            return parts[0]
+        properties = onnx.attributes("Concat", {"axis": 0})
+        type = TensorType(i64, [len(sizes)])
+        return self.emit(onnx.op_class("Concat"), parts, [type], properties).results[0]
+
+    def size_from_tensor(self, count: Tensor) -> SSAValue:
+        return self.reshape(count, (1,)).value
+
+    def size_as_scalar(self, size: KnownSize) -> SSAValue:
+        if isinstance(size, int):
+            return self.splat(size, (), si64).value
+        return self.reshape(Tensor(self.size(size), (1,), si64), ()).value
+
+    # constants
+
+    def literal(self, value: Attribute, sizes: tuple[int, ...], dtype: Attribute) -> Tensor:
+        type = self.tensor_type(sizes, dtype)
+        attribute = retyped_literal(value, type)
+        constant = self.at_entry(
+            ("literal", attribute),
+            lambda: onnx.op_class("Constant").create(
+                result_types=[type], properties={"value": attribute}
+            ),
+        )
+        return Tensor(constant, sizes, dtype)
+
+    def splat(
+        self, value: Number | Dim | Scalar, sizes: Sequence[KnownSize], dtype: Attribute
+    ) -> Tensor:
+        if isinstance(value, Scalar):
+            return self.broadcast_to(self.cast(Tensor(value.value, (), value.dtype), dtype), sizes)
+        if isinstance(value, Dim):
+            scalar = Tensor(self.size_as_scalar(value), (), si64)
+            return self.broadcast_to(self.cast(scalar, dtype), sizes)
+        if sizes:
+            return self._full(value, sizes, dtype)
+        type = TensorType(self.element_type(dtype), [])
+        element = as_element(value, dtype)
+        constant = self.at_entry(("splat", type, repr(element)), lambda: _constant(type, [element]))
+        return Tensor(constant, (), dtype)
+
+    def _full(self, value: Number, sizes: Sequence[KnownSize], dtype: Attribute) -> Tensor:
+        one = TensorType(self.element_type(dtype), [1])
+        literal = dense_elements(one, [as_element(value, dtype)])
+        return self.node(
+            "ConstantOfShape", self.shape(sizes), sizes=sizes, dtype=dtype, value=literal
+        )
+
+    # elements
+
+    def cast(self, x: Tensor, dtype: Attribute) -> Tensor:
+        if x.dtype == dtype:
+            return x
+        if promotion.is_complex(dtype) or promotion.is_complex(x.dtype):
+            self.fail(
+                "ONNX computes with no complex numbers",
+                "compute with the real and the imaginary part in tensors of their own",
+            )
+        if promotion.is_bool(dtype) and promotion.is_float(x.dtype):
+            return self.apply("Not", self.compare("Equal", x, 0))  # a NaN is no zero
+        if promotion.is_float(x.dtype) and promotion.is_integer(dtype):
+            x = self._whole(x, dtype)
+        return self.node("Cast", x, sizes=x.sizes, dtype=dtype, to=self.element_type(dtype))
+
+    def _whole(self, x: Tensor, dtype: Attribute) -> Tensor:
+        """Floats that become narrow integers do so by way of i32, as PyTorch's: they wrap around."""
+        if promotion.bit_width(dtype) >= 32:
+            return x
+        return self.node("Cast", x, sizes=x.sizes, dtype=si32, to=i32)
+
+    # shapes
+
+    def broadcast_to(self, x: Tensor, sizes: Sequence[KnownSize]) -> Tensor:
+        if x.sizes == tuple(sizes):
+            return x
+        if (1,) * (len(sizes) - x.rank) + x.sizes == tuple(sizes):
+            return self.reshape(x, sizes)
+        return self.node("Expand", x, self.shape(sizes), sizes=sizes, dtype=x.dtype)
+
+    def reshape(self, x: Tensor, sizes: Sequence[KnownSize]) -> Tensor:
+        if x.sizes == tuple(sizes):
+            return x
+        kept = [place for place, size in enumerate(sizes) if size != 1]
+        if kept and len(kept) < len(sizes) and x.sizes == tuple(sizes[place] for place in kept):
+            added = [place for place in range(len(sizes)) if place not in kept]
+            axes = self.vector(added)
+            return self.node("Unsqueeze", x, axes, sizes=sizes, dtype=x.dtype)
+        return self.node("Reshape", x, self._new_shape(x, sizes), sizes=sizes, dtype=x.dtype)
+
+    def _new_shape(self, x: Tensor, sizes: Sequence[KnownSize]) -> SSAValue:
+        """The shape for ``Reshape``: known when compiling where 0, a size that stays, and one -1 can say it."""
+        stays = [
+            place < x.rank and isinstance(size, Dim) and size == x.sizes[place]
+            for place, size in enumerate(sizes)
+        ]
+        unknown = [
+            place for place, size in enumerate(sizes) if isinstance(size, Dim) and not stays[place]
+        ]
+        # -1 stands for no size where there are no elements: then the others have to be known not to be 0
+        inferred = len(unknown) == 1 and not any(stays)
+        if 0 in sizes or (unknown and not inferred):
+            return self.shape(sizes)
+        return self.vector(
+            [
+                0 if stays[place] else -1 if isinstance(size, Dim) else size
+                for place, size in enumerate(sizes)
+            ]
+        )
+
+    def transpose(self, x: Tensor, permutation: Sequence[int]) -> Tensor:
+        if list(permutation) == list(range(x.rank)):
+            return x
+        sizes = [x.sizes[p] for p in permutation]
+        return self.node("Transpose", x, sizes=sizes, dtype=x.dtype, perm=permutation)
+
+    def slice(
+        self,
+        x: Tensor,
+        starts: Sequence[KnownSize],
+        sizes: Sequence[KnownSize],
+        steps: Sequence[int],
+    ) -> Tensor:
+        axes = [
+            axis
+            for axis in range(x.rank)
+            if starts[axis] != 0 or sizes[axis] != x.sizes[axis] or steps[axis] != 1
+        ]
+        if not axes:
+            return x
+        ends = [
+            dims.add(starts[a], dims.mul(dims.sub(sizes[a], 1), steps[a]), 1)
+            if sizes[a] != 0
+            else starts[a]
+            for a in axes
+        ]
+        bounds = [self.shape([starts[a] for a in axes]), self.shape(ends), self.vector(axes)]
+        if any(steps[a] != 1 for a in axes):
+            bounds.append(self.vector([steps[a] for a in axes]))
+        return self.node("Slice", x, *bounds, sizes=sizes, dtype=x.dtype)
+
+    def concatenate(self, xs: Sequence[Tensor], dim: int) -> Tensor:
+        if len(xs) == 1:
+            return xs[0]
+        sizes = list(xs[0].sizes)
+        sizes[dim] = dims.add(*(x.sizes[dim] for x in xs))
+        return self.node("Concat", *xs, sizes=sizes, dtype=xs[0].dtype, axis=dim)
+
+    def pad(
+        self, x: Tensor, low: Sequence[KnownSize], high: Sequence[KnownSize], value: Number
+    ) -> Tensor:
+        if not any(amount != 0 for amount in (*low, *high)):
+            return x
+        sizes = [dims.add(*parts) for parts in zip(low, x.sizes, high, strict=True)]
+        amounts = self.shape([*low, *high])
+        fill = self.splat(value, (), x.dtype)
+        return self.node("Pad", x, amounts, fill, sizes=sizes, dtype=x.dtype)
+
+    def iota(self, sizes: Sequence[KnownSize], dim: int, dtype: Attribute) -> Tensor:
+        def build() -> SSAValue:
+            return self._iota(sizes, dim, dtype).value
+
+        return self.tensor(self.in_entry(build, ("iota", tuple(sizes), dim, dtype)), sizes, dtype)
+
+    def _iota(self, sizes: Sequence[KnownSize], dim: int, dtype: Attribute) -> Tensor:
+        length = Tensor(self.size_as_scalar(sizes[dim]), (), si64)
+        ends = (self.splat(0, (), si64), length, self.splat(1, (), si64))
+        line = self.node("Range", *ends, sizes=(sizes[dim],), dtype=si64)
+        column: list[KnownSize] = [1] * len(sizes)
+        column[dim] = sizes[dim]
+        return self.broadcast_to(self.reshape(self.cast(line, dtype), column), sizes)
+
+
+def joint_sizes(tensors: Sequence[Tensor]) -> tuple[KnownSize, ...]:
+    """The sizes that tensors have broadcast together."""
+    rank = max(x.rank for x in tensors)
+    sizes: list[KnownSize] = [1] * rank
+    for x in tensors:
+        for place, size in enumerate(x.sizes, rank - x.rank):
+            if size != 1 and (isinstance(sizes[place], Dim) or sizes[place] == 1):
+                sizes[place] = size
+    return tuple(sizes)
+
+
+def is_natural(size: KnownSize) -> bool:
+    """Whether nothing is subtracted in an expression of sizes, which are not negative."""
+    if isinstance(size, int):
+        return size >= 0
+    return size.op == "symbol" or all(is_natural(operand) for operand in size.operands())
+
+
+def as_element(value: Number, dtype: Attribute) -> int | float:
+    """A number as an element of a type, converted as PyTorch converts it."""
+    if promotion.is_float(dtype):
+        return float(value)  # type: ignore[arg-type]
+    if promotion.is_bool(dtype):
+        return int(bool(value))
+    width = promotion.bit_width(dtype)
+    wrapped = int(value) & ((1 << width) - 1)  # type: ignore[arg-type]
+    signed = not promotion.is_unsigned(dtype)
+    return wrapped - (1 << width) if signed and wrapped >> (width - 1) else wrapped
+
+
+def _constant(type: TensorType[Any], values: Sequence[Any]) -> Operation:
+    value = dense_elements(type, values)
+    return onnx.op_class("Constant").create(result_types=[type], properties={"value": value})
+
+
+def dims_attributes(types: Sequence[ResultType], names: Sequence[str | None]) -> Any:
+    """``onnx.name`` and ``onnx.dim_params`` (``"0:batch,1:length"``) of arguments or results."""
+    rows = []
+    for type, name in zip(types, names, strict=True):
+        row = dict[str, Attribute]()
+        if name is not None:
+            row["onnx.name"] = StringAttr(name)
+        varying = [f"{i}:{size}" for i, size in enumerate(type.sizes) if isinstance(size, Dim)]
+        if varying:
+            row["onnx.dim_params"] = StringAttr(",".join(varying))
+        rows.append(DictionaryAttr(row))
+    return ArrayAttr(rows)

@@ -1,0 +1,173 @@
+"""Reductions in ONNX. Where its operators leave open what a NaN does, the formula says it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from xdsl.dialects.builtin import i1
+
+from torch2mlir.conversion import promotion
+from torch2mlir.conversion.lowering import Tensor
+from torch2mlir.conversion.promotion import highest, lowest, si64
+from torch2mlir.conversion.torch_to_onnx.comparison import ui8
+from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering, lowers, widened
+from torch2mlir.dialects.torch import dims
+from torch2mlir.dialects.torch.dims import KnownSize
+
+Dims = Sequence[int] | int | None
+
+
+def _over(lower: OnnxLowering, x: Tensor, dim: Dims) -> list[int]:
+    return lower.dims(dim, x.rank) if x.rank else []
+
+
+def kept_sizes(x: Tensor, over: Sequence[int]) -> list[KnownSize]:
+    """The sizes with those that are reduced over as 1."""
+    return [1 if axis in over else size for axis, size in enumerate(x.sizes)]
+
+
+def reduce(
+    lower: OnnxLowering,
+    name: str,
+    x: Tensor,
+    over: Sequence[int],
+    sizes: Sequence[KnownSize] | None = None,
+) -> Tensor:
+    """The elements along dimensions combined, under the result's sizes or under ``sizes``."""
+    sizes = lower.out.sizes if sizes is None else sizes
+    if not over:
+        return lower.reshape(x, sizes)
+    keeps = int(len(sizes) == x.rank)
+    axes = lower.vector(over)
+    return lower.node(name, x, axes, sizes=sizes, dtype=x.dtype, keepdims=keeps)
+
+
+@lowers("aten.sum.dim_IntList")
+def sum_(lower: OnnxLowering, x: Tensor, dim: Dims, keepdim: bool, dtype: Any) -> Tensor:
+    """The sum in the type of the result; half floats are added up in f32."""
+    return lower.cast(_sum(lower, x, _over(lower, x, dim)), lower.out.dtype)
+
+
+def _sum(lower: OnnxLowering, x: Tensor, over: Sequence[int]) -> Tensor:
+    return reduce(lower, "ReduceSum", lower.cast(x, widened(lower.out.dtype)), over)
+
+
+@lowers("aten.mean.dim")
+def mean(lower: OnnxLowering, x: Tensor, dim: Dims, keepdim: bool, dtype: Any) -> Tensor:
+    """The mean; NaN where there are no elements, of which ``ReduceMean`` is 0 in ONNX Runtime."""
+    over = _over(lower, x, dim)
+    count = dims.product([x.sizes[d] for d in over])
+    if isinstance(count, int) and count > 0:
+        x = lower.cast(x, widened(lower.out.dtype))
+        return lower.cast(reduce(lower, "ReduceMean", x, over), lower.out.dtype)
+    return lower.cast(lower.apply("Div", _sum(lower, x, over), count), lower.out.dtype)
+
+
+@lowers("aten.prod.dim_int")
+def prod(lower: OnnxLowering, x: Tensor, dim: int, keepdim: bool, dtype: Any) -> Tensor:
+    """The product along a dimension; of half floats in f32."""
+    x = lower.cast(x, widened(lower.out.dtype))
+    return lower.cast(reduce(lower, "ReduceProd", x, _over(lower, x, dim)), lower.out.dtype)
+
+
+def nan_mask(lower: OnnxLowering, x: Tensor) -> Tensor:
+    """1 where an element is NaN, else 0."""
+    return lower.cast(lower.apply("IsNaN", x, dtype=i1), ui8)
+
+
+def _register_extremum(name: str, op: str) -> None:
+    @lowers(name)
+    def extremum(lower: OnnxLowering, x: Tensor, dim: Dims, keepdim: bool) -> Tensor:
+        return extremum_of(lower, op, x, _over(lower, x, dim))
+
+
+def extremum_of(
+    lower: OnnxLowering,
+    op: str,
+    x: Tensor,
+    over: Sequence[int],
+    sizes: Sequence[KnownSize] | None = None,
+) -> Tensor:
+    """``ReduceMax`` or ``ReduceMin``, NaN where an element is: ONNX says nothing of that."""
+    if promotion.is_bool(x.dtype):
+        return lower.cast(reduce(lower, op, lower.cast(x, ui8), over, sizes), i1)
+    if not promotion.is_float(x.dtype) or not over:
+        return reduce(lower, op, x, over, sizes)
+    neutral = (lowest if op == "ReduceMax" else highest)(x.dtype)
+    undefined = lower.apply("IsNaN", x, dtype=i1)
+    found = reduce(lower, op, lower.select(undefined, neutral, x), over, sizes)
+    any_nan = reduce(lower, "ReduceMax", lower.cast(undefined, ui8), over, sizes)
+    return lower.select(lower.cast(any_nan, i1), math.nan, found)
+
+
+_register_extremum("aten.amax", "ReduceMax")
+_register_extremum("aten.amin", "ReduceMin")
+
+
+def _register_truth(name: str, op: str, neutral: bool) -> None:
+    @lowers(name)
+    def truth(lower: OnnxLowering, x: Tensor, dim: Dims, keepdim: bool) -> Tensor:
+        over = _over(lower, x, dim)
+        if 0 in [x.sizes[d] for d in over]:
+            return lower.splat(neutral, lower.out.sizes, lower.out.dtype)
+        bits = lower.cast(lower.cast(x, i1), ui8)
+        return lower.cast(lower.cast(reduce(lower, op, bits, over), i1), lower.out.dtype)
+
+
+_register_truth("aten.any.dims", "ReduceMax", False)
+_register_truth("aten.all.dims", "ReduceMin", True)
+
+# where the extremum is
+
+
+def _place(lower: OnnxLowering, op: str, x: Tensor, axis: int) -> Tensor:
+    """The first position of the extremum along a dimension, which stays with size 1; a NaN is more extreme."""
+    sizes = kept_sizes(x, [axis])
+    if not promotion.is_float(x.dtype):
+        x = lower.cast(x, ui8) if promotion.is_bool(x.dtype) else x
+        return lower.node(op, x, sizes=sizes, dtype=si64, axis=axis, keepdims=1)
+    undefined = nan_mask(lower, x)
+    place = lower.node(op, x, sizes=sizes, dtype=si64, axis=axis, keepdims=1)
+    first_nan = lower.node("ArgMax", undefined, sizes=sizes, dtype=si64, axis=axis, keepdims=1)
+    axes = lower.vector([axis])
+    any_nan = lower.node("ReduceMax", undefined, axes, sizes=sizes, dtype=ui8, keepdims=1)
+    return lower.select(lower.cast(any_nan, i1), first_nan, place)
+
+
+def _register_positions(op: str, of_dim: str, position: str) -> None:
+    @lowers(of_dim)
+    def with_positions(lower: OnnxLowering, x: Tensor, dim: int, keepdim: bool) -> list[Tensor]:
+        if x.rank == 0:
+            return [x, lower.splat(0, (), si64)]
+        axis = lower.dim(dim, x.rank)
+        place = _place(lower, op, x, axis)
+        value = lower.node("GatherElements", x, place, sizes=place.sizes, dtype=x.dtype, axis=axis)
+        return [lower.reshape(each, lower.out.sizes) for each in (value, place)]
+
+    @lowers(position)
+    def position_only(lower: OnnxLowering, x: Tensor, dim: int | None, keepdim: bool) -> Tensor:
+        if x.rank == 0:
+            return lower.splat(0, (), si64)
+        if dim is None:
+            x, dim = lower.reshape(x, [dims.product(x.sizes)]), 0
+        return lower.reshape(_place(lower, op, x, lower.dim(dim, x.rank)), lower.out.sizes)
+
+
+_register_positions("ArgMax", "aten.max.dim", "aten.argmax")
+_register_positions("ArgMin", "aten.min.dim", "aten.argmin")
+
+# scans
+
+
+@lowers("aten.cumsum")
+def cumsum(lower: OnnxLowering, x: Tensor, dim: int, dtype: Any) -> Tensor:
+    """Running sums; half floats are added up in f32."""
+    out = lower.out
+    x = lower.cast(x, widened(out.dtype))
+    if x.rank == 0:
+        return lower.cast(x, out.dtype)
+    axis = lower.splat(lower.dim(dim, x.rank), (), si64)
+    result = lower.node("CumSum", x, axis, sizes=x.sizes, dtype=x.dtype)
+    return lower.cast(result, out.dtype)

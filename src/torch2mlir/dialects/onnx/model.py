@@ -1,0 +1,395 @@
+"""Modules of the onnx dialect as ONNX models: protobuf messages, made with the ``onnx`` package.
+
+Weights are not copied: a model refers to them, and only :func:`save_model` writes their bytes, from their own memory.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from math import prod
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    BFloat16Type,
+    DenseIntOrFPElementsAttr,
+    DictionaryAttr,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    Signedness,
+    StringAttr,
+    TensorType,
+)
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from torch2mlir.dialects.locations import describe
+from torch2mlir.dialects.onnx import NoValueOp, OnnxOp, YieldOp
+from torch2mlir.dialects.weights import TensorSource, WeightAttr
+from torch2mlir.errors import Torch2MLIRError
+
+LARGEST_MODEL = (1 << 31) - (1 << 20)
+"""The bytes of weights from which on a protobuf message cannot hold them."""
+ALIGNMENT = 4096
+"""Where a tensor starts in a file of weights: readers map it into memory."""
+
+_ELEMENT_TYPES: dict[type[Attribute], str] = {
+    BFloat16Type: "BFLOAT16",
+    Float16Type: "FLOAT16",
+    Float32Type: "FLOAT",
+    Float64Type: "DOUBLE",
+}
+
+
+@dataclass
+class OnnxModel:
+    """A model message, and the tensors in it whose bytes are elsewhere."""
+
+    proto: Any
+    weights: list[tuple[Any, TensorSource]] = field(default_factory=list)
+
+    @property
+    def weight_bytes(self) -> int:
+        """Size of the weights."""
+        return sum(source.nbytes for _, source in self.weights)
+
+
+def onnx_package() -> ModuleType:
+    """The ``onnx`` package.
+
+    Raises:
+        Torch2MLIRError: it is not installed.
+    """
+    try:
+        import onnx
+    except ModuleNotFoundError as error:
+        raise Torch2MLIRError(
+            f"writing an ONNX model needs the package 'onnx': no module named {error.name!r}",
+            hint="pip install 'torch2mlir[onnx]'",
+        ) from error
+    return onnx
+
+
+def element_type(type: Attribute) -> int:
+    """ONNX's number for an element type.
+
+    Raises:
+        Torch2MLIRError: ONNX does not have it.
+    """
+    protos = onnx_package().TensorProto
+    name = _ELEMENT_TYPES.get(type.__class__)
+    if isinstance(type, IntegerType):
+        width = type.width.data
+        unsigned = type.signedness.data == Signedness.UNSIGNED
+        name = "BOOL" if width == 1 else f"{'U' if unsigned else ''}INT{width}"
+    if name is None:
+        raise Torch2MLIRError(f"ONNX has no tensors of {type}")
+    return int(getattr(protos, name))
+
+
+def model_of(
+    function: FuncOp, opset: int, constants: Mapping[int, str] | None = None, graph_name: str = ""
+) -> OnnxModel:
+    """A function of the onnx dialect as a model.
+
+    Args:
+        function: of a module in the onnx dialect, converted or read from text.
+        opset: the operator set that the model says it is written for.
+        constants: arguments, by position, that become initializers of these names, their bytes elsewhere.
+        graph_name: of the graph; the function's by default.
+
+    Raises:
+        Torch2MLIRError: the ``onnx`` package is missing, or an operator is newer than the operator set.
+    """
+    return _Writer(opset).write(function, constants or {}, graph_name)
+
+
+class _Writer:
+    """Writes one model; values are named in order."""
+
+    def __init__(self, opset: int) -> None:
+        self.onnx = onnx_package()
+        self.opset = opset
+        self.names: dict[SSAValue, str] = {}
+        self.reserved: dict[SSAValue, str] = {}
+        """The names of results that a graph returns."""
+        self.taken = set[str]()
+        self.numbers = count()
+        self.model = OnnxModel(self.onnx.ModelProto())
+        self.graph = self.model.proto.graph
+
+    def write(self, function: FuncOp, constants: Mapping[int, str], graph_name: str) -> OnnxModel:
+        """The whole model."""
+        proto = self.model.proto
+        proto.producer_name = "torch2mlir"
+        proto.opset_import.add(domain="", version=self.opset)
+        proto.ir_version = self.onnx.helper.find_min_ir_version_for(proto.opset_import)
+        self.graph.name = graph_name or function.sym_name.data
+        block = function.body.block
+        notes = _notes(function.arg_attrs, len(block.args))
+        for position, (argument, note) in enumerate(zip(block.args, notes, strict=True)):
+            if position in constants:
+                self._external(argument, constants[position])
+                continue
+            name = note.get("onnx.name") or argument.name_hint or f"input_{position}"
+            self._value_info(self.graph.input, argument.type, self._name(argument, name), note)
+        number = len(function.function_type.outputs)
+        notes = _notes(function.res_attrs, number)
+        names = [
+            note.get("onnx.name") or ("output" if number == 1 else f"output_{index}")
+            for index, note in enumerate(notes)
+        ]
+        outputs = self._outputs(block, names)
+        self._body(self.graph, block)
+        self._finish(self.graph, outputs, notes)
+        return self.model
+
+    def _name(self, value: SSAValue, wanted: str) -> str:
+        name = wanted
+        while name in self.taken:
+            name = f"{wanted}_{next(self.numbers)}"
+        self.taken.add(name)
+        self.names[value] = name
+        return name
+
+    def _result(self, value: SSAValue, wanted: str) -> str:
+        if value in self.reserved:
+            self.names[value] = self.reserved[value]
+            return self.reserved[value]
+        return self._name(value, wanted)
+
+    def _value_info(self, infos: Any, type: Attribute, name: str, note: Mapping[str, str]) -> None:
+        assert isinstance(type, TensorType)
+        tensor = infos.add(name=name).type.tensor_type
+        tensor.elem_type = element_type(type.element_type)
+        varying = dict(
+            item.split(":", 1) for item in note.get("onnx.dim_params", "").split(",") if item
+        )
+        shape = tensor.shape  # there even if it has no dimensions
+        shape.SetInParent()
+        for index, size in enumerate(type.get_shape()):
+            dim = shape.dim.add()
+            if size >= 0:
+                dim.dim_value = size
+            elif str(index) in varying:
+                dim.dim_param = varying[str(index)]
+
+    def _outputs(self, block: Block, wanted: Sequence[str]) -> list[tuple[SSAValue, str]]:
+        """What a graph returns, under which names; the first use of an operator's result takes the name itself."""
+        pairs = []
+        for value, name in zip(
+            block.last_op.operands if block.last_op else (), wanted, strict=True
+        ):
+            while name in self.taken:
+                name = f"{name}_{next(self.numbers)}"
+            self.taken.add(name)
+            owner = value.owner
+            is_made_here = isinstance(owner, OnnxOp) and owner.parent is block
+            if is_made_here and owner.name != "onnx.Constant":  # type: ignore[union-attr]
+                self.reserved.setdefault(value, name)
+            pairs.append((value, name))
+        return pairs
+
+    def _finish(
+        self,
+        graph: Any,
+        outputs: Sequence[tuple[SSAValue, str]],
+        notes: Sequence[Mapping[str, str]],
+    ) -> None:
+        """The outputs of a graph, which a node of that graph has to make."""
+        for (value, name), note in zip(outputs, notes, strict=True):
+            if self.names[value] != name:
+                graph.node.add(op_type="Identity", input=[self.names[value]], output=[name])
+            self._value_info(graph.output, value.type, name, note)
+
+    # what a graph is made of
+
+    def _body(self, graph: Any, block: Block) -> None:
+        for op in block.ops:
+            if isinstance(op, ReturnOp | YieldOp):
+                continue
+            if isinstance(op, NoValueOp):
+                self.names[op.results[0]] = ""
+            elif not isinstance(op, OnnxOp):
+                raise Torch2MLIRError(
+                    "a model is made of the onnx dialect's ops alone",
+                    op=op.name,
+                    location=describe(op.location),
+                    hint="lower the program to output_type='onnx' first",
+                )
+            elif op.name == "onnx.Constant":
+                self._constant(op)
+            else:
+                self._node(graph, op)
+
+    def _node(self, graph: Any, op: OnnxOp) -> None:
+        if op.row.versions[0] > self.opset:
+            raise Torch2MLIRError(
+                f"ONNX has {op.row.name} from operator set {op.row.versions[0]} on, not in {self.opset}",
+                op=op.name,
+                location=describe(op.location),
+                hint="choose a newer operator set",
+            )
+        inputs = [self.names[operand] for operand in op.operands]
+        outputs = [
+            self._result(result, f"{op.row.name}_{next(self.numbers)}") for result in op.results
+        ]
+        node = graph.node.add(op_type=op.row.name, input=inputs, output=outputs, name=outputs[0])
+        for name, value in op.properties.items():
+            self._attribute(node.attribute.add(name=name), value)
+        for name, region in zip(op.row.graphs, op.regions, strict=True):
+            attribute = node.attribute.add(name=name, type=self.onnx.AttributeProto.GRAPH)
+            self._subgraph(attribute.g, name, region.block)
+
+    def _subgraph(self, graph: Any, name: str, block: Block) -> None:
+        graph.name = f"{name}_{next(self.numbers)}"
+        for argument in block.args:
+            self._value_info(
+                graph.input, argument.type, self._name(argument, f"in_{next(self.numbers)}"), {}
+            )
+        number = len(block.last_op.operands) if block.last_op else 0
+        outputs = self._outputs(block, [f"out_{next(self.numbers)}" for _ in range(number)])
+        self._body(graph, block)
+        self._finish(graph, outputs, [{}] * number)
+
+    def _attribute(self, attribute: Any, value: Attribute) -> None:
+        kinds = self.onnx.AttributeProto
+        match value:
+            case IntegerAttr():
+                attribute.type, attribute.i = kinds.INT, value.value.data
+            case FloatAttr():
+                attribute.type, attribute.f = kinds.FLOAT, value.value.data
+            case StringAttr():
+                attribute.type, attribute.s = kinds.STRING, value.data.encode()
+            case ArrayAttr():
+                self._list(attribute, value.data)
+            case DenseIntOrFPElementsAttr():
+                attribute.type = kinds.TENSOR
+                self._literal(attribute.t, value)
+            case _:
+                attribute.type, attribute.i = kinds.INT, element_type(value)
+
+    def _list(self, attribute: Any, values: Sequence[Any]) -> None:
+        kinds = self.onnx.AttributeProto
+        if all(isinstance(value, IntegerAttr) for value in values):
+            attribute.type = kinds.INTS
+            attribute.ints.extend(value.value.data for value in values)
+        else:
+            attribute.type = kinds.FLOATS
+            attribute.floats.extend(value.value.data for value in values)
+
+    # constants
+
+    def _constant(self, op: Operation) -> None:
+        value = op.properties["value"]
+        result = op.results[0]
+        if isinstance(value, WeightAttr):
+            tensor = self._external(result, value.source.data.name)
+            self.model.weights.append((tensor, value.source.data))
+        else:
+            tensor = self.graph.initializer.add(
+                name=self._name(result, f"constant_{next(self.numbers)}")
+            )
+            self._literal(tensor, value)
+
+    def _external(self, value: SSAValue, name: str) -> Any:
+        """An initializer whose bytes are elsewhere."""
+        type: Any = value.type
+        tensor = self.graph.initializer.add(name=self._name(value, name))
+        tensor.data_type = element_type(type.element_type)
+        tensor.dims.extend(type.get_shape())
+        tensor.data_location = self.onnx.TensorProto.EXTERNAL
+        tensor.external_data.add(key="location", value="weights")
+        return tensor
+
+    def _literal(self, tensor: Any, value: Any) -> None:
+        type = value.type
+        tensor.data_type = element_type(type.element_type)
+        tensor.dims.extend(type.get_shape())
+        if type.element_type == IntegerType(1):
+            elements = bytes(int(bool(element)) for element in value.get_values())
+        else:
+            elements = value.data.data
+        number, stored = prod(type.get_shape()), len(value)
+        tensor.raw_data = elements if stored == number else elements * number
+
+
+def _notes(attributes: Any, size: int) -> list[dict[str, str]]:
+    """What a function's attributes say of its arguments or results."""
+    if not isinstance(attributes, ArrayAttr):
+        return [{}] * size
+    return [
+        {key: v.data for key, v in row.data.items() if isinstance(v, StringAttr)}
+        if isinstance(row, DictionaryAttr)
+        else {}
+        for row in attributes.data
+    ]
+
+
+# files
+
+
+def save_model(model: OnnxModel, path: str | os.PathLike[str], external: bool) -> list[Path]:
+    """Writes a model; external weights go into ``path`` with ``.data`` behind, piece by piece from their memory.
+
+    Returns what was written. The files appear complete or not at all.
+
+    Raises:
+        Torch2MLIRError: the weights are too large for the file itself.
+    """
+    target = Path(path)
+    if not external:
+        if model.weight_bytes > LARGEST_MODEL:
+            raise Torch2MLIRError(
+                f"{model.weight_bytes} bytes of weights do not fit into an ONNX file, which ends at 2 GB",
+                hint='write them beside it with weights="external"',
+            )
+        for tensor, source in model.weights:
+            tensor.ClearField("external_data")
+            tensor.ClearField("data_location")
+            tensor.raw_data = bytes(source.view())
+        _replace(target, [model.proto.SerializeToString()])
+        return [target]
+    data = target.with_name(target.name + ".data")
+    place_weights(model, data.name)
+    if model.weights:
+        _replace(data, _padded(model.weights))
+    _replace(target, [model.proto.SerializeToString()])
+    return [target, data] if model.weights else [target]
+
+
+def place_weights(model: OnnxModel, location: str) -> None:
+    """Says in the model where in a file each weight is."""
+    offset = 0
+    for tensor, source in model.weights:
+        tensor.ClearField("external_data")
+        entries = {"location": location, "offset": str(offset), "length": str(source.nbytes)}
+        for key, value in entries.items():
+            tensor.external_data.add(key=key, value=value)
+        offset += source.nbytes + -source.nbytes % ALIGNMENT
+
+
+def _padded(weights: Sequence[tuple[Any, TensorSource]]) -> Any:
+    for _, source in weights:
+        yield source.view()
+        yield bytes(-source.nbytes % ALIGNMENT)
+
+
+def _replace(target: Path, pieces: Any) -> None:
+    partial = target.with_name(f".{target.name}.partial")
+    try:
+        with partial.open("wb") as stream:
+            for piece in pieces:
+                stream.write(piece)
+        os.replace(partial, target)
+    finally:
+        partial.unlink(missing_ok=True)
