@@ -1,4 +1,7 @@
-"""When a compiled result agrees with PyTorch's: same structure, shapes, dtypes, and values within a tolerance."""
+"""When a compiled result agrees with PyTorch's: same structure, shapes, dtypes, and values within a tolerance.
+
+Values are more than closeness: zeros have PyTorch's sign, and NaN stands where PyTorch has it.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +21,17 @@ TOLERANCES: dict[torch.dtype, tuple[float, float]] = {
 """Relative and absolute tolerance by dtype; integers and booleans are exact."""
 
 
-def assert_agrees(actual: Any, expected: Any, loose: float = 1.0) -> None:
-    """Fails where a result differs from PyTorch's; ``loose`` multiplies the tolerances."""
+def assert_agrees(
+    actual: Any, expected: Any, loose: float = 1.0, signed_zeros: bool = True
+) -> None:
+    """Fails where a result differs from PyTorch's.
+
+    Args:
+        actual: a tree of tensors and numbers.
+        expected: PyTorch's.
+        loose: multiplies the tolerances.
+        signed_zeros: whether the sign of an exact zero counts; not where PyTorch itself does not define it.
+    """
     got, got_spec = pytree.tree_flatten(actual)
     want, want_spec = pytree.tree_flatten(expected)
     assert got_spec == want_spec, f"structure {got_spec}, PyTorch has {want_spec}"
@@ -29,8 +41,7 @@ def assert_agrees(actual: Any, expected: Any, loose: float = 1.0) -> None:
             _assert_same_number(one, other, place)
             continue
         assert isinstance(one, torch.Tensor), f"{place}: {one!r} is no tensor"
-        assert one.dtype == other.dtype, f"{place}: {one.dtype}, PyTorch has {other.dtype}"
-        assert one.shape == other.shape, f"{place}: {one.shape}, PyTorch has {other.shape}"
+        _assert_same_kind(one, other, place)
         rtol, atol = TOLERANCES.get(other.dtype, (0.0, 0.0))
         torch.testing.assert_close(
             one,
@@ -40,6 +51,43 @@ def assert_agrees(actual: Any, expected: Any, loose: float = 1.0) -> None:
             equal_nan=True,
             msg=lambda message, place=place: f"{place}: {message}",
         )
+        if signed_zeros:
+            _assert_same_zeros(one, other, place)
+
+
+def _assert_same_kind(one: torch.Tensor, other: torch.Tensor, place: str) -> None:
+    for what in ("dtype", "shape", "requires_grad"):
+        ours, theirs = getattr(one, what), getattr(other, what)
+        assert ours == theirs, f"{place}: {what} {ours}, PyTorch has {theirs}"
+
+
+def _assert_same_zeros(one: torch.Tensor, other: torch.Tensor, place: str) -> None:
+    """Zeros have PyTorch's sign where both are exactly zero."""
+    one, other = one.detach(), other.detach()
+    if other.dtype.is_complex:
+        one, other = (
+            torch.view_as_real(one.resolve_conj()),
+            torch.view_as_real(other.resolve_conj()),
+        )
+    if not other.dtype.is_floating_point:
+        return
+    differs = (one == 0) & (other == 0) & (torch.signbit(one) != torch.signbit(other))
+    if differs.any():
+        at = differs.nonzero()[0].tolist()
+        ours, theirs = one[tuple(at)].item(), other[tuple(at)].item()
+        raise AssertionError(f"{place}: the zero at {at} is {ours}, PyTorch has {theirs}")
+
+
+def same_bits(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Whether two tensors are the same in every bit, NaNs and signs of zeros included."""
+    if one.dtype is not other.dtype or one.shape != other.shape:
+        return False
+    return torch.equal(_bits(one), _bits(other))
+
+
+def _bits(tensor: torch.Tensor) -> torch.Tensor:
+    dense = tensor.detach().clone(memory_format=torch.contiguous_format)
+    return dense.resolve_conj().resolve_neg().view(-1).view(torch.uint8)
 
 
 def _assert_same_number(one: Any, other: Any, place: str) -> None:

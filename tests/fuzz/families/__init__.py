@@ -1,0 +1,13 @@
+"""Kinds of lines, one file per family; importing this registers them all."""
+
+from tests.fuzz.families import (  # noqa: F401
+    branches,
+    casts,
+    elementwise,
+    indexing,
+    layers,
+    movement,
+    reduction,
+    sorting,
+    writes,
+)
