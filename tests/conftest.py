@@ -1,6 +1,9 @@
-"""What all tests share: one thread per worker, and ``--full``."""
+"""What all tests share: one thread per worker, ``--full``, ``--order``, and that no test leaves anything behind."""
 
 from __future__ import annotations
+
+import random
+from collections.abc import Iterator
 
 import pytest
 
@@ -9,9 +12,49 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--full", action="store_true", help="every case in every mode on the slow engines too"
     )
+    parser.addoption(
+        "--order",
+        default="given",
+        help="the order of tests: given, reversed, or a number that shuffles them",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     import torch
 
     torch.set_num_threads(1)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    order = config.getoption("--order")
+    if order == "reversed":
+        items.reverse()
+    elif order != "given":
+        random.Random(int(order)).shuffle(items)
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays() -> Iterator[None]:
+    """What a test registers or sets for the whole process it takes back, so that the order of tests is free."""
+    before = _process_wide()
+    yield
+    after = _process_wide()
+    assert after == before, "the test leaves something behind in the process"
+
+
+def _process_wide() -> dict[str, object]:
+    import torch
+
+    from torch2mlir.contract.target import target_names
+    from torch2mlir.conversion.registry import own_ops
+    from torch2mlir.runtime.engine import engine_names
+
+    return {
+        "engines": engine_names(),
+        "targets": target_names(),
+        "own lowerings": {name: own_ops(name) for name in target_names()},
+        "default dtype": torch.get_default_dtype(),
+        "threads": torch.get_num_threads(),
+        "gradients": torch.is_grad_enabled(),
+        "deterministic": torch.are_deterministic_algorithms_enabled(),
+    }

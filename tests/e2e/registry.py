@@ -47,8 +47,8 @@ class Input:
         shape: sizes, names of those that may vary; equal names are equal sizes.
         low: lowest element; floats are normally distributed unless both bounds are given.
         high: integers stay below it.
-        values: elements to take in turn instead of random ones; another call starts at another one.
-        fixed: every call starts at the first of ``values``, whose order has a meaning.
+        values: elements to take in turn instead of random ones.
+        make: another way to get from the sizes (and a generator) to the tensor.
     """
 
     dtype: torch.dtype
@@ -56,15 +56,16 @@ class Input:
     low: float | None = None
     high: float | None = None
     values: Sequence[Any] | None = None
-    fixed: bool = False
+    make: Callable[..., torch.Tensor] | None = None
 
-    def tensor(self, which: int, draw: int, generator: torch.Generator) -> torch.Tensor:
-        """The tensor at the ``which``-th sizes, for the ``draw``-th values."""
+    def tensor(self, which: int, generator: torch.Generator) -> torch.Tensor:
+        """The tensor at the ``which``-th sizes."""
         sizes = [_resolve(size, which) for size in self.shape]
+        if self.make is not None:
+            return self.make(*sizes).to(self.dtype)
         if self.values is not None:
             count = int(torch.Size(sizes).numel())
-            first = 0 if self.fixed else draw % len(self.values)
-            elements = (list(self.values) * (count // len(self.values) + 2))[first : first + count]
+            elements = (list(self.values) * (count // len(self.values) + 1))[:count]
             return torch.tensor(elements, dtype=self.dtype).reshape(sizes)
         return _random(self, sizes, generator)
 
@@ -141,7 +142,6 @@ class Case:
         kwargs: the same by keyword, for a module class.
         init: arguments of the module class.
         loose: factor on the dtype's tolerance, for long sums.
-        zeros_differ: why PyTorch itself does not define the sign of a zero in the results, if so.
         dynamic: whether it also runs with dynamic shapes.
     """
 
@@ -152,13 +152,7 @@ class Case:
     kwargs: Mapping[str, Any] = field(default_factory=dict)
     init: tuple[Any, ...] = ()
     loose: float = 1.0
-    zeros_differ: str = ""
     dynamic: bool = True
-
-    @property
-    def signed_zeros(self) -> bool:
-        """Whether the sign of a zero is compared."""
-        return not self.zeros_differ
 
     def model(self) -> nn.Module:
         """The program as a module, the same at every call."""
@@ -168,19 +162,14 @@ class Case:
             torch.manual_seed(zlib.crc32(self.name.encode()))
             return self.program(*self.init).eval()
 
-    def arguments(self, which: int = 0, draw: int = 0) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Fresh arguments at the ``which``-th sizes; the ``draw``-th values for them."""
-        seed = zlib.crc32(self.name.encode()) + which + 1000 * draw
-        generator = torch.Generator().manual_seed(seed)
+    def arguments(self, which: int = 0) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Fresh arguments at the ``which``-th sizes, the same at every call."""
+        generator = torch.Generator().manual_seed(zlib.crc32(self.name.encode()) + which)
 
-        def drawn(spec: Any) -> Any:
-            return spec.tensor(which, draw, generator) if isinstance(spec, Input) else spec
+        def draw(spec: Any) -> Any:
+            return spec.tensor(which, generator) if isinstance(spec, Input) else spec
 
-        return pytree.tree_map(drawn, (self.inputs, dict(self.kwargs)))
-
-    def calls(self, dynamic: bool) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
-        """The arguments of three calls: other values at the second, and other sizes where they may vary."""
-        return [self.arguments(0), self.arguments(int(dynamic), 1), self.arguments(0)]
+        return pytree.tree_map(draw, (self.inputs, dict(self.kwargs)))
 
     def export(self, dynamic: bool) -> torch.export.ExportedProgram:
         """The program as PyTorch captures it."""
@@ -262,16 +251,13 @@ def case(
     kwargs: Mapping[str, Any] | None = None,
     init: tuple[Any, ...] = (),
     loose: float = 1.0,
-    zeros_differ: str = "",
 ) -> None:
     """Registers a program with its arguments; it runs dynamically if a size has a name."""
     if name in CASES:
         raise ValueError(f"two cases are called {name!r}")
     leaves = pytree.tree_leaves((inputs, kwargs or {}))
     dynamic = any(isinstance(leaf, Input) and leaf.dynamic() for leaf in leaves)
-    CASES[name] = Case(
-        name, _family, program, inputs, kwargs or {}, init, loose, zeros_differ, dynamic
-    )
+    CASES[name] = Case(name, _family, program, inputs, kwargs or {}, init, loose, dynamic)
 
 
 def program(*inputs: Any, **options: Any) -> Callable[[Any], Any]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from copy import deepcopy
 from functools import lru_cache
-from typing import Any
 
 import pytest
 import torch
 
 import torch2mlir
-from tests.e2e.calls import Comparison
+from tests.e2e.agreement import assert_agrees
 from tests.e2e.configurations import CONFIGURATIONS, Configuration, runs
 from tests.e2e.registry import Case, load_cases
 from tests.e2e.xfails import expected_failure, idle_entries
@@ -52,18 +50,16 @@ def test_agrees_with_eager(case: Case, configuration: Configuration, mode: str) 
     compiled = torch2mlir.compile(
         program, output_type=configuration.output_type, engine=configuration.engine
     )
-    three_calls(case, program, compiled).call(case.calls(mode == "dynamic"))
-
-
-def three_calls(
-    case: Case, program: torch.export.ExportedProgram, compiled: Callable[..., Any]
-) -> Comparison:
-    """A compiled case beside eager, with what either of them holds."""
     eager = case.model()
-    eager_state = {**dict(eager.named_parameters()), **dict(eager.named_buffers())}
-    held = {**program.constants, **program.state_dict}
-    state = {name: value for name, value in held.items() if isinstance(value, torch.Tensor)}
-    return Comparison(compiled, eager, state, eager_state, case.loose, case.signed_zeros)
+    for which in (0, 1) if mode == "dynamic" else (0,):
+        args, kwargs = case.arguments(which)
+        eager_args, eager_kwargs = deepcopy((args, kwargs))
+        with torch.no_grad():
+            expected = eager(*eager_args, **eager_kwargs)
+        actual = compiled(*args, **kwargs)
+        assert_agrees(actual, expected, case.loose)
+        assert_agrees((args, kwargs), (eager_args, eager_kwargs), case.loose)
+    assert_agrees(dict(program.named_buffers()), dict(eager.named_buffers()), case.loose)
 
 
 def test_every_core_op_has_a_case() -> None:

@@ -11,7 +11,13 @@ import pytest
 import torch
 
 from torch2mlir.errors import EngineError, InputError
-from torch2mlir.runtime.engine import Engine, get_engine, host_tensor, register_engine
+from torch2mlir.runtime.engine import (
+    Engine,
+    get_engine,
+    host_tensor,
+    register_engine,
+    unregister_engine,
+)
 from torch2mlir.runtime.lowered import LoweredFunction
 
 
@@ -247,7 +253,12 @@ def test_own_engines_are_made_once() -> None:
             raise NotImplementedError
 
     register_engine("mine", Mine)
-    assert isinstance(get_engine("mine"), Mine) and get_engine("mine") is get_engine("mine")
+    try:
+        assert isinstance(get_engine("mine"), Mine) and get_engine("mine") is get_engine("mine")
+    finally:
+        unregister_engine("mine")
+    with pytest.raises(EngineError, match="no engine 'mine'"):
+        get_engine("mine")
 
 
 @pytest.mark.parametrize("name, package", [("xla", "jax"), ("iree", "iree.runtime")])
