@@ -26,6 +26,7 @@ from torch2mlir.program import (
     entry_function,
 )
 from torch2mlir.runtime.binding import Binder, Shapes
+from torch2mlir.runtime.cache import cache_from_environment, compile_cached
 from torch2mlir.runtime.engine import Engine, Executable
 from torch2mlir.runtime.lowered import LoweredFunction, TensorSpec
 from torch2mlir.runtime.weights import Handles, PreparedWeights, counts_writes
@@ -195,7 +196,7 @@ class CompiledFunction:
         )
 
     def _load(self, converted: _Converted) -> _Loaded:
-        executable = self.engine.compile(self._lowered(converted.main))
+        executable = self._compile(self._lowered(converted.main))
         states = [item for item in converted.kept if self._is_weight(item)]
         return _Loaded(
             executable,
@@ -215,9 +216,12 @@ class CompiledFunction:
         names = [item.name for item in converted.prepared]
         key = "\n".join([*names, function.text()])
         if key not in self._prepare:
-            executable = self.engine.compile(function)
+            executable = self._compile(function)
             self._prepare[key] = PreparedWeights(executable)
         return self._prepare[key]
+
+    def _compile(self, function: LoweredFunction) -> Executable:
+        return compile_cached(self.engine, function, cache_from_environment(default=False))
 
     def _lowered(self, module: ModuleOp, name: str | None = None) -> LoweredFunction:
         return LoweredFunction.of(module, self.output_type, name or self.program.func_name)

@@ -71,6 +71,8 @@ class Engine(ABC):
     needs_static_shapes: ClassVar[bool] = False
     #: Pipeline names of passes that the engine wants run over a module of an output type.
     passes: ClassVar[Mapping[str, Sequence[str]]] = {}
+    #: Whether compiled code can be kept as bytes and loaded in another process on the same machine.
+    has_portable_code: ClassVar[bool] = False
 
     @abstractmethod
     def compile(self, function: LoweredFunction) -> Executable:
@@ -79,6 +81,22 @@ class Engine(ABC):
         Raises:
             EngineError: the engine does not take this dialect, or refuses the program.
         """
+
+    def version(self) -> str:
+        """All that decides, beside program and machine, which code is made: versions and flags of the compiler."""
+        return ""
+
+    def code(self, executable: Executable) -> bytes:
+        """What was compiled, as bytes for :meth:`load`; where ``has_portable_code``."""
+        raise EngineError(f"engine {self.name!r} cannot write compiled code")
+
+    def load(self, code: bytes, function: LoweredFunction) -> Executable:
+        """A function from its :meth:`code`; of ``function`` only name and types are looked at.
+
+        Raises:
+            EngineError: these are not bytes that this version has written.
+        """
+        raise EngineError(f"engine {self.name!r} cannot load compiled code")
 
     def check_output_type(self, output_type: str) -> None:
         """Raise EngineError unless the engine takes ``output_type``."""

@@ -41,6 +41,7 @@ from ctypes.util import find_library
 from functools import cache
 from typing import Any, ClassVar
 
+import iree.compiler.version
 import iree.runtime as rt
 import torch
 from iree.compiler.api import Invocation, Output, Session, Source
@@ -76,6 +77,7 @@ class IreeEngine(Engine):
 
     name = "iree"
     output_types = frozenset(_INPUT_TYPES)
+    has_portable_code = True
     passes: ClassVar[Mapping[str, Sequence[str]]] = {"tosa": ("tosa-nested-branches-to-scf",)}
 
     def __init__(self) -> None:
@@ -97,17 +99,33 @@ class IreeEngine(Engine):
             if not is_static:
                 raise
             bytecode = _compile_to_bytecode(text, output_type)
+        writes = _WRITES_ARGUMENTS.search(text) is not None
+        return self._load(bytecode, function, writes)
+
+    def version(self) -> str:
+        return " ".join([iree.compiler.version.VERSION, *_FLAGS, *_TILED])
+
+    def code(self, executable: Executable) -> bytes:
+        assert isinstance(executable, IreeExecutable)
+        return bytes([executable.writes_arguments]) + executable.bytecode
+
+    def load(self, code: bytes, function: LoweredFunction) -> IreeExecutable:
+        _show_c_library()
+        return self._load(code[1:], function, code[:1] == b"\1")
+
+    def _load(
+        self, bytecode: bytes, function: LoweredFunction, writes_arguments: bool
+    ) -> IreeExecutable:
         try:
             module = rt.VmModule.copy_buffer(self._instance, bytecode)
             context = rt.VmContext(self._instance, [self._hal, module])
+            entry = module.lookup_function(function.name)
         except _RUNTIME_ERRORS as error:
             raise EngineError(
                 f"IREE cannot load the compiled program: {shortened(str(error))}",
-                dialect=output_type,
+                dialect=function.target.name,
             ) from error
-        entry = module.lookup_function(function.name)
-        writes = _WRITES_ARGUMENTS.search(text) is not None
-        return IreeExecutable(self._device, context, entry, function, writes)
+        return IreeExecutable(self._device, context, entry, function, writes_arguments, bytecode)
 
 
 class IreeExecutable(Executable):
@@ -120,18 +138,20 @@ class IreeExecutable(Executable):
         entry: Any,
         function: LoweredFunction,
         writes_arguments: bool,
+        bytecode: bytes,
     ) -> None:
         super().__init__(function)
         self._device = device
         self._context = context
         self._entry = entry
-        self._writes_arguments = writes_arguments
+        self.writes_arguments = writes_arguments
+        self.bytecode = bytecode
         self._lock = threading.Lock()
 
     def prepare(self, tensor: torch.Tensor) -> Prepared:
         dense = _aligned(tensor)
         return Prepared(
-            dense if self._writes_arguments else self._import(dense),
+            dense if self.writes_arguments else self._import(dense),
             tensor.dtype,
             tuple(tensor.shape),
             dense.data_ptr(),
@@ -146,7 +166,7 @@ class IreeExecutable(Executable):
             if type(arg) is not Prepared:
                 arg = self.prepare(arg)
             handle = arg.handle
-            views.push_ref(self._import(handle.clone()) if self._writes_arguments else handle)
+            views.push_ref(self._import(handle.clone()) if self.writes_arguments else handle)
             pointers.add(arg.pointer)
         results = rt.VmVariantList(len(function.results))
         try:
@@ -195,9 +215,15 @@ _SEVERITY_ERROR = 2
 
 
 @cache
-def _system_library_flags() -> tuple[str, ...]:
-    """Flags for a program that calls functions of the C library; those are made visible in this process."""
+def _show_c_library() -> None:
+    """Makes functions of the C library visible in this process to programs that call them."""
     ctypes.CDLL(find_library("m"), mode=ctypes.RTLD_GLOBAL)
+
+
+@cache
+def _system_library_flags() -> tuple[str, ...]:
+    """Flags for a program that calls functions of the C library."""
+    _show_c_library()
     flags = ("--iree-llvmcpu-link-embedded=false",)
     if sys.platform != "linux":
         return flags

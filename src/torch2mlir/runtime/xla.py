@@ -26,6 +26,7 @@ needs the (thread-local) switch.
 from __future__ import annotations
 
 import atexit
+import os
 import time
 import weakref
 from collections.abc import Sequence
@@ -34,6 +35,7 @@ from typing import Any
 import jax
 import jax.dlpack
 import jax.extend.backend
+import jaxlib
 import torch
 from torch.utils.dlpack import from_dlpack, to_dlpack  # type: ignore[attr-defined]
 
@@ -53,6 +55,7 @@ class XlaEngine(Engine):
     name = "xla"
     output_types = frozenset({"stablehlo"})
     needs_static_shapes = True
+    has_portable_code = True
     passes = {"stablehlo": ("stablehlo-channels-last",)}
 
     def __init__(self) -> None:
@@ -77,13 +80,30 @@ class XlaEngine(Engine):
                     dialect=output_type,
                     hint="use the iree engine or output_type='linalg-on-tensors'",
                 )
-        options = jax.extend.backend.get_compile_options(num_replicas=1, num_partitions=1)
         text = function.renamed("main").text()
         try:
-            loaded = self._client.compile_and_load(text, self._devices, options)
+            loaded = self._client.compile_and_load(text, self._devices, _options())
         except jax.errors.JaxRuntimeError as error:
             raise compile_error("XLA", output_type, str(error), text, _TEXT_NAME) from error
         return XlaExecutable(loaded, function)
+
+    def version(self) -> str:
+        return f"jaxlib {jaxlib.__version__} {os.environ.get('XLA_FLAGS', '')}"
+
+    def code(self, executable: Executable) -> bytes:
+        assert isinstance(executable, XlaExecutable)
+        return bytes(executable.loaded.serialize())
+
+    def load(self, code: bytes, function: LoweredFunction) -> XlaExecutable:
+        try:
+            loaded = self._client.deserialize_executable(code, self._devices, _options())
+        except jax.errors.JaxRuntimeError as error:
+            raise EngineError(f"XLA cannot load compiled code: {shortened(str(error))}") from error
+        return XlaExecutable(loaded, function)
+
+
+def _options() -> Any:
+    return jax.extend.backend.get_compile_options(num_replicas=1, num_partitions=1)
 
 
 class XlaExecutable(Executable):
@@ -91,7 +111,7 @@ class XlaExecutable(Executable):
 
     def __init__(self, loaded: Any, function: LoweredFunction) -> None:
         super().__init__(function)
-        self._loaded = loaded
+        self.loaded = loaded
 
     def prepare(self, tensor: torch.Tensor) -> Prepared:
         with jax.enable_x64(True):
@@ -104,7 +124,7 @@ class XlaExecutable(Executable):
         with jax.enable_x64(True):
             arrays = [arg.handle if type(arg) is Prepared else _lent(arg) for arg in args]
         try:
-            results = self._loaded.execute_sharded(arrays).disassemble_into_single_device_arrays()
+            results = self.loaded.execute_sharded(arrays).disassemble_into_single_device_arrays()
             # The export waits until the array is computed.
             return [from_dlpack(shards[0].__dlpack__()) for shards in results]
         except jax.errors.JaxRuntimeError as error:

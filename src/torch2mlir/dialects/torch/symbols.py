@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import AffineMapAttr, FunctionType
@@ -120,9 +120,11 @@ class Declarations:
 
 
 def declare_symbols(
-    arguments: Sequence[SSAValue], known: Mapping[str, tuple[int, int]]
+    arguments: Sequence[SSAValue],
+    known: Mapping[str, tuple[int, int]],
+    others: Iterable[str] = (),
 ) -> Declarations:
-    """Declares the symbols in the sizes of arguments, with the ranges that are known of them."""
+    """Declares the symbols in the sizes of arguments, and others, with the ranges that are known of them."""
     names = dict.fromkeys(
         name
         for argument in arguments
@@ -130,7 +132,7 @@ def declare_symbols(
         for size in argument.type.sizes or ()
         if isinstance(size, Dim)
         for name in size.symbols()
-    )
+    ) | dict.fromkeys(others)
     ranges = {name: known.get(name, (0, INT64_MAX)) for name in names}
     declared = {name: core.SymbolicIntOp.of(name, *ranges[name]) for name in names}
     values: dict[str, SSAValue] = {name: op.results[0] for name, op in declared.items()}

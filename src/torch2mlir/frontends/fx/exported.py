@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -77,9 +77,11 @@ class _FunctionImport:
         self.importer.values[node] = value
         return value
 
-    def bind_symbols(self, ranges: dict[str, tuple[int, int]]) -> None:
-        """Declares the symbols of the arguments' sizes and what the arguments' sizes are."""
-        declared = declare_symbols(self.block.args, ranges)
+    def bind_symbols(
+        self, ranges: dict[str, tuple[int, int]], others: Iterable[str] = ()
+    ) -> None:
+        """Declares the symbols of the arguments' sizes and what the arguments' sizes are, and ``others``."""
+        declared = declare_symbols(self.block.args, ranges, others)
         self.block.add_ops(declared.ops)
         self.importer.symbols = declared.values
         self.signature.ranges = declared.ranges
@@ -220,11 +222,15 @@ def _output(value: SSAValue) -> UserOutput:
 
 
 def import_graph_module(
-    module: GraphModule, func_name: str = "main", ranges: dict[str, tuple[int, int]] | None = None
+    module: GraphModule,
+    func_name: str = "main",
+    ranges: Mapping[str, tuple[int, int]] | None = None,
+    bound: Mapping[Node, str] | None = None,
 ) -> Program:
     """The raw torch-dialect module of a graph whose placeholders are all function arguments.
 
-    Nodes need ``meta["val"]``, as graphs of ``make_fx``, AOTAutograd and Dynamo have.
+    Nodes need ``meta["val"]``, as graphs of ``make_fx``, AOTAutograd and Dynamo have. ``ranges`` bounds symbols;
+    ``bound`` names the symbol of placeholders that are no arguments, because a size of another one has their value.
 
     Raises:
         CaptureError: something in the graph has no torch-dialect form.
@@ -236,12 +242,17 @@ def import_graph_module(
             hint="functionalize it first (torch.func.functionalize) or capture it with torch.export",
         )
     building = _FunctionImport(func_name, lambda name: _attribute(module, name))
+    bound = bound or {}
     nodes = list(graph.nodes)
     for position, node in enumerate(n for n in nodes if n.op == "placeholder"):
+        if node in bound:
+            continue
         argument = building.argument(node)
         type = argument.type if isinstance(argument.type, t.ValueTensorType) else None
         building.signature.inputs.append(UserInput(node.name, position, type))
-    building.bind_symbols(ranges or {})
+    building.bind_symbols(dict(ranges or {}), bound.values())
+    for node, name in bound.items():
+        building.importer.values[node] = building.importer.symbols[name]
     results = list[SSAValue]()
     for item in building.importer.run(nodes):
         if isinstance(item, Node):

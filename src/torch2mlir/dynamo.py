@@ -1,0 +1,86 @@
+"""The backend of ``torch.compile``: whatever TorchDynamo captures, forward and backward, runs on an engine.
+
+    compiled = torch.compile(model, backend="torch2mlir")
+    loss = compiled(x).sum()
+    loss.backward()
+    print(torch2mlir.dynamo.metrics())
+
+PyTorch finds it by its entry point, nothing needs to be imported. Options: ``torch.compile(model, backend="torch2mlir",
+options={"engine": "iree", "output_type": "linalg-on-tensors", "fallback": False})``; see
+:class:`~torch2mlir.frontends.dynamo.options.Options`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch._dynamo.backends.common import aot_autograd
+from torch._functorch.partitioners import min_cut_rematerialization_partition
+from torch.fx import GraphModule
+
+from torch2mlir.api import engine_for
+from torch2mlir.frontends.dynamo.options import Options
+from torch2mlir.pipeline import Pipeline
+from torch2mlir.runtime.cache import CodeCache, cache_from_environment, cache_in
+from torch2mlir.runtime.dynamo_metrics import FallbackWarning, Metrics, Recorder
+from torch2mlir.runtime.graph import CompiledGraph
+from torch2mlir.runtime.segment import Toolchain
+
+__all__ = ["FallbackWarning", "Metrics", "Options", "backend", "metrics", "reset_metrics"]
+
+_recorder = Recorder()
+
+
+def backend(
+    module: GraphModule,
+    example_inputs: Sequence[Any],
+    *,
+    options: Mapping[str, Any] | None = None,
+    mode: str | None = None,
+) -> Callable[..., Any]:
+    """Compiles a graph of TorchDynamo; ``torch.compile(backend="torch2mlir")`` calls it.
+
+    Args:
+        module: the graph.
+        example_inputs: fake tensors and sizes.
+        options: see :class:`~torch2mlir.frontends.dynamo.options.Options`.
+        mode: as ``torch.compile`` takes it.
+
+    Raises:
+        Torch2MLIRError: an unknown option or mode, an output type that cannot be run.
+        EngineError: the engine is not installed or does not take the output type.
+        CaptureError, BackendContractError, UnsupportedOpError: with ``fallback=False``, something cannot be compiled.
+    """
+    chosen = Options.of(options, mode)
+    pipeline = Pipeline.to(chosen.output_type)
+    tools = Toolchain(pipeline, engine_for(pipeline, chosen.engine), _cache(chosen))
+
+    def compile_graph(graph: GraphModule, _: Sequence[Any]) -> CompiledGraph:
+        return CompiledGraph(graph, tools, chosen.fallback, _recorder)
+
+    compiler = aot_autograd(
+        fw_compiler=compile_graph,
+        bw_compiler=compile_graph,
+        inference_compiler=compile_graph,
+        partition_fn=min_cut_rematerialization_partition,
+    )
+    compiled: Callable[..., Any] = compiler(module, example_inputs)
+    return compiled
+
+
+def _cache(options: Options) -> CodeCache | None:
+    if isinstance(options.cache, bool):
+        return cache_from_environment(default=True) if options.cache else None
+    return cache_in(options.cache)
+
+
+def metrics() -> Metrics:
+    """Graphs, compiled segments and programs, and what PyTorch has run itself."""
+    return _recorder.snapshot()
+
+
+def reset_metrics() -> None:
+    """Counts from zero, and warns again of what PyTorch runs."""
+    _recorder.reset()

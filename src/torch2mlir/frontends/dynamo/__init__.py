@@ -1,0 +1,1 @@
+"""Graphs of ``torch.compile``: what of them is compiled, what PyTorch runs, and both as programs."""

@@ -1,0 +1,61 @@
+"""``options=`` and ``mode=`` of ``torch.compile``, checked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from torch2mlir.errors import Torch2MLIRError
+
+MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
+"""The modes of ``torch.compile``. What they choose between does not exist here (CUDA graphs, kernels to be tuned), so
+they all mean the same."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What ``torch.compile(model, backend="torch2mlir", options={..})`` takes.
+
+    Attributes:
+        output_type: the dialect programs go through.
+        engine: who runs it; by default the target's own engine.
+        fallback: whether PyTorch runs what cannot be compiled; otherwise that is an error.
+        cache: whether compiled code is kept on disk, or the directory to keep it in.
+        prepare_weights: whether what an inference program computes from parameters alone is kept between calls, and
+            computed again when PyTorch counts a write to them. Writes that it does not count (``parameter.data``, NumPy)
+            are not seen.
+    """
+
+    output_type: str = "stablehlo"
+    engine: Any = None
+    fallback: bool = True
+    cache: bool | str | os.PathLike[str] = True
+    prepare_weights: bool = False
+
+    @staticmethod
+    def of(options: Mapping[str, Any] | None, mode: str | None) -> Options:
+        """The options of a call of ``torch.compile``.
+
+        Raises:
+            Torch2MLIRError: there is no such option or mode, or the value is of another kind.
+        """
+        if mode is not None and mode not in MODES:
+            raise Torch2MLIRError(f"unknown mode '{mode}'", hint=f"use one of {', '.join(MODES)}")
+        given = dict(options or {})
+        known = {field.name for field in fields(Options)}
+        for name in given:
+            if name not in known:
+                raise Torch2MLIRError(
+                    f"the torch2mlir backend has no option '{name}'",
+                    hint=f"options: {', '.join(sorted(known))}",
+                )
+        for name in ("fallback", "prepare_weights"):
+            if not isinstance(given.get(name, True), bool):
+                raise Torch2MLIRError(f"option '{name}' is True or False, got {given[name]!r}")
+        if not isinstance(given.get("cache", True), bool | str | os.PathLike):
+            raise Torch2MLIRError(
+                f"option 'cache' is True, False or a directory, got {given['cache']!r}"
+            )
+        return Options(**given)

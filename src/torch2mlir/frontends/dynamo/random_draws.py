@@ -1,0 +1,227 @@
+"""Random numbers of a captured graph: drawn by PyTorch's own generator, so that they are eager mode's under one seed.
+
+PyTorch's generator on the CPU is sequential: only PyTorch itself can draw its next numbers. Ops that draw stay calls of
+PyTorch, in their order. Most of them look at the shape of their operand only (``bernoulli.p``, ``uniform``); these get an
+empty tensor of the same shape and strides instead, so that they can run before everything that is compiled. Dropout is
+its mask, drawn so, and a product.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import sympy
+import torch
+from torch._ops import HigherOrderOperator, OpOverload
+from torch.fx import Graph, GraphModule, Node, Proxy
+from torch.fx.proxy import GraphAppendingTracer
+from torch.utils._sympy.interp import sympy_interp
+from torch.utils._sympy.reference import PythonReferenceAnalysis
+
+aten = torch.ops.aten
+
+_SHAPE_ONLY = frozenset(
+    {
+        aten.bernoulli.p,
+        aten.cauchy.default,
+        aten.exponential.default,
+        aten.geometric.default,
+        aten.log_normal.default,
+        aten.normal_functional.default,
+        aten.rand_like.default,
+        aten.randint_like.default,
+        aten.randint_like.low_dtype,
+        aten.randn_like.default,
+        aten.random.default,
+        getattr(aten.random, "from"),
+        aten.random.to,
+        aten.uniform.default,
+    }
+)
+"""Ops that read the shape, strides and dtype of their operand, and not its elements."""
+
+_KEEP_STATE = {"run_and_save_rng_state": 1, "run_with_rng_state": 2}
+"""Higher-order operators of activation checkpointing -> where the operands of the op they run begin."""
+
+
+def draws(node: Node) -> bool:
+    """Whether a node takes numbers from PyTorch's generator."""
+    if isinstance(node.target, HigherOrderOperator):
+        return node.target.name() in _KEEP_STATE
+    if not isinstance(node.target, OpOverload):
+        return False
+    tagged = torch.Tag.nondeterministic_seeded in node.target.tags
+    return (tagged or node.target is aten.normal_functional.default) and not _drops_nothing(node)
+
+
+def _drops_nothing(node: Node) -> bool:
+    """Whether a node is dropout, or attention with it, that keeps everything: PyTorch tags it whatever its arguments."""
+    if node.target is aten.native_dropout.default:
+        return node.args[2] is False
+    for index, argument in enumerate(node.target._schema.arguments):  # type: ignore[union-attr]
+        if argument.name == "dropout_p":
+            given = node.args[index] if index < len(node.args) else argument.default_value
+            return bool(node.kwargs.get("dropout_p", given) == 0)
+    return False
+
+
+def draw_from_shapes(module: GraphModule) -> None:
+    """Makes draws independent of tensors that are computed, where only their shapes matter; in place."""
+    shapes = _Shapes(module)
+    for node in list(module.graph.nodes):
+        if node.op != "call_function" or not draws(node):
+            continue
+        if node.target is aten.native_dropout.default:
+            _split_dropout(node, shapes)
+        elif node.target in _SHAPE_ONLY:
+            _detach_operand(node, 0, shapes)
+        elif isinstance(node.target, HigherOrderOperator):
+            _split_kept_draw(node, shapes)
+    module.graph.eliminate_dead_code(is_impure_node=lambda n: n.is_impure() or draws(n))
+
+
+class _Shapes:
+    """Makes empty tensors of the shapes of others, from what the graph is given only."""
+
+    def __init__(self, module: GraphModule) -> None:
+        self._graph: Graph = module.graph
+        self._tracer = GraphAppendingTracer(self._graph)
+        self._sources: dict[sympy.Symbol, Callable[[], Node]] = {}
+        self._symbols: dict[sympy.Symbol, Node] = {}
+        for node in self._graph.find_nodes(op="placeholder"):
+            self._find_symbols(node)
+
+    def _find_symbols(self, node: Node) -> None:
+        value = node.meta.get("val")
+        if isinstance(value, torch.SymInt) and isinstance(value.node.expr, sympy.Symbol):
+            self._symbols[value.node.expr] = node
+        if isinstance(value, torch.Tensor):
+            for axis, size in enumerate(value.shape):
+                if isinstance(size, torch.SymInt) and isinstance(size.node.expr, sympy.Symbol):
+                    self._sources.setdefault(size.node.expr, self._size_of(node, axis, size))
+
+    def _size_of(self, node: Node, axis: int, size: torch.SymInt) -> Callable[[], Node]:
+        def make() -> Node:
+            made = self._graph.call_function(aten.sym_size.int, (node, axis))
+            made.meta["val"] = size
+            return made
+
+        return make
+
+    def empty_like(self, value: torch.Tensor, dtype: torch.dtype | None = None) -> Node | None:
+        """A node at the insertion point, empty and of the shape and strides of a fake tensor.
+
+        None if these cannot be computed from what the graph is given.
+        """
+        sizes = [self._number(size) for size in value.shape]
+        strides = [self._number(stride) for stride in value.stride()]
+        if None in sizes or None in strides:
+            return None
+        options = {"dtype": dtype or value.dtype, "device": value.device}
+        node = self._graph.call_function(aten.empty_strided.default, (sizes, strides), options)
+        node.meta["val"] = value
+        return node
+
+    def _number(self, value: int | torch.SymInt) -> int | Node | None:
+        if isinstance(value, int):
+            return value
+        expression = value.node.expr
+        proxies = dict[sympy.Symbol, Proxy]()
+        for symbol in expression.free_symbols:
+            if symbol not in self._symbols:
+                if symbol not in self._sources:
+                    return None
+                self._symbols[symbol] = self._sources[symbol]()
+            proxies[symbol] = Proxy(self._symbols[symbol], self._tracer)
+        result = sympy_interp(PythonReferenceAnalysis, proxies, expression)
+        if isinstance(result, Proxy):
+            result.node.meta.setdefault("val", value)
+            return result.node
+        return int(result)
+
+
+def _detach_operand(node: Node, index: int, shapes: _Shapes) -> None:
+    operand = node.args[index]
+    if not isinstance(operand, Node) or operand.op == "placeholder":
+        return
+    with node.graph.inserting_before(node):
+        empty = shapes.empty_like(operand.meta["val"])
+    if empty is not None:
+        node.update_arg(index, empty)
+
+
+def _split_dropout(node: Node, shapes: _Shapes) -> None:
+    """``x * mask * scale``, as PyTorch's kernel computes it; the mask is drawn."""
+    x, p, *_ = node.args
+    value, mask_value = node.meta["val"]
+    if not isinstance(x, Node) or not isinstance(p, float | int) or 0 in value.shape:
+        return
+    graph = node.graph
+    with graph.inserting_before(node):
+        empty = shapes.empty_like(mask_value)
+        if empty is None:
+            return
+        mask = _call(graph, aten.bernoulli.p, (empty, 1.0 - p), mask_value, node)
+        _replace_dropout(node, x, mask, p)
+
+
+def _replace_dropout(node: Node, x: Node, mask: Node, p: float) -> None:
+    value, _ = node.meta["val"]
+    graph = node.graph
+    kept = _call(graph, aten.mul.Tensor, (x, mask), value, node)
+    scaled = _call(graph, aten.mul.Tensor, (kept, 1 / (1 - p) if p < 1 else 0.0), value, node)
+    _replace_items(node, (scaled, mask))
+
+
+def _split_kept_draw(node: Node, shapes: _Shapes) -> None:
+    """The same for a draw whose generator state is kept for, or taken from, another computation of it."""
+    first = _KEEP_STATE[node.target.name()]  # type: ignore[union-attr]
+    target, operands = node.args[first - 1], node.args[first:]
+    if target in _SHAPE_ONLY:
+        _detach_operand(node, first, shapes)
+        return
+    if target is not aten.native_dropout.default:
+        return
+    x, p, *_ = operands
+    saves = first == 1
+    value, mask_value = node.meta["val"][1] if saves else node.meta["val"]
+    if not isinstance(x, Node) or not isinstance(p, float | int) or 0 in value.shape:
+        return
+    graph = node.graph
+    with graph.inserting_before(node):
+        empty = shapes.empty_like(mask_value)
+        if empty is None:
+            return
+        arguments = (*node.args[: first - 1], aten.bernoulli.p, empty, 1.0 - p)
+        if not saves:
+            mask = _call(graph, node.target, arguments, mask_value, node)
+            node.meta["val"] = (value, mask_value)
+            _replace_dropout(node, x, mask, p)
+            return
+        state_value = node.meta["val"][0]
+        drawn = _call(graph, node.target, arguments, (state_value, mask_value), node)
+        state = _call(graph, operator.getitem, (drawn, 0), state_value, node)
+        mask = _call(graph, operator.getitem, (drawn, 1), mask_value, node)
+        for item in list(node.users):
+            if item.args[1] == 0:
+                item.replace_all_uses_with(state)
+                graph.erase_node(item)
+            else:
+                item.meta["val"] = (value, mask_value)
+                _replace_dropout(item, x, mask, p)
+        graph.erase_node(node)
+
+
+def _call(graph: Graph, target: Any, arguments: tuple[Any, ...], value: Any, like: Node) -> Node:
+    node = graph.call_function(target, arguments)
+    node.meta = {**like.meta, "val": value}
+    return node
+
+
+def _replace_items(node: Node, results: Sequence[Node]) -> None:
+    for item in list(node.users):
+        item.replace_all_uses_with(results[item.args[1]])  # type: ignore[index]
+        node.graph.erase_node(item)
+    node.graph.erase_node(node)

@@ -1,0 +1,186 @@
+"""A captured graph in segments that take turns: PyTorch runs one, the compiler has the next.
+
+Segment 0 is PyTorch's, segment 1 the compiler's, and so on; each takes its values from the graph's inputs and from the
+segments before it. There are no more of them than the dependencies between the two kinds of nodes ask for.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch.fx import Graph, GraphModule, Node
+
+from torch2mlir.frontends.dynamo.random_draws import draws
+
+_VIEWS = frozenset(
+    getattr(torch.ops.aten, name).default
+    for name in "t permute view expand unsqueeze squeeze alias detach _unsafe_view numpy_T".split()
+) | {
+    torch.ops.aten.transpose.int,
+    torch.ops.aten.select.int,
+    torch.ops.aten.slice.Tensor,
+    torch.ops.aten.squeeze.dim,
+    torch.ops.aten.squeeze.dims,
+}
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Part of a graph.
+
+    Attributes:
+        nodes: of the whole graph.
+        module: takes ``inputs`` and returns a tuple, the values of ``outputs``.
+        inputs: nodes of the whole graph.
+        outputs: nodes of the whole graph.
+        is_compiled: whether it is for the compiler.
+    """
+
+    nodes: list[Node]
+    module: GraphModule
+    inputs: list[Node]
+    outputs: list[Node]
+    is_compiled: bool
+
+
+def split(module: GraphModule, in_pytorch: Callable[[Node], bool]) -> list[Segment]:
+    """The segments of a graph, in the order they run.
+
+    Args:
+        module: a graph of functional ATen calls.
+        in_pytorch: whether PyTorch runs a node.
+    """
+    return _Split(module, in_pytorch).segments()
+
+
+def view_results_in_pytorch(module: GraphModule) -> set[Node]:
+    """Makes results that are views of inputs calls of their own, which PyTorch makes without a copy; returns them."""
+    output = module.graph.output_node()
+    copies = dict[Node, Node]()
+
+    def view_of_input(node: Node) -> bool:
+        while node.op == "call_function" and node.target in _VIEWS:
+            if len(node.all_input_nodes) != 1:
+                return False
+            node = node.all_input_nodes[0]
+        return node.op == "placeholder"
+
+    def copied(node: Node) -> Node:
+        if node.op == "placeholder":
+            return node
+        if node not in copies:
+            copies[node] = node.graph.node_copy(node, copied)
+        return copies[node]
+
+    with module.graph.inserting_before(output):
+        output.args = (
+            tuple(
+                copied(item) if isinstance(item, Node) and view_of_input(item) else item
+                for item in output.args[0]  # type: ignore[union-attr]
+            ),
+        )
+    module.graph.eliminate_dead_code(is_impure_node=lambda n: n.is_impure() or draws(n))
+    return set(copies.values())
+
+
+class _Split:
+    def __init__(self, module: GraphModule, in_pytorch: Callable[[Node], bool]) -> None:
+        self._module = module
+        self._order = {node: index for index, node in enumerate(module.graph.nodes)}
+        self._output = module.graph.output_node()
+        self._anywhere = self._nodes_for_anywhere()
+        self._level = self._levels(in_pytorch)
+
+    def _nodes_for_anywhere(self) -> set[Node]:
+        """Attributes, and sizes computed from the sizes of inputs: copied to wherever they are used."""
+        found = set[Node]()
+        for node in self._module.graph.nodes:
+            if node.op == "get_attr":
+                found.add(node)
+            elif node.op == "call_function" and _is_number(node):
+                inputs = node.all_input_nodes
+                if all(n.op == "placeholder" or (n in found and _is_number(n)) for n in inputs):
+                    found.add(node)
+        return found
+
+    def _levels(self, in_pytorch: Callable[[Node], bool]) -> dict[Node, int]:
+        """Even numbers are PyTorch's segments, odd ones the compiler's."""
+        level = dict[Node, int]()
+        last_draw = 0
+        for node in self._module.graph.nodes:
+            if node.op != "call_function" or node in self._anywhere:
+                continue
+            before = max((level[n] for n in node.all_input_nodes if n in level), default=0)
+            if node.target is operator.getitem and node.args[0] in level:
+                level[node] = level[node.args[0]]  # type: ignore[index]
+                continue
+            kind = 0 if in_pytorch(node) else 1
+            level[node] = before if before % 2 == kind else before + 1
+            if draws(node):
+                level[node] = last_draw = max(level[node], last_draw)
+        for node in self._results():
+            if node in self._anywhere:
+                level[node] = 0
+                for source in self._closure(node):
+                    level.setdefault(source, 0)
+        return level
+
+    def _results(self) -> list[Node]:
+        return [item for item in self._output.args[0] if isinstance(item, Node)]  # type: ignore[union-attr]
+
+    def _closure(self, node: Node) -> Iterable[Node]:
+        pending = [node]
+        while pending:
+            node = pending.pop()
+            if node in self._anywhere:
+                yield node
+                pending += node.all_input_nodes
+
+    def segments(self) -> list[Segment]:
+        """See :func:`split`."""
+        count = max(self._level.values(), default=-1) + 1
+        groups: list[list[Node]] = [[] for _ in range(count)]
+        for node in self._module.graph.nodes:
+            if node in self._level:
+                groups[self._level[node]].append(node)
+        return [
+            self._segment(nodes, bool(index % 2)) for index, nodes in enumerate(groups) if nodes
+        ]
+
+    def _segment(self, nodes: Sequence[Node], is_compiled: bool) -> Segment:
+        own = set(nodes)
+        for node in nodes:
+            for source in node.all_input_nodes:
+                own.update(self._closure(source))
+        members = sorted(own, key=self._order.__getitem__)
+        inputs = dict.fromkeys(
+            source for node in members for source in node.all_input_nodes if source not in own
+        )
+        results = set(self._results())
+        outputs = [
+            node
+            for node in nodes
+            if node in results or any(self._leaves(node, user) for user in node.users)
+        ]
+        graph, copies = Graph(), dict[Node, Node]()
+        ordered = sorted(inputs, key=self._order.__getitem__)
+        for node in ordered:
+            copies[node] = graph.placeholder(node.name)
+            copies[node].meta = dict(node.meta)
+        for node in members:
+            copies[node] = graph.node_copy(node, copies.__getitem__)
+        graph.output(tuple(copies[node] for node in outputs))
+        return Segment(list(nodes), GraphModule(self._module, graph), ordered, outputs, is_compiled)
+
+    def _leaves(self, node: Node, user: Node) -> bool:
+        """Whether another segment uses a value of this one; attributes and sizes are its own affair."""
+        if node in self._anywhere or user not in self._level:
+            return False
+        return self._level[user] != self._level[node]
+
+
+def _is_number(node: Node) -> bool:
+    return isinstance(node.meta.get("val"), int | float | bool | torch.SymInt | torch.SymFloat | torch.SymBool)

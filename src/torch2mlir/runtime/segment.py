@@ -1,0 +1,189 @@
+"""A compiled segment of a graph of ``torch.compile``: a flat list of tensors in and out."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.fx import Graph, GraphModule
+
+from torch2mlir.errors import CaptureError
+from torch2mlir.frontends import dtypes
+from torch2mlir.frontends.capture import paused_garbage_collection
+from torch2mlir.frontends.dynamo.capture import CapturedGraph, SymbolSource, capture_graph
+from torch2mlir.frontends.dynamo.layouts import Border, dense_at_border
+from torch2mlir.pipeline import Pipeline, run_passes
+from torch2mlir.program import ConstantOutput, SeedInput, StateInput, UserInput, UserOutput
+from torch2mlir.runtime.cache import CodeCache, compile_cached
+from torch2mlir.runtime.engine import Engine, Executable
+from torch2mlir.runtime.lowered import LoweredFunction
+
+Values = list[Any]
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """Who compiles: a pipeline, an engine and a cache."""
+
+    pipeline: Pipeline
+    engine: Engine
+    cache: CodeCache | None
+
+
+@dataclass(frozen=True)
+class _Loaded:
+    """A program for one combination of sizes."""
+
+    executable: Executable
+    converts: tuple[tuple[int, torch.dtype], ...]
+    """Results that the engine has in another dtype of the same bits."""
+
+
+class CompiledSegment:
+    """A segment, compiled; for each combination of sizes where the engine needs that. Safe to call from several threads.
+
+    Args:
+        module: the segment.
+        tools: who compiles it.
+        on_program: called for every program compiled.
+
+    Raises:
+        CaptureError, BackendContractError, UnsupportedOpError: it cannot be compiled.
+        EngineError: the engine refuses it; for a segment of dynamic sizes that may come with the first call.
+    """
+
+    def __init__(
+        self, module: GraphModule, tools: Toolchain, on_program: Callable[[], None]
+    ) -> None:
+        module = _copy(module)
+        self._tools = tools
+        self._on_program = on_program
+        self._border: Border = dense_at_border(module)
+        static = tools.engine.needs_static_shapes
+        with paused_garbage_collection():
+            captured = capture_graph(module, static)
+            tools.pipeline.lower(captured.program, weights_as_arguments=True)
+        _check_inputs(captured)
+        self._captured = captured
+        self._hints = _hints(module)
+        inputs = captured.program.signature.inputs
+        self._given = [item for item in inputs if isinstance(item, UserInput)]
+        self._states = [item.tensor for item in inputs if isinstance(item, StateInput)]
+        self._symbols: list[SymbolSource] = captured.symbols if static else []
+        self._loaded: dict[tuple[int, ...], _Loaded] = {}
+        self._lock = threading.Lock()
+        if not self._symbols:
+            self.program_for(())
+
+    def program_for(self, arguments: Sequence[Any]) -> _Loaded:
+        """The program for the sizes of these arguments; compiled if it is the first of them.
+
+        Raises:
+            UnsupportedOpError: an op has no lowering for these sizes.
+            EngineError: the engine refuses it.
+        """
+        sizes = tuple([source.value(arguments) for source in self._symbols])
+        found = self._loaded.get(sizes)
+        if found is not None:
+            return found
+        with self._lock:
+            if sizes not in self._loaded:
+                self._loaded[sizes] = self._compile(sizes)
+                self._on_program()
+            return self._loaded[sizes]
+
+    def compile_for_hints(self) -> None:
+        """Compiles for the sizes that the segment was captured with, if these are known."""
+        sizes = [self._hints.get(source.name) for source in self._symbols]
+        if None not in sizes:
+            self._compile(tuple(sizes))  # type: ignore[arg-type]
+
+    def run(self, loaded: _Loaded, arguments: Sequence[Any]) -> Values:
+        """Runs the segment.
+
+        Raises:
+            EngineError: the engine failed, or a check of the program's own.
+        """
+        given = [self._argument(item, arguments[item.position]) for item in self._given]
+        results = loaded.executable([*given, *self._states])
+        for index, dtype in loaded.converts:
+            results[index] = results[index].view(dtype)
+        return self._outputs(results)
+
+    def _argument(self, item: UserInput, value: Any) -> torch.Tensor:
+        if item.type is None:
+            return torch.tensor(value, dtype=torch.float64 if isinstance(value, float) else None)
+        order = self._border.entering.get(item.position)
+        return value if order is None else value.permute(order)
+
+    def _outputs(self, results: Sequence[torch.Tensor]) -> Values:
+        values = Values()
+        remaining = iter(results)
+        for index, output in enumerate(self._captured.program.signature.outputs):
+            if isinstance(output, ConstantOutput):
+                values.append(output.value)
+                continue
+            value = next(remaining)
+            restore = self._border.leaving.get(index)
+            if output.type is None:
+                values.append(value.item())
+            else:
+                values.append(value if restore is None else restore(value))
+        return values
+
+    def _compile(self, sizes: tuple[int, ...]) -> _Loaded:
+        program, tools = self._captured.program, self._tools
+        values = {source.name: size for source, size in zip(self._symbols, sizes, strict=True)}
+        with paused_garbage_collection():
+            module = tools.pipeline.convert(program, values)
+            run_passes(tools.engine.passes.get(tools.pipeline.output_type, ()), module)
+            function = LoweredFunction.of(module, tools.pipeline.output_type, program.func_name)
+            executable = compile_cached(tools.engine, function, tools.cache)
+        return _Loaded(executable, _other_dtypes(captured=self._captured, function=function))
+
+
+def _copy(module: GraphModule) -> GraphModule:
+    graph = Graph()
+    graph.output(graph.graph_copy(module.graph, {}))
+    return GraphModule(module, graph)
+
+
+def _hints(module: GraphModule) -> dict[str, int]:
+    """The sizes of the example inputs that PyTorch has captured a graph with, by symbol."""
+    hints = dict[str, int]()
+    for node in module.graph.find_nodes(op="placeholder"):
+        value = node.meta.get("val")
+        for size in (value, *(value.shape if isinstance(value, torch.Tensor) else ())):
+            if isinstance(size, torch.SymInt) and isinstance(hint := size.node.hint, int):
+                hints[str(size.node.expr)] = hint
+    return hints
+
+
+def _check_inputs(captured: CapturedGraph) -> None:
+    """Refuses what would be wrong in silence: random numbers that are not PyTorch's, halves in other memory."""
+    signature = captured.program.signature
+    if any(isinstance(item, SeedInput) for item in signature.inputs):
+        raise CaptureError("random numbers of the program would not be those of PyTorch's generator")
+    types = [*signature.user_inputs, *signature.outputs]
+    for item in types:
+        type = getattr(item, "type", None)
+        if type is not None and dtypes.FROM_ELEMENT_TYPE.get(type.dtype) is torch.complex32:
+            raise CaptureError("complex halves have no memory that engines and PyTorch share")
+
+
+def _other_dtypes(
+    captured: CapturedGraph, function: LoweredFunction
+) -> tuple[tuple[int, torch.dtype], ...]:
+    """Results that the program declares signless or signed where PyTorch's are unsigned."""
+    outputs = [o for o in captured.program.signature.outputs if isinstance(o, UserOutput)]
+    found = list[tuple[int, torch.dtype]]()
+    for index, (output, spec) in enumerate(zip(outputs, function.results, strict=True)):
+        if output.type is None or output.type.dtype is None:
+            continue
+        dtype = dtypes.FROM_ELEMENT_TYPE[output.type.dtype]
+        if dtype is not spec.dtype:
+            found.append((index, dtype))
+    return tuple(found)
