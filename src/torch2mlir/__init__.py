@@ -17,7 +17,7 @@ from torch2mlir.errors import (
 )
 
 if TYPE_CHECKING:
-    from torch2mlir import fx, lazy, tools, torchscript
+    from torch2mlir import dynamo, fx, lazy, tools, torchscript
     from torch2mlir.api import compile, export_and_import
     from torch2mlir.contract.target import Target, register_target
     from torch2mlir.conversion.registry import lowering
@@ -49,7 +49,7 @@ _LAZY = {
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
         return getattr(import_module(_LAZY[name]), name)
-    if name in ("fx", "lazy", "tools", "torchscript"):
+    if name in ("dynamo", "fx", "lazy", "tools", "torchscript"):
         return import_module(f"torch2mlir.{name}")
     raise AttributeError(f"module 'torch2mlir' has no attribute '{name}'")
 
@@ -68,6 +68,7 @@ __all__ = [
     "UnsupportedOpError",
     "compile",
     "decomposition",
+    "dynamo",
     "export_and_import",
     "fx",
     "instrumented",

@@ -18,6 +18,7 @@ from typing import Any
 import torch
 from torch._dynamo.backends.common import aot_autograd
 from torch._functorch.partitioners import min_cut_rematerialization_partition
+from torch._ops import OpOverload
 from torch.fx import GraphModule
 
 from torch2mlir.api import engine_for
@@ -65,9 +66,16 @@ def backend(
         bw_compiler=compile_graph,
         inference_compiler=compile_graph,
         partition_fn=min_cut_rematerialization_partition,
+        decompositions=_decompositions(),
     )
     compiled: Callable[..., Any] = compiler(module, example_inputs)
     return compiled
+
+
+def _decompositions() -> dict[OpOverload, Callable[..., Any]]:
+    """Ops that TorchDynamo writes into graphs and that are not ATen's: PyTorch registers them when it needs them."""
+    fused = getattr(torch.ops.prims, "fma", None)
+    return {} if fused is None else {fused.default: lambda a, b, c: a * b + c}
 
 
 def _cache(options: Options) -> CodeCache | None:

@@ -1,12 +1,13 @@
-"""Compiled programs on disk, found by their content: what an engine has compiled once, it only loads in other processes.
+"""Compiled programs on disk, found by their content: what an engine has compiled, other processes only load.
 
-A key is a digest of everything that decides the machine code: the program's text, the dialect, the function's name, the
-engine with its version and flags, the versions of torch2mlir and PyTorch, and the CPU. A file holds a header and the
-engine's own bytes; its header repeats the key and has a checksum of the bytes. What is torn, foreign, of another version
-or not the user's own file is not loaded: the program is compiled again and the file replaced. Files are written
-elsewhere first and then renamed, so two processes that compile the same program at once do no harm.
+A key is a digest of everything that decides the machine code: the program's text, the dialect, the function's name,
+the engine with its version and flags, the versions of torch2mlir and PyTorch, and the CPU. A file holds a header and
+the engine's own bytes; its header repeats the key and has a checksum of the bytes. What is torn, foreign, of another
+version or not the user's own file is not loaded: the program is compiled again and the file replaced. Files are
+written elsewhere first and then renamed, so two processes that compile the same program at once do no harm.
 
-Nothing in a file is unpickled. But it holds machine code that will run: a directory that others can write to is refused.
+Nothing in a file is unpickled. But it holds machine code that will run: a directory that others can write to is
+refused.
 
 The directory is, in this order: what ``TORCH2MLIR_CACHE_DIR`` says (``off``, ``0`` or nothing turn the cache off), or
 ``torch2mlir`` in ``XDG_CACHE_HOME`` or ``~/.cache``, which only ``torch.compile`` uses unasked.
@@ -73,9 +74,8 @@ class CodeCache:
             self.refuse(key, str(error))
             return None
         payload = data[_HEADER.size :]
-        if len(data) < _HEADER.size:
-            reason = "it ends within its header"
-        elif (reason := _wrong_header(data, key, payload)) is None:
+        reason = _problem(data, key, payload)
+        if reason is None:
             return payload
         self.refuse(key, reason)
         return None
@@ -91,9 +91,7 @@ class CodeCache:
     def store(self, key: bytes, payload: bytes) -> None:
         """Writes bytes under a key; whoever reads sees all of them or none. A disk that is full loses the entry."""
         path = self._path(key)
-        header = _HEADER.pack(
-            _MAGIC, _FORMAT, key, hashlib.sha256(payload).digest(), len(payload)
-        )
+        header = _HEADER.pack(_MAGIC, _FORMAT, key, hashlib.sha256(payload).digest(), len(payload))
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             handle, name = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
@@ -213,7 +211,10 @@ def _read_own_file(path: Path) -> bytes:
         return stream.read()
 
 
-def _wrong_header(data: bytes, key: bytes, payload: bytes) -> str | None:
+def _problem(data: bytes, key: bytes, payload: bytes) -> str | None:
+    """Why a file is not what was stored under a key."""
+    if len(data) < _HEADER.size:
+        return "it ends within its header"
     magic, format_, stored_key, checksum, length = _HEADER.unpack_from(data)
     if magic != _MAGIC:
         return "it is not a file of this cache"

@@ -207,9 +207,7 @@ class CompiledGraph:
 
     # the plan
 
-    def _plan(
-        self, segments: Sequence[tuple[Segment, CompiledSegment | None]]
-    ) -> list[_Step]:
+    def _plan(self, segments: Sequence[tuple[Segment, CompiledSegment | None]]) -> list[_Step]:
         places = self._places
         for segment, _ in segments:
             for node in segment.outputs:
@@ -240,7 +238,7 @@ def _calls(segment: Segment) -> list[Node]:
         for node in segment.nodes
         if node.op == "call_function"
         and node.target is not operator.getitem
-        and isinstance(node.meta.get("val"), torch.Tensor | list | tuple)
+        and (draws(node) or isinstance(node.meta.get("val"), torch.Tensor | list | tuple))
     ]
 
 
@@ -261,7 +259,7 @@ def _type_text(value: Any) -> str:
 def _alone(node: Node) -> GraphModule:
     """A graph of one call; its operands are the inputs."""
     graph, copies = Graph(), dict[Node, Node]()
-    root = node.graph.owning_module
+    root = node.graph.owning_module or torch.nn.Module()
     for source in node.all_input_nodes:
         if source.op == "get_attr":
             copies[source] = graph.node_copy(source)
@@ -290,7 +288,9 @@ def _not_for_engines(node: Node) -> str | None:
             return f"it is on the device {tensor.device}"
         if tensor.layout is not torch.strided:
             return f"its tensors are of layout {tensor.layout}"
-    known = set[Any]().union(*(_unbacked(source.meta.get("val")) for source in node.all_input_nodes))
+    known = set[Any]().union(
+        *(_unbacked(source.meta.get("val")) for source in node.all_input_nodes)
+    )
     if _unbacked(node.meta.get("val")) - known:
         return "a size depends on the elements of a tensor"
     return None

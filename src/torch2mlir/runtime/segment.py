@@ -43,7 +43,9 @@ class _Loaded:
 
 
 class CompiledSegment:
-    """A segment, compiled; for each combination of sizes where the engine needs that. Safe to call from several threads.
+    """A segment, compiled, for each combination of sizes where the engine needs that.
+
+    Safe to call from several threads.
 
     Args:
         module: the segment.
@@ -166,7 +168,9 @@ def _check_inputs(captured: CapturedGraph) -> None:
     """Refuses what would be wrong in silence: random numbers that are not PyTorch's, halves in other memory."""
     signature = captured.program.signature
     if any(isinstance(item, SeedInput) for item in signature.inputs):
-        raise CaptureError("random numbers of the program would not be those of PyTorch's generator")
+        raise CaptureError(
+            "random numbers of the program would not be those of PyTorch's generator"
+        )
     types = [*signature.user_inputs, *signature.outputs]
     for item in types:
         type = getattr(item, "type", None)

@@ -35,7 +35,7 @@ from typing import Any
 import jax
 import jax.dlpack
 import jax.extend.backend
-import jaxlib
+import jaxlib.version
 import torch
 from torch.utils.dlpack import from_dlpack, to_dlpack  # type: ignore[attr-defined]
 
@@ -88,7 +88,7 @@ class XlaEngine(Engine):
         return XlaExecutable(loaded, function)
 
     def version(self) -> str:
-        return f"jaxlib {jaxlib.__version__} {os.environ.get('XLA_FLAGS', '')}"
+        return f"jaxlib {jaxlib.version.__version__} {os.environ.get('XLA_FLAGS', '')}"
 
     def code(self, executable: Executable) -> bytes:
         assert isinstance(executable, XlaExecutable)

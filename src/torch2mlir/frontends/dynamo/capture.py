@@ -144,4 +144,3 @@ def _shape_environment(module: GraphModule) -> ShapeEnv | None:
             if isinstance(size, torch.SymInt):
                 return size.node.shape_env
     return None
-

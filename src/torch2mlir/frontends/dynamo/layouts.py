@@ -1,8 +1,8 @@
-"""Strides at the border of a compiled graph: programs know dense values only, PyTorch's tensors lie in memory as they like.
+"""Strides at the border of a compiled graph: programs know dense values only, PyTorch's tensors lie in any order.
 
 A tensor whose dimensions lie in another order (channels last, a transposed weight) crosses the border as the dense
-tensor it is a permutation of, without a copy; the graph begins or ends with the permutation. What leaves has the strides
-that PyTorch's own run of the graph would give it: views of it are made outside by their strides.
+tensor it is a permutation of, without a copy; the graph begins or ends with the permutation. What leaves has the
+strides that PyTorch's own run of the graph would give it: views of it are made outside by their strides.
 """
 
 from __future__ import annotations

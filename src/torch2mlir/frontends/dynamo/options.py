@@ -23,16 +23,12 @@ class Options:
         engine: who runs it; by default the target's own engine.
         fallback: whether PyTorch runs what cannot be compiled; otherwise that is an error.
         cache: whether compiled code is kept on disk, or the directory to keep it in.
-        prepare_weights: whether what an inference program computes from parameters alone is kept between calls, and
-            computed again when PyTorch counts a write to them. Writes that it does not count (``parameter.data``, NumPy)
-            are not seen.
     """
 
     output_type: str = "stablehlo"
     engine: Any = None
     fallback: bool = True
     cache: bool | str | os.PathLike[str] = True
-    prepare_weights: bool = False
 
     @staticmethod
     def of(options: Mapping[str, Any] | None, mode: str | None) -> Options:
@@ -51,9 +47,8 @@ class Options:
                     f"the torch2mlir backend has no option '{name}'",
                     hint=f"options: {', '.join(sorted(known))}",
                 )
-        for name in ("fallback", "prepare_weights"):
-            if not isinstance(given.get(name, True), bool):
-                raise Torch2MLIRError(f"option '{name}' is True or False, got {given[name]!r}")
+        if not isinstance(given.get("fallback", True), bool):
+            raise Torch2MLIRError(f"option 'fallback' is True or False, got {given['fallback']!r}")
         if not isinstance(given.get("cache", True), bool | str | os.PathLike):
             raise Torch2MLIRError(
                 f"option 'cache' is True, False or a directory, got {given['cache']!r}"

@@ -1,9 +1,9 @@
 """Random numbers of a captured graph: drawn by PyTorch's own generator, so that they are eager mode's under one seed.
 
-PyTorch's generator on the CPU is sequential: only PyTorch itself can draw its next numbers. Ops that draw stay calls of
-PyTorch, in their order. Most of them look at the shape of their operand only (``bernoulli.p``, ``uniform``); these get an
-empty tensor of the same shape and strides instead, so that they can run before everything that is compiled. Dropout is
-its mask, drawn so, and a product.
+PyTorch's generator on the CPU is sequential: only PyTorch itself can draw its next numbers. Ops that draw stay calls
+of PyTorch, in their order. Most of them look at the shape of their operand only (``bernoulli.p``, ``uniform``); these
+get an empty tensor of the same shape and strides instead, so that they can run before everything that is compiled.
+Dropout is its mask, drawn so, and a product.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def draws(node: Node) -> bool:
 
 
 def _drops_nothing(node: Node) -> bool:
-    """Whether a node is dropout, or attention with it, that keeps everything: PyTorch tags it whatever its arguments."""
+    """Whether a node is dropout, or attention with it, that keeps everything: PyTorch tags these all the same."""
     if node.target is aten.native_dropout.default:
         return node.args[2] is False
     for index, argument in enumerate(node.target._schema.arguments):  # type: ignore[union-attr]
@@ -110,7 +110,7 @@ class _Shapes:
 
         return make
 
-    def empty_like(self, value: torch.Tensor, dtype: torch.dtype | None = None) -> Node | None:
+    def empty_like(self, value: torch.Tensor) -> Node | None:
         """A node at the insertion point, empty and of the shape and strides of a fake tensor.
 
         None if these cannot be computed from what the graph is given.
@@ -119,7 +119,7 @@ class _Shapes:
         strides = [self._number(stride) for stride in value.stride()]
         if None in sizes or None in strides:
             return None
-        options = {"dtype": dtype or value.dtype, "device": value.device}
+        options: dict[str, Any] = {"dtype": value.dtype, "device": value.device}
         node = self._graph.call_function(aten.empty_strided.default, (sizes, strides), options)
         node.meta["val"] = value
         return node
@@ -154,25 +154,12 @@ def _detach_operand(node: Node, index: int, shapes: _Shapes) -> None:
 
 def _split_dropout(node: Node, shapes: _Shapes) -> None:
     """``x * mask * scale``, as PyTorch's kernel computes it; the mask is drawn."""
-    x, p, *_ = node.args
-    value, mask_value = node.meta["val"]
-    if not isinstance(x, Node) or not isinstance(p, float | int) or 0 in value.shape:
-        return
-    graph = node.graph
-    with graph.inserting_before(node):
-        empty = shapes.empty_like(mask_value)
-        if empty is None:
-            return
-        mask = _call(graph, aten.bernoulli.p, (empty, 1.0 - p), mask_value, node)
+    x, p = _operand_and_probability(node.args)
+    drawn = _mask_arguments(node, x, p, shapes)
+    if drawn is not None:
+        with node.graph.inserting_before(node):
+            mask = _call(node, aten.bernoulli.p, drawn, _mask_of(x))
         _replace_dropout(node, x, mask, p)
-
-
-def _replace_dropout(node: Node, x: Node, mask: Node, p: float) -> None:
-    value, _ = node.meta["val"]
-    graph = node.graph
-    kept = _call(graph, aten.mul.Tensor, (x, mask), value, node)
-    scaled = _call(graph, aten.mul.Tensor, (kept, 1 / (1 - p) if p < 1 else 0.0), value, node)
-    _replace_items(node, (scaled, mask))
 
 
 def _split_kept_draw(node: Node, shapes: _Shapes) -> None:
@@ -181,47 +168,62 @@ def _split_kept_draw(node: Node, shapes: _Shapes) -> None:
     target, operands = node.args[first - 1], node.args[first:]
     if target in _SHAPE_ONLY:
         _detach_operand(node, first, shapes)
-        return
     if target is not aten.native_dropout.default:
         return
-    x, p, *_ = operands
-    saves = first == 1
-    value, mask_value = node.meta["val"][1] if saves else node.meta["val"]
-    if not isinstance(x, Node) or not isinstance(p, float | int) or 0 in value.shape:
+    x, p = _operand_and_probability(operands)
+    drawn = _mask_arguments(node, x, p, shapes)
+    if drawn is None:
         return
+    arguments = (*node.args[: first - 1], aten.bernoulli.p, *drawn)
     graph = node.graph
     with graph.inserting_before(node):
-        empty = shapes.empty_like(mask_value)
-        if empty is None:
+        if first == 2:
+            _replace_dropout(node, x, _call(node, node.target, arguments, _mask_of(x)), p)
             return
-        arguments = (*node.args[: first - 1], aten.bernoulli.p, empty, 1.0 - p)
-        if not saves:
-            mask = _call(graph, node.target, arguments, mask_value, node)
-            node.meta["val"] = (value, mask_value)
-            _replace_dropout(node, x, mask, p)
-            return
-        state_value = node.meta["val"][0]
-        drawn = _call(graph, node.target, arguments, (state_value, mask_value), node)
-        state = _call(graph, operator.getitem, (drawn, 0), state_value, node)
-        mask = _call(graph, operator.getitem, (drawn, 1), mask_value, node)
+        both = _call(node, node.target, arguments, None)
+        mask = _call(node, operator.getitem, (both, 1), _mask_of(x))
         for item in list(node.users):
-            if item.args[1] == 0:
+            if item.args[1] == 1:
+                _replace_dropout(item, x, mask, p)
+            else:
+                state = _call(item, operator.getitem, (both, 0), item.meta["val"])
                 item.replace_all_uses_with(state)
                 graph.erase_node(item)
-            else:
-                item.meta["val"] = (value, mask_value)
-                _replace_dropout(item, x, mask, p)
         graph.erase_node(node)
 
 
-def _call(graph: Graph, target: Any, arguments: tuple[Any, ...], value: Any, like: Node) -> Node:
-    node = graph.call_function(target, arguments)
+def _operand_and_probability(arguments: Sequence[Any]) -> tuple[Node, float]:
+    x, p, *_ = arguments
+    return x, p
+
+
+def _mask_arguments(node: Node, x: Node, p: float, shapes: _Shapes) -> tuple[Any, ...] | None:
+    """What ``bernoulli.p`` draws the mask of dropout from; None where that is not known."""
+    if not isinstance(p, float | int) or 0 in x.meta["val"].shape:
+        return None
+    with node.graph.inserting_before(node):
+        empty = shapes.empty_like(_mask_of(x))
+    return None if empty is None else (empty, 1.0 - p)
+
+
+def _mask_of(x: Node) -> torch.Tensor:
+    return torch.empty_like(x.meta["val"], dtype=torch.bool)
+
+
+def _replace_dropout(node: Node, x: Node, mask: Node, p: float) -> None:
+    """Makes the parts of a dropout's result those computed from its mask."""
+    graph, value = node.graph, x.meta["val"]
+    with graph.inserting_before(node):
+        kept = _call(node, aten.mul.Tensor, (x, mask), value)
+        scaled = _call(node, aten.mul.Tensor, (kept, 1 / (1 - p) if p < 1 else 0.0), value)
+    for item in list(node.users):
+        item.replace_all_uses_with(mask if item.args[1] == 1 else scaled)
+        graph.erase_node(item)
+    graph.erase_node(node)
+
+
+def _call(like: Node, target: Any, arguments: tuple[Any, ...], value: Any) -> Node:
+    """A call at the insertion point, with the source line of another one."""
+    node = like.graph.call_function(target, arguments)
     node.meta = {**like.meta, "val": value}
     return node
-
-
-def _replace_items(node: Node, results: Sequence[Node]) -> None:
-    for item in list(node.users):
-        item.replace_all_uses_with(results[item.args[1]])  # type: ignore[index]
-        node.graph.erase_node(item)
-    node.graph.erase_node(node)

@@ -17,7 +17,18 @@ from torch2mlir.frontends.dynamo.random_draws import draws
 
 _VIEWS = frozenset(
     getattr(torch.ops.aten, name).default
-    for name in "t permute view expand unsqueeze squeeze alias detach _unsafe_view numpy_T".split()
+    for name in [
+        "t",
+        "permute",
+        "view",
+        "expand",
+        "unsqueeze",
+        "squeeze",
+        "alias",
+        "detach",
+        "_unsafe_view",
+        "numpy_T",
+    ]
 ) | {
     torch.ops.aten.transpose.int,
     torch.ops.aten.select.int,
@@ -115,7 +126,7 @@ class _Split:
                 continue
             before = max((level[n] for n in node.all_input_nodes if n in level), default=0)
             if node.target is operator.getitem and node.args[0] in level:
-                level[node] = level[node.args[0]]  # type: ignore[index]
+                level[node] = level[node.args[0]]
                 continue
             kind = 0 if in_pytorch(node) else 1
             level[node] = before if before % 2 == kind else before + 1
@@ -183,4 +194,6 @@ class _Split:
 
 
 def _is_number(node: Node) -> bool:
-    return isinstance(node.meta.get("val"), int | float | bool | torch.SymInt | torch.SymFloat | torch.SymBool)
+    return isinstance(
+        node.meta.get("val"), int | float | bool | torch.SymInt | torch.SymFloat | torch.SymBool
+    )

@@ -77,9 +77,7 @@ class _FunctionImport:
         self.importer.values[node] = value
         return value
 
-    def bind_symbols(
-        self, ranges: dict[str, tuple[int, int]], others: Iterable[str] = ()
-    ) -> None:
+    def bind_symbols(self, ranges: dict[str, tuple[int, int]], others: Iterable[str] = ()) -> None:
         """Declares the symbols of the arguments' sizes and what the arguments' sizes are, and ``others``."""
         declared = declare_symbols(self.block.args, ranges, others)
         self.block.add_ops(declared.ops)

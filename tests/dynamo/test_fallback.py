@@ -1,0 +1,137 @@
+"""What cannot be compiled runs in PyTorch, is told and counted; or is an error."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import threading
+import warnings
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from tests.dynamo.agreement import assert_close, assert_same, compiled
+from torch2mlir import Torch2MLIRError, dynamo
+
+X = torch.linspace(-2, 2, 12).view(3, 4)
+LIBRARY = torch.library.Library("dynamo_test", "FRAGMENT")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def unknown_operators() -> None:
+    @torch.library.custom_op("dynamo_test::twice", mutates_args=())
+    def twice(x: torch.Tensor) -> torch.Tensor:
+        return torch.from_numpy(x.detach().numpy() * 2)
+
+    twice.register_fake(torch.empty_like)
+    twice.register_autograd(lambda context, gradient: gradient * 2)
+
+    @torch.library.custom_op("dynamo_test::triple_", mutates_args=("x",))
+    def triple_(x: torch.Tensor) -> None:
+        x.mul_(3)
+
+
+def with_unknown_operator(x: torch.Tensor) -> torch.Tensor:
+    return torch.ops.dynamo_test.twice(x.sin()).cos() + torch.ops.dynamo_test.twice(x)
+
+
+@pytest.mark.filterwarnings("ignore::torch2mlir.dynamo.FallbackWarning")
+def test_an_unknown_operator_runs_in_pytorch_and_what_is_around_it_compiled() -> None:
+    assert_same(with_unknown_operator, X.clone().requires_grad_(), fallbacks=2)
+    metrics = dynamo.metrics()
+    assert metrics.fallbacks == {"dynamo_test.twice.default": 2}
+    assert "dynamo_test.twice" in str(metrics)
+    assert metrics.compiled >= 3
+
+
+def test_it_is_told_once() -> None:
+    with pytest.warns(dynamo.FallbackWarning, match="dynamo_test.twice.default") as found:
+        compiled(with_unknown_operator)(X)
+    assert len([w for w in found if issubclass(w.category, dynamo.FallbackWarning)]) == 1
+    torch._dynamo.reset()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", dynamo.FallbackWarning)
+        compiled(with_unknown_operator)(X)
+
+
+@pytest.mark.filterwarnings("ignore::torch2mlir.dynamo.FallbackWarning")
+def test_an_operator_that_writes_to_its_argument() -> None:
+    def function(x: torch.Tensor) -> torch.Tensor:
+        y = x.sin()
+        torch.ops.dynamo_test.triple_(y)
+        return y + 1
+
+    assert_same(function, X, fallbacks=1)
+
+
+def test_without_fallback_the_error_names_the_operator_and_the_line() -> None:
+    with pytest.raises(torch._dynamo.exc.BackendCompilerFailed) as found:
+        compiled(with_unknown_operator, {"fallback": False})(X)
+    error = found.value.inner_exception
+    assert isinstance(error, Torch2MLIRError)
+    assert "dynamo_test.twice" in str(error)
+    assert "test_fallback.py" in str(error)
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"engin": "xla"}, "has no option 'engin'"),
+        ({"engine": "xla", "output_type": "tosa"}, "does not take 'tosa'"),
+        ({"engine": "nobody"}, "no engine 'nobody'"),
+        ({"output_type": "torch"}, "cannot be run"),
+        ({"fallback": "yes"}, "True or False"),
+        ({"cache": 3}, "a directory"),
+    ],
+)
+def test_wrong_options(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(torch._dynamo.exc.BackendCompilerFailed, match=message):
+        compiled(torch.sin, options)(X)
+
+
+def test_modes() -> None:
+    for mode in ("default", "reduce-overhead", "max-autotune"):
+        torch._dynamo.reset()
+        assert_close(compiled(torch.sin, mode=mode)(X), X.sin())
+    with pytest.raises(torch._dynamo.exc.BackendCompilerFailed, match="unknown mode 'fastest'"):
+        compiled(torch.cos, mode="fastest")(X)
+
+
+def test_eight_threads_call_one_function(request: pytest.FixtureRequest) -> None:
+    seconds = 60.0 if request.config.getoption("--full") else 1.0
+    model = nn.Sequential(nn.Linear(4, 16), nn.Tanh(), nn.Linear(16, 4))
+    other = compiled(model, dynamic=True)
+    with torch.no_grad():
+        other(X)
+    failures, stop = list[str](), threading.Event()
+
+    def call(seed: int) -> None:
+        generator = torch.Generator().manual_seed(seed)
+        with torch.no_grad():
+            while not stop.is_set():
+                size = int(torch.randint(2, 6, (), generator=generator))
+                x = torch.randn(size, 4, generator=generator)
+                if not torch.allclose(other(x), model(x), atol=1e-5):
+                    failures.append(f"thread {seed}, size {size}")
+                    return
+
+    threads = [threading.Thread(target=call, args=(seed,)) for seed in range(8)]
+    for thread in threads:
+        thread.start()
+    stop.wait(seconds)
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def test_a_compiled_module_can_be_copied_and_pickled_as_inductors() -> None:
+    model = nn.Linear(4, 4)
+    other = torch.compile(model, backend="torch2mlir")
+    other(X)
+    twin = copy.deepcopy(other)
+    assert_close(twin(X), model(X))
+    again = pickle.loads(pickle.dumps(other))
+    assert_close(again(X), model(X))
