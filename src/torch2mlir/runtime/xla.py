@@ -25,26 +25,22 @@ needs the (thread-local) switch.
 
 from __future__ import annotations
 
-import atexit
 import os
-import time
-import weakref
 from collections.abc import Sequence
 from typing import Any
 
 import jax
-import jax.dlpack
 import jax.extend.backend
 import jaxlib.version
 import torch
-from torch.utils.dlpack import from_dlpack, to_dlpack  # type: ignore[attr-defined]
+from torch.utils.dlpack import from_dlpack  # type: ignore[attr-defined]
 
 from torch2mlir.errors import EngineError
 from torch2mlir.runtime.diagnostics import compile_error, shortened
 from torch2mlir.runtime.engine import Engine, Executable, Prepared, host_tensor
+from torch2mlir.runtime.lent_memory import ALIGNMENT, LentMemory, owning_array
 from torch2mlir.runtime.lowered import LoweredFunction
 
-_DLPACK_CPU = (1, 0)
 # What XLA calls the text in error positions.
 _TEXT_NAME = "-"
 
@@ -61,6 +57,7 @@ class XlaEngine(Engine):
     def __init__(self) -> None:
         self._client = jax.extend.backend.get_backend("cpu")
         self._devices = self._client.devices()[:1]
+        self._memory = LentMemory()
 
     def compile(self, function: LoweredFunction) -> XlaExecutable:
         output_type, func_name = function.target.name, function.name
@@ -85,7 +82,7 @@ class XlaEngine(Engine):
             loaded = self._client.compile_and_load(text, self._devices, _options())
         except jax.errors.JaxRuntimeError as error:
             raise compile_error("XLA", output_type, str(error), text, _TEXT_NAME) from error
-        return XlaExecutable(loaded, function)
+        return XlaExecutable(loaded, function, self._memory)
 
     def version(self) -> str:
         return f"jaxlib {jaxlib.version.__version__} {os.environ.get('XLA_FLAGS', '')}"
@@ -99,7 +96,7 @@ class XlaEngine(Engine):
             loaded = self._client.deserialize_executable(code, self._devices, _options())
         except jax.errors.JaxRuntimeError as error:
             raise EngineError(f"XLA cannot load compiled code: {shortened(str(error))}") from error
-        return XlaExecutable(loaded, function)
+        return XlaExecutable(loaded, function, self._memory)
 
 
 def _options() -> Any:
@@ -109,20 +106,21 @@ def _options() -> Any:
 class XlaExecutable(Executable):
     """A function XLA has compiled. Safe to call from several threads at once."""
 
-    def __init__(self, loaded: Any, function: LoweredFunction) -> None:
+    def __init__(self, loaded: Any, function: LoweredFunction, memory: LentMemory) -> None:
         super().__init__(function)
         self.loaded = loaded
+        self._memory = memory
 
     def prepare(self, tensor: torch.Tensor) -> Prepared:
-        with jax.enable_x64(True):
-            array = _to_jax(tensor).block_until_ready()
+        array = owning_array(host_tensor(tensor)).block_until_ready()
         pointer = array.unsafe_buffer_pointer() if array.size else 0
         shared = pointer == tensor.data_ptr() or not array.size
         return Prepared(array, tensor.dtype, tuple(tensor.shape), pointer, shared)
 
     def run(self, args: Sequence[Any]) -> list[torch.Tensor]:
-        with jax.enable_x64(True):
-            arrays = [arg.handle if type(arg) is Prepared else _lent(arg) for arg in args]
+        # they live until the results are there, which the export below waits for
+        lent = [arg if type(arg) is Prepared else _aligned(arg) for arg in args]
+        arrays = [arg.handle if type(arg) is Prepared else self._memory.view(arg) for arg in lent]
         try:
             results = self.loaded.execute_sharded(arrays).disassemble_into_single_device_arrays()
             # The export waits until the array is computed.
@@ -133,39 +131,7 @@ class XlaExecutable(Executable):
             ) from error
 
 
-class _Capsule:
-    """A tensor as ``jax.dlpack`` wants it, past the checks ``host_tensor`` has done already."""
-
-    __slots__ = ("_tensor",)
-
-    def __init__(self, tensor: torch.Tensor) -> None:
-        self._tensor = tensor
-
-    def __dlpack__(self, *, stream: object = None) -> object:
-        return to_dlpack(self._tensor)
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return _DLPACK_CPU
-
-
-def _to_jax(tensor: torch.Tensor) -> Any:
-    return jax.dlpack.from_dlpack(_Capsule(host_tensor(tensor)))
-
-
-_loans = set[weakref.ref[torch.Tensor]]()
-"""Arguments of calls whose memory XLA has not given back."""
-
-
-def _lent(tensor: torch.Tensor) -> Any:
-    """An argument of one call. A thread of XLA's gives its memory back, at some time after the results are there."""
-    lent = host_tensor(tensor).detach()  # a tensor of its own, which goes when XLA lets go of it
-    _loans.add(weakref.ref(lent, _loans.discard))
-    return jax.dlpack.from_dlpack(_Capsule(lent))
-
-
-@atexit.register
-def _wait_for_loans() -> None:
-    """Giving memory back takes Python's lock: a thread that asks for it while Python ends aborts the process."""
-    patience = time.monotonic() + 5
-    while _loans and time.monotonic() < patience:
-        time.sleep(0.001)
+def _aligned(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor dense and at an address XLA reads in place; a copy where it is not."""
+    dense = host_tensor(tensor)
+    return dense.clone() if dense.data_ptr() % ALIGNMENT else dense
