@@ -146,7 +146,7 @@ def _described(tensor: torch.Tensor, code: int, bits: int) -> int:
         raise MemoryError
     behind = block + ctypes.sizeof(_DLManagedTensor)
     sizes = (ctypes.c_int64 * tensor.dim()).from_address(behind)
-    sizes[:] = tensor.shape
+    sizes[:] = list(tensor.shape)
     record = _DLManagedTensor.from_address(block)
     record.dl_tensor = _DLTensor(
         tensor.data_ptr(), *_CPU, tensor.dim(), code, bits, 1, behind, None, 0

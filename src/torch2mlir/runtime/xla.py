@@ -33,7 +33,7 @@ import jax
 import jax.extend.backend
 import jaxlib.version
 import torch
-from torch.utils.dlpack import from_dlpack  # type: ignore[attr-defined]
+from torch.utils.dlpack import from_dlpack
 
 from torch2mlir.errors import EngineError
 from torch2mlir.runtime.diagnostics import compile_error, shortened
@@ -119,8 +119,10 @@ class XlaExecutable(Executable):
 
     def run(self, args: Sequence[Any]) -> list[torch.Tensor]:
         # they live until the results are there, which the export below waits for
-        lent = [arg if type(arg) is Prepared else _aligned(arg) for arg in args]
-        arrays = [arg.handle if type(arg) is Prepared else self._memory.view(arg) for arg in lent]
+        lent = [arg if isinstance(arg, Prepared) else _aligned(arg) for arg in args]
+        arrays = [
+            arg.handle if isinstance(arg, Prepared) else self._memory.view(arg) for arg in lent
+        ]
         try:
             results = self.loaded.execute_sharded(arrays).disassemble_into_single_device_arrays()
             # The export waits until the array is computed.
