@@ -145,13 +145,13 @@ XFAILS: list[ExpectedFailure] = [
         "TOSA cannot read the bits of a float as an integer",
         UnsupportedOpError,
         "tosa-*",
-        "bits_of_floats bits_of_integers frexp frexp_subnormal nextafter hash_floats",
+        "bits_of_floats bits_of_integers bits_in_other_widths frexp frexp_subnormal nextafter hash_floats",
     ),
     ExpectedFailure(
         "TOSA has no complex numbers",
         UnsupportedOpError,
         "tosa-*",
-        "complex_* fft_* ifft rfft* irfft* hfft ihfft fft2",
+        "complex_* bits_of_complex bits_as_complex fft_* ifft rfft* irfft* hfft ihfft fft2",
         excepting="complex_rotary",
     ),
     ExpectedFailure(

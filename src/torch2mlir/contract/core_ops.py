@@ -134,6 +134,7 @@ PARTLY_CORE = frozenset(
         "torch.aten.index_put",
         MAKES_SIZE,
         "torch.aten.scatter_reduce.two",
+        "torch.aten.view.dtype",
     }
 )
 """Core ops that have a decomposition all the same, for some of their forms; it is ``NotImplemented`` for the others."""

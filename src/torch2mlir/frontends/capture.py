@@ -14,6 +14,8 @@ import torch
 
 from torch2mlir.errors import CaptureError, Torch2MLIRError
 from torch2mlir.frontends.fx.exported import import_exported_program
+from torch2mlir.frontends.fx.quiet import quiet
+from torch2mlir.frontends.fx.state import unregistered_state_kept
 from torch2mlir.program import Program
 
 Model = torch.nn.Module | Callable[..., Any] | torch.export.ExportedProgram | Program
@@ -77,6 +79,7 @@ def export(
     Raises:
         CaptureError: it cannot be exported; with the line of the model and what to do.
     """
+    state = model
     if not isinstance(model, torch.nn.Module):
         if not callable(model):
             raise CaptureError(
@@ -84,9 +87,10 @@ def export(
             )
         model = _FunctionModule(model)
     try:
-        return torch.export.export(
-            model, tuple(args), dict(kwargs), dynamic_shapes=dynamic_shapes, strict=strict
-        )
+        with quiet(), unregistered_state_kept(state):
+            return torch.export.export(
+                model, tuple(args), dict(kwargs), dynamic_shapes=dynamic_shapes, strict=strict
+            )
     except Torch2MLIRError:
         raise
     except Exception as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch.nn import functional as f
 
-from tests.e2e.registry import b1, case, f32, gradient_of, i64
+from tests.e2e.registry import b1, case, f16, f32, gradient_of, i64
 
 IMAGE = f32("B", 2, 6, 5)
 
@@ -351,4 +351,10 @@ case(
     f32(8, 4),
     f32(4, 8),
     loose=20,
+)
+case(
+    "threshold_backward_of_two_types",
+    lambda g, x: torch.ops.aten.threshold_backward(g, x, 0.5),
+    f16("B", 4),
+    f32("B", 4),
 )

@@ -6,7 +6,7 @@ from math import nan
 
 import torch
 
-from tests.e2e.registry import b1, case, f32, i64
+from tests.e2e.registry import b1, case, f32, i32, i64
 
 case("sized_nonzero", lambda x: torch.nonzero(x > 0), f32("B", 3, 2))
 case("sized_nonzero_of_a_row", lambda x: torch.nonzero(x), i64("B", low=0, high=2))
@@ -69,3 +69,5 @@ case(
     f32("B", 7),
     i64(3, values=(2, -3, 6)),
 )
+case("sized_repeat_interleave_i32", torch.repeat_interleave, i32("B", low=0, high=3))
+case("sized_repeat_interleave_one_i32", torch.repeat_interleave, i32(1, low=1, high=6))

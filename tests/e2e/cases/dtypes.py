@@ -61,3 +61,15 @@ case("bits_of_floats", lambda x: x.view(torch.int32), f32("B", 3))
 case("bits_of_integers", lambda x: x.view(torch.float32), i32("B", 3, low=0))
 case("bits_without_sign", lambda x: x.view(torch.uint8), i8("B", 3))
 case("bits_of_booleans", lambda x: x.view(torch.uint8) + 1, b1("B", 3))
+case(
+    "bits_in_other_widths",
+    lambda x: (x.view(torch.int16), x.view(torch.uint8), x[:, :2].contiguous().view(torch.float64)),
+    f32("B", 4),
+)
+case(
+    "bits_of_integers_in_other_widths",
+    lambda x: (x.view(torch.int64), x.view(torch.int8), x.view(torch.int32)),
+    i16("B", 8, low=-30000, high=30000),
+)
+case("bits_of_complex", lambda x: (x.view(torch.float32), x.view(torch.float64)), c64("B", 4))
+case("bits_as_complex", lambda x: x.view(torch.complex64) * 2j, f32("B", 4))

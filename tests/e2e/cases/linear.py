@@ -111,3 +111,17 @@ class Mlp(nn.Module):
 
 
 case("mlp", Mlp, f32("B", 4))
+case(
+    "trilinear_of_a_dimension_nobody_has",
+    lambda a, b, c: torch.ops.aten._trilinear(a, b, c, [0], [0, 2], [0, 1], [], 1),
+    f32(1, 3),
+    f32(1),
+    f32(3),
+)
+case(
+    "bilinear_of_nothing",
+    lambda a, b, w: torch.bilinear(a, b, w, None),
+    f32(0, 3),
+    f32(0, 4),
+    f32(2, 3, 4),
+)

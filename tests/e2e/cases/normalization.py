@@ -79,3 +79,24 @@ class BatchNormInTraining(nn.Module):
 
 
 case("batch_norm_in_training", BatchNormInTraining, f32("B", 4), loose=5)
+case(
+    "batch_norm_f16_far_from_zero",
+    lambda x: f.batch_norm(x + 100, torch.full((4,), 100.0).half(), torch.ones(4).half()),
+    f16("B", 4, 6),
+)
+
+
+class _InstanceNormTraining(nn.Module):
+    """Each call moves the running statistics, which PyTorch's op does not say."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm = nn.InstanceNorm1d(4, affine=True, track_running_stats=True)
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        normal = self.norm.train()(x)
+        assert self.norm.running_mean is not None
+        return normal, self.norm.running_mean + 0
+
+
+case("instance_norm_training", _InstanceNormTraining, f32("B", 4, 6), loose=5)

@@ -104,3 +104,8 @@ class ReturnsAParameter(nn.Module):
 
     def forward(self, x: torch.Tensor) -> Any:
         return x + 1, self.weight
+
+
+case(
+    "number_remainder", lambda x, i: (7 % x, 7 % i, -7.5 % i), f32("B", 3), i64("B", low=1, high=9)
+)

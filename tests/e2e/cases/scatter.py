@@ -148,3 +148,17 @@ case(
     f32("B", 3, 4),
     i64("B", 3, low=0, high=7),
 )
+
+for _mode in (0, 1):
+    for _last in (False, True):
+        case(
+            f"embedding_bag_all_results_{_mode}_{_last}",
+            lambda w, m=_mode, last=_last: torch.ops.aten._embedding_bag(
+                w,
+                torch.tensor([0, 2, 4, 1, 4]),
+                torch.tensor([0, 2, 5]),
+                mode=m,
+                include_last_offset=last,
+            )[:3],
+            f32(5, "B"),
+        )

@@ -22,6 +22,12 @@ from torch2mlir.dialects.torch.symbols import declare_symbols
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.fx import symbols
 from torch2mlir.frontends.fx.control_flow import bodies
+from torch2mlir.frontends.fx.functionalization import (
+    STATE_MUTATIONS,
+    WEIGHT_KINDS,
+    functionalized,
+    with_tied_state_joined,
+)
 from torch2mlir.frontends.fx.importer import GraphImporter, _attribute
 from torch2mlir.frontends.fx.mutation import (
     has_transforms,
@@ -40,8 +46,6 @@ from torch2mlir.program import (
     UserOutput,
 )
 
-_WEIGHT_KINDS = (InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR)
-
 
 def import_exported_program(
     exported: torch.export.ExportedProgram, func_name: str = "main"
@@ -54,9 +58,10 @@ def import_exported_program(
     Raises:
         CaptureError: something in the graph has no torch-dialect form.
     """
+    exported = with_tied_state_joined(exported)
     graphs = [body.graph for body in bodies(exported.graph_module)]
     if any(has_transforms(graph) or needs_functionalization(graph) for graph in graphs):
-        exported = exported.run_decompositions({})
+        exported = functionalized(exported)
     return _ExportedImport(exported, func_name).run()
 
 
@@ -115,7 +120,7 @@ class _ExportedImport(_FunctionImport):
             if node.name in written:
                 written_inputs.append((node, position))
             position += 1
-        written_state = [(n, s) for n, s in pairs if s.kind in _WEIGHT_KINDS and n.name in written]
+        written_state = [(n, s) for n, s in pairs if s.kind in WEIGHT_KINDS and n.name in written]
         for node, spec in written_state:
             value = self.argument(node)
             state = StateInput(str(spec.target), self._tensor(spec), value.type)  # type: ignore[arg-type]
@@ -125,7 +130,7 @@ class _ExportedImport(_FunctionImport):
         for node, spec in pairs:
             if node in self.importer.values or spec.kind is InputKind.USER_INPUT:
                 continue
-            if spec.kind not in _WEIGHT_KINDS:
+            if spec.kind not in WEIGHT_KINDS:
                 raise CaptureError(
                     f"the graph input '{node.name}' is a {spec.kind.name}, not a tensor"
                 )
@@ -147,6 +152,11 @@ class _ExportedImport(_FunctionImport):
         tensor = source.get(name)
         if not isinstance(tensor, torch.Tensor):
             raise CaptureError(f"the program has no tensor named '{name}'")
+        if tensor.layout is not torch.strided:
+            raise CaptureError(
+                f"the {spec.kind.name.lower()} '{name}' is of layout {tensor.layout}, which no dialect has",
+                hint=f"register its dense form: self.register_buffer(.., {name.split('.')[-1]}.to_dense())",
+            )
         return tensor
 
     def _user_input(self, node: Node, spec: InputSpec, position: int) -> None:
@@ -174,7 +184,7 @@ class _ExportedImport(_FunctionImport):
         specs = self.exported.graph_signature
         inputs_by_target = {str(s.target): s.arg.name for s in specs.input_specs if s.target}
         for spec in specs.output_specs:
-            if spec.kind is OutputKind.BUFFER_MUTATION:
+            if spec.kind in STATE_MUTATIONS:
                 written[inputs_by_target[str(spec.target)]] = spec.arg.name
             elif spec.kind is OutputKind.USER_INPUT_MUTATION:
                 written[str(spec.target)] = spec.arg.name
@@ -194,7 +204,7 @@ class _ExportedImport(_FunctionImport):
             str(s.target): s.arg.name for s in self.exported.graph_signature.input_specs if s.target
         }
         for item, spec in zip(returned, self.exported.graph_signature.output_specs, strict=True):
-            if spec.kind is OutputKind.BUFFER_MUTATION:
+            if spec.kind in STATE_MUTATIONS:
                 final[inputs_by_target[str(spec.target)]] = self.importer.operand(item)
             elif spec.kind is OutputKind.USER_INPUT_MUTATION:
                 final[str(spec.target)] = self.importer.operand(item)

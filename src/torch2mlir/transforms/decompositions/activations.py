@@ -18,6 +18,13 @@ def _shrink_backward(grad: Any, x: Any, lambd: Any) -> Any:
     return torch.where((x >= -lambd) & (x <= lambd), 0.0, grad).to(grad.dtype)
 
 
+@decomposes(aten.threshold_backward.default)
+def _threshold_backward(grad: Any, x: Any, threshold: Any) -> Any:
+    """Nothing flows back where the input is not above the threshold; the types of both decide that of the result."""
+    dtype = torch.result_type(grad, x)
+    return torch.where(x <= threshold, 0, grad).to(dtype)
+
+
 @decomposes(
     aten.replication_pad1d_backward.default,
     aten.replication_pad2d_backward.default,

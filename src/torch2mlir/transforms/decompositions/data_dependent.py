@@ -26,6 +26,9 @@ def _repeat_interleave(repeats: Any, *, output_size: Any = None) -> Any:
 
     A running sum of ones that stand where a position's block ends: every block moves those behind it one up.
     """
+    if repeats.dtype != torch.int64:  # the places have the dtype of the counts
+        places = aten.repeat_interleave.Tensor(repeats.to(torch.int64), output_size=output_size)
+        return places.to(repeats.dtype)
     if isinstance(repeats.shape[0], int) and repeats.shape[0] == 1:
         return NotImplemented
     ends = repeats.to(torch.int64).cumsum(0)

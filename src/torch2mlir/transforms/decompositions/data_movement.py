@@ -122,6 +122,13 @@ def _as_strided_scatter(
     return aten.index_put(a.reshape(-1), [places], source.reshape(-1)).reshape(a.shape)
 
 
+@decomposes(aten.narrow.Tensor)
+def _narrow_from_element(a: Any, dim: int, start: Any, length: Any) -> Any:
+    """``length`` places of a dimension from one that a rank-0 tensor says; counted from the end if it is negative."""
+    start = torch.where(start < 0, start + a.shape[dim], start)
+    return aten.index_select(a, dim, torch.arange(length, device=a.device) + start)
+
+
 @decomposes(aten.resize.default)
 def _resize(a: Any, size: Any, **_: Any) -> Any:
     """The first elements in row-major order; elements that are not there may be anything, here zeros."""

@@ -78,6 +78,12 @@ def _right_shift_of_number(a: Any, b: Any) -> Any:
     return aten.bitwise_right_shift.Tensor(b.new_full([], a), b)
 
 
+@decomposes(aten.remainder.Scalar_Tensor)
+def _remainder_of_number(a: Any, b: Any) -> Any:
+    """PyTorch's own form wraps the number and calls the op again."""
+    return aten.remainder.Tensor(aten.scalar_tensor(a, dtype=torch.result_type(a, b)), b)
+
+
 @decomposes(aten.rsub.Scalar)
 def _rsub_from_number(a: Any, b: Any, alpha: Any = 1) -> Any:
     """``b - alpha * a``, the number in the type of the result: PyTorch's own form makes it a float32 tensor."""

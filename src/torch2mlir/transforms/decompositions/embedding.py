@@ -30,7 +30,7 @@ def _bags(offsets: Any, count: Any, include_last_offset: bool) -> tuple[Any, Any
     return begun.to(torch.int64).sum(1) - 1, starts
 
 
-@decomposes(aten._embedding_bag.default, aten._embedding_bag_forward_only.default)
+@decomposes(aten._embedding_bag.default)
 def _embedding_bag(
     weight: Any,
     indices: Any,
@@ -41,6 +41,60 @@ def _embedding_bag(
     per_sample_weights: Any = None,
     include_last_offset: bool = False,
     padding_idx: int = -1,
+) -> Any:
+    """The reduced bags, and what the backward pass wants to know of them; in the shapes of PyTorch's kernel.
+
+    In the mode of sums nothing of it is needed: the sizes are zeros, and the bag of each index is left out where the
+    kernel has a fast way. https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/EmbeddingBag.cpp
+    """
+    result, bag, sizes, places = _reduced_bags(
+        weight, indices, offsets, mode, per_sample_weights, include_last_offset, padding_idx
+    )
+    if mode == SUM:
+        has_fast_way = weight.dtype in (torch.float32, torch.float16, torch.bfloat16)
+        if has_fast_way and padding_idx < 0:
+            bag = bag.new_zeros([0])
+        sizes = places = torch.zeros_like(sizes)
+    return result, bag, sizes, places
+
+
+@decomposes(aten._embedding_bag_forward_only.default)
+def _embedding_bag_forward_only(
+    weight: Any,
+    indices: Any,
+    offsets: Any,
+    scale_grad_by_freq: bool = False,
+    mode: int = SUM,
+    sparse: bool = False,
+    per_sample_weights: Any = None,
+    include_last_offset: bool = False,
+    padding_idx: int = -1,
+) -> Any:
+    """The same without a backward pass: sums have a size for each offset, the last one too."""
+    result, bag, sizes, places = _embedding_bag(
+        weight,
+        indices,
+        offsets,
+        scale_grad_by_freq,
+        mode,
+        sparse,
+        per_sample_weights,
+        include_last_offset,
+        padding_idx,
+    )
+    if mode == SUM:
+        sizes = places = torch.zeros_like(offsets)
+    return result, bag, sizes, places
+
+
+def _reduced_bags(
+    weight: Any,
+    indices: Any,
+    offsets: Any,
+    mode: int,
+    per_sample_weights: Any,
+    include_last_offset: bool,
+    padding_idx: int,
 ) -> Any:
     """The sum, mean or maximum of each bag's rows, those at ``padding_idx`` left out; zeros for an empty bag.
 

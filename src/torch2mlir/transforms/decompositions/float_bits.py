@@ -36,6 +36,60 @@ _FORMATS = {
 }
 
 
+_INTEGERS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+"""Bytes -> the integer of that width."""
+
+
+@decomposes(aten.view.dtype)
+def _view_dtype(x: Any, dtype: torch.dtype) -> Any:
+    """The bits of the last dimension in elements of another width, the low ones first."""
+    if x.dtype.itemsize == dtype.itemsize and x.is_complex() == dtype.is_complex:
+        return NotImplemented
+    if x.is_complex():
+        parts = torch.stack([prims.real(x), prims.imag(x)], -1)
+        return _bits_as(parts.flatten(-2), dtype)
+    if dtype.is_complex:
+        parts = _bits_as(x, dtype.to_real())
+        parts = parts.reshape([*parts.shape[:-1], parts.shape[-1] // 2, 2])
+        return aten.complex(parts.select(-1, 0), parts.select(-1, 1))
+    if x.dtype.itemsize > dtype.itemsize:
+        return _cut(x, dtype)
+    return _joined(x, dtype)
+
+
+def _bits_as(x: Any, dtype: torch.dtype) -> Any:
+    return x if x.dtype == dtype else aten.view.dtype(x, dtype)
+
+
+def _cut(x: Any, dtype: torch.dtype) -> Any:
+    """Each element as several narrower ones."""
+    wide, narrow = _INTEGERS[x.dtype.itemsize], _INTEGERS[dtype.itemsize]
+    bits = _bits_as(x, wide)
+    width = 8 * dtype.itemsize
+    count = x.dtype.itemsize // dtype.itemsize
+    parts = [
+        prims.convert_element_type(
+            aten.bitwise_right_shift.Tensor_Scalar(bits, width * place) if place else bits, narrow
+        )
+        for place in range(count)
+    ]
+    return _bits_as(torch.stack(parts, -1).flatten(-2), dtype)
+
+
+def _joined(x: Any, dtype: torch.dtype) -> Any:
+    """Each several elements as a wider one."""
+    wide, narrow = _INTEGERS[dtype.itemsize], _INTEGERS[x.dtype.itemsize]
+    width = 8 * x.dtype.itemsize
+    count = dtype.itemsize // x.dtype.itemsize
+    bits = prims.convert_element_type(_bits_as(x, narrow), wide) & ((1 << width) - 1)
+    parts = bits.reshape([*x.shape[:-1], x.shape[-1] // count, count])
+    result = parts.select(-1, 0)
+    for place in range(1, count):
+        moved = aten.bitwise_left_shift.Tensor_Scalar(parts.select(-1, place), width * place)
+        result = result | moved
+    return _bits_as(result, dtype)
+
+
 @decomposes(prims.frexp.default, aten.frexp.Tensor)
 def _frexp(x: Any) -> Any:
     """A fraction in ``[1/2, 1)`` and the power of two to multiply it by; subnormal numbers are made normal first."""

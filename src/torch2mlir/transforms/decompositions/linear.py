@@ -42,7 +42,15 @@ def _trilinear(
         if dim in expand3:
             c = c.unsqueeze(place)
     late = [place for place, dim in enumerate(later) if dim in sumdim]
-    return (product * c).sum(late) if late else product * c
+    result = (product * c).sum(late) if late else product * c
+    nowhere = absent & set(expand3)  # PyTorch takes dimensions that no tensor has for empty ones
+    if unroll_dim in nowhere:
+        result = torch.zeros_like(result)
+    kept = [dim for dim in range(len(names)) if dim not in sumdim]
+    for place, dim in enumerate(kept):
+        if dim in nowhere:
+            result = result.narrow(place, 0, 0)
+    return result
 
 
 @decomposes(aten.addbmm.default)

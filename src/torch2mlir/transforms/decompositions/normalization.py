@@ -49,17 +49,22 @@ def _var_mean(a: Any, dim: Any = None, *, correction: Any = None, keepdim: bool 
 def _batch_norm_inference(
     input: Any, weight: Any, bias: Any, mean: Any, variance: Any, momentum: float, eps: float
 ) -> Any:
-    """One affine step per channel: ``input * scale + shift`` with both computed from the statistics alone."""
-    scale = torch.rsqrt(variance + eps)
+    """One affine step per channel: ``input * scale + shift`` with both computed from the statistics alone.
+
+    Halves are computed in single precision, as PyTorch's kernel does: a mean far from zero would leave no digits.
+    """
+    half = input.dtype in (torch.float16, torch.bfloat16)
+    dtype = torch.float32 if half else input.dtype
+    scale = torch.rsqrt(variance.to(dtype) + eps)
     if weight is not None:
-        scale = scale * weight
-    shift = -mean * scale
+        scale = scale * weight.to(dtype)
+    shift = -mean.to(dtype) * scale
     if bias is not None:
-        shift = shift + bias
+        shift = shift + bias.to(dtype)
     channels = [1, -1] + [1] * (input.dim() - 2)
-    out = input * scale.view(channels).to(input.dtype) + shift.view(channels).to(input.dtype)
+    out = input.to(dtype) * scale.view(channels) + shift.view(channels)
     empty = input.new_empty(0)
-    return out, empty, empty
+    return out.to(input.dtype), empty, empty
 
 
 @decomposes(aten.batch_norm.default)

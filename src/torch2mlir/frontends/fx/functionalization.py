@@ -1,0 +1,158 @@
+"""Exported programs without writes through views: PyTorch's own functionalization, and what it needs beforehand."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch.export import ExportedProgram
+from torch.export.graph_signature import ExportGraphSignature, InputKind, InputSpec, OutputKind
+from torch.fx import Graph, GraphModule, Node
+
+from torch2mlir.errors import CaptureError
+from torch2mlir.frontends.fx.quiet import quiet
+from torch2mlir.frontends.weights import identity
+
+WEIGHT_KINDS = (InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR)
+
+STATE_MUTATIONS = (OutputKind.BUFFER_MUTATION, OutputKind.PARAMETER_MUTATION)
+
+_COMPOSITE = torch._C.DispatchKey.CompositeImplicitAutograd
+
+
+def _kernel_of(overload: torch._ops.OpOverload) -> Callable[..., Any]:
+    """PyTorch's own definition of a composite op; ``decompose`` would find the table's entry, this, again."""
+
+    def composite(*args: Any, **kwargs: Any) -> Any:
+        return overload._op_dk(_COMPOSITE, *args, **kwargs)
+
+    return composite
+
+
+_WITH_HIDDEN_WRITES: dict[Any, Callable[..., Any]] = {
+    torch.ops.aten.instance_norm.default: _kernel_of(torch.ops.aten.instance_norm.default)
+}
+"""Composite ops that write running statistics without saying so: kept whole, the writes would be lost."""
+
+
+def functionalized(exported: ExportedProgram) -> ExportedProgram:
+    """The program with every in-place write said as a new value.
+
+    Raises:
+        CaptureError: PyTorch cannot say it without writes.
+    """
+    try:
+        with quiet():
+            return exported.run_decompositions(_WITH_HIDDEN_WRITES)
+    except Exception as error:
+        reason = next((line for line in str(error).splitlines() if line.strip()), "no reason given")
+        raise CaptureError(
+            f"PyTorch cannot express the program's in-place writes as values: {type(error).__name__}: {reason}",
+            location=_line_of(error),
+            hint="write x = x + 1 for x += 1 where another view of x is read later, and copy before as_strided",
+        ) from error
+
+
+def _line_of(error: Exception) -> str | None:
+    """The line of the model that PyTorch names in its message."""
+    for line in str(error).splitlines():
+        words = line.strip().split('"')
+        if words[0] == "File " and len(words) > 2 and "line " in words[2]:
+            return f"{words[1]}:{words[2].split('line ')[1].split(',')[0]}"
+    return None
+
+
+def with_tied_state_joined(exported: ExportedProgram) -> ExportedProgram:
+    """The program with one placeholder for each tensor that is written, where capture found several names for it.
+
+    A cache that a module holds both as buffers and in an object is such a tensor; so is one that is only in the object,
+    and then it is a constant for PyTorch, which it is not if it is written.
+
+    Raises:
+        CaptureError: a tensor is written that shares a part of its memory with another one.
+    """
+    specs = exported.graph_signature.input_specs
+    placeholders = [node for node in exported.graph.nodes if node.op == "placeholder"]
+    held = {
+        node: tensor
+        for node, spec in zip(placeholders, specs, strict=True)
+        if spec.kind in WEIGHT_KINDS and (tensor := _tensor(exported, spec)) is not None
+    }
+    written = _written(exported) & held.keys()
+    by_memory = defaultdict[int, list[Node]](list)
+    for node, tensor in held.items():
+        by_memory[tensor.untyped_storage()._cdata].append(node)
+    joined = dict[str, str]()
+    for node in written:
+        together = by_memory[held[node].untyped_storage()._cdata]
+        if any(identity(held[other]) != identity(held[node]) for other in together):
+            names = ", ".join(sorted(other.name for other in together))
+            raise CaptureError(
+                f"the model writes to one of several tensors that share memory in part: {names}",
+                hint="let the model keep one tensor and take views of it in forward",
+            )
+        joined.update((other.name, together[0].name) for other in together[1:])
+    constants = {
+        node.name
+        for node, spec in zip(placeholders, specs, strict=True)
+        if node in written and spec.kind is InputKind.CONSTANT_TENSOR and node.name not in joined
+    }
+    return _rebuilt(exported, joined, constants) if joined or constants else exported
+
+
+def _tensor(exported: ExportedProgram, spec: InputSpec) -> torch.Tensor | None:
+    name = str(spec.target)
+    tensor = exported.state_dict.get(name, exported.constants.get(name))
+    return tensor if isinstance(tensor, torch.Tensor) and tensor.layout is torch.strided else None
+
+
+def _written(exported: ExportedProgram) -> set[Node]:
+    """The placeholders that may be written, themselves or through something that shares their memory."""
+    roots, written = dict[Node, Node](), set[Node]()
+    for node in exported.graph.nodes:
+        if node.op == "placeholder":
+            roots[node] = node
+        elif isinstance(node.target, torch._ops.OpOverload):
+            schema = node.target._schema
+            for argument, value in zip(schema.arguments, node.args, strict=False):
+                if argument.alias_info is not None and isinstance(value, Node) and value in roots:
+                    roots[node] = roots[value]
+                    if argument.alias_info.is_write:
+                        written.add(roots[value])
+    return written
+
+
+def _rebuilt(
+    exported: ExportedProgram, joined: dict[str, str], constants: set[str]
+) -> ExportedProgram:
+    """A copy of the program in which some placeholders are others, and some constants are buffers."""
+    graph = Graph()
+    copies = dict[Node, Node]()
+    output = graph.graph_copy(exported.graph, copies)
+    graph.output(output)
+    by_name = {node.name: copy for node, copy in copies.items()}
+    for name, other in joined.items():
+        by_name[name].replace_all_uses_with(by_name[other])
+        graph.erase_node(by_name[name])
+    signature = exported.graph_signature
+    inputs = [
+        replace(spec, kind=InputKind.BUFFER, persistent=False)
+        if getattr(spec.arg, "name", None) in constants
+        else spec
+        for spec in signature.input_specs
+        if getattr(spec.arg, "name", None) not in joined
+    ]
+    return ExportedProgram(
+        root=GraphModule(exported.graph_module, graph),
+        graph=graph,
+        graph_signature=ExportGraphSignature(inputs, signature.output_specs),
+        state_dict=exported.state_dict,
+        range_constraints=exported.range_constraints,
+        module_call_graph=exported.module_call_graph,
+        example_inputs=exported.example_inputs,
+        constants=exported.constants,
+        verifiers=exported.verifiers,
+    )

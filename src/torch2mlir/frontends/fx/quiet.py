@@ -1,0 +1,66 @@
+"""What PyTorch writes to the terminal while it captures: graphs of failed attempts, warnings about its own insides."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TextIO
+
+import torch
+
+_PYTORCH = str(Path(torch.__file__).parent) + os.sep
+_LOGGERS = ("torch", "torch.fx", "torch._dynamo", "torch.export", "torch._functorch")
+
+
+class _WithoutDumps:
+    """Standard error without what PyTorch's own code prints to it; the model's prints pass."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Writes what does not come from PyTorch."""
+        if sys._getframe(1).f_code.co_filename.startswith(_PYTORCH):
+            return len(text)
+        return self._stream.write(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def _is_noise(record: logging.LogRecord) -> bool:
+    return record.levelno < logging.ERROR and record.pathname.startswith(_PYTORCH)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keeps PyTorch's graph dumps, warnings and log lines off the terminal; ``TORCH_LOGS`` brings them back.
+
+    An exception tells what matters of them. Warnings and prints of the model itself are not touched.
+    """
+    if os.environ.get("TORCH_LOGS"):
+        yield
+        return
+    handlers = {handler for name in _LOGGERS for handler in logging.getLogger(name).handlers}
+
+    def keep(record: logging.LogRecord) -> bool:
+        return not _is_noise(record)
+
+    stream = sys.stderr
+    for handler in handlers:
+        handler.addFilter(keep)
+    sys.stderr = _WithoutDumps(stream)  # type: ignore[assignment]
+    try:
+        with warnings.catch_warnings():
+            for category in (FutureWarning, UserWarning, DeprecationWarning):
+                warnings.filterwarnings("ignore", category=category, module=r"torch\.|copyreg")
+            yield
+    finally:
+        sys.stderr = stream
+        for handler in handlers:
+            handler.removeFilter(keep)
