@@ -54,7 +54,7 @@ def quiet() -> Iterator[None]:
     stream = sys.stderr
     for handler in handlers:
         handler.addFilter(keep)
-    sys.stderr = _WithoutDumps(stream)  # type: ignore[assignment]
+    sys.stderr = _WithoutDumps(stream)
     try:
         with warnings.catch_warnings():
             for category in (FutureWarning, UserWarning, DeprecationWarning):
