@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from torch2mlir.errors import (
+    ArtefactError,
     BackendContractError,
     CaptureError,
     EngineError,
@@ -19,6 +20,8 @@ from torch2mlir.errors import (
 if TYPE_CHECKING:
     from torch2mlir import dynamo, fx, lazy, tools, torchscript
     from torch2mlir.api import compile, export_and_import
+    from torch2mlir.artefact.load import load
+    from torch2mlir.artefact.save import save
     from torch2mlir.contract.target import Target, register_target
     from torch2mlir.conversion.registry import lowering
     from torch2mlir.hybrid.config import Config
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _LAZY = {
+    "load": "torch2mlir.artefact.load",
+    "save": "torch2mlir.artefact.save",
     "Config": "torch2mlir.hybrid.config",
     "optimize": "torch2mlir.hybrid.module",
     "compile": "torch2mlir.api",
@@ -55,6 +60,7 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
+    "ArtefactError",
     "BackendContractError",
     "CaptureError",
     "Config",
@@ -73,10 +79,12 @@ __all__ = [
     "fx",
     "instrumented",
     "lazy",
+    "load",
     "lowering",
     "optimize",
     "register_engine",
     "register_target",
+    "save",
     "tools",
     "torchscript",
 ]

@@ -69,3 +69,7 @@ class InputError(Torch2MLIRError, ValueError):
 
 class EngineError(Torch2MLIRError):
     """An engine is not installed, or refused or failed to run the program."""
+
+
+class ArtefactError(Torch2MLIRError):
+    """An artefact on disk is damaged, foreign, or made for another version or machine."""

@@ -96,9 +96,9 @@ class OptimizedModule(torch.nn.Module):
         self, model: Any, config: Config, allow_tracing: bool = True, dynamic_shapes: Any = "auto"
     ) -> None:
         super().__init__()
-        self.exported = model if isinstance(model, ExportedProgram) else None
-        if self.exported is not None:
-            model = self.exported.module()
+        self.exported = [model] if isinstance(model, ExportedProgram) else []
+        if self.exported:
+            model = self.exported[0].module()
         elif not isinstance(model, torch.nn.Module):
             if not callable(model):
                 raise InputError(f"a {type(model).__name__} is no model")
@@ -116,8 +116,15 @@ class OptimizedModule(torch.nn.Module):
         self._calls = 0
         self._in_pytorch = Counter[str]()
         self._warned = False
-        if not allow_tracing and self.exported is None:
+        if not allow_tracing and not self.exported:
             self._by_regions("allow_tracing is off")
+
+    @staticmethod
+    def of_programs(programs: Sequence[ExportedProgram], config: Config) -> OptimizedModule:
+        """A module of programs that were captured from one model, each for its kind of calls."""
+        optimized = OptimizedModule(programs[0], config)
+        optimized.exported = list(programs)
+        return optimized
 
     # calls
 
@@ -163,15 +170,17 @@ class OptimizedModule(torch.nn.Module):
             return found
         with self._capture_lock:
             found = self._find(args, kwargs)
-            if found[0] is not None or self._captures >= self._most_captures:
-                return found
-            self._captures += 1
-            self._capture(args, kwargs)
-        return self._find(args, kwargs)
+            while found[0] is None and self._captures < self._most_captures:
+                self._captures += 1
+                self._capture(args, kwargs)
+                found = self._find(args, kwargs)
+                if not self.exported:
+                    break
+            return found
 
     @property
     def _most_captures(self) -> int:
-        return 1 if self.exported is not None else _MOST_CAPTURES
+        return len(self.exported) or _MOST_CAPTURES
 
     def _find(
         self, args: Sequence[Any], kwargs: Mapping[str, Any]
@@ -198,8 +207,7 @@ class OptimizedModule(torch.nn.Module):
         """Captures the model for calls like this, or finds that it has to be taken in another way."""
         state = ModuleState(self.model)
         try:
-            exported = self.exported or export_whole(self.model, args, kwargs, self._settings[1])
-            captured = Captured(exported)
+            captured = Captured(self._exported(args, kwargs))
         except CaptureError as error:
             self._not_whole(error.message.splitlines()[0])
             return
@@ -208,16 +216,22 @@ class OptimizedModule(torch.nn.Module):
             return
         finally:
             state.restore()
-        if captured.leaves(args, kwargs) is None:
-            if self.exported is None:
-                self._not_whole("the captured program does not take the call it was captured from")
+        is_like_it = captured.leaves(args, kwargs) is not None
+        if not is_like_it and not self.exported:
+            self._not_whole("the captured program does not take the call it was captured from")
             return
         parts = partition(captured.graph_module, self.config, ranges=captured.ranges)
         variant = _Variant(captured, parts, state, modes())
-        if (problem := self._check(variant, args, kwargs)) is None:
+        problem = self._check(variant, args, kwargs) if is_like_it else None
+        if problem is None:
             self._variants.append(variant)
         else:
             self._not_whole(problem)
+
+    def _exported(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> ExportedProgram:
+        if self.exported:
+            return self.exported[self._captures - 1]
+        return export_whole(self.model, args, kwargs, self._settings[1])
 
     def _check(
         self, variant: _Variant, args: Sequence[Any], kwargs: Mapping[str, Any]
@@ -244,7 +258,7 @@ class OptimizedModule(torch.nn.Module):
 
     def _not_whole(self, reason: str) -> None:
         """The model cannot be captured whole: region by region, then, where it is Python."""
-        if self.exported is not None or isinstance(self.model, torch.jit.ScriptModule):
+        if self.exported or isinstance(self.model, torch.jit.ScriptModule):
             self._refused = reason
         else:
             self._by_regions(reason)
@@ -290,12 +304,12 @@ class OptimizedModule(torch.nn.Module):
             return getattr(super().__getattr__("model"), name)
 
     def train(self, mode: bool = True) -> OptimizedModule:
-        super().train(mode) if self.exported is None else None
+        None if self.exported else super().train(mode)
         self.training = mode
         return self
 
     def __reduce__(self) -> Any:
-        if self.exported is not None:
+        if self.exported:
             raise Torch2MLIRError(
                 "an optimized exported program cannot be pickled",
                 hint="torch2mlir.save(optimized, directory) keeps it",
@@ -305,8 +319,9 @@ class OptimizedModule(torch.nn.Module):
     def __deepcopy__(self, memo: Any) -> OptimizedModule:
         import copy
 
-        model = self.exported or copy.deepcopy(self.model, memo)
-        return OptimizedModule(model, self.config, *self._settings)
+        if self.exported:
+            return OptimizedModule.of_programs(copy.deepcopy(self.exported, memo), self.config)
+        return OptimizedModule(copy.deepcopy(self.model, memo), self.config, *self._settings)
 
 
 class _Function(torch.nn.Module):

@@ -8,27 +8,22 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch.utils import _pytree as pytree
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from torch2mlir.conversion.prepare_weights import SMALL, prepare_weights
-from torch2mlir.dialects.torch.types import ValueTensorType
-from torch2mlir.frontends import dtypes
 from torch2mlir.pipeline import Pipeline, run_passes
 from torch2mlir.program import (
-    ConstantOutput,
     FunctionInput,
     Program,
-    SeedInput,
     StateInput,
-    UserInput,
     entry_function,
 )
-from torch2mlir.runtime.binding import Binder, Shapes
+from torch2mlir.runtime.binding import Shapes
 from torch2mlir.runtime.cache import cache_from_environment, compile_cached
+from torch2mlir.runtime.calling import CallingConvention
 from torch2mlir.runtime.engine import Engine, Executable
-from torch2mlir.runtime.lowered import LoweredFunction, TensorSpec
+from torch2mlir.runtime.lowered import LoweredFunction
 from torch2mlir.runtime.weights import Handles, PreparedWeights, counts_writes
 
 
@@ -46,7 +41,7 @@ class _Converted:
 
 
 @dataclass(frozen=True)
-class _Loaded:
+class LoadedProgram:
     """One compiled specialisation and the state handed to it.
 
     Attributes:
@@ -63,10 +58,13 @@ class _Loaded:
     prepared: Sequence[torch.Tensor]
     handles: Handles
 
+    def prepared_values(self) -> list[torch.Tensor]:
+        """What is prepared, for the weights as they are now."""
+        return [] if self.prepare is None else self.prepare.of(self.prepared)
+
     def held(self) -> list[Any]:
         """What the engine holds: the weights, then what is prepared, as they are now."""
-        values = [] if self.prepare is None else self.prepare.of(self.prepared)
-        return self.handles.of([*self.weights, *values])
+        return self.handles.of([*self.weights, *self.prepared_values()])
 
 
 class CompiledFunction:
@@ -94,11 +92,10 @@ class CompiledFunction:
         self.pipeline = pipeline
         self.engine = engine
         self.prepare = prepare
-        self._binder = Binder(program.signature)
-        self._loaded: dict[Shapes, _Loaded] = {}
+        self.calling = CallingConvention(program.signature)
+        self._loaded: dict[Shapes, LoadedProgram] = {}
         self._prepare: dict[str, PreparedWeights] = {}
         self._lock = threading.Lock()
-        self._written = {m.name for m in program.signature.mutations if m.position is None}
 
     @property
     def output_type(self) -> str:
@@ -110,9 +107,23 @@ class CompiledFunction:
         """The symbol values of the specialisations compiled so far."""
         return [dict(key) for key in self._loaded]
 
+    @property
+    def programs(self) -> Mapping[Shapes, LoadedProgram]:
+        """The specialisations compiled so far, by the values of the symbols; one without any takes all sizes."""
+        return dict(self._loaded)
+
     def compile_for(self, symbols: Mapping[str, int] | None = None) -> None:
         """Compiles ahead of the first call; ``symbols`` are the values of symbolic sizes, if there are any."""
         self._executable(tuple(sorted((symbols or {}).items())))
+
+    def compile_like(self, *args: Any, **kwargs: Any) -> None:
+        """Compiles ahead of the first call with arguments of these sizes.
+
+        Raises:
+            InputError: not a call that the program was captured for.
+        """
+        symbols = self.calling.bind(args, kwargs)[1]
+        self._executable(symbols if self.engine.needs_static_shapes else ())
 
     def text(self, symbols: Mapping[str, int] | None = None) -> str:
         """The text the engine gets, for given values of symbolic sizes.
@@ -133,39 +144,17 @@ class CompiledFunction:
             loaded.handles.forget()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        signature = self.program.signature
-        leaves = self._binder.leaves(args, kwargs)
-        symbols = self._binder.symbols(leaves)
+        calling = self.calling
+        leaves, symbols = calling.bind(args, kwargs)
         loaded = self._executable(symbols if self.engine.needs_static_shapes else ())
         held = iter(loaded.held())
         arguments = [
-            next(held) if self._is_weight(item) else self._argument(item, leaves, spec)
+            next(held) if calling.is_weight(item) else calling.argument(item, leaves, spec)
             for item, spec in zip(loaded.kept, loaded.executable.function.arguments)
         ]
-        results = loaded.executable.run([*arguments, *held])
-        mutated, returned = results[: len(signature.mutations)], results[len(signature.mutations) :]
-        self._write_back(mutated, leaves)
-        return self._result(returned)
+        return calling.result(loaded.executable.run([*arguments, *held]), leaves)
 
-    def _argument(
-        self, item: FunctionInput, leaves: Sequence[Any], spec: TensorSpec
-    ) -> torch.Tensor:
-        """An argument that is another one in every call."""
-        match item:
-            case UserInput():
-                value = _as_tensor(leaves[item.position])
-                # a dialect may hold complex numbers of halves as complex<f32>
-                is_held = value.dtype is torch.complex32 and spec.dtype is torch.complex64
-                return value.to(torch.complex64) if is_held else value
-            case StateInput():
-                return item.tensor
-            case SeedInput():
-                return torch.empty((), dtype=torch.int64).random_(-(1 << 63), None)
-
-    def _is_weight(self, item: FunctionInput) -> bool:
-        return isinstance(item, StateInput) and item.name not in self._written
-
-    def _executable(self, key: Shapes) -> _Loaded:
+    def _executable(self, key: Shapes) -> LoadedProgram:
         with self._lock:
             if key not in self._loaded:
                 self._loaded[key] = self._load(self._converted(dict(key)))
@@ -179,7 +168,9 @@ class CompiledFunction:
         weights = [
             position
             for position, item in enumerate(inputs)
-            if isinstance(item, StateInput) and self._is_weight(item) and counts_writes(item.tensor)
+            if isinstance(item, StateInput)
+            and self.calling.is_weight(item)
+            and counts_writes(item.tensor)
         ]
         if not self.prepare:
             return _Converted(module, inputs)
@@ -195,10 +186,10 @@ class CompiledFunction:
             [inputs[position] for position in split.weights],  # type: ignore[misc]
         )
 
-    def _load(self, converted: _Converted) -> _Loaded:
+    def _load(self, converted: _Converted) -> LoadedProgram:
         executable = self._compile(self._lowered(converted.main))
-        states = [item for item in converted.kept if self._is_weight(item)]
-        return _Loaded(
+        states = [item for item in converted.kept if self.calling.is_weight(item)]
+        return LoadedProgram(
             executable,
             converted.kept,
             [item.tensor for item in states if isinstance(item, StateInput)],
@@ -225,40 +216,3 @@ class CompiledFunction:
 
     def _lowered(self, module: ModuleOp, name: str | None = None) -> LoweredFunction:
         return LoweredFunction.of(module, self.output_type, name or self.program.func_name)
-
-    def _write_back(self, mutated: Sequence[torch.Tensor], leaves: Sequence[Any]) -> None:
-        states = {s.name: s.tensor for s in self.program.signature.state_inputs}
-        with torch.no_grad():
-            for mutation, value in zip(self.program.signature.mutations, mutated, strict=True):
-                position = mutation.position
-                target = states[mutation.name] if position is None else leaves[position]
-                target.copy_(value.view(target.dtype))
-
-    def _result(self, returned: Sequence[torch.Tensor]) -> Any:
-        signature = self.program.signature
-        values = iter(returned)
-        leaves = list[Any]()
-        for output in signature.outputs:
-            if isinstance(output, ConstantOutput):
-                leaves.append(output.value)
-            else:
-                value = next(values)
-                leaves.append(value.item() if output.type is None else _retyped(value, output.type))
-        if signature.out_spec is None:
-            return tuple(leaves)
-        return pytree.tree_unflatten(leaves, signature.out_spec)
-
-
-def _as_tensor(value: Any) -> torch.Tensor:
-    return value if isinstance(value, torch.Tensor) else torch.tensor(value)
-
-
-def _retyped(value: torch.Tensor, type: ValueTensorType) -> torch.Tensor:
-    """Engines see signless integers; the bits are right, the dtype may be the signed one.
-
-    Complex numbers of halves may come in the type that holds them.
-    """
-    dtype = dtypes.FROM_ELEMENT_TYPE[type.dtype] if type.dtype is not None else value.dtype
-    if value.dtype == dtype:
-        return value
-    return value.to(dtype) if dtype is torch.complex32 else value.view(dtype)

@@ -103,3 +103,11 @@ def captured(
                 func_name=func_name,
                 **source.kwargs,
             )
+
+
+def check_engine(name: str | None, parser: argparse.ArgumentParser) -> None:
+    """Ends the command as wrong usage if there is no engine of this name."""
+    from torch2mlir.runtime.engine import engine_names
+
+    if name is not None and name not in engine_names():
+        parser.error(f"there is no engine '{name}': use one of {', '.join(engine_names())}")

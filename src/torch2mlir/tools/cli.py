@@ -1,4 +1,4 @@
-"""The ``torch2mlir`` command: ``torch2mlir compile|run|optimize|opt|coverage|explore``."""
+"""The ``torch2mlir`` command: ``torch2mlir compile|run|optimize|build|opt|coverage|explore``."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from types import ModuleType
 
+from torch2mlir.tools import build as build_command
 from torch2mlir.tools import compile as compile_command
 from torch2mlir.tools import coverage as coverage_command
 from torch2mlir.tools import explore as explore_command
@@ -20,6 +21,7 @@ COMMANDS: dict[str, ModuleType] = {
     "compile": compile_command,
     "run": run_command,
     "optimize": optimize_command,
+    "build": build_command,
     "coverage": coverage_command,
     "explore": explore_command,
 }

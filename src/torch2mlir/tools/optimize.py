@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from torch2mlir.files import checked_target
+from torch2mlir.tools.capture import check_engine
 from torch2mlir.tools.inputs import example_inputs
 from torch2mlir.tools.output import STDOUT, described
 from torch2mlir.tools.progress import Progress
@@ -24,8 +25,6 @@ SUMMARY = "compile what can be compiled and leave the rest to PyTorch"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of ``torch2mlir optimize``."""
-    from torch2mlir.runtime.engine import engine_names
-
     parser.add_argument("program", help=HOW)
     parser.add_argument(
         "--report",
@@ -34,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="print what runs where; with a FILE (.html or .svg) also draw it",
     )
-    parser.add_argument("--engine", choices=engine_names(), help="who runs clusters (default: xla)")
+    parser.add_argument("--engine", metavar="ENGINE", help="who runs clusters (default: xla)")
     parser.add_argument("--to", metavar="DIALECT", help="the dialect of clusters")
     parser.add_argument(
         "--white-list", default="", metavar="OPS", help="ops to try, as 'aten::a;aten::b;'"
@@ -48,6 +47,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--input", dest="input_types", action="append", default=[],
                         type=input_type, metavar="TYPE", help=INPUT_HELP)  # fmt: skip
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="DIR", help="save the optimized module as an artefact"
+    )
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress on stderr")
 
 
@@ -55,6 +57,7 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     """Do what ``torch2mlir optimize`` was asked for."""
     import torch2mlir
 
+    check_engine(options.engine, parser)
     picture = None if options.report in (None, STDOUT) else checked_target(Path(options.report))
     config = torch2mlir.Config(
         engine=options.engine,
@@ -73,6 +76,9 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
             optimized.prepare(args, kwargs)
             report = optimized.report()
             stage.detail = next(line for line in report.summary() if " compiled in " in line)
+        if options.output is not None:
+            with progress.stage("save") as stage:
+                stage.detail = str(torch2mlir.save(optimized, options.output))
         if picture is not None:
             with progress.stage("write") as stage:
                 stage.detail = described(report.save(picture))

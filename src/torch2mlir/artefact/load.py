@@ -1,0 +1,183 @@
+"""``torch2mlir.load``: what ``torch2mlir.save`` has written, ready to be called."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from xdsl.dialects.builtin import ModuleOp
+
+from torch2mlir.artefact.manifest import (
+    CONFIG,
+    PROGRAM,
+    WEIGHTS,
+    Manifest,
+    check_files,
+    check_surroundings,
+    listed,
+    read_json,
+    read_manifest,
+)
+from torch2mlir.artefact.signature import dtype_of, load_signature, load_spec
+from torch2mlir.artefact.weights import map_tensors
+from torch2mlir.contract.target import get_target
+from torch2mlir.errors import ArtefactError, InputError
+from torch2mlir.program import FunctionInput, StateInput
+from torch2mlir.runtime.binding import Shapes
+from torch2mlir.runtime.calling import CallingConvention
+from torch2mlir.runtime.engine import Engine, Executable, get_engine
+from torch2mlir.runtime.lowered import LoweredFunction
+
+if TYPE_CHECKING:
+    from torch2mlir.hybrid.module import OptimizedModule
+
+
+@dataclass(frozen=True)
+class _Program:
+    """The code for one combination of sizes, and what it is handed.
+
+    Attributes:
+        executable: takes ``kept`` and then ``prepared``.
+        kept: its arguments of the calling convention.
+        weights: what stands for those of them that are weights, in order.
+        prepared: what stands for tensors made from weights before the program was saved.
+    """
+
+    executable: Executable
+    kept: Sequence[FunctionInput]
+    weights: Sequence[Any]
+    prepared: Sequence[Any]
+
+
+class LoadedFunction:
+    """A compiled program of an artefact; call it as the model.
+
+    Buffers that the model writes to are kept between calls, in memory only. Safe to call from several threads if the
+    model writes to nothing.
+
+    Attributes:
+        manifest: of the artefact.
+    """
+
+    def __init__(
+        self, manifest: Manifest, calling: CallingConvention, programs: Mapping[Shapes, _Program],
+        is_static: bool,
+    ) -> None:  # fmt: skip
+        self.manifest = manifest
+        self.calling = calling
+        self._programs = programs
+        self._is_static = is_static
+
+    @property
+    def shapes(self) -> list[dict[str, int]]:
+        """The combinations of symbolic sizes it has code for; an empty one takes all of its sizes."""
+        return [dict(symbols) for symbols in self._programs]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        calling = self.calling
+        leaves, symbols = calling.bind(args, kwargs)
+        program = self._programs.get(symbols if self._is_static else ())
+        if program is None:
+            raise InputError(
+                f"the artefact has no code for the sizes {_shown(dict(symbols))}",
+                hint="it has code for " + "; ".join(map(_shown, self.shapes)),
+            )
+        weights = iter(program.weights)
+        arguments = [
+            next(weights) if calling.is_weight(item) else calling.argument(item, leaves, spec)
+            for item, spec in zip(program.kept, program.executable.function.arguments)
+        ]
+        return calling.result(program.executable.run([*arguments, *program.prepared]), leaves)
+
+
+def _shown(symbols: Mapping[str, int]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in symbols.items()) or "as captured"
+
+
+def load(directory: str | os.PathLike[str]) -> LoadedFunction | OptimizedModule:
+    """What ``torch2mlir.save`` has written to a directory.
+
+    A compiled program runs without tracing, lowering or the model's Python code; its weights stay in the file until
+    they are read. Of a module of ``optimize`` the clusters are compiled again.
+
+    Code from an artefact runs in this process: load only what you trust. Nothing of a compiled program is unpickled.
+
+    Raises:
+        ArtefactError: it is no artefact, incomplete, damaged, or made for another version or machine.
+        EngineError: its engine is not installed, or refuses the code.
+    """
+    place = Path(directory)
+    manifest = read_manifest(place)
+    check_files(place, manifest)
+    if manifest.kind == "optimized":
+        return _load_optimized(place)
+    if manifest.kind != "compiled":
+        raise ArtefactError(f"{place} is an artefact of unknown kind '{manifest.kind}'")
+    engine = get_engine(str(manifest.engine.get("name")))
+    check_surroundings(place, manifest, engine)
+    description = read_json(place / PROGRAM)
+    try:
+        return _loaded(place, manifest, engine, description)
+    except (KeyError, TypeError, IndexError) as error:
+        raise ArtefactError(
+            f"{place / PROGRAM} cannot be read: {type(error).__name__}: {error}"
+        ) from error
+
+
+def _loaded(
+    place: Path, manifest: Manifest, engine: Engine, description: Mapping[str, Any]
+) -> LoadedFunction:
+    dtypes = {name: dtype_of(dtype) for name, dtype in description["dtypes"].items()}
+    stored = map_tensors(place / WEIGHTS, dtypes)
+    state = {name: stored[kept] for name, kept in description["state"].items()}
+    signature = load_signature(description["signature"], state)
+    calling = CallingConvention(signature)
+    programs = dict[Shapes, _Program]()
+    for entry in description["programs"]:
+        function = LoweredFunction(
+            ModuleOp([]),
+            entry["name"],
+            get_target(manifest.dialect),
+            tuple(load_spec(spec) for spec in entry["arguments"]),
+            tuple(load_spec(spec) for spec in entry["results"]),
+        )
+        executable = _executable(listed(place, manifest, entry["code"]), engine, function)
+        kept = [signature.inputs[position] for position in entry["kept"]]
+        programs[tuple(sorted(entry["symbols"].items()))] = _Program(
+            executable,
+            kept,
+            [
+                executable.prepare(item.tensor)
+                for item in kept
+                if isinstance(item, StateInput) and calling.is_weight(item)
+            ],
+            [executable.prepare(stored[name]) for name in entry["prepared"]],
+        )
+    return LoadedFunction(manifest, calling, programs, engine.needs_static_shapes)
+
+
+def _executable(path: Path, engine: Engine, function: LoweredFunction) -> Executable:
+    """The code in a file; the text of a program is compiled."""
+    if path.suffix == ".mlir":
+        return engine.compile(
+            LoweredFunction.parse(path.read_text(), function.target.name, function.name)
+        )
+    return engine.load(path.read_bytes(), function)
+
+
+def _load_optimized(place: Path) -> OptimizedModule:
+    from torch2mlir.hybrid.config import Config
+    from torch2mlir.hybrid.module import OptimizedModule
+
+    fields: dict[str, Any] = read_json(place / CONFIG)
+    for name in ("white_list", "black_list"):
+        fields[name] = frozenset(fields[name])
+    programs = [
+        torch.export.load(path)
+        for path in sorted(place.glob("*.pt2"), key=lambda path: int(path.stem))
+    ]
+    return OptimizedModule.of_programs(programs, Config(**fields))

@@ -1,0 +1,205 @@
+"""``torch2mlir.save``: a compiled program, or a module of ``optimize``, as a directory, complete or not there."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from torch2mlir.artefact.manifest import CONFIG, NAME, PROGRAM, WEIGHTS, manifest_for
+from torch2mlir.artefact.signature import canonical, dtype_name, dump_signature, dump_spec
+from torch2mlir.artefact.weights import write_tensors
+from torch2mlir.errors import ArtefactError, InputError
+from torch2mlir.hybrid.module import OptimizedModule
+from torch2mlir.hybrid.partition import engine_of
+from torch2mlir.program import StateInput
+from torch2mlir.runtime.compiled import CompiledFunction, LoadedProgram
+
+
+def save(compiled: CompiledFunction | OptimizedModule, directory: str | os.PathLike[str]) -> Path:
+    """Writes what has been compiled to a directory, for :func:`torch2mlir.load` in another process.
+
+    Weights are saved as they are now. An artefact that is in the directory already is replaced as a whole.
+
+    Args:
+        compiled: of ``torch2mlir.compile``, with all sizes it has been compiled for; or of ``torch2mlir.optimize``,
+            with the programs captured so far, whose clusters are compiled again by ``load``.
+        directory: made if it is not there; else it should be empty or an artefact.
+
+    Raises:
+        ArtefactError: nothing is compiled yet, or the program cannot be saved.
+        InputError: the directory holds something else, or ``compiled`` is something else.
+    """
+    target = Path(directory)
+    if isinstance(compiled, OptimizedModule):
+        with _whole_directory(target) as place:
+            _write_optimized(compiled, place)
+    elif isinstance(compiled, CompiledFunction):
+        with _whole_directory(target) as place:
+            _write_compiled(compiled, place)
+    else:
+        raise InputError(
+            f"a {type(compiled).__name__} cannot be saved",
+            hint="save what torch2mlir.compile or torch2mlir.optimize returns",
+        )
+    return target
+
+
+def _write_compiled(compiled: CompiledFunction, place: Path) -> None:
+    engine, signature = compiled.engine, compiled.program.signature
+    if not compiled.programs and not engine.needs_static_shapes:
+        compiled.compile_for()
+    if not compiled.programs:
+        raise ArtefactError(
+            "nothing is compiled yet: the program's sizes vary, and the engine compiles for given ones",
+            hint="call compiled.compile_like(*example_inputs) for every combination of sizes to serve",
+        )
+    tensors = _Tensors()
+    for state in signature.state_inputs:
+        if not compiled.calling.is_weight(state):
+            tensors.add(state.name, state.tensor, may_be_shared=False)
+    programs = [
+        _program(compiled, dict(symbols), program, index, tensors, place)
+        for index, (symbols, program) in enumerate(compiled.programs.items())
+    ]
+    description = {
+        "function": compiled.program.func_name,
+        "signature": dump_signature(signature),
+        "state": tensors.names,
+        "dtypes": {name: dtype_name(tensor.dtype) for name, tensor in tensors.stored.items()},
+        "programs": programs,
+    }
+    (place / PROGRAM).write_text(canonical(description))
+    with (place / WEIGHTS).open("wb") as stream:
+        write_tensors(tensors.stored, stream)
+    _finish(place, "compiled", engine, compiled.output_type)
+
+
+def _program(
+    compiled: CompiledFunction,
+    symbols: Mapping[str, int],
+    program: LoadedProgram,
+    index: int,
+    tensors: _Tensors,
+    place: Path,
+) -> dict[str, Any]:
+    """Writes one combination of sizes: its code, and its weights if they are new; returns how it is called."""
+    inputs = list(compiled.program.signature.inputs)
+    for item in program.kept:
+        if isinstance(item, StateInput) and compiled.calling.is_weight(item):
+            tensors.add(item.name, item.tensor)
+    function, engine = program.executable.function, compiled.engine
+    name = f"code/{index}.bin" if engine.has_portable_code else f"code/{index}.mlir"
+    path = place / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(
+        engine.code(program.executable) if engine.has_portable_code else function.text().encode()
+    )
+    return {
+        "symbols": symbols,
+        "code": name,
+        "name": function.name,
+        "kept": [_position(inputs, item) for item in program.kept],
+        "prepared": [tensors.prepared(value) for value in program.prepared_values()],
+        "arguments": [dump_spec(spec) for spec in function.arguments],
+        "results": [dump_spec(spec) for spec in function.results],
+    }
+
+
+def _position(inputs: list[Any], item: Any) -> int:
+    return next(index for index, other in enumerate(inputs) if other is item)
+
+
+class _Tensors:
+    """What goes into the weights file: every tensor once, by the names that programs have for it."""
+
+    def __init__(self) -> None:
+        self.stored = dict[str, torch.Tensor]()
+        self.names = dict[str, str]()
+        self._known = dict[tuple[Any, ...], str]()
+
+    def add(self, name: str, tensor: torch.Tensor, may_be_shared: bool = True) -> None:
+        """Adds a state of the program; tied weights share one tensor."""
+        if name not in self.names:
+            self.names[name] = self._store(name, tensor, may_be_shared)
+
+    def prepared(self, tensor: torch.Tensor) -> str:
+        """Adds what was prepared from weights; the name it is stored by."""
+        return self._store(f"prepared.{len(self.stored)}", tensor, True)
+
+    def _store(self, name: str, tensor: torch.Tensor, may_be_shared: bool) -> str:
+        if isinstance(tensor, torch._subclasses.FakeTensor):
+            raise ArtefactError(f"the weight '{name}' is fake: it has a shape but no elements")
+        key = (tensor.data_ptr(), tensor.dtype, tuple(tensor.shape), tensor.stride())
+        if may_be_shared and tensor.numel() and key in self._known:
+            return self._known[key]
+        self.stored[name] = tensor
+        if may_be_shared:
+            self._known[key] = name
+        return name
+
+
+def _write_optimized(optimized: OptimizedModule, place: Path) -> None:
+    programs = optimized.captured_programs
+    if not programs:
+        raise ArtefactError(
+            "the module has no captured programs to save: it has not been called, or is captured region by region",
+            hint="torch.save(optimized, file) keeps the model itself, which is captured again where it is loaded",
+        )
+    for index, program in enumerate(programs):
+        torch.export.save(program, place / f"{index}.pt2")
+    config = optimized.config
+    engine = engine_of(config)
+    fields = dataclasses.asdict(dataclasses.replace(config, engine=None))
+    fields |= {
+        "engine": engine.name,
+        "white_list": sorted(config.white_list),
+        "black_list": sorted(config.black_list),
+    }
+    (place / CONFIG).write_text(canonical(fields))
+    _finish(place, "optimized", engine, config.dialect)
+
+
+def _finish(place: Path, kind: str, engine: Any, dialect: str) -> None:
+    (place / NAME).write_text(manifest_for(kind, engine, dialect, place).text())
+
+
+@contextmanager
+def _whole_directory(target: Path) -> Iterator[Path]:
+    """A directory to write to that takes the place of ``target`` once everything has been written."""
+    replaces = target.exists()
+    if replaces and not target.is_dir():
+        raise InputError(f"{target} is a file", hint="name a directory")
+    if replaces and any(target.iterdir()) and not (target / NAME).is_file():
+        raise InputError(
+            f"{target} holds other files", hint="name a new directory, or one with an artefact"
+        )
+    target.parent.mkdir(parents=True, exist_ok=True)
+    place = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    try:
+        yield place
+        place.chmod(0o755)
+        _swap(place, target) if replaces else place.rename(target)
+    except BaseException:
+        shutil.rmtree(place, ignore_errors=True)
+        raise
+
+
+def _swap(place: Path, target: Path) -> None:
+    """Puts a directory in the place of another, which comes back if that fails."""
+    old = Path(tempfile.mkdtemp(prefix=f".{target.name}.old.", dir=target.parent))
+    target.rename(old / target.name)
+    try:
+        place.rename(target)
+    except BaseException:
+        (old / target.name).rename(target)
+        raise
+    finally:
+        shutil.rmtree(old, ignore_errors=True)

@@ -1,0 +1,231 @@
+"""A program's calling convention as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from torch2mlir.dialects.torch import types as t
+from torch2mlir.dialects.torch.dims import Dim, KnownSize
+from torch2mlir.errors import ArtefactError
+from torch2mlir.frontends import dtypes
+from torch2mlir.program import (
+    ConstantInput,
+    ConstantOutput,
+    FunctionInput,
+    Mutation,
+    SeedInput,
+    Signature,
+    StateInput,
+    UserInput,
+    UserOutput,
+)
+from torch2mlir.runtime.lowered import TensorSpec
+
+_KINDS = {"user": UserInput, "state": StateInput, "seed": SeedInput}
+_CONSTANTS = (type(None), bool, int, float, str)
+
+
+def dtype_name(dtype: torch.dtype) -> str:
+    """``float32`` for ``torch.float32``."""
+    return str(dtype).removeprefix("torch.")
+
+
+def dtype_of(name: str) -> torch.dtype:
+    """The dtype of a name.
+
+    Raises:
+        ArtefactError: PyTorch has none of this name.
+    """
+    found = getattr(torch, name, None)
+    if not isinstance(found, torch.dtype):
+        raise ArtefactError(f"the artefact has tensors of dtype '{name}', which PyTorch does not")
+    return found
+
+
+def dump_spec(spec: TensorSpec) -> dict[str, Any]:
+    """The type of one argument or result of compiled code."""
+    return {"dtype": dtype_name(spec.dtype), "shape": list(spec.shape)}
+
+
+def load_spec(data: Mapping[str, Any]) -> TensorSpec:
+    """The inverse of :func:`dump_spec`."""
+    return TensorSpec(dtype_of(data["dtype"]), tuple(data["shape"]))
+
+
+def dump_input(item: FunctionInput) -> dict[str, Any]:
+    """One function argument."""
+    match item:
+        case UserInput():
+            return {
+                "kind": "user", "name": item.name, "position": item.position,
+                "type": _dump_type(item.type),
+            }  # fmt: skip
+        case StateInput():
+            return {"kind": "state", "name": item.name, "type": _dump_type(item.type)}
+        case SeedInput():
+            return {"kind": "seed", "type": _dump_type(item.type)}
+
+
+def load_input(data: Mapping[str, Any], state: Mapping[str, torch.Tensor]) -> FunctionInput:
+    """The inverse of :func:`dump_input`; ``state`` has the tensors the runtime passes."""
+    type = _load_type(data["type"])
+    match data["kind"]:
+        case "user":
+            return UserInput(data["name"], data["position"], type)
+        case "state":
+            return StateInput(data["name"], state.get(data["name"]), type)
+        case "seed" if type is not None:
+            return SeedInput(type)
+    raise ArtefactError(f"the artefact has an argument of unknown kind '{data['kind']}'")
+
+
+def dump_signature(signature: Signature) -> dict[str, Any]:
+    """A calling convention.
+
+    Raises:
+        ArtefactError: an argument that was fixed at capture is no number, text or None.
+    """
+    return {
+        "inputs": [dump_input(item) for item in signature.inputs],
+        "constants": [
+            {"name": c.name, "position": c.position, "value": _constant(c.value, c.name)}
+            for c in signature.constants
+        ],
+        "mutations": [{"name": m.name, "position": m.position} for m in signature.mutations],
+        "outputs": [
+            {"constant": _constant(o.value, "a result")}
+            if isinstance(o, ConstantOutput)
+            else {"type": _dump_type(o.type)}
+            for o in signature.outputs
+        ],
+        "in_spec": _dump_structure(signature.in_spec),
+        "out_spec": _dump_structure(signature.out_spec),
+        "ranges": {name: list(bounds) for name, bounds in signature.ranges.items()},
+    }
+
+
+def load_signature(data: Mapping[str, Any], state: Mapping[str, torch.Tensor]) -> Signature:
+    """The inverse of :func:`dump_signature`.
+
+    Raises:
+        ArtefactError: it cannot be read.
+    """
+    try:
+        return Signature(
+            [load_input(item, state) for item in data["inputs"]],
+            [ConstantInput(c["name"], c["position"], c["value"]) for c in data["constants"]],
+            [Mutation(m["name"], m["position"]) for m in data["mutations"]],
+            [
+                ConstantOutput(o["constant"]) if "constant" in o else UserOutput(_load_type(o["type"]))
+                for o in data["outputs"]
+            ],
+            _load_structure(data["in_spec"]),
+            _load_structure(data["out_spec"]),
+            {name: (low, high) for name, (low, high) in data["ranges"].items()},
+        )  # fmt: skip
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise ArtefactError(
+            f"the signature of the artefact cannot be read: {type(error).__name__}: {error}"
+        ) from error
+
+
+def _constant(value: Any, what: str) -> Any:
+    if isinstance(value, _CONSTANTS):
+        return value
+    raise ArtefactError(
+        f"{what} was fixed to a {type(value).__name__} at capture, which an artefact cannot hold",
+        hint="make it a tensor, a number or a text",
+    )
+
+
+def _dump_type(type: t.ValueTensorType | None) -> dict[str, Any] | None:
+    if type is None:
+        return None
+    dtype = None if type.dtype is None else dtype_name(dtypes.FROM_ELEMENT_TYPE[type.dtype])
+    sizes = None if type.sizes is None else [_dump_size(size) for size in type.sizes]
+    return {"dtype": dtype, "sizes": sizes}
+
+
+def _load_type(data: Mapping[str, Any] | None) -> t.ValueTensorType | None:
+    if data is None:
+        return None
+    dtype = None if data["dtype"] is None else dtypes.element_type(dtype_of(data["dtype"]))
+    sizes = None if data["sizes"] is None else tuple(_load_size(size) for size in data["sizes"])
+    return t.vtensor(sizes, dtype)
+
+
+def _dump_size(size: KnownSize | None) -> Any:
+    if isinstance(size, Dim):
+        return [size.op, *(a if isinstance(a, str) else _dump_size(a) for a in size.args)]
+    return size
+
+
+def _load_size(data: Any) -> KnownSize | None:
+    if isinstance(data, list):
+        op, *args = data
+        return Dim(op, tuple(a if isinstance(a, str | int) else _load_known(a) for a in args))
+    return data
+
+
+def _load_known(data: Any) -> int | Dim:
+    size = _load_size(data)
+    if size is None:
+        raise ValueError("a size of nothing")
+    return size
+
+
+# structures
+
+
+def _dump_structure(spec: Any) -> dict[str, Any] | None:
+    """A pytree as PyTorch writes it, and without classes that other processes may not have."""
+    if spec is None:
+        return None
+    plain = pytree.treespec_dumps(_plain(spec))
+    try:
+        return {"exact": pytree.treespec_dumps(spec), "plain": plain}
+    except (NotImplementedError, TypeError, ValueError):
+        return {"exact": plain, "plain": plain}
+
+
+def _load_structure(data: Mapping[str, str] | None) -> Any:
+    """A pytree; classes that this process does not know are dicts, or tuples where their parts have no names."""
+    if data is None:
+        return None
+    try:
+        return pytree.treespec_loads(data["exact"])
+    except (NotImplementedError, KeyError, ValueError):
+        return pytree.treespec_loads(data["plain"])
+
+
+_PLAIN = (tuple, list, dict)
+
+
+def _plain(spec: Any) -> Any:
+    if spec.is_leaf():
+        return spec
+    children = [_plain(child) for child in spec.children()]
+    if spec.type in _PLAIN:
+        return pytree.TreeSpec(spec.type, spec.context, children)
+    names = _names(spec)
+    if names is not None:
+        return pytree.TreeSpec(dict, names, children)
+    return pytree.TreeSpec(tuple, None, children)
+
+
+def _names(spec: Any) -> list[str] | None:
+    """The names of the parts of a mapping; a named tuple is a tuple to those who do not know its class."""
+    context = spec.context
+    if not isinstance(context, list | tuple) or len(context) != len(spec.children()):
+        return None
+    return list(context) if all(isinstance(name, str) for name in context) else None
+
+
+def canonical(data: Any) -> str:
+    """JSON in one spelling."""
+    return json.dumps(data, indent=1, sort_keys=True)

@@ -1,0 +1,94 @@
+"""How a program is called: arguments from the caller's, state and seeds; results, and what is written back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from torch2mlir.dialects.torch.types import ValueTensorType
+from torch2mlir.frontends import dtypes
+from torch2mlir.program import ConstantOutput, FunctionInput, SeedInput, Signature, StateInput
+from torch2mlir.runtime.binding import Binder, Shapes
+from torch2mlir.runtime.lowered import TensorSpec
+
+
+class CallingConvention:
+    """A program's signature at work.
+
+    Args:
+        signature: of the program.
+    """
+
+    def __init__(self, signature: Signature) -> None:
+        self.signature = signature
+        self._binder = Binder(signature)
+        self._written = {m.name for m in signature.mutations if m.position is None}
+
+    def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[list[Any], Shapes]:
+        """The leaves of a call's arguments, and the values of the symbols.
+
+        Raises:
+            InputError: not a call that the program was captured for.
+        """
+        leaves = self._binder.leaves(args, kwargs)
+        return leaves, self._binder.symbols(leaves)
+
+    def is_weight(self, item: FunctionInput) -> bool:
+        """Whether an argument is state that the program does not write to."""
+        return isinstance(item, StateInput) and item.name not in self._written
+
+    def argument(
+        self, item: FunctionInput, leaves: Sequence[Any], spec: TensorSpec
+    ) -> torch.Tensor:
+        """An argument that is another one in every call, as the function ``spec`` takes it."""
+        if isinstance(item, StateInput):
+            tensor: torch.Tensor = item.tensor
+            return tensor
+        if isinstance(item, SeedInput):
+            return torch.empty((), dtype=torch.int64).random_(-(1 << 63), None)
+        leaf = leaves[item.position]
+        value = leaf if isinstance(leaf, torch.Tensor) else torch.tensor(leaf)
+        # a dialect may hold complex numbers of halves as complex<f32>
+        is_held = value.dtype is torch.complex32 and spec.dtype is torch.complex64
+        return value.to(torch.complex64) if is_held else value
+
+    def result(self, results: Sequence[torch.Tensor], leaves: Sequence[Any]) -> Any:
+        """What the caller gets of a function's results, once those that are mutations have been written back."""
+        count = len(self.signature.mutations)
+        self._write_back(results[:count], leaves)
+        return self._returned(results[count:])
+
+    def _write_back(self, mutated: Sequence[torch.Tensor], leaves: Sequence[Any]) -> None:
+        states = {s.name: s.tensor for s in self.signature.state_inputs}
+        with torch.no_grad():
+            for mutation, value in zip(self.signature.mutations, mutated, strict=True):
+                position = mutation.position
+                target = states[mutation.name] if position is None else leaves[position]
+                target.copy_(value.view(target.dtype))
+
+    def _returned(self, returned: Sequence[torch.Tensor]) -> Any:
+        values = iter(returned)
+        leaves = list[Any]()
+        for output in self.signature.outputs:
+            if isinstance(output, ConstantOutput):
+                leaves.append(output.value)
+            else:
+                value = next(values)
+                leaves.append(value.item() if output.type is None else _retyped(value, output.type))
+        if self.signature.out_spec is None:
+            return tuple(leaves)
+        return pytree.tree_unflatten(leaves, self.signature.out_spec)
+
+
+def _retyped(value: torch.Tensor, type: ValueTensorType) -> torch.Tensor:
+    """Engines see signless integers; the bits are right, the dtype may be the signed one.
+
+    Complex numbers of halves may come in the type that holds them.
+    """
+    dtype = dtypes.FROM_ELEMENT_TYPE[type.dtype] if type.dtype is not None else value.dtype
+    if value.dtype == dtype:
+        return value
+    return value.to(dtype) if dtype is torch.complex32 else value.view(dtype)

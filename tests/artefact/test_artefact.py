@@ -1,0 +1,324 @@
+"""Artefacts: what was compiled runs in another process, and what is not what was saved is refused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from torch import nn
+
+import torch2mlir
+from torch2mlir.errors import ArtefactError
+from torch2mlir.tools.cli import main
+
+ENGINES = [("xla", "stablehlo"), ("iree", "linalg-on-tensors"), ("reference", "linalg-on-tensors")]
+
+
+class Model(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Linear(8, 16)
+        self.norm = nn.BatchNorm1d(16)
+        self.second = nn.Linear(16, 4)
+        self.tied = self.second.weight
+
+    def forward(self, x: torch.Tensor) -> dict[str, Any]:
+        hidden = torch.relu(self.norm(self.first(x)))
+        return {"logits": self.second(hidden), "scores": [hidden.sum(1), hidden @ self.tied.t()]}
+
+
+def check(loaded: Callable[..., Any], model: nn.Module, *shapes: tuple[int, ...]) -> None:
+    for shape in shapes:
+        x = torch.randn(shape)
+        with torch.no_grad():
+            torch.testing.assert_close(loaded(x), model(x))
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> tuple[nn.Module, Path]:
+    model = Model().eval()
+    compiled = torch2mlir.compile(model, torch.randn(3, 8), engine="xla")
+    return model, torch2mlir.save(compiled, tmp_path_factory.mktemp("artefact") / "model")
+
+
+@pytest.mark.parametrize(("engine", "output_type"), ENGINES)
+def test_what_is_loaded_computes_what_was_saved(
+    engine: str, output_type: str, tmp_path: Path
+) -> None:
+    model = Model().eval()
+    compiled = torch2mlir.compile(model, torch.randn(3, 8), engine=engine, output_type=output_type)
+    loaded = torch2mlir.load(torch2mlir.save(compiled, tmp_path / "a"))
+    check(loaded, model, (3, 8), (3, 8), (3, 8))
+    with pytest.raises(torch2mlir.InputError, match="size 3"):
+        loaded(torch.randn(4, 8))
+    with pytest.raises(torch2mlir.InputError, match="float32"):
+        loaded(torch.randn(3, 8, dtype=torch.float64))
+
+
+def test_it_runs_without_the_model_and_without_tracing(
+    saved: tuple[nn.Module, Path], tmp_path: Path
+) -> None:
+    model, directory = saved
+    x = torch.randn(3, 8)
+    with torch.no_grad():
+        torch.save((x, model(x)), tmp_path / "expected.pt")
+    code = (
+        "import sys, torch, torch2mlir\n"
+        "loaded = torch2mlir.load(sys.argv[1])\n"
+        "x, expected = torch.load(sys.argv[2])\n"
+        "torch.testing.assert_close(loaded(x), expected)\n"
+        "modules = ('torch2mlir.transforms', 'torch2mlir.hybrid', 'torch2mlir.pipeline', 'tests')\n"
+        "print([name for name in sys.modules if name.startswith(modules)])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(directory), str(tmp_path / "expected.pt")],
+        capture_output=True, text=True, check=False,
+
+    )  # fmt: skip
+    assert (done.returncode, done.stdout.strip()) == (0, "[]"), done.stderr
+
+
+@pytest.mark.parametrize(("engine", "output_type"), ENGINES[:2])
+def test_sizes_that_vary(engine: str, output_type: str, tmp_path: Path) -> None:
+    model = Model().eval()
+    batch = torch.export.Dim("batch", min=2, max=64)
+    compiled = torch2mlir.compile(
+        model, torch.randn(3, 8), engine=engine, output_type=output_type,
+        dynamic_shapes=({0: batch},),
+    )  # fmt: skip
+    if engine == "xla":
+        with pytest.raises(ArtefactError, match="nothing is compiled yet"):
+            torch2mlir.save(compiled, tmp_path / "a")
+        compiled.compile_like(torch.randn(3, 8))
+        compiled.compile_like(torch.randn(5, 8))
+    loaded = torch2mlir.load(torch2mlir.save(compiled, tmp_path / "a"))
+    check(loaded, model, (3, 8), (5, 8))
+    if engine == "xla":
+        with pytest.raises(torch2mlir.InputError, match=r"no code for the sizes .*=7"):
+            loaded(torch.randn(7, 8))
+    else:
+        check(loaded, model, (7, 8))
+    with pytest.raises(torch2mlir.InputError, match="range 2 to 64"):
+        loaded(torch.randn(65, 8))
+
+
+def test_buffers_random_numbers_and_arguments_that_are_written(tmp_path: Path) -> None:
+    class Stateful(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("count", torch.zeros(3))
+
+        def forward(self, x: torch.Tensor, scale: int = 2) -> tuple[torch.Tensor, int]:
+            self.count.add_(x)
+            x.mul_(scale)
+            return self.count * 1 + torch.rand(3), scale
+
+    model = Stateful()
+    compiled = torch2mlir.compile(model, torch.ones(3))
+    loaded = torch2mlir.load(torch2mlir.save(compiled, tmp_path / "a"))
+    for call in (1, 2, 3):
+        x = torch.full((3,), 1.0)
+        torch.manual_seed(call)
+        value, scale = loaded(x)
+        torch.manual_seed(call)
+        assert torch.equal(value, compiled(torch.ones(3))[0])
+        assert (x == 2).all() and scale == 2
+        assert (value >= call).all() and (value < call + 1).all()
+    assert not torch2mlir.load(tmp_path / "a")(torch.zeros(3))[0].ge(1).any()
+
+
+class Pair(NamedTuple):
+    left: torch.Tensor
+    right: torch.Tensor
+
+
+def test_dtypes_and_structures(tmp_path: Path) -> None:
+    class Mixed(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("low", torch.randn(3, dtype=torch.bfloat16))
+            self.register_buffer("wide", torch.randn(3, dtype=torch.complex128))
+            self.register_buffer("flags", torch.tensor([True, False, True]))
+            self.register_buffer("none", torch.empty(0, 3))
+
+        def forward(self, x: torch.Tensor) -> Any:
+            wide = (self.wide * x.to(torch.complex128)).real
+            flags = torch.where(self.flags, x, -x)
+            return Pair(self.low + x.to(torch.bfloat16), {"wide": wide, "more": [flags, None]}), (
+                torch.cat([self.none, x[None]])
+            )
+
+    model = Mixed()
+    compiled = torch2mlir.compile(model, torch.randn(3))
+    loaded = torch2mlir.load(torch2mlir.save(compiled, tmp_path / "a"))
+    for _ in range(3):
+        x = torch.randn(3)
+        (left, right), more = loaded(x)
+        expected, expected_more = model(x)
+        torch.testing.assert_close((left, right, more), (*expected, expected_more))
+
+
+def test_weights_are_plain_safetensors_mapped_where_they_lie(
+    saved: tuple[nn.Module, Path],
+) -> None:
+    _, directory = saved
+    tensors = load_file(directory / "weights.safetensors")
+    assert any(not name.startswith("torch2mlir.padding") for name in tensors)
+    loaded: Any = torch2mlir.load(directory)
+    maps = Path("/proc/self/maps")
+    if maps.exists():
+        assert "weights.safetensors" in maps.read_text()
+    for program in loaded._programs.values():
+        for held in (*program.weights, *program.prepared):
+            assert held.pointer % 64 == 0 and held.shares_memory
+
+
+def _damage(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+
+
+def _truncate(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-1])
+
+
+def _edit(key: str, value: Any) -> Callable[[Path], None]:
+    def edit(path: Path) -> None:
+        data = json.loads(path.read_text())
+        place = data
+        *where, last = key.split(".")
+        for name in where:
+            place = place[name]
+        place[last] = value
+        path.write_text(json.dumps(data))
+
+    return edit
+
+
+def _name_a_file_outside(path: Path) -> None:
+    data = json.loads(path.read_text())
+    data["files"]["../outside"] = {"bytes": 1, "sha256": ""}
+    path.write_text(json.dumps(data))
+
+
+@pytest.mark.parametrize(
+    ("file", "harm", "message"),
+    [
+        ("code/0.bin", _damage, "damaged"),
+        ("code/0.bin", _truncate, "bytes where"),
+        ("code/0.bin", Path.unlink, "missing"),
+        ("weights.safetensors", _damage, "damaged"),
+        ("weights.safetensors", _truncate, "bytes where"),
+        ("signature.json", _damage, "damaged"),
+        ("manifest.json", _truncate, "cannot be read"),
+        ("manifest.json", Path.unlink, "no manifest.json"),
+        ("manifest.json", _edit("format", "onnx"), "not the manifest"),
+        ("manifest.json", _edit("format_version", 99), "format 99"),
+        ("manifest.json", _edit("engine.version", "jaxlib 0.1"), "compiled by xla 'jaxlib 0.1'"),
+        ("manifest.json", _edit("machine.architecture", "vax"), "compiled for vax"),
+        ("manifest.json", _edit("machine.features", ["avx9000"]), "avx9000"),
+        ("manifest.json", _edit("kind", "other"), "unknown kind"),
+        ("manifest.json", _edit("files", {}), "does not list"),
+        ("manifest.json", lambda path: _name_a_file_outside(path), "outside of itself"),
+    ],
+)  # fmt: skip
+def test_what_is_not_what_was_saved_is_refused(
+    saved: tuple[nn.Module, Path],
+    tmp_path: Path,
+    file: str,
+    harm: Callable[[Path], None],
+    message: str,
+) -> None:
+    directory = tmp_path / "a"
+    shutil.copytree(saved[1], directory)
+    harm(directory / file)
+    with pytest.raises(ArtefactError, match=message):
+        torch2mlir.load(directory)
+
+
+def test_files_that_are_no_artefacts_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ArtefactError, match="no artefact"):
+        torch2mlir.load(tmp_path)
+    compiled = torch2mlir.compile(nn.Tanh(), torch.ones(2))
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(torch2mlir.InputError, match="holds other files"):
+        torch2mlir.save(compiled, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_an_artefact_is_replaced_as_a_whole_or_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = tmp_path / "a"
+    torch2mlir.save(torch2mlir.compile(nn.Tanh(), torch.ones(2)), directory)
+    second = torch2mlir.compile(nn.ReLU(), torch.ones(2))
+
+    def fail(*_: Any) -> None:
+        raise OSError("no space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("torch2mlir.artefact.save.write_tensors", fail)
+        with pytest.raises(OSError, match="no space"):
+            torch2mlir.save(second, directory)
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+    check(torch2mlir.load(directory), nn.Tanh(), (2,))
+    torch2mlir.save(second, directory)
+    check(torch2mlir.load(directory), nn.ReLU(), (2,))
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+def test_nothing_is_unpickled(
+    saved: tuple[nn.Module, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import pickle
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise AssertionError("unpickled")
+
+    for name in ("load", "loads", "Unpickler"):
+        monkeypatch.setattr(pickle, name, refuse)
+    check(torch2mlir.load(saved[1]), saved[0], (3, 8))
+
+
+def test_optimized_modules_are_saved_with_their_programs(tmp_path: Path) -> None:
+    from tests.hybrid.test_partition import opaque
+
+    class Split(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear = nn.Linear(8, 8)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return opaque(torch.tanh(self.linear(x)) + 1).exp() * 2
+
+    model = Split().eval()
+    optimized = torch2mlir.optimize(model, True, torch.randn(4, 8))
+    check(optimized, model, (1, 8))
+    loaded: Any = torch2mlir.load(torch2mlir.save(optimized, tmp_path / "a"))
+    check(loaded, model, (4, 8), (1, 8), (6, 8))
+    report = loaded.report()
+    assert report.compiled_ops and not report.pytorch_calls
+    with pytest.raises(ArtefactError, match="no captured programs"):
+        torch2mlir.save(torch2mlir.optimize(model), tmp_path / "b")
+
+
+def test_the_command_line_builds(tmp_path: Path) -> None:
+    model = Model().eval()
+    batch = torch.export.Dim("batch", min=2)
+    exported = torch.export.export(model, (torch.randn(4, 8),), dynamic_shapes=({0: batch},))
+    torch.export.save(exported, tmp_path / "model.pt2")
+    directory = tmp_path / "model.artefact"
+    command = ["build", str(tmp_path / "model.pt2"), "-o", str(directory), "-q"]
+    assert main(command) == 0
+    check(torch2mlir.load(directory), model, (4, 8))
+    assert main([*command, "--to", "linalg-on-tensors"]) == 0
+    check(torch2mlir.load(directory), model, (4, 8), (9, 8))
