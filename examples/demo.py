@@ -1,7 +1,7 @@
 """Three full-size models to three dialects, run on two engines and compared with eager PyTorch: ``make demo``.
 
-Prints one table and leaves the MLIR files, with their weights beside them, in a folder it names. Exits 1 if a
-result does not match eager PyTorch or a row fails.
+Then a network is trained and a text generated through ``torch.compile``. Prints two tables and leaves the MLIR files, with
+their weights beside them, in a folder it names. Exits 1 if a result does not match eager PyTorch or a row fails.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from rich.table import Table
 from torch.export import ExportedProgram
 from torch.utils._pytree import tree_leaves
 
+import one_line
 import torch2mlir
 from zoo import MODELS, ZooModel
 
@@ -76,12 +77,19 @@ def main() -> int:
                     row.failure = str(error)
                 rows.append(row)
                 progress.advance(task)
+        task = progress.add_task("", total=len(one_line.PROGRAMS))
+        outcomes = []
+        for program in one_line.PROGRAMS:
+            progress.update(task, description=f"{program.__name__}: compiled and eager")
+            outcomes.append(program())
+            progress.advance(task)
     console.print(_table(rows))
+    console.print(_one_line_table(outcomes))
     console.print(f"The MLIR files and their weights are in {options.output}/")
     for row in rows:
         if row.failure:
             console.print(f"{row.model} {row.dialect}: error: {row.failure}", markup=False)
-    return 0 if all(row.matches for row in rows) else 1
+    return 0 if all(each.matches for each in (*rows, *outcomes)) else 1
 
 
 def _parse() -> argparse.Namespace:
@@ -178,6 +186,16 @@ def _table(rows: list[Row]) -> Table:
             f"{row.eager_milliseconds:.1f}",
             f"{row.error:.1e}" if row.matches else f"{row.error:.1e} differs",
         )
+    return table
+
+
+def _one_line_table(outcomes: list[one_line.Outcome]) -> Table:
+    table = Table(title="One line in front of a model")
+    for heading in ("program", "line", "seconds", "beside eager"):
+        table.add_column(heading, justify="right" if heading == "seconds" else "left")
+    for each in outcomes:
+        verdict = each.verdict if each.matches else f"{each.verdict}: differs"
+        table.add_row(each.name, each.line, f"{each.seconds:.1f}", verdict)
     return table
 
 

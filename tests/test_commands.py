@@ -25,6 +25,7 @@ def test_the_demo_leaves_its_files_and_matches_eager(tmp_path: Path) -> None:
         assert table.count(model) == 3
         for dialect in ("stablehlo", "linalg-on-tensors", "tosa"):
             assert (tmp_path / f"{model}.{dialect}.mlir").is_file()
+    assert "train a CNN" in table and "generate text" in table
 
 
 def test_the_benchmark_compares_with_the_peer() -> None:
@@ -32,3 +33,9 @@ def test_the_benchmark_compares_with_the_peer() -> None:
     table = _run("benchmarks/import_time.py", *options)
     assert "failed" not in table
     assert "less memory" in table and "save external" in table
+
+
+def test_generated_tokens_are_eagers() -> None:
+    options = ["--layers", "2", "--hidden", "32", "--prompt", "5", "--tokens", "6", "--sample"]
+    said = _run("examples/generate.py", *options)
+    assert "tokens per second" in said and "the tokens are eager's" in said
