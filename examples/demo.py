@@ -1,7 +1,7 @@
 """Three full-size models to three dialects, run on two engines and compared with eager PyTorch: ``make demo``.
 
-Then a network is trained and a text generated through ``torch.compile``. Prints two tables and leaves the MLIR files, with
-their weights beside them, in a folder it names. Exits 1 if a result does not match eager PyTorch or a row fails.
+Then a network is trained and a text generated through ``torch.compile``. Prints two tables and leaves the MLIR files,
+with their weights beside them, in a folder it names. Exits 1 if a result does not match eager PyTorch or a row fails.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@
     python examples/generate.py --layers 12 --hidden 1024 --prompt 128 --tokens 128 --cache static --sample
     python examples/generate.py --engine iree --dialect linalg-on-tensors
 
-The model is a Llama with random weights, so the tokens mean nothing; they are equal to eager's, also when they are drawn
-with a seed. The prompt is one compiled program, the further tokens another one; the cache is transformers' own object.
+The model is a Llama with random weights, so the tokens mean nothing; they are equal to eager's, also when they are
+drawn with a seed. The prompt is one compiled program, the further tokens another; the cache is transformers' own.
 """
 
 from __future__ import annotations
