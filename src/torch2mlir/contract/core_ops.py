@@ -17,7 +17,7 @@ def _plain(names: str) -> set[str]:
 
 UNARY = _plain(
     "abs acos acosh asin asinh atan atanh bitwise_not ceil cos cosh erf exp expm1 floor isinf isnan log log10 log1p"
-    " log2 logical_not neg reciprocal relu round rsqrt sigmoid sign sin sinh sqrt tan tanh trunc"
+    " log2 logical_not neg reciprocal relu round rsqrt sigmoid sign signbit sin sinh sqrt tan tanh trunc"
 )
 
 BINARY = (
@@ -119,6 +119,7 @@ REASONS: dict[str, str] = {
     "torch.aten.mean.dim": "PyTorch has it as sum and division too; engines and readers know it as one op",
     MAKES_SIZE: "of one count: as many zeros as an element says is where a size that depends "
     "on elements enters a program",
+    "torch.aten.signbit": "the sign of NaN is a bit: no arithmetic says it",
     "torch.aten.sort.stable": "StableHLO has a word for it, and all that orders or selects by rank is said in it; "
     "Core ATen's sort leaves the order of equal elements open",
     "torch.aten.view.dtype": "the same bits as another type: no arithmetic says it",

@@ -19,6 +19,7 @@ from xdsl.ir import Attribute, Operation, Region, SSAValue
 
 from torch2mlir.conversion import promotion
 from torch2mlir.dialects.locations import describe
+from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim, KnownSize
 from torch2mlir.errors import UnsupportedOpError
@@ -222,13 +223,13 @@ class Lowering(ABC):
         """A dimension counted from the front; rank 0 counts as rank 1, as in PyTorch."""
         return dim % max(rank, 1)
 
-    def dims(self, dims: Sequence[int] | int | None, rank: int) -> list[int]:
+    def dims(self, over: Sequence[int] | int | None, rank: int) -> list[int]:
         """Dimensions counted from the front, sorted; None or empty means all."""
-        if isinstance(dims, int):
-            dims = [dims]
-        if not dims:
+        if isinstance(over, int):
+            over = [over]
+        if not over:
             return list(range(rank))
-        return sorted(self.dim(d, rank) for d in dims)
+        return sorted(self.dim(d, rank) for d in over)
 
     def static(self, value: object, what: str) -> int:
         """An int argument that must be known when compiling."""
@@ -319,6 +320,28 @@ class Lowering(ABC):
         self, x: Tensor, low: Sequence[KnownSize], high: Sequence[KnownSize], value: Number
     ) -> Tensor:
         """Adds a constant around; no negative amounts."""
+
+    @abstractmethod
+    def reverse(self, x: Tensor, over: Sequence[int]) -> Tensor:
+        """The elements in opposite order along dimensions."""
+
+    def repeat(self, x: Tensor, counts: Sequence[KnownSize]) -> Tensor:
+        """The tensor ``counts[i]`` times along dimension ``i``; more counts than dimensions add leading ones.
+
+        A repeated dimension is broadcast from one before it, and joined with that; one of size 1 is broadcast itself.
+        """
+        have = (*[1] * (len(counts) - x.rank), *x.sizes)
+        split, repeated = list[KnownSize](), list[KnownSize]()
+        for count, size in zip(counts, have, strict=True):
+            joined = size == 1 or count == 1
+            split += [size] if joined else [1, size]
+            repeated += [dims.mul(count, size)] if joined else [count, size]
+        sizes = [dims.mul(count, size) for count, size in zip(counts, have, strict=True)]
+        return self.reshape(self.broadcast_to(self.reshape(x, split), repeated), sizes)
+
+    def sized(self, x: Tensor, sizes: Sequence[KnownSize]) -> Tensor:
+        """The same tensor under other expressions for its sizes."""
+        return Tensor(x.value, tuple(sizes), x.dtype)
 
     @abstractmethod
     def iota(self, sizes: Sequence[KnownSize], dim: int, dtype: Attribute) -> Tensor:

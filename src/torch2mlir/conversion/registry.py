@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import ChainMap, defaultdict
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import Any
 
 from torch2mlir.contract.target import get_target
@@ -11,6 +12,9 @@ from torch2mlir.contract.target import get_target
 LoweringFunction = Callable[..., Any]
 
 _LOWERINGS = defaultdict[str, dict[str, LoweringFunction]](dict)
+_SHARED: dict[str, LoweringFunction] = {}
+"""Lowerings in the words that all dialects share; a target's own go before them."""
+_SHARED_FAMILIES = ("data_movement",)
 
 
 def op_name(name: str) -> str:
@@ -36,11 +40,27 @@ def lowers(target: str, *names: str) -> Callable[[LoweringFunction], LoweringFun
     return register
 
 
+def lowers_everywhere(*names: str) -> Callable[[LoweringFunction], LoweringFunction]:
+    """As :func:`lowers`, for every target that has no lowering of its own: a function of shared words only."""
+
+    def register(function: LoweringFunction) -> LoweringFunction:
+        for name in names:
+            _SHARED[op_name(name)] = function
+        return function
+
+    return register
+
+
 def lowering_functions(target: str) -> Mapping[str, LoweringFunction]:
-    """Op name -> lowering function of a target, all families loaded; its own come before those of its base."""
+    """Op name -> lowering function of a target, all families loaded.
+
+    Its own come before those of its base, and those before what is said in shared words.
+    """
     found = get_target(target)
     _ = found.lowering_class  # its import registers them
-    return ChainMap(*(_LOWERINGS[each.name] for each in found.family))
+    for family in _SHARED_FAMILIES:
+        import_module(f"torch2mlir.conversion.{family}")
+    return ChainMap(*(_LOWERINGS[each.name] for each in found.family), _SHARED)
 
 
 def lowering(name: str, target: str) -> Callable[[LoweringFunction], LoweringFunction]:

@@ -13,7 +13,6 @@ from xdsl.ir import Attribute, Operation
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from torch2mlir.conversion.lowering import Scalar, Tensor
-from torch2mlir.conversion.torch_to_linalg.data_movement import reverse
 from torch2mlir.conversion.torch_to_linalg.lowering import (
     LinalgLowering,
     Subscript,
@@ -231,7 +230,7 @@ def between(lower: LinalgLowering, x: Tensor, strides: Sequence[int]) -> Tensor:
 def turned(lower: LinalgLowering, weight: Tensor, groups: int) -> Tensor:
     """The weight of a transposed convolution, ``[c, f / groups, ..]``, as that of the plain one."""
     over = range(2, weight.rank)
-    weight = reverse(lower, weight, [d for d in over if weight.sizes[d] != 1])
+    weight = lower.reverse(weight, [d for d in over if weight.sizes[d] != 1])
     if groups == 1:
         return lower.transpose(weight, [1, 0, *over])
     split = lower.reshape(weight, split_groups(weight.sizes, 0, groups))

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from xdsl.dialects.builtin import IntegerType, i1
+from xdsl.dialects.builtin import IntegerType, Signedness, i1
 
 from torch2mlir.conversion import promotion
 from torch2mlir.conversion.lowering import Operand, Scalar, Tensor
@@ -73,6 +73,13 @@ def is_nan(s: Scalars, x: Scalar) -> Scalar:
     return s.compare("ne", x, x)
 
 
+def sign_bit(s: Scalars, x: Scalar) -> Scalar:
+    """Whether the sign is minus, that of zeros and NaN included."""
+    if promotion.is_float(x.dtype):
+        x = s.bits(x, IntegerType(promotion.bit_width(x.dtype), Signedness.SIGNED))
+    return s.constant(False, i1) if is_unsigned(x.dtype) else s.compare("lt", x, 0)
+
+
 def bitwise_not(s: Scalars, x: Scalar) -> Scalar:
     """All bits inverted; the opposite of a boolean."""
     return s("xor", x, -1)
@@ -124,6 +131,7 @@ OF_THE_OPERAND: dict[str, ScalarCode] = {
     "aten.abs": absolute,
     "aten.isinf": is_inf,
     "aten.isnan": is_nan,
+    "aten.signbit": sign_bit,
     "aten.logical_not": lambda s, x: s.compare("eq", x, 0),
 }
 """Ops computed in the type of their operand."""

@@ -417,7 +417,6 @@ class LinalgLowering(Lowering):
         return value if value.type == type else self.emit(tensor.CastOp, [value], [type]).results[0]
 
     def sized(self, x: Tensor, sizes: Sequence[KnownSize]) -> Tensor:
-        """The same tensor under other expressions for its sizes."""
         value = self.tensor_cast(x.value, self.tensor_type(sizes, x.dtype))
         return Tensor(value, tuple(sizes), x.dtype)
 
@@ -430,6 +429,8 @@ class LinalgLowering(Lowering):
     ) -> Tensor:
         if x.sizes == tuple(sizes) and all(step == 1 for step in steps):
             return x
+        if 0 in sizes:  # IREE takes a start at the end of a tensor for one outside
+            return self.empty(sizes, x.dtype)
         return self.extract_slice(x, starts, sizes, steps, sizes)
 
     def extract_slice(
@@ -484,6 +485,18 @@ class LinalgLowering(Lowering):
         }
         operands = [x, *below, *above]
         return self.op(tensor.PadOp, operands, sizes, x.dtype, properties, [Region(block)])
+
+    def reverse(self, x: Tensor, over: Sequence[int]) -> Tensor:
+        if not over:
+            return x
+
+        def build(s: Scalars) -> Scalar:
+            places = [s.index(d) for d in range(x.rank)]
+            for d in over:
+                places[d] = s("sub", self.number(dims.sub(x.sizes[d], 1), INDEX), places[d])
+            return s.extract(x, places)
+
+        return self.compute(build, [], x.sizes, x.dtype)
 
     def iota(self, sizes: Sequence[KnownSize], dim: int, dtype: Attribute) -> Tensor:
         return self.compute(lambda s: s.cast(s.index(dim), dtype), [], sizes, dtype)

@@ -84,7 +84,10 @@ def max_pool2d_with_indices(
 
 
 def max_with_places(lower: LinalgLowering, window: Window) -> list[Tensor]:
-    """The maximum of each window and the place of its first occurrence, of the last NaN if there is one."""
+    """The maximum of each window and the place of its first occurrence, of the last NaN if there is one.
+
+    The first place inside the plane stands, whatever its element is, until a better one is found.
+    """
     dtype, place_type = window.padded.dtype, lower.results[1].dtype
     width = window.input.sizes[3]
 
@@ -95,11 +98,15 @@ def max_with_places(lower: LinalgLowering, window: Window) -> list[Tensor]:
         row, column = (_position(s, window, axis) for axis in (0, 1))
         flat = s("add", s("mul", row, lower.number(width, INDEX)), column)
         here = s.cast(flat, place_type)
+        first = s.compare("eq", place, -1)
+        for axis, position in enumerate((row, column)):
+            first = s("and", first, _inside(s, window, axis, position))
+        better = s("or", better, first)
         return [s.select(better, element, best), s.select(better, here, place)]
 
     outputs = [
         (lower.full(lowest(dtype), window.sizes, dtype), range(4)),
-        (lower.full(0, window.sizes, place_type), range(4)),
+        (lower.full(-1, window.sizes, place_type), range(4)),
     ]
     inputs: list[Access] = [(window.padded, window.places()), (window.shape(), [4, 5])]
     return lower.nest("pppprr", inputs, outputs, build)
@@ -111,6 +118,12 @@ def _position(s: Scalars, window: Window, axis: int) -> Scalar:
     if window.dilation[axis] != 1:
         offset = s("mul", offset, window.dilation[axis])
     return s("add", start, offset)
+
+
+def _inside(s: Scalars, window: Window, axis: int, position: Scalar) -> Scalar:
+    """Whether a position along an axis is one of the unpadded input."""
+    size = s.lower.number(window.input.sizes[2 + axis], INDEX)
+    return s("and", s.compare("ge", position, 0), s.compare("lt", position, size))
 
 
 def _start(s: Scalars, window: Window, axis: int) -> Scalar:

@@ -10,6 +10,7 @@ from xdsl.ir import Attribute
 
 from torch2mlir.conversion import promotion
 from torch2mlir.conversion.lowering import Number, Operand, Tensor
+from torch2mlir.conversion.promotion import si64
 from torch2mlir.conversion.torch_to_onnx.lowering import Code, OnnxLowering, lowers, widened
 
 ui64 = IntegerType(64, Signedness.UNSIGNED)
@@ -266,6 +267,18 @@ def is_negative(lower: OnnxLowering, x: Tensor) -> Tensor:
     below = lower.compare("Less", lower.apply("Reciprocal", x), 0)
     zero = lower.apply("And", lower.compare("Equal", x, 0), below)
     return lower.apply("Or", lower.compare("Less", x, 0), zero)
+
+
+@lowers("aten.signbit")
+def signbit(lower: OnnxLowering, x: Tensor) -> Tensor:
+    """Whether the sign is minus, that of zeros included; that of NaN needs the bits, which an operator set may lack."""
+    if not promotion.is_float(x.dtype):
+        return lower.cast(lower.compare("Less", lower.cast(x, si64), 0), i1)
+    if lower.opset < 26:
+        return is_negative(lower, x)
+    bits = IntegerType(promotion.bit_width(x.dtype), Signedness.SIGNED)
+    whole = lower.node("BitCast", x, sizes=x.sizes, dtype=bits, to=lower.element_type(bits))
+    return lower.compare("Less", whole, 0)
 
 
 def atan2(lower: OnnxLowering, y: Tensor, x: Tensor) -> Tensor:

@@ -31,6 +31,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from torch2mlir.conversion import promotion
 from torch2mlir.conversion.lowering import Lowering, Number, Operand, ResultType, Scalar, Tensor
 from torch2mlir.conversion.promotion import si64
+from torch2mlir.conversion.positions import is_natural
 from torch2mlir.conversion.registry import lowers as register
 from torch2mlir.dialects import onnx
 from torch2mlir.dialects.onnx.schema import OPSET
@@ -363,6 +364,21 @@ class OnnxLowering(Lowering):
         fill = self.splat(value, (), x.dtype)
         return self.node("Pad", x, amounts, fill, sizes=sizes, dtype=x.dtype)
 
+    def reverse(self, x: Tensor, over: Sequence[int]) -> Tensor:
+        """A slice of step -1, from the end to before the start."""
+        if not over:
+            return x
+        ones = [-1] * len(over)
+        bounds = (ones, [-(2**62)] * len(over), over, ones)
+        return self.node("Slice", x, *map(self.vector, bounds), sizes=x.sizes, dtype=x.dtype)
+
+    def repeat(self, x: Tensor, counts: Sequence[KnownSize]) -> Tensor:
+        x = self.reshape(x, [1] * (len(counts) - x.rank) + list(x.sizes))
+        if all(count == 1 for count in counts):
+            return x
+        sizes = [dims.mul(count, size) for count, size in zip(counts, x.sizes, strict=True)]
+        return self.node("Tile", x, self.shape(counts), sizes=sizes, dtype=x.dtype)
+
     def iota(self, sizes: Sequence[KnownSize], dim: int, dtype: Attribute) -> Tensor:
         def build() -> SSAValue:
             return self._iota(sizes, dim, dtype).value
@@ -387,13 +403,6 @@ def joint_sizes(tensors: Sequence[Tensor]) -> tuple[KnownSize, ...]:
             if size != 1 and (isinstance(sizes[place], Dim) or sizes[place] == 1):
                 sizes[place] = size
     return tuple(sizes)
-
-
-def is_natural(size: KnownSize) -> bool:
-    """Whether nothing is subtracted in an expression of sizes, which are not negative."""
-    if isinstance(size, int):
-        return size >= 0
-    return size.op == "symbol" or all(is_natural(operand) for operand in size.operands())
 
 
 def as_element(value: Number, dtype: Attribute) -> int | float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from xdsl.dialects.builtin import IntegerType, i1
+from xdsl.dialects.builtin import IntegerType, Signedness, i1
 from xdsl.ir import Operation
 
 from torch2mlir.conversion import promotion
@@ -29,7 +29,9 @@ def sign(lower: StablehloLowering, x: Tensor) -> Tensor:
     result = lower.apply(hlo.SignOp, x)
     if not promotion.is_float(x.dtype):
         return result
-    return lower.select(lower.compare("EQ", x, x), result, 0)
+    # stablehlo.sign keeps NaN and the sign of a zero
+    of_zero = lower.apply(hlo.OrOp, lower.compare("NE", x, x), lower.compare("EQ", x, 0))
+    return lower.select(of_zero, 0, result)
 
 
 def truncated(lower: StablehloLowering, x: Tensor) -> Tensor:
@@ -128,6 +130,17 @@ def abs_(lower: StablehloLowering, x: Tensor) -> Tensor:
     if promotion.is_complex(x.dtype):
         return lower.part(hlo.AbsOp, x)
     return lower.apply(hlo.AbsOp, x)
+
+
+@lowers("aten.signbit")
+def signbit(lower: StablehloLowering, x: Tensor) -> Tensor:
+    """Whether the sign is minus, that of zeros and NaN included."""
+    if promotion.is_float(x.dtype):
+        bits = IntegerType(promotion.bit_width(x.dtype), Signedness.SIGNED)
+        x = lower.op(hlo.BitcastConvertOp, [x], x.sizes, bits)
+    if promotion.is_unsigned(x.dtype):
+        return lower.splat(False, x.sizes, i1)
+    return lower.compare("LT", x, 0)
 
 
 # two operands

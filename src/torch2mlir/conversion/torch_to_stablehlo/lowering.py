@@ -26,6 +26,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from torch2mlir.conversion import promotion
 from torch2mlir.conversion.lowering import Lowering, Number, Operand, Scalar, Tensor
+from torch2mlir.conversion.positions import is_natural
 from torch2mlir.conversion.registry import lowers as register
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.torch import dims
@@ -414,7 +415,6 @@ class StablehloLowering(Lowering):
         return self.op(hlo.TransposeOp, [x], sizes, x.dtype, properties)
 
     def reverse(self, x: Tensor, over: Sequence[int]) -> Tensor:
-        """The elements in opposite order along dimensions."""
         if not over:
             return x
         return self.op(hlo.ReverseOp, [x], x.sizes, x.dtype, {"dimensions": hlo.i64_array(over)})
@@ -516,9 +516,3 @@ def _element(value: Number, dtype: Attribute) -> int | float | tuple[float, floa
     signed = not promotion.is_unsigned(dtype)
     return wrapped - (1 << width) if signed and wrapped >> (width - 1) else wrapped
 
-
-def is_natural(size: KnownSize) -> bool:
-    """Whether nothing is subtracted in an expression of sizes, which are not negative."""
-    if isinstance(size, int):
-        return size >= 0
-    return size.op == "symbol" or all(is_natural(operand) for operand in size.operands())

@@ -101,7 +101,7 @@ def max_pool2d_with_indices(
 
 
 def _with_places(lower: StablehloLowering, x: Tensor, window: Window) -> list[Tensor]:
-    """The maximum of each window and the first place of it; padding comes after every place."""
+    """The maximum of each window and the first place of it, or the last NaN's; padding comes after every place."""
     flat = lower.iota((dims.product(window.plane),), 0, si64)
     places = lower.broadcast_to(lower.reshape(flat, window.plane), x.sizes)
     starts = (lowest(x.dtype), highest(si64))
@@ -113,7 +113,7 @@ def _with_places(lower: StablehloLowering, x: Tensor, window: Window) -> list[Te
         [t.value for t in (x, places, *inits)],
         [lower.tensor_type(r.sizes, r.dtype) for r in lower.results],
         properties,
-        [extremum_body(lower, x.dtype, "GT")],
+        [extremum_body(lower, x.dtype, "GT", of_nans="GT")],
     )
     results = zip(op.results, lower.results, strict=True)
     return [Tensor(value, r.sizes, r.dtype) for value, r in results]

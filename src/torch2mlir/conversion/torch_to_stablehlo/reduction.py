@@ -77,24 +77,28 @@ _register_truth("aten.all.dims", hlo.AndOp, True)
 # where the extremum is
 
 
-def extremum_body(lower: StablehloLowering, dtype: Attribute, direction: str) -> Region:
+def extremum_body(
+    lower: StablehloLowering, dtype: Attribute, direction: str, of_nans: str = "LT"
+) -> Region:
     """The body that chooses of two elements and their positions the more extreme one.
 
     NaN is more extreme than any number, and of equal elements the one in front is chosen, so the order of a
-    reduction does not show.
+    reduction does not show. Of two NaNs it is the one whose position compares by ``of_nans``.
     """
 
     def build(a: SSAValue, i: SSAValue, b: SSAValue, j: SSAValue) -> list[SSAValue]:
         x, y = Tensor(a, (), dtype), Tensor(b, (), dtype)
         place, other = Tensor(i, (), si64), Tensor(j, (), si64)
         better, equal = lower.compare(direction, x, y), lower.compare("EQ", x, y)
-        in_front = lower.compare("LT", place, other)
+        in_front = lower.apply(hlo.AndOp, equal, lower.compare("LT", place, other))
+        wins = lower.apply(hlo.OrOp, better, in_front)
         if promotion.is_float(dtype):
             nan, other_nan = lower.compare("NE", x, x), lower.compare("NE", y, y)
-            equal = lower.apply(hlo.OrOp, equal, lower.apply(hlo.AndOp, nan, other_nan))
+            chosen = lower.apply(hlo.AndOp, nan, lower.compare(of_nans, place, other))
             only_nan = lower.compare("GT", nan, other_nan)
-            better = lower.apply(hlo.OrOp, better, only_nan)
-        wins = lower.apply(hlo.OrOp, better, lower.apply(hlo.AndOp, equal, in_front))
+            wins = lower.apply(hlo.OrOp, wins, only_nan)
+            both = lower.apply(hlo.AndOp, chosen, other_nan)
+            wins = lower.apply(hlo.OrOp, wins, both)
         return [lower.select(wins, *pair).value for pair in ((x, y), (place, other))]
 
     types = [lower.tensor_type((), dtype), lower.tensor_type((), si64)]

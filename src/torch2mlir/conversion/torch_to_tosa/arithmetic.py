@@ -11,7 +11,7 @@ from xdsl.ir import Operation
 from torch2mlir.conversion import promotion
 from torch2mlir.conversion.lowering import Operand, Tensor
 from torch2mlir.conversion.torch_to_tosa import transcendental
-from torch2mlir.conversion.torch_to_tosa.casts import computed_dtype
+from torch2mlir.conversion.torch_to_tosa.casts import computed_dtype, truncate
 from torch2mlir.conversion.torch_to_tosa.elementwise import float_dtype
 from torch2mlir.conversion.torch_to_tosa.expressions import Expr
 from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering, lowers
@@ -169,7 +169,10 @@ def div_mode(lower: TosaLowering, x: Operand, y: Operand, mode: str | None) -> T
         return div(lower, x, y)
     a, b = _operands(lower, x, y)
     if promotion.is_float(a.tensor.dtype):
-        result = _whole_quotient(a, b)[0] if mode == "trunc" else _float_floor(a, b)
+        if mode == "trunc":
+            result = Expr(lower, truncate(lower, _quotient(a, b).tensor))
+        else:
+            result = _float_floor(a, b, _remainder(a, b, y))
     else:
         result = a // b if mode == "trunc" else _integer_floor(a, b)
     return lower.cast(result.tensor, lower.out.dtype)
@@ -180,7 +183,7 @@ def fmod(lower: TosaLowering, x: Operand, y: Operand) -> Tensor:
     """What division leaves over, with the sign of ``x``."""
     a, b = _operands(lower, x, y)
     if promotion.is_float(a.tensor.dtype):
-        result = _whole_quotient(a, b)[1]
+        result = _remainder(a, b, y)
     else:
         result = a - a // b * b
     return lower.cast(result.tensor, lower.out.dtype)
@@ -190,7 +193,8 @@ def fmod(lower: TosaLowering, x: Operand, y: Operand) -> Tensor:
 def remainder(lower: TosaLowering, x: Operand, y: Operand) -> Tensor:
     """What division leaves over, with the sign of ``y``."""
     a, b = _operands(lower, x, y)
-    left = _whole_quotient(a, b)[1] if promotion.is_float(a.tensor.dtype) else a - a // b * b
+    is_float = promotion.is_float(a.tensor.dtype)
+    left = _remainder(a, b, y) if is_float else a - a // b * b
     result = _crosses_zero(left, b).where(left + b, left)
     return lower.cast(result.tensor, lower.out.dtype)
 
@@ -214,28 +218,86 @@ def _integer_floor(a: Expr, b: Expr) -> Expr:
     return _crosses_zero(left, b).where(quotient - 1, quotient)
 
 
-def _whole_quotient(a: Expr, b: Expr) -> tuple[Expr, Expr]:
-    """``trunc(a / b)`` and ``a - trunc(a / b) * b``.
+# exact remainders
 
-    The product with the inverse may be off by one step when the quotient is whole: the remainder tells, having the
-    wrong sign or the size of the divisor, and both are corrected. A remainder by infinity is ``a``.
+_STEP = 20
+"""Bits of the quotient that a step of the long division finds: with slack, less than a float's fraction has."""
+_STEPS = 4
+"""Quotients from ``2**80`` on leave NaN, as PyTorch's own vectorized kernel does from ``2**128`` on."""
+
+
+def _remainder(a: Expr, b: Expr, divisor: Operand) -> Expr:
+    """What ``a / b`` rounded towards zero leaves over, with the sign of ``a``: exact, as C's ``fmod``.
+
+    TOSA has no word for it. Long division: the divisor times falling powers of two is taken off as often as it
+    fits, by products without rounding (Dekker, 1971). By a power of two one step is exact.
     """
-    size, divisor = abs(a), abs(b)
-    raw = (size / divisor).floor()
-    left = size - raw * divisor
-    low, high = left < 0.0, left >= divisor
-    steps = low.where(raw - 1.0, high.where(raw + 1.0, raw))
-    rest = low.where(left + divisor, high.where(left - divisor, left))
-    rest = (divisor.equals(math.inf) & (size < math.inf)).where(size, rest)
-    quotient = (a / b < 0.0).where(-steps, steps)
-    return quotient, (a < 0.0).where(-rest, rest)
+    rest, size = abs(a), abs(b)
+    if isinstance(divisor, int | float) and _is_power_of_two(float(divisor)):
+        rest = rest - (rest * (1 / abs(divisor))).floor() * abs(divisor)
+    else:
+        inverse, halves = size.reciprocal(), _halves(size)
+        for step in reversed(range(_STEPS)):
+            rest = _taken_off(rest, inverse, size, halves, _STEP * step)
+        rest = (abs(a) < size).where(abs(a), (rest < 0.0).where(rest + size, rest))
+        rest = (abs(a) * inverse > 2.0 ** (_STEP * _STEPS)).where(math.nan, rest)
+    return transcendental.is_negative(a).where(-rest, rest)
 
 
-def _float_floor(a: Expr, b: Expr) -> Expr:
-    """Rounded down; an infinity has no whole part, so it gives NaN, except over 0."""
-    quotient, left = _whole_quotient(a, b)
-    down = _crosses_zero(left, b).where(quotient - 1.0, quotient)
-    return (b.equals(0.0) | left.equals(left)).where(down, math.nan)
+def _is_power_of_two(number: float) -> bool:
+    return math.isfinite(number) and math.frexp(abs(number))[0] == 0.5 and abs(number) > 2.0**-100
+
+
+def _taken_off(
+    rest: Expr, inverse: Expr, size: Expr, halves: tuple[Expr, Expr], power: int
+) -> Expr:
+    """``rest`` without the nearest multiple of ``size * 2**power``, so that what is left has no more bits than size."""
+    count = (rest * inverse * 2.0**-power + 0.5).floor()
+    high = (count * (1 / 2048) + 0.5).floor() * 2048.0
+    low = count - high
+    whole, upper, lower = (part * 2.0**power for part in (size, *halves))
+    product = count * whole
+    error = ((high * upper - product) + high * lower + low * upper) + low * lower
+    return count.equals(0.0).where(rest, (rest - product) - error)
+
+
+def _halves(x: Expr) -> tuple[Expr, Expr]:
+    """The upper and the lower twelve bits of floats that are not negative (Veltkamp, 1968)."""
+    large = x > 1.0
+    scaled = large.where(x * 2.0**-14, x * 2.0**14)
+    stretched = scaled * 4097.0
+    upper = stretched - (stretched - scaled)
+    parts = upper, scaled - upper
+    return tuple(large.where(part * 2.0**14, part * 2.0**-14) for part in parts)  # type: ignore[return-value]
+
+
+def _float_floor(a: Expr, b: Expr, rest: Expr) -> Expr:
+    """Python's ``//`` from the exact remainder, as PyTorch computes it; a zero has the quotient's sign."""
+    quotient = a / b
+    whole = (a - rest) / b
+    whole = _crosses_zero(rest, b).where(whole - 1.0, whole)
+    floor = whole.floor()
+    nearest = (whole - floor > 0.5).where(floor + 1.0, floor)
+    zero = abs(nearest)
+    signed = transcendental.is_negative(quotient).where(-zero, zero)
+    result = nearest.equals(0.0).where(signed, nearest)
+    # from here on every float is whole
+    return (b.equals(0.0) | (abs(quotient) > 2.0**24) & (abs(quotient) < math.inf)).where(
+        quotient, result
+    )
+
+
+def _quotient(a: Expr, b: Expr) -> Expr:
+    """``a / b`` rounded once: the product with the inverse, corrected by what it leaves over."""
+    inverse = b.reciprocal()
+    raw = a * inverse
+    (upper, lower), (high, low) = _halves(abs(b)), _halves(abs(raw))
+    product = abs(raw) * abs(b)
+    error = ((high * upper - product) + high * lower + low * upper) + low * lower
+    correction = ((abs(a) - product) - error) * abs(inverse)
+    exact = abs(raw) + correction
+    exact = (exact.equals(exact) & (abs(raw) < math.inf)).where(exact, abs(raw))
+    return transcendental.is_negative(raw).where(-exact, exact)
 
 
 # powers

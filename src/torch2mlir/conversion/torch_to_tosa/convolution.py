@@ -242,7 +242,7 @@ def _transposed_as_plain(lower: TosaLowering, conv: _Convolution, weight: Tensor
     for axis, (window, count) in enumerate(zip(conv.windows, conv.counts, strict=True), 1):
         end = _end(lower, window, conv.x.sizes[axis], count)
         x = _spread(lower, x, axis, window.stride)
-        weight = lower.reverse(weight, axis)
+        weight = lower.reverse(weight, [axis])
         low, high = window.span - 1 - window.low, window.span - 1 + end
         x = _cut(lower, x, axis, max(-low, 0), max(-high, 0))
         windows.append(Window(window.size, 1, window.dilation, max(low, 0), max(high, 0)))

@@ -83,12 +83,16 @@ def trunc(lower: TosaLowering, x: Tensor) -> Tensor:
 
 @lowers("aten.round")
 def round(lower: TosaLowering, x: Tensor) -> Tensor:
-    """To the nearest, halves to even: what ``tosa.cast`` to i32 does. From ``2**23`` on every f32 is whole."""
+    """To the nearest, halves to even: what ``tosa.cast`` to i32 does, which loses the sign of a zero.
+
+    From ``2**23`` on every f32 is whole.
+    """
     if not promotion.is_float(x.dtype):
         return x
     value = Expr(lower, lower.cast(x, f32))
     integer = lower.elementwise(tosa.CastOp, value.tensor, dtype=si32)
     whole = Expr(lower, lower.elementwise(tosa.CastOp, integer, dtype=f32))
+    whole = whole.equals(0.0).where(Expr(lower, truncate(lower, value.tensor)), whole)
     return lower.cast((abs(value) < 2.0**23).where(whole, value).tensor, x.dtype)
 
 
@@ -121,6 +125,15 @@ def sign(lower: TosaLowering, x: Tensor) -> Tensor:
     lowest = Expr(lower, lower.operand(-1, x.dtype))
     below = (value < 0).where(lowest, Expr(lower, zero))
     return (value > 0).where(Expr(lower, lower.operand(1, x.dtype)), below).tensor
+
+
+@lowers("aten.signbit")
+def signbit(lower: TosaLowering, x: Tensor) -> Tensor:
+    """Whether the sign is minus, that of zeros included; TOSA cannot read that of NaN, which counts as plus."""
+    if promotion.is_unsigned(x.dtype):
+        return lower.splat(False, x.sizes, i1)
+    value = Expr(lower, x)
+    return (transcendental.is_negative(value) if promotion.is_float(x.dtype) else value < 0).tensor
 
 
 @lowers("aten.bitwise_not")

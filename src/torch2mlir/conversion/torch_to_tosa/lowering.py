@@ -277,6 +277,11 @@ class TosaLowering(DynamicShapes):
         multiples = [1 if have == size else size for have, size in pairs]
         return self.tile(x, multiples)  # type: ignore[arg-type]
 
+    def repeat(self, x: Tensor, counts: Sequence[KnownSize]) -> Tensor:
+        if not is_static(counts) or sum(not isinstance(size, int) for size in x.sizes) > 1:
+            return super().repeat(x, counts)
+        return self.tile(self.ranked(x, len(counts)), counts)  # type: ignore[arg-type]
+
     def tile(self, x: Tensor, multiples: Sequence[int]) -> Tensor:
         """Repeats the tensor along each dimension."""
         if all(count == 1 for count in multiples):
@@ -314,11 +319,12 @@ class TosaLowering(DynamicShapes):
         self._transposed[result.value] = (source, composed)
         return result
 
-    def reverse(self, x: Tensor, axis: int) -> Tensor:
-        """The elements along an axis in reverse order."""
-        if x.sizes[axis] == 1:
-            return x
-        return self.op(tosa.ReverseOp, [x], x.sizes, x.dtype, {"axis": IntegerAttr(axis, i32)})
+    def reverse(self, x: Tensor, over: Sequence[int]) -> Tensor:
+        for axis in over:
+            if x.sizes[axis] != 1:
+                properties = {"axis": IntegerAttr(axis, i32)}
+                x = self.op(tosa.ReverseOp, [x], x.sizes, x.dtype, properties)
+        return x
 
     def channels_last(self, x: Tensor) -> Tensor:
         """``[N, C, ...]`` as ``[N, ..., C]``."""

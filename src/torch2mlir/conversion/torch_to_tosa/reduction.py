@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -49,8 +50,10 @@ def mean(lower: TosaLowering, x: Tensor, over: Sequence[int] | None, *_: Any) ->
     """The sum times the inverse of the count."""
     total = _sum(lower, x, over)
     count = dims.product([x.sizes[axis] for axis in _axes(lower, over, x)])
+    if count == 0:  # a product of two constants would be folded, and that of 0 and NaN to 0
+        return lower.splat(math.nan, lower.out.sizes, lower.out.dtype)
     if isinstance(count, int):
-        inverse = lower.splat(1 / count if count else float("nan"), (1,) * x.rank, total.dtype)
+        inverse = lower.splat(1 / count, (1,) * x.rank, total.dtype)
     else:
         inverse = lower.elementwise(tosa.ReciprocalOp, lower.splat(count, (), total.dtype))
     return _finished(lower, lower.elementwise(tosa.MulOp, total, inverse))

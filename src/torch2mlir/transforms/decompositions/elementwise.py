@@ -18,12 +18,7 @@ def _exp2(a: Any) -> Any:
     return aten.pow.Scalar(2.0, a)
 
 
-@decomposes(prims.signbit.default)
-def _signbit(a: Any) -> Any:
-    """Negative, or minus zero."""
-    if not a.dtype.is_floating_point:
-        return a < 0
-    return (a < 0) | ((a == 0) & (1 / a < 0))
+decomposes(prims.signbit.default)(aten.signbit)
 
 
 @decomposes(prims.fmax.default)
