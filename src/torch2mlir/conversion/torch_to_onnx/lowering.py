@@ -30,8 +30,8 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from torch2mlir.conversion import promotion
 from torch2mlir.conversion.lowering import Lowering, Number, Operand, ResultType, Scalar, Tensor
-from torch2mlir.conversion.promotion import si64
 from torch2mlir.conversion.positions import is_natural
+from torch2mlir.conversion.promotion import si64
 from torch2mlir.conversion.registry import lowers as register
 from torch2mlir.dialects import onnx
 from torch2mlir.dialects.onnx.schema import OPSET

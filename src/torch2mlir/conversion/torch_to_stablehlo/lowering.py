@@ -515,4 +515,3 @@ def _element(value: Number, dtype: Attribute) -> int | float | tuple[float, floa
     wrapped = int(value) & ((1 << width) - 1)  # type: ignore[arg-type]
     signed = not promotion.is_unsigned(dtype)
     return wrapped - (1 << width) if signed and wrapped >> (width - 1) else wrapped
-

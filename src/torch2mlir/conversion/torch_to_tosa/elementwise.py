@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from xdsl.dialects.builtin import BFloat16Type, Float16Type, FloatAttr, f32, i1
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float64Type, FloatAttr, f32, i1
 from xdsl.ir import Attribute, Operation
 
 from torch2mlir.conversion import promotion
@@ -89,6 +89,8 @@ def round(lower: TosaLowering, x: Tensor) -> Tensor:
     """
     if not promotion.is_float(x.dtype):
         return x
+    if isinstance(x.dtype, Float64Type):
+        lower.fail("TOSA has no 64-bit floats", "convert the model and its inputs to float32")
     value = Expr(lower, lower.cast(x, f32))
     integer = lower.elementwise(tosa.CastOp, value.tensor, dtype=si32)
     whole = Expr(lower, lower.elementwise(tosa.CastOp, integer, dtype=f32))

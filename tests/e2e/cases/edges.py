@@ -1,0 +1,85 @@
+"""Where formulas and positions go wrong first: signs of zeros, several NaNs, places counted from the end, no elements."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import inf, nan
+
+import torch
+from torch.nn import functional as F
+
+from tests.e2e.registry import case, f32, f64, i64
+
+# zeros have a sign, and every pair of these has its own result
+
+VALUES = (-inf, -3.5, -1.0, -0.7, -0.3, -0.0, 0.0, 0.3, 0.7, 1.5, 6.5, inf, nan)
+PAIRS = list(product(VALUES, VALUES))
+LEFT, RIGHT = ([pair[side] for pair in PAIRS] for side in (0, 1))
+
+for name in ("ceil", "floor", "round", "trunc", "sign", "signbit", "frac", "abs", "neg"):
+    case(f"{name}_of_zeros", getattr(torch, name), f32("B", len(VALUES), values=VALUES))
+    case(f"{name}_of_zeros_f64", getattr(torch, name), f64("B", len(VALUES), values=VALUES))
+
+DIVISIONS = {
+    "fmod": torch.fmod,
+    "remainder": torch.remainder,
+    "floor_divide": torch.floor_divide,
+    "trunc_divide": lambda x, y: torch.div(x, y, rounding_mode="trunc"),
+}
+for name, function in DIVISIONS.items():
+    case(f"{name}_of_zeros", function, f32("B", 169, values=LEFT), f32("B", 169, values=RIGHT))
+    for number in (2.0, -0.3, 3.3):
+        case(
+            f"{name}_of_zeros_by_{number}",
+            lambda x, f=function, n=number: f(x, n),
+            f32("B", 13, values=VALUES),
+        )
+    # quotients that a product with the inverse rounds to the wrong side, and large ones
+    case(
+        f"{name}_of_large_quotients",
+        function,
+        f32("B", 6, values=(1.5, 1e12, 7e15, -4.1e18, 0.7, 2.5e9)),
+        f32(6, values=(-0.3, 3e-3, 1.7, -0.9, 0.1, -7.3)),
+    )
+
+# of several NaNs pools know the last, and a window without a largest element has its first place
+
+ROW = [1.0, nan, -2.0, nan, 5.0, 0.0, -inf, nan, 3.0, 5.0, nan, 5.0, 1.0]
+case(
+    "max_pool_places_of_nans",
+    lambda x: F.max_pool2d(x, 2, return_indices=True),
+    f32("B", 2, 6, 8, values=ROW),
+)
+case(
+    "max_pool_places_of_nans_padded",
+    lambda x: F.max_pool2d(x, 3, 1, 1, return_indices=True),
+    f32("B", 2, 6, 8, values=ROW),
+)
+case(
+    "max_pool_places_of_infinities",
+    lambda x: F.max_pool2d(x, 3, 2, 1, return_indices=True)[1],
+    f32("B", 1, 6, 8, values=(-inf,)),
+)
+
+# starts and places from the end, of sizes that are known at run time
+
+case("slice_from_the_end_by_size", lambda x, y: x[-y.shape[0] :], f32("H", 3), f32("S"))
+case("slice_until_the_end_by_size", lambda x, y: x[: -y.shape[0]], f32("H", 3), f32("S"))
+case("slice_by_difference", lambda x, y: x[:, 1 - y.shape[0] :], f32(2, "H"), f32("S"))
+case("slice_by_rest", lambda x, y: x[:, y.shape[0] - 1 :], f32(2, "H"), f32("S"))
+case("slice_with_step_from_the_end", lambda x, y: x[-y.shape[0] :: 2], f32("H", 3), f32("S"))
+case("select_from_the_end_by_size", lambda x, y: x[-y.shape[0]], f32("H", 3), f32("S"))
+case("select_by_difference", lambda x, y: x[:, 1 - y.shape[0]], f32(2, "H"), f32("S"))
+case("slice_to_nothing", lambda x: x[3:], f32(3, "B"))
+case("slice_past_the_end", lambda x: (x[5:], x[-9:2], x[2:1]), f32(3, "B"))
+
+# no elements
+
+
+def _of_nothing(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    nothing = x[:, :0]
+    return nothing.mean(), nothing.mean(1), nothing.sum(1), nothing.prod(1), nothing.any(1)
+
+
+case("reductions_of_nothing", _of_nothing, f32("B", 3))
+case("mean_of_no_integers", lambda x: x[:0].to(torch.float32).mean(), i64("B"))
