@@ -30,10 +30,12 @@ def test_the_python_of_the_readme_runs(
     x = torch.randn(2, 4)
     names: dict[str, Any] = {"model": torch.nn.Linear(4, 3).eval(), "args": (x,), "x": x}
     blocks = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
-    assert len(blocks) == 6
+    assert len(blocks) == 8
     for block in blocks:
         exec(block, names)
     torch.testing.assert_close(names["y"], names["model"](x))
+    torch.testing.assert_close(names["optimized"](x), names["model"](x))
+    torch.testing.assert_close(names["served"](x), names["model"](x))
     assert (tmp_path / "model.mlir").is_file()
     assert "tensor<?x4xf32>" in str(names["m"])
     assert "torch.mylib.wave" in registry.lowering_functions("stablehlo")

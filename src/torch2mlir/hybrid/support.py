@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 from torch.fx import Graph, GraphModule, Node
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 from torch.utils import _pytree as pytree
 
 from torch2mlir.conversion.registry import lowering_functions
@@ -36,8 +37,10 @@ def reason_against(node: Node, config: Config, engine: Engine) -> str | None:
     name, overload = target._schema.name, target._schema.overload_name
     if config.refuses(name, overload):
         return "on the black list"
-    if engine.needs_static_shapes and torch.Tag.dynamic_output_shape in target.tags:
-        return f"the size of its result depends on elements, which {engine.name} does not take"
+    if engine.needs_static_shapes and _has_sizes_from_data(node):
+        return (
+            f"a size that depends on elements, for each of which {engine.name} would compile anew"
+        )
     if torch.Tag.data_dependent_output in target.tags and not is_tensor_node(node):
         return "its result is a Python number computed from a tensor"
     if place := _elsewhere(node):
@@ -54,6 +57,13 @@ def reason_against(node: Node, config: Config, engine: Engine) -> str | None:
 def _op_name(target: torch._ops.OpOverload) -> str:
     name, overload = target._schema.name.replace("::", "."), target._schema.overload_name
     return f"torch.{name}.{overload}" if overload else f"torch.{name}"
+
+
+def _has_sizes_from_data(node: Node) -> bool:
+    """Whether a tensor that a node takes or gives has a size that only its elements decide."""
+    values = [item.meta.get("val") for item in (node, *node.all_input_nodes)]
+    tensors = [leaf for leaf in pytree.tree_leaves(values) if isinstance(leaf, torch.Tensor)]
+    return any(free_unbacked_symbols(tensor) for tensor in tensors)
 
 
 def _elsewhere(node: Node) -> str | None:
