@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -85,7 +86,8 @@ class Signature:
     The function takes the user inputs, then the state inputs, then the seed if it draws random numbers. It returns the
     mutations, then the user outputs.
     Constant inputs and outputs exist only here. ``in_spec`` and ``out_spec`` are the pytrees of the call and of its
-    result; ``ranges`` bounds the symbols that sizes are expressed in.
+    result; ``ranges`` bounds the symbols that sizes are expressed in. ``parameters`` are the model's own, if they are
+    known; ``size_names`` are the names the user gave sizes, by symbol.
     """
 
     inputs: list[FunctionInput] = field(default_factory=list)
@@ -95,6 +97,8 @@ class Signature:
     in_spec: Any = None
     out_spec: Any = None
     ranges: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    parameters: inspect.Signature | None = None
+    size_names: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def user_inputs(self) -> Sequence[UserInput]:

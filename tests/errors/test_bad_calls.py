@@ -48,7 +48,10 @@ def test_too_few(static: CompiledFunction) -> None:
 
 
 def test_too_many(static: CompiledFunction) -> None:
-    assert "takes 2 inputs" in refused(static, torch.ones(2, 3), torch.ones(3), torch.ones(3))
+    message = refused(static, torch.ones(2, 3), torch.ones(3), torch.ones(3))
+    assert "'negate' was left at its default at capture" in message
+    message = refused(static, torch.ones(2, 3), torch.ones(3), False, torch.ones(3))
+    assert "takes 2 inputs (x, y), got 4: too many positional arguments" in message
 
 
 def test_unknown_keyword(static: CompiledFunction) -> None:
@@ -78,7 +81,9 @@ def test_not_a_tensor(static: CompiledFunction) -> None:
 
 
 def test_wrong_nesting(static: CompiledFunction) -> None:
-    assert "structured" in refused(static, [torch.ones(2, 3)], torch.ones(3))
+    assert "input 'x' should be a tensor, got [" in refused(
+        static, [torch.ones(2, 3)], torch.ones(3)
+    )
 
 
 def test_sizes_that_should_be_equal(dynamic: CompiledFunction) -> None:
@@ -88,7 +93,7 @@ def test_sizes_that_should_be_equal(dynamic: CompiledFunction) -> None:
 
 def test_size_out_of_range(dynamic: CompiledFunction) -> None:
     message = refused(dynamic, torch.ones(9, 3), torch.ones(9, 3), False)
-    assert "outside the range 2 to 8" in message
+    assert "the size 'batch' in dimension 0 of input 'x' is 9, outside the range 2 to 8" in message
 
 
 def test_constant_argument_changed(dynamic: CompiledFunction) -> None:
@@ -104,6 +109,49 @@ def test_sparse_tensor(static: CompiledFunction) -> None:
 def test_a_failed_call_leaves_the_function_usable(static: CompiledFunction) -> None:
     refused(static, torch.ones(2, 3))
     assert torch.equal(static(torch.ones(2, 3), torch.ones(3)), torch.ones(2, 3))
+
+
+class Nested(nn.Module):
+    """Takes containers, names and defaults."""
+
+    def forward(
+        self,
+        pair: list[torch.Tensor],
+        by_name: dict[str, torch.Tensor],
+        scale: float = 2.0,
+        *,
+        shift: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        result = (pair[0] - pair[1]) * scale + by_name["a"] / by_name["b"]
+        return result if shift is None else result + shift
+
+
+def test_a_call_is_arranged_as_python_does() -> None:
+    def tensors() -> list[torch.Tensor]:
+        return [torch.rand(3) + 0.5 for _ in range(5)]
+
+    p, q, a, b, s = tensors()
+    model = Nested()
+    compiled = torch2mlir.compile(model, [p, q], {"a": a, "b": b}, shift=s)
+    for _ in range(3):
+        p, q, a, b, s = tensors()
+        expected = model([p, q], {"a": a, "b": b}, shift=s)
+        for result in (
+            compiled([p, q], {"a": a, "b": b}, shift=s),
+            compiled((p, q), {"b": b, "a": a}, shift=s),
+            compiled(pair=[p, q], by_name={"a": a, "b": b}, shift=s),
+            compiled([p, q], {"a": a, "b": b}, 2.0, shift=s),
+            compiled(shift=s, scale=2.0, by_name={"b": b, "a": a}, pair=[p, q]),
+        ):
+            assert torch.allclose(result, expected)
+    with pytest.raises(InputError, match="'scale' was left at its default at capture, got 3.0"):
+        compiled([p, q], {"a": a, "b": b}, 3.0, shift=s)
+    with pytest.raises(InputError, match="'pair' should be a list of 2, got a list of 1"):
+        compiled([p], {"a": a, "b": b}, shift=s)
+    with pytest.raises(InputError, match="'by_name' should be a dictionary with the keys 'a', 'b'"):
+        compiled([p, q], {"a": a}, shift=s)
+    with pytest.raises(InputError, match="unexpected keyword argument 'shfit'"):
+        compiled([p, q], {"a": a, "b": b}, shfit=s)
 
 
 @pytest.mark.parametrize(

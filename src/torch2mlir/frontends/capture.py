@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import gc
 import inspect
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Any
 
 import torch
 
 from torch2mlir.errors import CaptureError, Torch2MLIRError
+from torch2mlir.frontends.capture_failures import check_arguments, explained
 from torch2mlir.frontends.fx.exported import import_exported_program
 from torch2mlir.frontends.fx.quiet import quiet
 from torch2mlir.frontends.fx.state import unregistered_state_kept
+from torch2mlir.frontends.fx.symbols import size_names
+from torch2mlir.frontends.pytrees import register_types
 from torch2mlir.program import Program
 
 Model = torch.nn.Module | Callable[..., Any] | torch.export.ExportedProgram | Program
@@ -44,9 +45,15 @@ def capture(
         return model
     if isinstance(model, torch.jit.ScriptModule | torch.jit.ScriptFunction):
         return _capture_script(model, args, kwargs, dynamic_shapes)
-    if not isinstance(model, torch.export.ExportedProgram):
-        model = export(model, args, kwargs, dynamic_shapes)
-    return import_exported_program(model, func_name)
+    if isinstance(model, torch.export.ExportedProgram):
+        return import_exported_program(model, func_name)
+    exported = export(model, args, kwargs, dynamic_shapes)
+    with paused_garbage_collection():
+        program = import_exported_program(exported, func_name)
+    with suppress(ValueError, TypeError):  # PyTorch's own functions have no signature
+        program.signature.parameters = inspect.signature(getattr(model, "forward", model))
+    program.signature.size_names = size_names(program.signature, args, kwargs, dynamic_shapes)
+    return program
 
 
 def _capture_script(
@@ -86,35 +93,68 @@ def export(
                 f"a {type(model).__name__} is neither a module, a function nor an exported program"
             )
         model = _FunctionModule(model)
+    check_arguments(model, args, kwargs)
+    register_types((args, kwargs))
     try:
         with quiet(), unregistered_state_kept(state):
-            return torch.export.export(
-                model, tuple(args), dict(kwargs), dynamic_shapes=dynamic_shapes, strict=strict
-            )
+            return _exported(model, tuple(args), dict(kwargs), dynamic_shapes, strict)
     except Torch2MLIRError:
         raise
     except Exception as error:
-        reason = [line for line in str(error).strip().splitlines() if line.strip()]
-        raise CaptureError(
-            f"torch.export cannot capture the model: {type(error).__name__}: "
-            + ("\n  ".join(reason[:4]) if reason else "no reason given"),
-            location=_user_line(error),
-            hint="data-dependent control flow and shapes cannot be captured whole: rewrite them with torch.where or "
-            "torch.cond, or see torch.export.draft_export(..) for a report of everything in the way",
-        ) from error
+        raise explained(error) from error
 
 
-def _user_line(error: BaseException) -> str | None:
-    """The innermost line outside PyTorch and torch2mlir that an exception passed through."""
-    own = str(Path(__file__).parent.parent)
-    place = None
-    trace = error.__traceback__
-    while trace is not None:
-        file = trace.tb_frame.f_code.co_filename
-        if f"{os.sep}torch{os.sep}" not in file and not file.startswith((own, "<")):
-            place = f"{file}:{trace.tb_lineno}"
-        trace = trace.tb_next
-    return place
+def _exported(
+    model: torch.nn.Module,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    dynamic_shapes: Any,
+    strict: bool,
+) -> torch.export.ExportedProgram:
+    """Traced as Python runs; what that refuses is tried with ``strict``, which reads the model's bytecode.
+
+    There ``int(x)``, ``float(x)`` and ``len(x.nonzero())`` are numbers that the program computes.
+    """
+    try:
+        if not strict:
+            with _output_types_registered(model):
+                return torch.export.export(model, args, kwargs, dynamic_shapes=dynamic_shapes)
+    except Exception as error:
+        if not _may_need_strict(error):
+            raise
+        try:
+            return _strictly_exported(model, args, kwargs, dynamic_shapes)
+        except Exception as second:
+            raise (second if _is_break(second) else error) from None
+    return _strictly_exported(model, args, kwargs, dynamic_shapes)
+
+
+def _strictly_exported(
+    model: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic_shapes: Any
+) -> torch.export.ExportedProgram:
+    return torch.export.export(model, args, kwargs, dynamic_shapes=dynamic_shapes, strict=True)
+
+
+def _may_need_strict(error: Exception) -> bool:
+    """Whether numbers that depend on elements are in the way, or something that tracing cannot see through."""
+    names = {kind.__name__ for kind in type(error).__mro__}
+    words = ("data-dependent", "unbacked", "FakeTensor")
+    return bool(names & {"GuardOnDataDependentSymNode"}) or any(w in str(error) for w in words)
+
+
+def _is_break(error: Exception) -> bool:
+    """Whether the bytecode cannot be one graph."""
+    return type(error).__name__ == "Unsupported" and "Data-dependent" not in str(error)
+
+
+@contextmanager
+def _output_types_registered(model: torch.nn.Module) -> Iterator[None]:
+    """Makes types that hold the model's results known to PyTorch while it is traced."""
+    handle = model.register_forward_hook(lambda _model, _args, output: register_types(output))
+    try:
+        yield
+    finally:
+        handle.remove()
 
 
 class _FunctionModule(torch.nn.Module):

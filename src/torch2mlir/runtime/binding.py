@@ -14,6 +14,7 @@ from torch2mlir.dialects.torch.dims import Dim
 from torch2mlir.errors import InputError
 from torch2mlir.frontends import dtypes
 from torch2mlir.program import Signature, UserInput
+from torch2mlir.runtime.call_structure import arranged, flattened
 
 Shapes = tuple[tuple[str, int], ...]
 """The values of the symbols in a call, by name."""
@@ -33,6 +34,21 @@ def _flat_call(signature: Signature) -> tuple[int, set[str]] | None:
     ):
         return None
     return positional.num_children, set(named.context)
+
+
+def _is_call(spec: Any) -> bool:
+    """Whether a structure is that of positional and of named arguments."""
+    return spec.type is tuple and spec.num_children == 2 and spec.child(1).type is dict
+
+
+def _is_same(value: Any, constant: Any) -> bool:
+    return value is constant or (type(value) is type(constant) and bool(value == constant))
+
+
+def _named(kwargs: Mapping[str, Any], captured: Sequence[str]) -> str:
+    """What is said of names that the captured call does not have."""
+    strange = [name for name in kwargs if name not in captured]
+    return f", with the unknown name '{strange[0]}'" if strange else ""
 
 
 class Binder:
@@ -55,27 +71,36 @@ class Binder:
             leaves = [*args, *self._ordered(kwargs).values()]
             if all(isinstance(leaf, torch.Tensor) for leaf in leaves):
                 return leaves
-        if self._spec.type is tuple and self._spec.num_children == 2:
-            kwargs = self._ordered(kwargs)
-        leaves, spec = pytree.tree_flatten((tuple(args), dict(kwargs)))
-        if spec != self._spec:
-            expected = self._spec.num_leaves
-            if len(leaves) != expected:
-                raise InputError(
-                    f"the program takes {expected} inputs ({self._names()}), got {len(leaves)}",
-                    hint="call it with arguments of the structure it was captured with",
-                )
-            raise InputError(
-                f"the arguments are structured as {spec}, the program was captured with {self._spec}",
-                hint="pass positional and keyword arguments as when the program was captured",
-            )
+        leaves = self._flattened(args, kwargs)
         for constant in self.signature.constants:
             value = leaves[constant.position]
-            if value != constant.value:
+            if not _is_same(value, constant.value):
                 raise InputError(
                     f"input '{constant.name}' was fixed to {constant.value!r} at capture, got {value!r}",
                     hint="compile again with the other value",
                 )
+        return leaves
+
+    def _flattened(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+        """The leaves of a call that is arranged otherwise than the captured one, or has more than tensors."""
+        spec = self._spec
+        if not _is_call(spec):
+            return list(flattened(spec, (tuple(args), dict(kwargs)), "the arguments"))
+        args, kwargs = arranged(spec, self.signature.parameters, args, kwargs)
+        positional, named = spec.child(0), spec.child(1)
+        names = list(self.signature.parameters.parameters) if self.signature.parameters else []
+        if len(args) != positional.num_children or set(kwargs) != set(named.context):
+            raise InputError(
+                f"the program takes {spec.num_leaves} inputs ({self._names()}), got "
+                f"{len(pytree.tree_leaves((args, kwargs)))}{_named(kwargs, named.context)}",
+                hint="call it with arguments of the structure it was captured with",
+            )
+        leaves = list[Any]()
+        for index, (child, value) in enumerate(zip(positional.children(), args, strict=True)):
+            name = f"'{names[index]}'" if index < len(names) else f"argument {index}"
+            leaves.extend(flattened(child, value, name))
+        for name, child in zip(named.context, named.children(), strict=True):
+            leaves.extend(flattened(child, kwargs[name], f"'{name}'"))
         return leaves
 
     def _ordered(self, kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -107,9 +132,20 @@ class Binder:
             low, high = self.signature.ranges.get(name, (0, value))
             if not low <= value <= high and not (low == 2 and value in (0, 1)):
                 raise InputError(
-                    f"the size '{name}' is {value}, outside the range {low} to {high} it was captured for"
+                    f"{self._place(name)} is {value}, outside the range {low} to {high} it was captured for",
+                    hint="compile again with other bounds in dynamic_shapes",
                 )
         return tuple(sorted(values.items()))
+
+    def _place(self, symbol: str) -> str:
+        """Which size of which input a symbol is, with the user's name for it."""
+        known = self.signature.size_names.get(symbol)
+        shown = f"the size '{known}'" if known else "the size"
+        for item in self.signature.user_inputs:
+            for axis, size in enumerate(item.type.sizes or () if item.type else ()):
+                if isinstance(size, Dim) and size == Dim("symbol", (symbol,)):
+                    return f"{shown} in dimension {axis} of input '{item.name}'"
+        return f"{shown} {symbol}" if known is None else shown
 
     def _check_kind(self, item: UserInput, value: Any) -> None:
         type = item.type
@@ -129,6 +165,11 @@ class Binder:
                 f"input '{item.name}' should have rank {len(type.sizes)} ([{shown}]), got {list(value.shape)}"
             )
 
+    def _readable(self, size: Dim) -> str:
+        """A size in the user's names."""
+        names = {symbol: dims.symbol(name) for symbol, name in self.signature.size_names.items()}
+        return str(dims.substitute(size, names))
+
     def _solve(
         self, item: UserInput, axis: int, size: Any, actual: int, values: dict[str, int]
     ) -> None:
@@ -144,7 +185,7 @@ class Binder:
     ) -> None:
         expected = dims.substitute(size, values) if size is not None else actual
         if expected != actual:
-            was = f"{size} = {expected}" if isinstance(size, Dim) else str(size)
+            was = f"{self._readable(size)} = {expected}" if isinstance(size, Dim) else str(size)
             raise InputError(
                 f"input '{item.name}' should have size {was} in dimension {axis}, got {actual}",
                 hint=None

@@ -364,6 +364,8 @@ class GraphImporter:
             name, result = _UNARY[target]
         elif target in _ARITHMETIC:
             name, result = self._arithmetic(node, operands)
+        elif target is torch.sym_ite and node.args[1:] == (1, 0):
+            name, result, operands = "aten.Int.bool", t.int_type, operands[:1]
         else:
             raise CaptureError(
                 f"'{getattr(target, '__name__', target)}' is not an ATen operator",

@@ -14,7 +14,6 @@ from typing import Any, TextIO
 import torch
 
 _PYTORCH = str(Path(torch.__file__).parent) + os.sep
-_LOGGERS = ("torch", "torch.fx", "torch._dynamo", "torch.export", "torch._functorch")
 
 
 class _WithoutDumps:
@@ -33,8 +32,17 @@ class _WithoutDumps:
         return getattr(self._stream, name)
 
 
-def _is_noise(record: logging.LogRecord) -> bool:
-    return record.levelno < logging.ERROR and record.pathname.startswith(_PYTORCH)
+def _is_not_of_pytorch(record: logging.LogRecord) -> bool:
+    return not record.pathname.startswith(_PYTORCH)
+
+
+def _handlers() -> set[logging.Handler]:
+    """Where PyTorch's loggers write; it has them one by one."""
+    found = set(logging.root.handlers)
+    for name, logger in list(logging.root.manager.loggerDict.items()):
+        if name.partition(".")[0] == "torch" and isinstance(logger, logging.Logger):
+            found.update(logger.handlers)
+    return found
 
 
 @contextmanager
@@ -46,14 +54,10 @@ def quiet() -> Iterator[None]:
     if os.environ.get("TORCH_LOGS"):
         yield
         return
-    handlers = {handler for name in _LOGGERS for handler in logging.getLogger(name).handlers}
-
-    def keep(record: logging.LogRecord) -> bool:
-        return not _is_noise(record)
-
+    handlers = _handlers()
     stream = sys.stderr
     for handler in handlers:
-        handler.addFilter(keep)
+        handler.addFilter(_is_not_of_pytorch)
     sys.stderr = _WithoutDumps(stream)
     try:
         with warnings.catch_warnings():
@@ -63,4 +67,4 @@ def quiet() -> Iterator[None]:
     finally:
         sys.stderr = stream
         for handler in handlers:
-            handler.removeFilter(keep)
+            handler.removeFilter(_is_not_of_pytorch)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import sympy
 import torch
+from torch.utils import _pytree as pytree
 from torch.utils._sympy import functions as torch_sympy
 from torch.utils._sympy.value_ranges import ValueRanges
 
@@ -14,6 +15,7 @@ from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import KnownSize
 from torch2mlir.dialects.torch.symbols import INT64_MAX
 from torch2mlir.errors import CaptureError
+from torch2mlir.program import Signature
 
 
 def _power(base: KnownSize, exponent: KnownSize) -> KnownSize:
@@ -93,3 +95,32 @@ def to_sympy(dim: KnownSize, symbols: Mapping[str, sympy.Symbol]) -> Any:
     if dim.op == "symbol":
         return symbols[dim.name]
     return _TO_SYMPY[dim.op](*(to_sympy(arg, symbols) for arg in dim.operands()))
+
+
+def size_names(
+    signature: Signature, args: Sequence[Any], kwargs: Mapping[str, Any], dynamic_shapes: Any
+) -> dict[str, str]:
+    """The user's names of sizes, ``Dim("batch")``, by the symbols that stand for them.
+
+    Only where ``dynamic_shapes`` has the structure of the arguments; a name for a message is not worth more.
+    """
+    if not isinstance(dynamic_shapes, dict | list | tuple):
+        return {}
+    shapes = list(dynamic_shapes.values() if isinstance(dynamic_shapes, dict) else dynamic_shapes)
+    values = [*args, *kwargs.values()]
+    names, position = dict[str, str](), 0
+    by_position = {item.position: item for item in signature.user_inputs}
+    for index, value in enumerate(values):
+        leaves = pytree.tree_leaves(value)
+        entry = shapes[index] if index < len(shapes) else None
+        if len(leaves) == 1 and isinstance(entry, dict | list | tuple):
+            sizes = dict(entry) if isinstance(entry, dict) else dict(enumerate(entry))
+            item = by_position.get(position)
+            known = item.type.sizes if item is not None and item.type is not None else None
+            for axis, given in sizes.items():
+                name = getattr(given, "__name__", None)
+                size = known[axis] if known is not None and axis in range(len(known)) else None
+                if name and isinstance(size, dims.Dim) and size.op == "symbol":
+                    names.setdefault(size.name, name)
+        position += len(leaves)
+    return names

@@ -1,0 +1,175 @@
+"""What capture takes: numbers computed from tensors, types that hold tensors, what only the strict mode traces."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+from torch.utils import _pytree as pytree
+
+import torch2mlir
+from tests.e2e.agreement import assert_agrees
+from torch2mlir.errors import CaptureError
+
+TARGETS = [("stablehlo", "xla"), ("linalg-on-tensors", "iree"), ("tosa", "iree")]
+
+
+def check(model: Any, calls: list[Any], output_type: str, engine: str, **named: Any) -> None:
+    """Compares a compiled model with eager PyTorch on these calls; the first one is the example."""
+    with torch.no_grad():
+        compiled = torch2mlir.compile(
+            model, *deepcopy(calls[0]), output_type=output_type, engine=engine, **deepcopy(named)
+        )
+        for args in calls:
+            given, named_given = deepcopy((args, named))
+            expected_args, expected_named = deepcopy((args, named))
+            actual = compiled(*given, **named_given)
+            expected = model(*expected_args, **expected_named)
+            assert type(actual) is type(expected)
+            assert_agrees(actual, expected)
+
+
+NUMBERS: dict[str, Any] = {
+    "item": lambda x: x.sum().item(),
+    "float": lambda x: float(x.sum()),
+    "int": lambda x: int(x.sum() * 10),
+    "bool": lambda x: bool(x.sum() > 0),
+    "list": lambda x: (x > 0).long().tolist(),
+    "arithmetic": lambda x: float(x.max()) * 2 + 1,
+    "beside_tensors": lambda x: (x * float(x.sum()), int(x.argmax()), {"first": x[0].item()}),
+}
+
+
+@pytest.mark.parametrize("output_type, engine", TARGETS)
+@pytest.mark.parametrize("name", NUMBERS)
+def test_numbers_computed_from_tensors_are_results(
+    name: str, output_type: str, engine: str
+) -> None:
+    generator = torch.Generator().manual_seed(1)
+    calls = [(torch.randn(3, generator=generator),) for _ in range(3)]
+    check(NUMBERS[name], calls, output_type, engine)
+
+
+@dataclass
+class Pair:
+    first: torch.Tensor
+    second: torch.Tensor
+    name: str = "pair"
+
+
+Point = namedtuple("Point", "x y")
+
+
+def _swapped(pair: Pair) -> Pair:
+    return Pair(pair.second * 2, pair.first + 1, pair.name)
+
+
+def _moved(point: Any) -> Any:
+    return Point(point.y + 1, (point.x, {"sum": point.x + point.y}))
+
+
+@pytest.mark.parametrize("output_type, engine", TARGETS)
+def test_dataclasses_and_named_tuples(output_type: str, engine: str) -> None:
+    pairs = [(Pair(torch.randn(2), torch.randn(3)),) for _ in range(3)]
+    with torch.no_grad():
+        compiled = torch2mlir.compile(_swapped, *pairs[0], output_type=output_type, engine=engine)
+        for (pair,) in pairs:
+            swapped = compiled(pair)
+            assert isinstance(swapped, Pair) and swapped.name == "pair"
+            assert torch.allclose(swapped.first, pair.second * 2)
+            assert torch.allclose(swapped.second, pair.first + 1)
+    check(_moved, [(Point(torch.randn(2), torch.randn(2)),) for _ in range(3)], output_type, engine)
+
+
+@dataclass
+class Made:
+    value: torch.Tensor
+
+
+def test_a_type_that_only_a_result_has() -> None:
+    made = torch2mlir.compile(lambda x: Made(x + 1), torch.zeros(2))(torch.ones(2))
+    assert isinstance(made, Made) and torch.equal(made.value, torch.full((2,), 2.0))
+
+
+def _small_model() -> Any:
+    transformers = pytest.importorskip("transformers")
+    config = transformers.LlamaConfig(
+        vocab_size=64,
+        hidden_size=32,
+        intermediate_size=48,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        max_position_embeddings=64,
+    )
+    torch.manual_seed(0)
+    return transformers.LlamaForCausalLM(config).eval()
+
+
+@pytest.mark.parametrize("kind", ["DynamicCache", "StaticCache"])
+@pytest.mark.parametrize("output_type, engine", TARGETS)
+@torch.no_grad()
+def test_caches_of_transformers(kind: str, output_type: str, engine: str) -> None:
+    import transformers
+
+    model = _small_model()
+    options = {} if kind == "DynamicCache" else {"max_cache_len": 8}
+    cache = getattr(transformers, kind)(config=model.config, **options)
+    model(torch.tensor([[3, 4, 5]]), past_key_values=cache)
+    tokens = [torch.tensor([[place]]) for place in (7, 9, 2)]
+    compiled = torch2mlir.compile(
+        model,
+        tokens[0],
+        past_key_values=deepcopy(cache),
+        output_type=output_type,
+        engine=engine,
+    )
+    mine = deepcopy(cache)
+    for token in tokens:
+        actual = compiled(token, past_key_values=mine)
+        if kind == "StaticCache":  # written in place, call after call
+            expected = model(token, past_key_values=cache)
+            assert torch.equal(mine.layers[0].cumulative_length, cache.layers[0].cumulative_length)
+        else:
+            expected = model(token, past_key_values=deepcopy(cache))
+        assert type(actual) is type(expected)
+        assert torch.allclose(actual.logits, expected.logits, atol=1e-5)
+        for got, want in zip(
+            pytree.tree_leaves(actual.past_key_values),
+            pytree.tree_leaves(expected.past_key_values),
+            strict=True,
+        ):
+            assert torch.allclose(got, want, atol=1e-5)
+
+
+class Opaque:
+    """Neither a dataclass nor registered."""
+
+    def __init__(self, tensor: torch.Tensor) -> None:
+        self.tensor = tensor
+
+
+def _hint_of(model: Any, *args: Any, **options: Any) -> str:
+    with pytest.raises(CaptureError) as caught:
+        torch2mlir.compile(model, *args, **options)
+    return f"{caught.value.message}\n{caught.value.hint}"
+
+
+def test_hints_fit_the_cause(capfd: pytest.CaptureFixture[str]) -> None:
+    missing = _hint_of(nn.Linear(3, 2))
+    assert "missing a required argument: 'input'" in missing and "torch.cond" not in missing
+    opaque = _hint_of(lambda o: o.tensor, Opaque(torch.ones(3)))
+    assert "register_pytree_node" in opaque and "torch.cond" not in opaque
+    shapes = ({0: torch.export.Dim("n", min=9, max=20)},)
+    bounds = _hint_of(lambda x: x + 1, torch.ones(3), dynamic_shapes=shapes)
+    assert "dynamic_shapes" in bounds and "torch.cond" not in bounds
+    branch = _hint_of(lambda x: x if x.sum() > 0 else -x, torch.ones(3))
+    assert "torch.cond" in branch and "torch2mlir.optimize" in branch
+    own = _hint_of(nn.Linear(3, 2), torch.ones(4))
+    assert "the model itself raises this" in own
+    assert not capfd.readouterr().err, "PyTorch's dumps and warnings stay off the terminal"
