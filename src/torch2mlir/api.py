@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+import torch
 
 from torch2mlir.contract.target import get_target, target_names
 from torch2mlir.errors import Torch2MLIRError
-from torch2mlir.frontends.capture import Model, capture, paused_garbage_collection
+from torch2mlir.frontends.capture import Model, capture, captured, paused_garbage_collection
 from torch2mlir.module import MlirModule
 from torch2mlir.pipeline import Pipeline
 from torch2mlir.runtime.compiled import CompiledFunction
@@ -65,6 +67,7 @@ def compile(
     dynamic_shapes: Any = None,
     backend_legal_ops: Sequence[str] = (),
     prepare_weights: bool = True,
+    example_kwargs: Mapping[str, Any] | None = None,
     **kwargs: Any,
 ) -> CompiledFunction:
     """A model compiled to run on an engine; call the result as the model.
@@ -82,21 +85,35 @@ def compile(
         backend_legal_ops: non-core ops to keep whole.
         prepare_weights: whether what the model computes from its weights alone is computed once, and again when PyTorch
             sees them change, instead of at every call. It takes memory beside the model's own weights.
+        example_kwargs: example keyword arguments whose names are options here, as an argument of the model that is
+            called ``engine``.
         kwargs: example keyword arguments.
 
     Raises:
         CaptureError, BackendContractError, UnsupportedOpError: the model cannot be compiled to the dialect.
         EngineError: the engine is not installed, does not take the dialect, or refuses the program.
     """
+    for name, option in (("engine", engine), ("output_type", output_type)):
+        _check_option(name, option)
     pipeline = Pipeline.to(output_type, backend_legal_ops)
     chosen = engine_for(pipeline, engine)
-    program = capture(model, *args, dynamic_shapes=dynamic_shapes, **kwargs)
+    examples = {**kwargs, **(example_kwargs or {})}
+    program = captured(model, args, examples, dynamic_shapes)
     with paused_garbage_collection():
         pipeline.lower(program, weights_as_arguments=True)
     compiled = CompiledFunction(program, pipeline, chosen, prepare_weights)
     if not program.signature.ranges:
         compiled.compile_for()
     return compiled
+
+
+def _check_option(name: str, option: Any) -> None:
+    """Raises an error for a tensor given as an option: it was meant for the model."""
+    if isinstance(option, torch.Tensor):
+        raise Torch2MLIRError(
+            f"{name}= is an option here, and an argument of the model",
+            hint=f"give the model's by position, or as example_kwargs={{'{name}': ...}}",
+        )
 
 
 def engine_for(pipeline: Pipeline, engine: str | Engine | None) -> Engine:

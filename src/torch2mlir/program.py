@@ -113,12 +113,13 @@ class Signature:
 
 @dataclass
 class Program:
-    """A module with one public function, and its calling convention."""
+    """A module with one public function, and its calling convention; ``model`` is the module it was captured from."""
 
     module: ModuleOp
     signature: Signature
     func_name: str = "main"
     output_type: str = "raw"
+    model: Any = None
 
     def reached(self, output_type: str) -> None:
         """Notes that the module has been lowered, in place, to ``output_type``."""

@@ -41,6 +41,17 @@ def capture(
     Raises:
         CaptureError: PyTorch cannot export the model, or the graph has no torch-dialect form.
     """
+    return captured(model, args, kwargs, dynamic_shapes, func_name)
+
+
+def captured(
+    model: Model,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    dynamic_shapes: Any = None,
+    func_name: str = "main",
+) -> Program:
+    """As :func:`capture`, with the examples as a sequence and a mapping: no name is taken by an option."""
     if isinstance(model, Program):
         return model
     if isinstance(model, torch.jit.ScriptModule | torch.jit.ScriptFunction):
@@ -52,6 +63,7 @@ def capture(
         program = import_exported_program(exported, func_name)
     with suppress(ValueError, TypeError):  # PyTorch's own functions have no signature
         program.signature.parameters = inspect.signature(getattr(model, "forward", model))
+    program.model = model if isinstance(model, torch.nn.Module) else None
     program.signature.size_names = size_names(program.signature, args, kwargs, dynamic_shapes)
     return program
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -12,6 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from torch2mlir.conversion.prepare_weights import SMALL, prepare_weights
+from torch2mlir.errors import Torch2MLIRError
 from torch2mlir.pipeline import Pipeline, run_passes
 from torch2mlir.program import (
     FunctionInput,
@@ -23,7 +25,9 @@ from torch2mlir.runtime.binding import Shapes
 from torch2mlir.runtime.cache import cache_from_environment, compile_cached
 from torch2mlir.runtime.calling import CallingConvention
 from torch2mlir.runtime.engine import Engine, Executable
+from torch2mlir.runtime.gradients import GradientNotice
 from torch2mlir.runtime.lowered import LoweredFunction
+from torch2mlir.runtime.model_state import ModelState
 from torch2mlir.runtime.weights import Handles, PreparedWeights, counts_writes
 
 
@@ -71,7 +75,8 @@ class CompiledFunction:
     """A program at the backend contract, compiled by an engine, for each shape where the engine needs that.
 
     Call it as the model. Buffers (and inputs) the model mutates are written back after each call. A model that draws
-    random numbers gets a new seed from PyTorch's default generator at each call. ``shapes`` tells which
+    random numbers gets a new seed from PyTorch's default generator at each call. A weight or buffer that the model has
+    got in the place of another is used from the next call on. Results carry no gradients. ``shapes`` tells which
     specialisations exist. Safe to call from several threads if the model mutates nothing.
 
     What the program computes from weights alone is computed once for each state of the weights, which is seen by their
@@ -96,6 +101,9 @@ class CompiledFunction:
         self._loaded: dict[Shapes, LoadedProgram] = {}
         self._prepare: dict[str, PreparedWeights] = {}
         self._lock = threading.Lock()
+        self._gradients = GradientNotice(program.signature)
+        states = [state.tensor for state in program.signature.state_inputs]
+        self._model_state = ModelState(program.model, states)
 
     @property
     def output_type(self) -> str:
@@ -145,7 +153,11 @@ class CompiledFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         calling = self.calling
+        if replaced := self._model_state.replaced():
+            self._take(replaced)
         leaves, symbols = calling.bind(args, kwargs)
+        if torch.is_grad_enabled():
+            self._gradients.check(leaves)
         loaded = self._executable(symbols if self.engine.needs_static_shapes else ())
         held = iter(loaded.held())
         arguments = [
@@ -153,6 +165,41 @@ class CompiledFunction:
             for item, spec in zip(loaded.kept, loaded.executable.function.arguments)
         ]
         return calling.result(loaded.executable.run([*arguments, *held]), leaves)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> CompiledFunction:
+        """A function with weights and state of its own; what was compiled is compiled again when it is called."""
+        signature = replace(
+            self.program.signature,
+            inputs=[_with_own_tensor(item, memo) for item in self.program.signature.inputs],
+        )
+        model = memo.get(id(self.program.model))
+        program = replace(self.program, signature=signature, model=model)
+        return CompiledFunction(program, self.pipeline, self.engine, self.prepare)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise Torch2MLIRError(
+            "a compiled function cannot be pickled: it holds machine code",
+            hint="torch2mlir.save(compiled, directory) writes it for torch2mlir.load in another process",
+        )
+
+    def _take(self, replaced: Mapping[int, torch.Tensor]) -> None:
+        """Goes on with tensors that the model has got in the place of others."""
+
+        def now(item: FunctionInput) -> FunctionInput:
+            if isinstance(item, StateInput) and id(item.tensor) in replaced:
+                return replace(item, tensor=replaced[id(item.tensor)])
+            return item
+
+        with self._lock:
+            inputs = self.program.signature.inputs
+            inputs[:] = map(now, inputs)
+            for key, loaded in self._loaded.items():
+                self._loaded[key] = replace(
+                    loaded,
+                    kept=list(map(now, loaded.kept)),
+                    weights=[replaced.get(id(tensor), tensor) for tensor in loaded.weights],
+                    prepared=[replaced.get(id(tensor), tensor) for tensor in loaded.prepared],
+                )
 
     def _executable(self, key: Shapes) -> LoadedProgram:
         with self._lock:
@@ -216,3 +263,9 @@ class CompiledFunction:
 
     def _lowered(self, module: ModuleOp, name: str | None = None) -> LoweredFunction:
         return LoweredFunction.of(module, self.output_type, name or self.program.func_name)
+
+
+def _with_own_tensor(item: FunctionInput, memo: dict[int, Any]) -> FunctionInput:
+    return (
+        replace(item, tensor=deepcopy(item.tensor, memo)) if isinstance(item, StateInput) else item
+    )

@@ -1,0 +1,53 @@
+"""A compiled function gives no gradients: who asks for them is told."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from torch2mlir.errors import InputError
+from torch2mlir.program import Signature, StateInput
+
+_WAY_OUT = 'torch.compile(model, backend="torch2mlir") compiles forward and backward'
+
+
+class GradientNotice:
+    """Looks at calls in grad mode: an input that wants gradients is refused, a weight that does is warned of once.
+
+    A model's weights want gradients unless somebody says otherwise, so most calls without ``torch.no_grad()`` mean
+    nothing by it; an input wants them only because the user said so.
+    """
+
+    def __init__(self, signature: Signature) -> None:
+        self._signature = signature
+        self._has_warned = False
+
+    def check(self, leaves: Sequence[Any]) -> None:
+        """Looks at the flat arguments of a call.
+
+        Raises:
+            InputError: one of them requires a gradient.
+        """
+        for item in self._signature.user_inputs:
+            value = leaves[item.position]
+            if isinstance(value, torch.Tensor) and value.requires_grad:
+                raise InputError(
+                    f"input '{item.name}' requires a gradient, which a compiled function does not give",
+                    hint=f"call it under torch.no_grad() or pass {item.name}.detach(); {_WAY_OUT}",
+                )
+        if not self._has_warned and self._weight_wants_gradients():
+            self._has_warned = True
+            warnings.warn(
+                "the results of a compiled function carry no gradients, and weights of this one require them: call it "
+                f"under torch.no_grad(), or for training, {_WAY_OUT}",
+                stacklevel=3,
+            )
+
+    def _weight_wants_gradients(self) -> bool:
+        return any(
+            isinstance(item, StateInput) and item.tensor.requires_grad
+            for item in self._signature.inputs
+        )

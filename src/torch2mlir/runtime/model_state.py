@@ -1,0 +1,96 @@
+"""The tensors of the model a program was captured from, followed when the model gets others in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import torch
+
+from torch2mlir.errors import InputError
+
+
+class _Entry(NamedTuple):
+    """An attribute of a module: the dictionary it is in, its name there, and what it was."""
+
+    table: dict[str, Any]
+    name: str
+    value: Any
+
+
+class ModelState:
+    """Where in a module the tensors of a compiled program are.
+
+    Args:
+        model: the module; None if the program does not come from one.
+        tensors: those of the program.
+    """
+
+    def __init__(self, model: torch.nn.Module | None, tensors: Sequence[torch.Tensor]) -> None:
+        self._model = model
+        self._paths: dict[str, torch.Tensor] = {}
+        self._entries: list[_Entry] = []
+        if model is not None:
+            wanted = {id(tensor) for tensor in tensors}
+            for named in (model.named_parameters, model.named_buffers):
+                found = named(remove_duplicate=False)
+                self._paths.update((name, tensor) for name, tensor in found if id(tensor) in wanted)
+            self._watch()
+
+    def _watch(self) -> None:
+        """Notes every attribute on the way from the module to a tensor."""
+        entries = dict[tuple[int, str], _Entry]()
+        for path in self._paths:
+            module: Any = self._model
+            *way, last = path.split(".")
+            for name in way:
+                child = module._modules[name]
+                entries[(id(module), name)] = _Entry(module._modules, name, child)
+                module = child
+            table = module._parameters if last in module._parameters else module._buffers
+            entries[(id(module), last)] = _Entry(table, last, table[last])
+        self._entries = list(entries.values())
+
+    def replaced(self) -> dict[int, torch.Tensor]:
+        """The tensors that have been replaced since the last look: by the ``id`` of the old, the new.
+
+        Raises:
+            InputError: the model has no such tensor any more, or one that the program cannot take.
+        """
+        if all(table.get(name) is value for table, name, value in self._entries):
+            return {}
+        now = {path: self._tensor(path) for path in self._paths}
+        found = dict[int, torch.Tensor]()
+        for path, old in self._paths.items():
+            new = now[path]
+            if found.setdefault(id(old), new) is not new:
+                raise InputError(
+                    f"'{path}' was the same tensor as another weight when the model was compiled, and is not any more",
+                    hint="tie them again, or compile the model again",
+                )
+            if new.shape != old.shape or new.dtype != old.dtype:
+                raise InputError(
+                    f"'{path}' is a {_described(new)}, the model was compiled with a {_described(old)}",
+                    hint="compile the model again",
+                )
+        changes = {key: new for key, new in found.items() if id(new) != key}
+        self._paths = now
+        self._watch()
+        return changes
+
+    def _tensor(self, path: str) -> torch.Tensor:
+        module: Any = self._model
+        *way, last = path.split(".")
+        for name in way:
+            module = getattr(module, name, None)
+        tensor = getattr(module, last, None)
+        if not isinstance(tensor, torch.Tensor):
+            raise InputError(
+                f"the model no longer has the tensor '{path}' that it was compiled with",
+                hint="compile the model again",
+            )
+        return tensor
+
+
+def _described(tensor: torch.Tensor) -> str:
+    return f"{tensor.dtype} tensor of sizes {list(tensor.shape)}"

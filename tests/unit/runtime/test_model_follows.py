@@ -1,0 +1,148 @@
+"""A compiled function beside the model it came from: other weights, gradients, copies, names of arguments."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from copy import deepcopy
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+import torch2mlir
+from torch2mlir.errors import InputError, Torch2MLIRError
+
+TARGETS = [("stablehlo", "xla"), ("linalg-on-tensors", "iree"), ("tosa", "iree")]
+
+
+class Tied(nn.Module):
+    """A weight with two names, a buffer that counts, and a part that can be exchanged."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Linear(3, 3)
+        self.second = nn.Linear(3, 3, bias=False)
+        self.second.weight = self.first.weight
+        self.register_buffer("calls", torch.zeros(3))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.calls += 1
+        return self.second(torch.relu(self.first(x))) + self.calls
+
+
+def _agrees(compiled: Any, model: nn.Module, eager: nn.Module) -> None:
+    for _ in range(3):
+        x = torch.randn(2, 3)
+        with torch.no_grad():
+            assert torch.allclose(compiled(x), eager(x), atol=1e-5)
+        for got, want in zip(model.buffers(), eager.buffers(), strict=True):
+            assert torch.equal(got, want)
+
+
+@pytest.mark.parametrize("output_type, engine", TARGETS)
+def test_what_the_model_gets_in_the_place_of_a_tensor_is_used(
+    output_type: str, engine: str
+) -> None:
+    torch.manual_seed(0)
+    model = Tied()
+    eager = deepcopy(model)
+    compiled = torch2mlir.compile(model, torch.ones(2, 3), output_type=output_type, engine=engine)
+    _agrees(compiled, model, eager)
+    for each in (model, eager):
+        torch.manual_seed(1)
+        each.first.weight = nn.Parameter(torch.randn(3, 3))
+        each.second.weight = each.first.weight
+        each.calls = torch.full((3,), 7.0)
+    _agrees(compiled, model, eager)
+    for each in (model, eager):
+        torch.manual_seed(2)
+        each.first = nn.Linear(3, 3)
+        each.second.weight = each.first.weight
+    _agrees(compiled, model, eager)
+
+
+def test_what_does_not_fit_the_program_is_refused() -> None:
+    model = Tied()
+    compiled = torch2mlir.compile(model, torch.ones(2, 3))
+    with torch.no_grad():
+        model.first.weight = nn.Parameter(torch.randn(3, 3))
+        with pytest.raises(InputError, match="was the same tensor as another weight"):
+            compiled(torch.ones(2, 3))
+        model.second.weight = model.first.weight
+        compiled(torch.ones(2, 3))
+        model.first.bias = nn.Parameter(torch.ones(3, dtype=torch.float64))
+        with pytest.raises(InputError, match="'first.bias' is a torch.float64 tensor"):
+            compiled(torch.ones(2, 3))
+        model.first.bias = None
+        with pytest.raises(InputError, match="no longer has the tensor 'first.bias'"):
+            compiled(torch.ones(2, 3))
+
+
+def test_an_input_that_requires_a_gradient_is_refused_in_grad_mode() -> None:
+    compiled = torch2mlir.compile(lambda x: x * 2, torch.ones(3))
+    x = torch.ones(3, requires_grad=True)
+    with pytest.raises(InputError, match="input 'x' requires a gradient") as caught:
+        compiled(x)
+    assert "torch.no_grad()" in str(caught.value) and "torch.compile" in str(caught.value)
+    with torch.no_grad():
+        assert torch.equal(compiled(x), torch.full((3,), 2.0))
+
+
+def test_weights_that_require_gradients_are_warned_of_once() -> None:
+    compiled = torch2mlir.compile(nn.Linear(3, 2), torch.ones(1, 3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with torch.no_grad():
+            compiled(torch.ones(1, 3))
+    with pytest.warns(UserWarning, match="carry no gradients") as caught:
+        compiled(torch.ones(1, 3))
+        compiled(torch.ones(1, 3))
+    assert len(caught) == 1 and caught[0].filename == __file__
+    frozen = torch2mlir.compile(nn.Linear(3, 2).requires_grad_(False), torch.ones(1, 3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        frozen(torch.ones(1, 3))
+
+
+@torch.no_grad()
+def test_a_deep_copy_has_state_of_its_own() -> None:
+    model = Tied()
+    compiled = torch2mlir.compile(model, torch.ones(2, 3))
+    copied = deepcopy(compiled)
+    eager = deepcopy(model)
+    x = torch.randn(2, 3)
+    first, second, third = copied(x), copied(x), copied(x)
+    assert not model.calls.any()
+    assert torch.allclose(first, eager(x)) and torch.allclose(second, eager(x))
+    assert torch.allclose(third, eager(x))
+    model, compiled = deepcopy((model, compiled))  # copied together they stay together
+    model.first.bias = nn.Parameter(torch.full((3,), 2.0))
+    assert torch.allclose(compiled(x), deepcopy(model)(x) - 1)
+
+
+def test_pickling_is_one_clear_error() -> None:
+    compiled = torch2mlir.compile(nn.ReLU(), torch.ones(3))
+    with pytest.raises(Torch2MLIRError, match="cannot be pickled"):
+        pickle.dumps(compiled)
+
+
+class Engine(nn.Module):
+    def forward(self, x: torch.Tensor, engine: torch.Tensor) -> torch.Tensor:
+        return x * 2 + engine
+
+
+def test_an_argument_of_the_model_may_be_called_as_an_option() -> None:
+    x, e = torch.randn(3), torch.randn(3)
+    for compiled in (
+        torch2mlir.compile(Engine(), x, e),
+        torch2mlir.compile(Engine(), x, example_kwargs={"engine": e}),
+    ):
+        for _ in range(3):
+            x, e = torch.randn(3), torch.randn(3)
+            assert torch.allclose(compiled(x, engine=e), x * 2 + e)
+            assert torch.allclose(compiled(x, e), x * 2 + e)
+    with pytest.raises(Torch2MLIRError, match="engine= is an option") as caught:
+        torch2mlir.compile(Engine(), x, engine=e)  # type: ignore[arg-type]
+    assert "example_kwargs={'engine': ...}" in str(caught.value)
