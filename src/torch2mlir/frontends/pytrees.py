@@ -72,7 +72,7 @@ class _Rest:
 
     def with_tensors(self, leaves: Iterable[Any]) -> Any:
         """The object again."""
-        made = object.__new__(self.kind)
+        made: Any = object.__new__(self.kind)
         made.__dict__.update(self.values)
         made.__dict__.update(zip(self.tensors, leaves, strict=True))
         return made
@@ -97,7 +97,7 @@ def _cache_flattened(cache: Any) -> tuple[list[Any], Any]:
 
 def _cache_flattened_with_keys(cache: Any) -> tuple[list[Any], Any]:
     leaves, context = _cache_flattened(cache)
-    keys = [
+    keys: list[Any] = [
         pytree.MappingKey(f"layers.{index}.{name}")
         for index, rest in enumerate(context[1])
         for name in rest.tensors
