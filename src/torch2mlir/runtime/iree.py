@@ -1,4 +1,4 @@
-"""IREE on the CPU, compiler and runtime in this process.
+"""IREE on the CPU: its runtime in this process, its compiler in one beside it (``iree_compiler``).
 
 Choices, measured with IREE 3.13 on two cores (BERT-base sized, 128 tokens, weights as arguments):
 
@@ -8,12 +8,18 @@ Choices, measured with IREE 3.13 on two cores (BERT-base sized, 128 tokens, weig
   98 against 198 through Linalg (channels first);
 - ``local-task`` with PyTorch's number of threads: 154 ms against 259 on ``local-sync``, for 10 us more
   per call. With one thread ``local-sync`` is used;
+- data tiling from global optimization on: from dispatch creation on, which ``--iree-opt-data-tiling`` stands for, it is
+  as fast, and takes the wrong elements of a product's operand that a row's factor was broadcast over;
 - no data tiling for dynamic shapes: softmax before a product of dynamic batch and length does not compile with it
-  ('affine.delinearize_index' of a size 0), and a ViT of dynamic batch gives wrong numbers. Some static programs
-  do not compile with it either ('linalg.pack' of i1) and are compiled again without;
+  ('affine.delinearize_index' of a size 0), and a ViT of dynamic batch or experts of a number of rows that depends on
+  data give wrong numbers. Some static programs do not compile with it either ('linalg.pack' of i1) and are compiled
+  again without;
 - an argument that a program computes into (the outs of a linalg.generic that reads them, the destination of a
-  tensor.insert_slice, what stablehlo.sort orders) is updated in place, in the caller's memory; our Linalg lowerings
-  compute into fresh tensors only, and a StableHLO program with such an op gets copies;
+  tensor.insert_slice, what stablehlo.sort orders) is updated in place, in the caller's memory: it gets a copy
+  (``in_place`` finds them; our Linalg lowerings compute into fresh tensors only);
+- offsets of 64 bytes are not asked for between tensors of unknown sizes: IREE's ranges of integers have no entry for
+  ``util.align`` of an unknown size, and its optimizer then takes the offset of a tensor that a loop or branch hands on
+  for that of any other tensor at the same place (docs/engines.md). With an alignment of 1 there is no such op;
 - f64 stays f64: IREE demotes it to f32 by default. i64 is never demoted;
 - functions of f64 (sin, atan, fmod) are calls to the C library, which a program in IREE's own format cannot reach:
   such a program becomes a library of the system, linked by IREE's own linker, which finds them in this process.
@@ -33,10 +39,11 @@ slower than ``linalg.conv_2d_*`` after ``tensor.pad``.
 from __future__ import annotations
 
 import ctypes
+import json
 import re
-import sys
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from ctypes.util import find_library
 from functools import cache
 from typing import Any, ClassVar
@@ -44,13 +51,13 @@ from typing import Any, ClassVar
 import iree.compiler.version
 import iree.runtime as rt
 import torch
-from iree.compiler.api import Invocation, Output, Session, Source
-from iree.compiler.tools.binaries import find_tool
 from torch.utils.dlpack import from_dlpack, to_dlpack  # type: ignore[attr-defined]
 
 from torch2mlir.errors import EngineError
-from torch2mlir.runtime.diagnostics import compile_error, shortened
+from torch2mlir.runtime.diagnostics import shortened
 from torch2mlir.runtime.engine import Engine, Executable, Prepared, host_tensor
+from torch2mlir.runtime.in_place import written_arguments
+from torch2mlir.runtime.iree_compiler import compile_to_bytecode, system_linker_flags
 from torch2mlir.runtime.lowered import LoweredFunction, TensorSpec
 
 _INPUT_TYPES = {"stablehlo": "stablehlo", "tosa": "tosa", "linalg-on-tensors": "none"}
@@ -59,13 +66,14 @@ _FLAGS = (
     "--iree-llvmcpu-target-cpu=host",
     "--iree-input-demote-f64-to-f32=false",
 )
-_TILED = ("--iree-opt-data-tiling", "--iree-global-opt-use-im2col-for-convs")
+_TILED = ("--iree-global-opt-data-tiling", "--iree-global-opt-use-im2col-for-convs")
 _CALLS_C_LIBRARY = re.compile(
     r"math\.(?!absf|ceil|copysign|floor|fma|sqrt|trunc)\w+ .* : f64|arith\.remf .* : f64"
     r"|(stablehlo|chlo)\.(?!abs|add|broadcast|ceil|constant|divide|floor|multiply|sqrt|subtract)\w+ .*xf64>"
 )
-_WRITES_ARGUMENTS = re.compile(r"stablehlo\.(sort|scatter|dynamic_update_slice)\b")
-_TEXT_NAME = "program.mlir"
+_HAS_UNKNOWN_SIZES = re.compile(r"tensor<(?:\d+x)*\?")
+# A flag of the whole compiler; why: see the docstring.
+_DYNAMIC_PROCESS = ("--iree-stream-resource-min-offset-alignment=1",)
 _ALIGNMENT = 64
 _DLPACK_CPU = 1
 # What the runtime raises, by status code.
@@ -90,31 +98,24 @@ class IreeEngine(Engine):
     def compile(self, function: LoweredFunction) -> IreeExecutable:
         output_type = function.target.name
         self.check_output_type(output_type)
-        is_static = function.is_static
         # IREE and other MLIR builds disagree on TOSA's custom syntax.
         text = function.text(generic=True if output_type == "tosa" else None)
-        try:
-            bytecode = _compile_to_bytecode(text, output_type, *(_TILED if is_static else ()))
-        except EngineError:
-            if not is_static:
-                raise
-            bytecode = _compile_to_bytecode(text, output_type)
-        writes = _WRITES_ARGUMENTS.search(text) is not None
-        return self._load(bytecode, function, writes)
+        return self._load(_compile(text, output_type), function, written_arguments(function.entry))
 
     def version(self) -> str:
         return " ".join([iree.compiler.version.VERSION, *_FLAGS, *_TILED])
 
     def code(self, executable: Executable) -> bytes:
         assert isinstance(executable, IreeExecutable)
-        return bytes([executable.writes_arguments]) + executable.bytecode
+        return json.dumps(sorted(executable.written)).encode() + b"\n" + executable.bytecode
 
     def load(self, code: bytes, function: LoweredFunction) -> IreeExecutable:
         _show_c_library()
-        return self._load(code[1:], function, code[:1] == b"\1")
+        written, _, bytecode = code.partition(b"\n")
+        return self._load(bytecode, function, frozenset(json.loads(written)))
 
     def _load(
-        self, bytecode: bytes, function: LoweredFunction, writes_arguments: bool
+        self, bytecode: bytes, function: LoweredFunction, written: frozenset[int]
     ) -> IreeExecutable:
         try:
             module = rt.VmModule.copy_buffer(self._instance, bytecode)
@@ -125,7 +126,7 @@ class IreeEngine(Engine):
                 f"IREE cannot load the compiled program: {shortened(str(error))}",
                 dialect=function.target.name,
             ) from error
-        return IreeExecutable(self._device, context, entry, function, writes_arguments, bytecode)
+        return IreeExecutable(self._device, context, entry, function, written, bytecode)
 
 
 class IreeExecutable(Executable):
@@ -137,21 +138,21 @@ class IreeExecutable(Executable):
         context: Any,
         entry: Any,
         function: LoweredFunction,
-        writes_arguments: bool,
+        written: frozenset[int],
         bytecode: bytes,
     ) -> None:
         super().__init__(function)
         self._device = device
         self._context = context
         self._entry = entry
-        self.writes_arguments = writes_arguments
+        self.written = written
         self.bytecode = bytecode
         self._lock = threading.Lock()
 
     def prepare(self, tensor: torch.Tensor) -> Prepared:
         dense = _aligned(tensor)
         return Prepared(
-            dense if self.writes_arguments else self._import(dense),
+            (self._import(dense), dense),
             tensor.dtype,
             tuple(tensor.shape),
             dense.data_ptr(),
@@ -162,11 +163,11 @@ class IreeExecutable(Executable):
         function = self.function
         views = rt.VmVariantList(len(args))
         pointers = {0}
-        for arg in args:
+        for position, arg in enumerate(args):
             if type(arg) is not Prepared:
                 arg = self.prepare(arg)
-            handle = arg.handle
-            views.push_ref(self._import(handle.clone()) if self.writes_arguments else handle)
+            view, tensor = arg.handle
+            views.push_ref(self._import(tensor.clone()) if position in self.written else view)
             pointers.add(arg.pointer)
         results = rt.VmVariantList(len(function.results))
         try:
@@ -208,10 +209,12 @@ def _aligned(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.clone() if tensor.data_ptr() % _ALIGNMENT else tensor
 
 
-_DiagnosticCallback = ctypes.CFUNCTYPE(
-    None, ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p
-)
-_SEVERITY_ERROR = 2
+def _compile(text: str, output_type: str) -> bytes:
+    """Static programs with data tiling, where IREE can."""
+    if _HAS_UNKNOWN_SIZES.search(text) is None:
+        with suppress(EngineError):
+            return _compile_to_bytecode(text, output_type, *_TILED)
+    return _compile_to_bytecode(text, output_type)
 
 
 @cache
@@ -220,47 +223,10 @@ def _show_c_library() -> None:
     ctypes.CDLL(find_library("m"), mode=ctypes.RTLD_GLOBAL)
 
 
-@cache
-def _system_library_flags() -> tuple[str, ...]:
-    """Flags for a program that calls functions of the C library."""
-    _show_c_library()
-    flags = ("--iree-llvmcpu-link-embedded=false",)
-    if sys.platform != "linux":
-        return flags
-    return (*flags, f"--iree-llvmcpu-system-linker-path={find_tool('iree-lld')} -flavor gnu")
-
-
 def _compile_to_bytecode(text: str, output_type: str, *flags: str) -> bytes:
-    with Session() as session:
-        if _CALLS_C_LIBRARY.search(text):
-            flags = (*flags, *_system_library_flags())
-        session.set_flags(*_FLAGS, *flags, f"--iree-input-type={_INPUT_TYPES[output_type]}")
-        with session.invocation() as invocation:
-            errors: list[str] = []
-
-            @_DiagnosticCallback
-            def collect(severity: int, message: int, size: int, _data: int) -> None:
-                if severity == _SEVERITY_ERROR:
-                    errors.append(ctypes.string_at(message, size).decode(errors="replace"))
-
-            _send_diagnostics(invocation, collect)
-            # IREE parses in place up to the terminating zero.
-            source = Source.wrap_buffer(session, text.encode() + b"\0", buffer_name=_TEXT_NAME)
-            if not (invocation.parse_source(source) and invocation.execute()):
-                raise compile_error("IREE", output_type, "\n".join(errors), text, _TEXT_NAME)
-            with Output.open_membuffer() as output:
-                try:
-                    invocation.output_vm_bytecode(output)
-                except ValueError as error:
-                    raise EngineError(
-                        f"IREE cannot write the compiled program: {error}", dialect=output_type
-                    ) from error
-                return bytes(output.map_memory())
-
-
-def _send_diagnostics(invocation: Invocation, callback: Any) -> None:
-    """Send diagnostics to ``callback``: in IREE's C interface, but not in its Python wrapper."""
-    enable = invocation._local_dylib.ireeCompilerInvocationEnableCallbackDiagnostics
-    enable.restype = None
-    enable.argtypes = [ctypes.c_void_p, ctypes.c_int, _DiagnosticCallback, ctypes.c_void_p]
-    enable(invocation._inv_p, 0, callback, None)
+    if _CALLS_C_LIBRARY.search(text):
+        _show_c_library()
+        flags = (*flags, *system_linker_flags())
+    input_type = f"--iree-input-type={_INPUT_TYPES[output_type]}"
+    process_flags = _DYNAMIC_PROCESS if _HAS_UNKNOWN_SIZES.search(text) else ()
+    return compile_to_bytecode(text, output_type, (*_FLAGS, *flags, input_type), process_flags)

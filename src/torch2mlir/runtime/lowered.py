@@ -134,6 +134,11 @@ class LoweredFunction:
         """Whether every dimension of the arguments and results is known."""
         return all(spec.is_static for spec in (*self.arguments, *self.results))
 
+    @property
+    def entry(self) -> FuncOp:
+        """The function itself."""
+        return _public_function(self.module, self.name)
+
     def text(self, *, generic: bool | None = None, debuginfo: bool = False) -> str:
         """The module as text, weights in the target's own syntax.
 

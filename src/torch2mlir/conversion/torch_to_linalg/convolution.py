@@ -1,6 +1,7 @@
 """Convolutions in Linalg-on-Tensors: the named ops on channels-first layouts, padded with tensor.pad.
 
-Halves are accumulated in f32; a bias is what the convolution accumulates into.
+Halves are accumulated in f32. A convolution accumulates into zeros and its bias is added afterwards: broadcast to the
+result's sizes the bias would be a tensor that an engine computes into, in the caller's memory if it is an argument.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from xdsl.ir import Attribute, Operation
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from torch2mlir.conversion.lowering import Scalar, Tensor
+from torch2mlir.conversion.torch_to_linalg.elementwise import addition
 from torch2mlir.conversion.torch_to_linalg.lowering import (
+    Access,
     LinalgLowering,
     Subscript,
     lowers,
@@ -79,7 +82,7 @@ def convolution(
     else:
         around = [0, 0, *paddings]
         x = lower.pad(x, around, around, 0)
-    init = accumulator(lower, bias)
+    init = lower.full(0, lower.out.sizes, widened(lower.out.dtype))
     if groups == 1:
         result = windowed(lower, PLAIN[count], x, weight, init, strides, dilations)
     elif groups == x.sizes[1] == weight.sizes[0]:
@@ -87,16 +90,19 @@ def convolution(
         result = windowed(lower, DEPTHWISE[count], x, filters, init, strides, dilations)
     else:
         result = grouped(lower, x, weight, init, strides, dilations, groups)
+    if bias is not None:
+        result = with_bias(lower, result, bias)
     return lower.cast(result, lower.out.dtype)
 
 
-def accumulator(lower: LinalgLowering, bias: Tensor | None) -> Tensor:
-    """What a convolution accumulates into: the bias, or zeros."""
-    sizes, computed = lower.out.sizes, widened(lower.out.dtype)
-    if bias is None:
-        return lower.full(0, sizes, computed)
-    access = (bias, [1])
-    return lower.compute(lambda s, b: b, [access], sizes, computed)
+def with_bias(lower: LinalgLowering, result: Tensor, bias: Tensor) -> Tensor:
+    """A number added to each channel."""
+
+    def build(s: Scalars, element: Scalar, added: Scalar) -> Scalar:
+        return addition(s, element, s.cast(added, element.dtype))
+
+    accesses: list[Access] = [(result, range(result.rank)), (bias, [1])]
+    return lower.compute(build, accesses, result.sizes, result.dtype)
 
 
 def windowed(

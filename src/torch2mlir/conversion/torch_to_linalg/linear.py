@@ -1,4 +1,8 @@
-"""Matrix products in Linalg-on-Tensors: the named ops, halves accumulated in f32."""
+"""Matrix products in Linalg-on-Tensors: the named ops, halves accumulated in f32.
+
+They accumulate into zeros, and what is added comes afterwards: an engine computes into the tensor that a product
+accumulates into, in the caller's memory if it is an argument.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr
 from xdsl.ir import Attribute, Operation
 
 from torch2mlir.conversion.lowering import Operand, Scalar, Tensor
-from torch2mlir.conversion.torch_to_linalg.elementwise import two
+from torch2mlir.conversion.torch_to_linalg.elementwise import addition, two
 from torch2mlir.conversion.torch_to_linalg.lowering import LinalgLowering, lowers, widened
 from torch2mlir.conversion.torch_to_linalg.scalars import Scalars
 from torch2mlir.dialects import linalg
@@ -58,13 +62,14 @@ def addmm(
     lower: LinalgLowering, bias: Tensor, x: Tensor, y: Tensor, beta: Operand, alpha: Operand
 ) -> Tensor:
     """``beta * bias + alpha * (x @ y)``; with ``beta`` 0 the bias is not read."""
-    out, computed = lower.out, widened(lower.out.dtype)
-    if alpha == 1 and beta in (0, 1):
-        init = lower.broadcast_to(lower.cast(bias, computed), out.sizes) if beta else zeros(lower)
-        return lower.cast(product(lower, linalg.MatmulOp, x, y, init), out.dtype)
+    computed = widened(lower.out.dtype)
     result = product(lower, linalg.MatmulOp, x, y, zeros(lower))
+    if beta == 0 and alpha == 1:
+        return lower.cast(result, lower.out.dtype)
     if beta == 0:
         return lower.elementwise(two("mul"), result, alpha, computed=computed)
+    if beta == 1 and alpha == 1:
+        return lower.elementwise(addition, result, bias, computed=computed)
 
     def build(s: Scalars, b: Scalar, r: Scalar, beta: Scalar, alpha: Scalar) -> Scalar:
         return s("add", s("mul", b, beta), s("mul", r, alpha))
@@ -80,9 +85,11 @@ def linear(lower: LinalgLowering, x: Tensor, weight: Tensor, bias: Tensor | None
     rows = dims.product(x.sizes[:-1])
     matrix = lower.reshape(x, [rows, x.sizes[-1]])
     weights = lower.reshape(weight, [features, weight.sizes[-1]])
-    if bias is None:
-        init = lower.full(0, [rows, features], computed)
-    else:
-        init = lower.broadcast_to(lower.cast(bias, computed), [rows, features])
+    init = lower.full(0, [rows, features], computed)
     result = product(lower, linalg.MatmulOp, matrix, weights, init, _TRANSPOSED_RHS)
+    if bias is not None:
+        sizes = result.sizes
+        result = lower.elementwise(
+            addition, result, bias, computed=computed, dtype=computed, sizes=sizes
+        )
     return lower.reshape(lower.cast(result, out.dtype), out.sizes)

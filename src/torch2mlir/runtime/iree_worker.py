@@ -1,0 +1,108 @@
+"""IREE's compiler in a process of its own: what it dies of ends this process, not the user's.
+
+The file is run by its path, and imports nothing of this package: it starts as fast as IREE's compiler loads. Requests
+come in on stdin and answers go out on stdout, each a JSON header and a payload behind their two lengths; the process
+ends when stdin does. Arguments of the command line are flags that IREE has for a whole process only.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import struct
+import sys
+from ctypes.util import find_library
+from typing import Any, BinaryIO
+
+LENGTHS = struct.Struct("<QQ")
+
+_SEVERITY_ERROR = 2
+_DiagnosticCallback = ctypes.CFUNCTYPE(
+    None, ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p
+)
+
+
+def write_message(stream: BinaryIO, header: Any, payload: bytes) -> None:
+    """One request or answer."""
+    text = json.dumps(header).encode()
+    stream.write(LENGTHS.pack(len(text), len(payload)))
+    stream.write(text)
+    stream.write(payload)
+    stream.flush()
+
+
+def read_message(stream: BinaryIO) -> tuple[Any, bytes] | None:
+    """The next one; None if the other side has gone."""
+    lengths = stream.read(LENGTHS.size)
+    if len(lengths) < LENGTHS.size:
+        return None
+    text_length, payload_length = LENGTHS.unpack(lengths)
+    text, payload = stream.read(text_length), stream.read(payload_length)
+    if len(text) < text_length or len(payload) < payload_length:
+        return None
+    return json.loads(text), payload
+
+
+def compile_program(flags: list[str], text: bytes, name: str) -> tuple[dict[str, str], bytes]:
+    """Compiles a text; what IREE says against it is ``refused``, or ``unwritten`` for the result.
+
+    Args:
+        flags: of this program alone.
+        text: MLIR.
+        name: what diagnostics call the text.
+    """
+    from iree.compiler.api import Output, Session, Source
+
+    errors: list[str] = []
+
+    @_DiagnosticCallback
+    def collect(severity: int, message: int, size: int, _data: int) -> None:
+        if severity == _SEVERITY_ERROR:
+            errors.append(ctypes.string_at(message, size).decode(errors="replace"))
+
+    with Session() as session:
+        try:
+            session.set_flags(*flags)
+        except ValueError as error:
+            return {"refused": str(error)}, b""
+        with session.invocation() as invocation:
+            _send_diagnostics(invocation, collect)
+            # IREE parses in place up to the terminating zero.
+            source = Source.wrap_buffer(session, text + b"\0", buffer_name=name)
+            if not (invocation.parse_source(source) and invocation.execute()):
+                return {"refused": "\n".join(errors)}, b""
+            with Output.open_membuffer() as output:
+                try:
+                    invocation.output_vm_bytecode(output)
+                except ValueError as error:
+                    return {"unwritten": str(error)}, b""
+                return {}, bytes(output.map_memory())
+
+
+def _send_diagnostics(invocation: Any, callback: Any) -> None:
+    """Send diagnostics to ``callback``: in IREE's C interface, but not in its Python wrapper."""
+    enable = invocation._local_dylib.ireeCompilerInvocationEnableCallbackDiagnostics
+    enable.restype = None
+    enable.argtypes = [ctypes.c_void_p, ctypes.c_int, _DiagnosticCallback, ctypes.c_void_p]
+    enable(invocation._inv_p, 0, callback, None)
+
+
+def main() -> None:
+    """Answers requests until stdin ends."""
+    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what the compiler prints is no answer
+    from iree.compiler.api import ctypes_dl
+
+    # constants are computed here by programs that may call the C library
+    ctypes.CDLL(find_library("m"), mode=ctypes.RTLD_GLOBAL)
+    if sys.argv[1:]:
+        ctypes_dl._initializeGlobalCL("iree-compile", *sys.argv[1:])
+    while (request := read_message(requests)) is not None:
+        header, text = request
+        write_message(answers, *compile_program(header["flags"], text, header["name"]))
+
+
+if __name__ == "__main__":
+    sys.path.pop(0)  # the folder of this file, whose modules are not to be found by other names
+    main()

@@ -1,0 +1,77 @@
+"""IREE's compiler in a process beside this one: what it dies of is an error, and the next program compiles."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import pytest
+
+from torch2mlir.errors import EngineError
+from torch2mlir.runtime import iree_compiler
+from torch2mlir.runtime.iree_compiler import compile_to_bytecode
+
+FLAGS = (
+    "--iree-hal-target-backends=llvm-cpu",
+    "--iree-llvmcpu-target-cpu=host",
+    "--iree-input-type=stablehlo",
+)
+PROGRAM = """
+func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.add %a, %a : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}"""
+
+
+def compiled(text: str = PROGRAM) -> bytes:
+    return compile_to_bytecode(text, "stablehlo", FLAGS)
+
+
+def test_the_same_process_compiles_again() -> None:
+    compiled()
+    before = list(iree_compiler._idle)
+    assert compiled()
+    assert iree_compiler._idle == before
+
+
+def test_a_compiler_that_dies_is_an_error_and_the_next_program_compiles(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compiled()
+
+    def die_in_the_middle(self: iree_compiler._Process, text: bytes, flags: object) -> None:
+        os.kill(self._process.pid, 11)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(iree_compiler._Process, "compile", die_in_the_middle)
+        with pytest.raises(EngineError, match="crashed on the program: it died of signal 11"):
+            compiled()
+    assert compiled()
+
+
+def test_a_compiler_that_has_died_since_is_replaced() -> None:
+    compiled()
+    for process in iree_compiler._idle:
+        process.stop()
+    assert compiled()
+
+
+def test_a_refusal_says_what_and_where() -> None:
+    with pytest.raises(EngineError, match="cannot compile the program") as raised:
+        compiled(PROGRAM.replace("return %0 : tensor<4xf32>", "return %0 : tensor<5xf32>"))
+    assert "line 4" in str(raised.value)
+
+
+def test_a_wrong_flag_is_an_error() -> None:
+    with pytest.raises(EngineError, match="parsing flags"):
+        compile_to_bytecode(PROGRAM, "stablehlo", (*FLAGS, "--no-such-flag"))
+
+
+def test_a_small_program_compiles_fast_once_the_process_is_warm() -> None:
+    compiled()
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        compiled()
+        times.append(time.perf_counter() - start)
+    assert min(times) < 1.0  # 0.1 s on an idle machine

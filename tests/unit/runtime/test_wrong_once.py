@@ -1,0 +1,130 @@
+"""Programs that an engine has got wrong without a word: called three times on each dialect's own engine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from repeated_calls import agrees_with_eager
+from torch import nn
+from torch.export import Dim
+
+DIALECTS = ("linalg-on-tensors", "tosa", "stablehlo")
+
+on_every_dialect = pytest.mark.parametrize("output_type", DIALECTS)
+
+
+@on_every_dialect
+@pytest.mark.parametrize(
+    "model",
+    [
+        nn.Conv1d(3, 4, 3),
+        nn.Conv2d(3, 4, 3),
+        nn.Conv2d(4, 4, 3, groups=2),
+        nn.Conv2d(3, 4, 1),
+        nn.Conv3d(2, 2, 2),
+        nn.ConvTranspose2d(3, 4, 3),
+    ],
+    ids=repr,
+)
+def test_convolutions_of_a_batch_do_not_accumulate_into_their_bias(
+    model: nn.Module, output_type: str
+) -> None:
+    channels = model.in_channels
+    window = model.kernel_size
+    sizes = (2, channels, *[6] * len(window))
+    agrees_with_eager(model.eval(), lambda: (torch.randn(sizes),), output_type=output_type)
+
+
+@on_every_dialect
+def test_products_do_not_accumulate_into_what_is_added(output_type: str) -> None:
+    def arguments() -> tuple[torch.Tensor, ...]:
+        return torch.randn(4, 5), torch.randn(4, 6), torch.randn(6, 5)
+
+    agrees_with_eager(torch.addmm, arguments, output_type=output_type)
+    linear = nn.Linear(6, 6)
+    agrees_with_eager(linear, lambda: (torch.randn(1, 6),), output_type=output_type)
+
+
+def updated_by_masks(x: torch.Tensor, i: torch.Tensor) -> torch.Tensor:
+    result = torch.zeros_like(x)
+    for k in range(3):
+        result[i == k] = x[i == k] * (k + 1)
+    return result
+
+
+def test_three_updates_by_mask() -> None:
+    def arguments() -> tuple[torch.Tensor, ...]:
+        return torch.randn(6), torch.randint(0, 3, (6,))
+
+    agrees_with_eager(updated_by_masks, arguments, output_type="linalg-on-tensors", calls=5)
+
+
+class Experts(nn.Module):
+    """A mixture of experts as transformers writes it: the rows that an expert gets are found by torch.where."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__()
+        self.gate = nn.Linear(8, count)
+        self.experts = nn.ModuleList(nn.Linear(8, 8) for _ in range(count))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        chosen = self.gate(x).argmax(-1)
+        result = torch.zeros_like(x)
+        for number, expert in enumerate(self.experts):
+            (rows,) = torch.where(chosen == number)
+            result.index_add_(0, rows, expert(x[rows]))
+        return result
+
+
+def test_a_mixture_of_three_experts() -> None:
+    model = Experts(3).eval()
+    agrees_with_eager(model, lambda: (torch.randn(10, 8),), output_type="linalg-on-tensors")
+
+
+@pytest.mark.parametrize("dim", [0, 1, 2])
+@pytest.mark.parametrize("output_type", ["linalg-on-tensors", "stablehlo"])
+def test_a_sort_of_three_unknown_sizes(dim: int, output_type: str) -> None:
+    sizes = {0: Dim("a"), 1: Dim("b"), 2: Dim("c")}
+    agrees_with_eager(
+        lambda x: torch.sort(x, dim=dim, stable=True),
+        lambda: (torch.randn(3, 4, 5),),
+        output_type=output_type,
+        dynamic_shapes=(sizes,),
+    )
+
+
+def two_tensors_in_a_loop(x: torch.Tensor) -> Any:
+    from torch._higher_order_ops.while_loop import while_loop
+
+    def condition(i: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        return i < 3
+
+    def body(i: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return i + 1, b * 2, a + b
+
+    start = torch.zeros((), dtype=torch.int64)
+    return while_loop(condition, body, (start, x.sin(), x.cos()))
+
+
+@pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
+def test_a_loop_over_two_tensors_of_one_unknown_size(output_type: str) -> None:
+    agrees_with_eager(
+        two_tensors_in_a_loop,
+        lambda: (torch.randn(int(torch.randint(3, 9, ())), 4),),
+        output_type=output_type,
+        dynamic_shapes=({0: Dim("rows", min=2)},),
+    )
+
+
+@on_every_dialect
+def test_a_product_of_rows_with_factors_of_their_own(output_type: str) -> None:
+    def scaled(w: torch.Tensor, factors: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+        return w @ (x * factors).transpose(1, 2)
+
+    agrees_with_eager(
+        scaled,
+        lambda: (torch.randn(2, 64, 2), torch.randn(2, 12, 1), torch.randn(2, 12, 2)),
+        output_type=output_type,
+    )
