@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 import torch2mlir
-from tests.hybrid.test_partition import opaque
+from tests.hybrid.opaque_op import opaque
 from torch2mlir.tools import node_schema_str
 from torch2mlir.tools.cli import main
 

@@ -9,16 +9,11 @@ import pytest
 import torch
 from torch import nn
 
+from tests.hybrid.opaque_op import opaque
 from torch2mlir.errors import EngineError
 from torch2mlir.hybrid.config import Config
 from torch2mlir.hybrid.effects import RANDOM, WRITES
 from torch2mlir.hybrid.partition import Partition, partition
-
-_library = torch.library.Library("t2m_hybrid", "DEF")
-_library.define("opaque(Tensor x) -> Tensor")
-_library.impl("opaque", lambda x: x.flip(0) * 2, "CPU")
-_library.impl("opaque", torch.empty_like, "Meta")
-opaque = torch.ops.t2m_hybrid.opaque
 
 
 def parts(
