@@ -19,6 +19,9 @@ from torch2mlir.runtime.call_structure import arranged, flattened
 Shapes = tuple[tuple[str, int], ...]
 """The values of the symbols in a call, by name."""
 
+_REMEMBERED = 4096
+"""Of how many combinations of dtypes and sizes it is remembered that they are right."""
+
 
 def _flat_call(signature: Signature) -> tuple[int, set[str]] | None:
     """How many tensors a program takes by position, and the names of others, if it takes nothing else.
@@ -58,6 +61,8 @@ class Binder:
         self.signature = signature
         self._spec = signature.in_spec
         self._flat = _flat_call(signature)
+        self._tensors = [i.position for i in signature.user_inputs if i.type is not None]
+        self._known = dict[tuple[Any, ...], Shapes]()
 
     def leaves(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
         """The flat arguments, in the order of capture.
@@ -115,11 +120,24 @@ class Binder:
         return ", ".join(name for _, name in sorted(named))
 
     def symbols(self, leaves: Sequence[Any]) -> Shapes:
-        """The value of every symbol, from the sizes of the inputs.
+        """The value of every symbol, from the sizes of the inputs; remembered for sizes that were right before.
 
         Raises:
             InputError: an input's dtype, rank or size is not what the program was captured for.
         """
+        try:
+            key = tuple([(leaves[p].dtype, leaves[p].shape) for p in self._tensors])
+        except AttributeError:  # not a tensor
+            return self._solved(leaves)
+        known = self._known.get(key)
+        if known is None:
+            known = self._solved(leaves)
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            self._known[key] = known
+        return known
+
+    def _solved(self, leaves: Sequence[Any]) -> Shapes:
         values = dict[str, int]()
         for item in self.signature.user_inputs:
             if item.type is not None:

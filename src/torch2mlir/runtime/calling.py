@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -10,7 +10,15 @@ from torch.utils import _pytree as pytree
 
 from torch2mlir.dialects.torch.types import ValueTensorType
 from torch2mlir.frontends import dtypes
-from torch2mlir.program import ConstantOutput, FunctionInput, SeedInput, Signature, StateInput
+from torch2mlir.program import (
+    ConstantOutput,
+    FunctionInput,
+    Output,
+    SeedInput,
+    Signature,
+    StateInput,
+    UserOutput,
+)
 from torch2mlir.runtime.binding import Binder, Shapes
 from torch2mlir.runtime.lowered import TensorSpec
 
@@ -26,6 +34,7 @@ class CallingConvention:
         self.signature = signature
         self._binder = Binder(signature)
         self._written = {m.name for m in signature.mutations if m.position is None}
+        self._container = _container(signature.out_spec, signature.outputs)
 
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[list[Any], Shapes]:
         """The leaves of a call's arguments, and the values of the symbols.
@@ -57,8 +66,8 @@ class CallingConvention:
 
     def result(self, results: Sequence[torch.Tensor], leaves: Sequence[Any]) -> Any:
         """What the caller gets of a function's results, once those that are mutations have been written back."""
-        count = len(self.signature.mutations)
-        self._write_back(results[:count], leaves)
+        if count := len(self.signature.mutations):
+            self._write_back(results[:count], leaves)
         return self._returned(results[count:])
 
     def _write_back(self, mutated: Sequence[torch.Tensor], leaves: Sequence[Any]) -> None:
@@ -70,6 +79,14 @@ class CallingConvention:
                 target.copy_(value.view(target.dtype))
 
     def _returned(self, returned: Sequence[torch.Tensor]) -> Any:
+        if self._container is not None:
+            make, wanted = self._container
+            return make(
+                [
+                    v if v.dtype is d else _retyped(v, d)
+                    for v, d in zip(returned, wanted, strict=True)
+                ]
+            )
         values = iter(returned)
         leaves = list[Any]()
         for output in self.signature.outputs:
@@ -77,18 +94,42 @@ class CallingConvention:
                 leaves.append(output.value)
             else:
                 value = next(values)
-                leaves.append(value.item() if output.type is None else _retyped(value, output.type))
+                leaves.append(
+                    value.item() if output.type is None else _retyped(value, _dtype(output.type))
+                )
         if self.signature.out_spec is None:
             return tuple(leaves)
         return pytree.tree_unflatten(leaves, self.signature.out_spec)
 
 
-def _retyped(value: torch.Tensor, type: ValueTensorType) -> torch.Tensor:
+def _container(
+    spec: pytree.TreeSpec | None, outputs: Sequence[Output]
+) -> tuple[Callable[[list[Any]], Any], list[torch.dtype]] | None:
+    """For results that are a tensor, or a tuple or list of tensors: what makes them of tensors, and their dtypes.
+
+    Going through the structure takes longer than a small model.
+    """
+    types = [output.type for output in outputs if isinstance(output, UserOutput)]
+    known = [_dtype(type) for type in types if type is not None]
+    if spec is None or len(known) < len(outputs) or None in known:
+        return None
+    wanted = [dtype for dtype in known if dtype is not None]
+    if spec.is_leaf():
+        return (lambda values: values[0]), wanted
+    if spec.type in (tuple, list) and all(child.is_leaf() for child in spec.children()):
+        return spec.type, wanted
+    return None
+
+
+def _dtype(type: ValueTensorType) -> torch.dtype | None:
+    return None if type.dtype is None else dtypes.FROM_ELEMENT_TYPE[type.dtype]
+
+
+def _retyped(value: torch.Tensor, dtype: torch.dtype | None) -> torch.Tensor:
     """Engines see signless integers; the bits are right, the dtype may be the signed one.
 
     Complex numbers of halves may come in the type that holds them.
     """
-    dtype = dtypes.FROM_ELEMENT_TYPE[type.dtype] if type.dtype is not None else value.dtype
-    if value.dtype == dtype:
+    if dtype is None or value.dtype == dtype:
         return value
     return value.to(dtype) if dtype is torch.complex32 else value.view(dtype)

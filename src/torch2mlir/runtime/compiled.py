@@ -26,7 +26,7 @@ from torch2mlir.runtime.cache import cache_from_environment, compile_cached
 from torch2mlir.runtime.calling import CallingConvention
 from torch2mlir.runtime.engine import Engine, Executable
 from torch2mlir.runtime.gradients import GradientNotice
-from torch2mlir.runtime.lowered import LoweredFunction
+from torch2mlir.runtime.lowered import LoweredFunction, TensorSpec
 from torch2mlir.runtime.model_state import ModelState
 from torch2mlir.runtime.weights import Handles, PreparedWeights, counts_writes
 
@@ -53,6 +53,7 @@ class LoadedProgram:
         weights: the states among ``kept`` that the program does not write to.
         prepare: makes the last arguments of the states ``prepared``.
         handles: of the weights and of what is prepared.
+        order: of the arguments: one that is another in every call, or None, and how many weights follow it.
     """
 
     executable: Executable
@@ -61,6 +62,7 @@ class LoadedProgram:
     prepare: PreparedWeights | None
     prepared: Sequence[torch.Tensor]
     handles: Handles
+    order: Sequence[tuple[FunctionInput | None, TensorSpec, int]]
 
     def prepared_values(self) -> list[torch.Tensor]:
         """What is prepared, for the weights as they are now."""
@@ -159,12 +161,15 @@ class CompiledFunction:
         if torch.is_grad_enabled():
             self._gradients.check(leaves)
         loaded = self._executable(symbols if self.engine.needs_static_shapes else ())
-        held = iter(loaded.held())
-        arguments = [
-            next(held) if calling.is_weight(item) else calling.argument(item, leaves, spec)
-            for item, spec in zip(loaded.kept, loaded.executable.function.arguments)
-        ]
-        return calling.result(loaded.executable.run([*arguments, *held]), leaves)
+        held, taken = loaded.held(), 0
+        arguments = list[Any]()
+        for item, spec, weights in loaded.order:
+            if item is not None:
+                arguments.append(calling.argument(item, leaves, spec))
+            arguments += held[taken : taken + weights]
+            taken += weights
+        arguments += held[taken:]
+        return calling.result(loaded.executable.run(arguments), leaves)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> CompiledFunction:
         """A function with weights and state of its own; what was compiled is compiled again when it is called."""
@@ -197,11 +202,14 @@ class CompiledFunction:
                 self._loaded[key] = replace(
                     loaded,
                     kept=list(map(now, loaded.kept)),
+                    order=[(i and now(i), spec, count) for i, spec, count in loaded.order],
                     weights=[replaced.get(id(tensor), tensor) for tensor in loaded.weights],
                     prepared=[replaced.get(id(tensor), tensor) for tensor in loaded.prepared],
                 )
 
     def _executable(self, key: Shapes) -> LoadedProgram:
+        if (loaded := self._loaded.get(key)) is not None:
+            return loaded
         with self._lock:
             if key not in self._loaded:
                 self._loaded[key] = self._load(self._converted(dict(key)))
@@ -243,7 +251,22 @@ class CompiledFunction:
             self._preparation(converted),
             [item.tensor for item in converted.prepared],
             Handles(executable),
+            self._order(converted.kept, executable.function.arguments),
         )
+
+    def _order(
+        self, kept: Sequence[FunctionInput], types: Sequence[TensorSpec]
+    ) -> list[tuple[FunctionInput | None, TensorSpec, int]]:
+        order = list[tuple[FunctionInput | None, TensorSpec, int]]()
+        for item, spec in zip(kept, types):
+            if not self.calling.is_weight(item):
+                order.append((item, spec, 0))
+            elif not order:
+                order.append((None, spec, 1))
+            else:
+                last, of_last, count = order[-1]
+                order[-1] = last, of_last, count + 1
+        return order
 
     def _preparation(self, converted: _Converted) -> PreparedWeights | None:
         """What prepares the weights: one for all sizes for which this is the same program of the same weights."""

@@ -24,9 +24,12 @@ def counts_writes(tensor: torch.Tensor) -> bool:
     return not tensor.is_inference()
 
 
-def _stamp(tensor: torch.Tensor) -> Stamp:
-    version = 0 if tensor.is_inference() else tensor._version
-    return version, tensor.data_ptr(), tensor.stride()
+def _stamps(tensors: Sequence[torch.Tensor]) -> list[Stamp]:
+    """What tells whether tensors have changed; taken at every call, so without a question that is seldom needed."""
+    try:
+        return [(t._version, t.data_ptr(), t.stride()) for t in tensors]
+    except RuntimeError:  # one was made in inference mode and counts no versions
+        return [(0 if t.is_inference() else t._version, t.data_ptr(), t.stride()) for t in tensors]
 
 
 class _Watched(ABC):
@@ -41,7 +44,7 @@ class _Watched(ABC):
 
     def of(self, tensors: Sequence[torch.Tensor]) -> list[Any]:
         """What is made of the tensors as they are now; always the same number of them."""
-        stamps = [_stamp(tensor) for tensor in tensors]
+        stamps = _stamps(tensors)
         if stamps != self._seen or not self._seen:
             with self._lock:
                 alive = [tensor.detach() for tensor in tensors]

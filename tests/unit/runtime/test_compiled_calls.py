@@ -30,3 +30,27 @@ def test_names_may_come_in_any_order_but_not_be_others() -> None:
     for arguments in wrong:
         with pytest.raises(InputError):
             run(x, **arguments)
+
+
+@pytest.mark.parametrize("container", [tuple, list])
+def test_results_keep_their_container_and_dtypes(container: type) -> None:
+    def function(x: torch.Tensor) -> Any:
+        return container([x.to(torch.uint8), x > 1, x * 2])
+
+    run = torch2mlir.compile(function, torch.zeros(3))
+    for x in (torch.arange(3.0), torch.ones(3), torch.full((3,), 200.0)):
+        got, expected = run(x), function(x)
+        assert type(got) is container
+        assert all(torch.equal(a, b) and a.dtype is b.dtype for a, b in zip(got, expected))
+
+
+def test_sizes_that_were_right_once_do_not_excuse_others() -> None:
+    batch = torch.export.Dim("batch", min=2, max=8)
+    x = torch.rand(3, 4)
+    run = torch2mlir.compile(lambda x: x.sum(1), x, dynamic_shapes=({0: batch},))
+    for rows in (3, 2, 3, 8):
+        value = torch.rand(rows, 4)
+        torch.testing.assert_close(run(value), value.sum(1))
+        for wrong in (torch.rand(9, 4), torch.rand(3, 5), value.double(), value[0]):
+            with pytest.raises(InputError):
+                run(wrong)
