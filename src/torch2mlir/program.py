@@ -10,6 +10,7 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 
+from torch2mlir.dialects.torch.dims import KnownSize
 from torch2mlir.dialects.torch.types import ValueTensorType
 
 
@@ -23,6 +24,14 @@ class UserInput:
     name: str
     position: int
     type: ValueTensorType | None
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How an input lies in memory: its strides, and where in its storage it starts if that matters."""
+
+    strides: Sequence[KnownSize]
+    offset: int | None = None
 
 
 @dataclass(frozen=True)
@@ -87,7 +96,8 @@ class Signature:
     mutations, then the user outputs.
     Constant inputs and outputs exist only here. ``in_spec`` and ``out_spec`` are the pytrees of the call and of its
     result; ``ranges`` bounds the symbols that sizes are expressed in. ``parameters`` are the model's own, if they are
-    known; ``size_names`` are the names the user gave sizes, by symbol.
+    known; ``size_names`` are the names the user gave sizes, by symbol. ``layouts`` are those that inputs must have,
+    by position, where the program reads memory.
     """
 
     inputs: list[FunctionInput] = field(default_factory=list)
@@ -99,6 +109,7 @@ class Signature:
     ranges: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     parameters: inspect.Signature | None = None
     size_names: Mapping[str, str] = field(default_factory=dict)
+    layouts: Mapping[int, Layout] = field(default_factory=dict)
 
     @property
     def user_inputs(self) -> Sequence[UserInput]:

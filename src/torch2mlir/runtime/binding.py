@@ -13,7 +13,7 @@ from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import Dim
 from torch2mlir.errors import InputError
 from torch2mlir.frontends import dtypes
-from torch2mlir.program import Signature, UserInput
+from torch2mlir.program import Layout, Signature, UserInput
 from torch2mlir.runtime.call_structure import arranged, flattened
 
 Shapes = tuple[tuple[str, int], ...]
@@ -146,6 +146,9 @@ class Binder:
             for item in self.signature.user_inputs:
                 for axis, size in enumerate(item.type.sizes or () if item.type else ()):
                     check(item, axis, size, int(leaves[item.position].shape[axis]), values)
+        for item in self.signature.user_inputs:
+            if (layout := self.signature.layouts.get(item.position)) is not None:
+                _check_layout(item, layout, leaves[item.position], values)
         for name, value in values.items():
             low, high = self.signature.ranges.get(name, (0, value))
             if not low <= value <= high and not (low == 2 and value in (0, 1)):
@@ -210,3 +213,24 @@ class Binder:
                 if isinstance(size, Dim)
                 else "capture with dynamic_shapes to let this size vary",
             )
+
+
+def _check_layout(
+    item: UserInput, layout: Layout, value: torch.Tensor, symbols: Mapping[str, int]
+) -> None:
+    """Raises an error if an input lies in memory otherwise than at capture."""
+    expected = [dims.substitute(stride, symbols) for stride in layout.strides]
+    matter = [axis for axis, size in enumerate(value.shape) if size > 1]
+    hint = "pass it as it was at capture, as .contiguous() if it was so, or compile again"
+    if any(value.stride(axis) != expected[axis] for axis in matter):
+        raise InputError(
+            f"input '{item.name}' has the strides {list(value.stride())}, and {expected} at capture: the program reads "
+            "memory (as_strided)",
+            hint=hint,
+        )
+    if layout.offset not in (None, value.storage_offset()):
+        raise InputError(
+            f"input '{item.name}' starts at place {value.storage_offset()} of its storage, and at {layout.offset} at "
+            "capture: the program reads that storage (as_strided)",
+            hint=hint,
+        )

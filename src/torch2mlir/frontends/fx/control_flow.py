@@ -104,7 +104,7 @@ def _over_slices(
     outer, count = _operands(importer, additional), len(carried)
     fakes = node.meta["val"][count:]
     buffers = [_buffer(importer, fake) for fake in fakes]
-    trips = _size(importer, stacked[0].type.sizes[0])  # type: ignore[attr-defined]
+    trips = size_operand(importer, stacked[0].type.sizes[0])  # type: ignore[attr-defined]
 
     def step(
         inside: GraphImporter, position: SSAValue, values: Sequence[SSAValue]
@@ -166,13 +166,13 @@ def _as_bool(importer: GraphImporter, value: SSAValue) -> SSAValue:
     return _emit(importer, "aten.Bool.Tensor", [value], t.bool_type)
 
 
-def _size(importer: GraphImporter, size: KnownSize) -> SSAValue:
+def size_operand(importer: GraphImporter, size: KnownSize) -> SSAValue:
     """A size as ``!torch.int``."""
     if isinstance(size, int):
         return importer.constants.scalar(size)
     if size.op == "symbol":
         return importer.symbols[size.name]
-    operands = [_size(importer, operand) for operand in size.operands()]
+    operands = [size_operand(importer, operand) for operand in size.operands()]
     result = operands[0]
     for operand in operands[1:]:
         result = _emit(importer, _SIZE_ARITHMETIC[size.op], [result, operand], t.int_type)
@@ -182,7 +182,7 @@ def _size(importer: GraphImporter, size: KnownSize) -> SSAValue:
 def _buffer(importer: GraphImporter, fake: torch.Tensor) -> SSAValue:
     """A tensor to be written slice by slice."""
     type = importer.type_of(fake)
-    sizes = importer.list_of([_size(importer, size) for size in type.sizes])  # type: ignore[attr-defined]
+    sizes = importer.list_of([size_operand(importer, size) for size in type.sizes])  # type: ignore[attr-defined]
     scalar = importer.constants.scalar
     zero: Any = False if fake.dtype is torch.bool else 0.0 if fake.is_floating_point() else 0
     code = dtypes.SCALAR_TYPE[fake.dtype]

@@ -37,6 +37,7 @@ from torch2mlir.frontends.fx.mutation import (
 from torch2mlir.program import (
     ConstantInput,
     ConstantOutput,
+    Layout,
     Mutation,
     Output,
     Program,
@@ -138,9 +139,23 @@ class _ExportedImport(_FunctionImport):
                 tensor = self._tensor(spec)
                 self.importer.values[node] = self.importer.literal(tensor, str(spec.target))
         returned = self.importer.run(self.nodes)
+        if self.importer.reads_memory:
+            self.signature.layouts = {
+                item.position: self._layout(node)
+                for item in self.signature.user_inputs
+                if item.type is not None
+                for node in placeholders
+                if node.name == item.name
+            }
         self.signature.in_spec = exported.call_spec.in_spec
         self.signature.out_spec = exported.call_spec.out_spec
         return self.finish(self._results(returned, written_state, written_inputs))
+
+    def _layout(self, node: Node) -> Layout:
+        fake = node.meta["val"]
+        strides = [self.importer.size_of(stride) for stride in fake.stride()]
+        is_absolute = node.name in self.importer.read_from_offset
+        return Layout(strides, int(fake.storage_offset()) if is_absolute else None)
 
     def _tensor(self, spec: InputSpec) -> torch.Tensor:
         name = str(spec.target)

@@ -21,7 +21,7 @@ from torch2mlir.dialects.torch.dims import KnownSize
 from torch2mlir.dialects.torch.schema import find_schema
 from torch2mlir.errors import CaptureError, Torch2MLIRError
 from torch2mlir.frontends import dtypes
-from torch2mlir.frontends.fx import control_flow, locations, mutation, symbols
+from torch2mlir.frontends.fx import control_flow, layout, locations, mutation, symbols
 from torch2mlir.frontends.fx.constants import ConstantPool, list_type
 from torch2mlir.frontends.weights import constant_literal, identity, tensor_literal
 
@@ -110,6 +110,10 @@ class GraphImporter:
         self._literals: dict[Hashable, SSAValue] = {}
         self._same: dict[Node, list[Node]] = {}
         self._about_memory: set[Node] = set()
+        self.reads_memory = False
+        """Whether something is read by strides: how inputs lie in memory matters then."""
+        self.read_from_offset: set[str] = set()
+        """Placeholders that are read from a place counted from the start of their storage."""
         self.symbols: Mapping[str, SSAValue] = {}
         """Sizes by their names, for what is made by size."""
 
@@ -224,18 +228,21 @@ class GraphImporter:
             op = core.build(_SIZE_OPS[full_name], operands, [t.int_type])
         else:
             op_name = "torch." + full_name.replace("::", ".")
-            if full_name == "aten::as_strided":
-                _require_contiguous(node)
             written = mutation.written_argument(target, node)
             if written is not None:
                 op_name = mutation.functional_name(op_name)
-            op_name, arguments = self._arguments(op_name, target, node)
-            operands = [self.argument(value, kind) for value, kind in arguments]
+            if target in layout.READS or target in layout.WRITES:
+                operands = layout.strided_operands(self, node)
+            else:
+                op_name, arguments = self._arguments(op_name, target, node)
+                operands = [self.argument(value, kind) for value, kind in arguments]
             op = core.build(op_name, operands, self._result_types(node, target._schema))
             if written is not None:
                 self._rebind(node, written, op.results[0])
         self.insert(op)
         self.values[node] = op.results[0] if len(op.results) == 1 else op.results
+        if target in layout.WRITES:
+            self.values[node] = layout.in_own_order(self, node, op.results[0])
 
     def _rebind(self, node: Node, written: Node, value: SSAValue) -> None:
         """After an in-place op, everything that is the written tensor is the new value."""
@@ -312,6 +319,10 @@ class GraphImporter:
             self.insert(op)
             known = self._lists[key] = op.results[0]
         return known
+
+    def size_of(self, size: int | torch.SymInt) -> KnownSize:
+        """The dimension that an integer of capture is."""
+        return self._size_of(size)
 
     def runtime_assert(self, condition: SSAValue, message: str) -> None:
         """Checks a boolean when the program runs."""
@@ -438,16 +449,6 @@ _EMPTY_LIST_ELEMENT: Mapping[str, Attribute] = {
     "str": t.str_type,
     "Scalar": t.number_type,
 }
-
-
-def _require_contiguous(node: Node) -> None:
-    """Strides mean something only where the layout of the memory is known."""
-    source = node.args[0]
-    fake = source.meta.get("val") if isinstance(source, Node) else None
-    if isinstance(fake, torch.Tensor) and not fake.is_contiguous():
-        raise CaptureError(
-            "as_strided of a tensor that is not contiguous", hint="call .contiguous() before it"
-        )
 
 
 @cache

@@ -23,6 +23,10 @@ _WRITES_UNDECLARED = {"aten::batch_norm", "aten::instance_norm", "aten::rrelu"}
 """Ops that update running statistics (or draw noise) in training without declaring it: argument 5 is the flag."""
 
 
+_READS_MEMORY = {torch.ops.aten.as_strided.default, torch.ops.aten.as_strided_copy.default}
+"""Ops that may read elements of the memory that are not in their operand."""
+
+
 @cache
 def _written_index(target: torch._ops.OpOverload) -> int | None:
     written = [
@@ -91,6 +95,11 @@ def needs_functionalization(graph: Graph) -> bool:
         else:
             for base in _aliased_inputs(node.target, node):
                 alias.join(node, base)
+    if any(
+        node.target in _READS_MEMORY and any(w in alias.members(node) for _, w in writes)
+        for node in nodes
+    ):
+        return True
     for node, written in writes:
         own = same.members(written)
         others = [n for n in alias.members(written) if n not in own]

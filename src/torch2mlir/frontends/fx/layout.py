@@ -1,0 +1,265 @@
+"""Reads by strides: which elements of which tensor ``as_strided`` takes, from the layouts that capture knows.
+
+Values of the torch dialect have no memory. What ``as_strided`` means is said on the tensor that the memory was made by,
+in the order of its memory; strides, offsets and views are those of PyTorch's fake tensors.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+from torch.fx import Node
+from torch.utils import _pytree as pytree
+from xdsl.ir import SSAValue
+
+from torch2mlir.dialects.torch import core
+from torch2mlir.errors import CaptureError
+from torch2mlir.frontends.fx.control_flow import size_operand
+
+if TYPE_CHECKING:
+    from torch2mlir.frontends.fx.importer import GraphImporter
+
+aten = torch.ops.aten
+
+READS = (aten.as_strided.default, aten.as_strided_copy.default)
+WRITES = (aten.as_strided_scatter.default,)
+
+
+class InMemoryOrder(NamedTuple):
+    """A tensor whose row-major order is that of its memory.
+
+    Attributes:
+        value: it.
+        order: the dimensions of the tensor as it was, outermost first.
+        offset: where its first element lies in the storage.
+    """
+
+    value: SSAValue
+    order: Sequence[int]
+    offset: Any
+
+
+def strided_operands(importer: GraphImporter, node: Node) -> list[SSAValue]:
+    """The operands of ``torch.aten.as_strided`` or ``as_strided_scatter`` with a tensor in the order of memory.
+
+    Raises:
+        CaptureError: elements are asked for that the program does not have.
+    """
+    source = node.args[0]
+    assert isinstance(source, Node)
+    is_read = node.target in READS
+    base = memory_of(source) if is_read else source
+    size, stride, offset = (_argument(node, place, name) for place, name in _PLACES[is_read])
+    if is_read:
+        _check_is_known(node, base)
+    ordered = in_memory_order(importer, base)
+    if is_read:
+        importer.reads_memory = True
+        if base.op == "placeholder" and offset is not None:
+            importer.read_from_offset.add(base.name)
+    if offset is None:
+        offset = source.meta["val"].storage_offset()
+    start = _difference(importer, offset, ordered.offset)
+    others = [] if is_read else [importer.operand(_argument(node, 1, "src"))]
+    lists = [importer.operand(size, "SymInt[]"), importer.operand(stride, "SymInt[]")]
+    return [ordered.value, *others, *lists, start]
+
+
+_PLACES = {
+    True: ((1, "size"), (2, "stride"), (3, "storage_offset")),
+    False: ((2, "size"), (3, "stride"), (4, "storage_offset")),
+}
+
+
+def _argument(node: Node, place: int, name: str) -> Any:
+    return node.args[place] if place < len(node.args) else node.kwargs.get(name)
+
+
+def memory_of(node: Node) -> Node:
+    """The node that made the memory a tensor lies in."""
+    while (source := _viewed(node)) is not None:
+        node = source
+    return node
+
+
+def _viewed(node: Node) -> Node | None:
+    """The tensor that a node is a view of, or None if it is no view."""
+    if node.op != "call_function":
+        return None
+    if node.target is operator.getitem:
+        call = node.args[0]
+        assert isinstance(call, Node)
+        return _viewed(call)
+    if not isinstance(node.target, torch._ops.OpOverload):
+        return None
+    schema = node.target._schema
+    for argument, value in zip(schema.arguments, node.args, strict=False):
+        may_share = argument.alias_info is not None or schema.name in _MAY_SHARE
+        if may_share and isinstance(value, Node):
+            return value if _shares_memory(node, value) else None
+    return None
+
+
+_MAY_SHARE = {"aten::_unsafe_view", "aten::dropout", "aten::feature_dropout", "aten::alpha_dropout"}
+"""Ops whose result may lie in their operand's memory although their schema does not say so."""
+
+
+def _shares_memory(node: Node, source: Node) -> bool:
+    """Whether a call gives a view: an op like ``reshape`` does or does not, as the layout is."""
+    fake = source.meta["val"]
+
+    def value(argument: Any) -> Any:
+        return argument.meta["val"] if isinstance(argument, Node) else argument
+
+    args, kwargs = pytree.tree_map(value, (node.args, dict(node.kwargs)))
+    with fake.fake_mode:
+        result = pytree.tree_leaves(node.target(*args, **kwargs))[0]  # type: ignore[operator]
+    return bool(result.untyped_storage()._cdata == fake.untyped_storage()._cdata)
+
+
+def in_memory_order(importer: GraphImporter, node: Node) -> InMemoryOrder:
+    """A tensor in the order of its memory; gaps in it hold zeros.
+
+    Raises:
+        CaptureError: its elements overlap, or it has gaps of sizes that are not known.
+    """
+    fake = node.meta["val"]
+    value = importer.operand(node)
+    if fake.is_contiguous():
+        return InMemoryOrder(value, range(fake.dim()), fake.storage_offset())
+    order = sorted(range(fake.dim()), key=lambda d: (-_hint(fake.stride(d)), -_hint(fake.size(d))))
+    value = _emit(
+        importer, "permute", [value, importer.operand(order, "int[]")], fake.permute(order)
+    )
+    fake = fake.permute(order)
+    if fake.is_contiguous():
+        return InMemoryOrder(value, order, fake.storage_offset())
+    if not all(isinstance(n, int) for n in (*fake.shape, *fake.stride())):
+        raise CaptureError(
+            f"as_strided of a tensor with gaps in its memory: sizes {list(fake.shape)}, strides {list(fake.stride())}",
+            hint="call .contiguous() before it, or make the sizes static",
+        )
+    return InMemoryOrder(_without_gaps(importer, value, fake), order, fake.storage_offset())
+
+
+def _without_gaps(importer: GraphImporter, value: SSAValue, fake: torch.Tensor) -> SSAValue:
+    """Row-major elements with zeros between them as strides say, dimension by dimension from the innermost."""
+    sizes, strides = list(fake.shape), list(fake.stride())
+    while sizes and strides[-1] == 0:  # an expanded dimension is one element
+        value = _select_first(importer, value, len(sizes) - 1, fake.dtype, sizes[:-1])
+        sizes, strides = sizes[:-1], strides[:-1]
+    known = 1
+    shape = [*sizes, 1]
+    value = _shaped(importer, value, shape, fake.dtype)
+    for stride in reversed(strides):
+        if stride < known:
+            raise CaptureError(
+                "as_strided of a tensor whose elements overlap in memory",
+                hint="call .contiguous() before it",
+            )
+        if stride > known:
+            shape = [*shape[:-1], stride]
+            pad = importer.operand([0, stride - known], "int[]")
+            fill = importer.constants.scalar(0)
+            made = torch.empty(shape, dtype=fake.dtype, device="meta")
+            value = _emit(importer, "constant_pad_nd", [value, pad, fill], made)
+        known = stride * shape[-2]
+        shape = [*shape[:-2], known]
+        value = _shaped(importer, value, shape, fake.dtype)
+    return value
+
+
+def _shaped(
+    importer: GraphImporter, value: SSAValue, shape: list[int], dtype: torch.dtype
+) -> SSAValue:
+    made = torch.empty(shape, dtype=dtype, device="meta")
+    return _emit(importer, "view", [value, importer.operand(shape, "int[]")], made)
+
+
+def _select_first(
+    importer: GraphImporter, value: SSAValue, dim: int, dtype: torch.dtype, shape: list[int]
+) -> SSAValue:
+    made = torch.empty(shape, dtype=dtype, device="meta")
+    operands = [value, importer.constants.scalar(dim), importer.constants.scalar(0)]
+    return _emit(importer, "select.int", operands, made)
+
+
+def in_own_order(importer: GraphImporter, node: Node, value: SSAValue) -> SSAValue:
+    """What ``as_strided_scatter`` made of a tensor in the order of memory, with the tensor's dimensions again.
+
+    Raises:
+        CaptureError: the tensor has gaps in its memory.
+    """
+    source = node.args[0]
+    assert isinstance(source, Node)
+    fake = source.meta["val"]
+    if fake.is_contiguous():
+        return value
+    order = sorted(range(fake.dim()), key=lambda d: (-_hint(fake.stride(d)), -_hint(fake.size(d))))
+    if not fake.permute(order).is_contiguous():
+        raise CaptureError(
+            "as_strided_scatter of a tensor with gaps in its memory",
+            hint="call .contiguous() before it",
+        )
+    back = [order.index(dim) for dim in range(fake.dim())]
+    return _emit(importer, "permute", [value, importer.operand(back, "int[]")], fake)
+
+
+def _hint(size: Any) -> int:
+    """A size, or its example, to sort by."""
+    return size if isinstance(size, int) else int(size.node.hint)
+
+
+def _emit(
+    importer: GraphImporter, name: str, operands: Sequence[SSAValue], fake: torch.Tensor
+) -> SSAValue:
+    op = core.build(f"torch.aten.{name}", operands, [importer.type_of(fake)])
+    importer.insert(op)
+    return op.results[0]
+
+
+def _difference(importer: GraphImporter, offset: Any, first: Any) -> SSAValue:
+    """``offset - first``: a place in the storage as one among a tensor's elements."""
+    if isinstance(offset, int) and isinstance(first, int):
+        if offset < first:
+            raise CaptureError(
+                f"as_strided from place {offset} of a storage whose known elements start at {first}",
+                hint="pass the whole tensor to the model, and take the part of it there",
+            )
+        return importer.constants.scalar(offset - first)
+    if isinstance(offset, Node):
+        if isinstance(first, int) and first == 0:
+            return importer.operand(offset)
+        offset = offset.meta["val"]
+    difference = offset - first
+    if isinstance(difference, int):
+        return importer.constants.scalar(difference)
+    return size_operand(importer, importer.size_of(difference))
+
+
+def _check_is_known(node: Node, base: Node) -> None:
+    """Raises an error if static strides lead to places that the tensor does not have."""
+    fake, result = base.meta["val"], node.meta["val"]
+    numbers = (*fake.shape, *fake.stride(), *result.shape, *result.stride())
+    offset, first = result.storage_offset(), fake.storage_offset()
+    if not all(isinstance(n, int) for n in (*numbers, offset, first)) or result.numel() == 0:
+        return
+    last = offset + sum((n - 1) * s for n, s in zip(result.shape, result.stride(), strict=True))
+    known = torch.zeros(max(last + 1, _end(fake)), dtype=torch.bool)
+    if fake.numel():
+        known.as_strided(fake.shape, fake.stride(), first).fill_(True)
+    if not bool(known.as_strided(result.shape, result.stride(), offset).all()):
+        raise CaptureError(
+            f"as_strided reads elements that the tensor does not have: sizes {list(result.shape)}, strides "
+            f"{list(result.stride())} from place {offset} of a storage with {fake.numel()} elements from {first} on",
+            hint="pass the whole tensor to the model, and take the part of it there",
+        )
+
+
+def _end(fake: torch.Tensor) -> int:
+    steps = sum((n - 1) * s for n, s in zip(fake.shape, fake.stride(), strict=True))
+    return fake.storage_offset() + steps + 1 if math.prod(fake.shape) else 0
