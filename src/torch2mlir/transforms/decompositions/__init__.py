@@ -24,6 +24,7 @@ from torch2mlir.transforms.decompositions import (  # noqa: F401 - each register
     fused,
     gamma,
     grid_sampling,
+    grouped,
     hashing,
     histograms,
     incomplete_gamma,

@@ -1,0 +1,78 @@
+"""Mixtures of experts of transformers, as they are: small random configurations, equal to eager PyTorch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+import torch2mlir
+
+transformers = pytest.importorskip("transformers")
+
+COMMON = {
+    "vocab_size": 64,
+    "hidden_size": 32,
+    "intermediate_size": 48,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "max_position_embeddings": 64,
+    "num_experts_per_tok": 2,
+}
+MODELS: dict[str, tuple[str, dict[str, Any]]] = {
+    "Mixtral": ("MixtralConfig", {"num_local_experts": 4}),
+    "Qwen3Moe": ("Qwen3MoeConfig", {"num_experts": 4, "moe_intermediate_size": 24, "head_dim": 8}),
+    "GraniteMoe": ("GraniteMoeConfig", {"num_local_experts": 4}),
+    "Jamba": (
+        "JambaConfig",
+        {
+            "num_experts": 4,
+            "expert_layer_period": 1,
+            "expert_layer_offset": 0,
+            "attn_layer_period": 2,
+            "attn_layer_offset": 1,
+            "mamba_d_state": 8,
+            "mamba_dt_rank": 4,
+        },
+    ),
+}
+TARGETS = [("stablehlo", "xla"), ("linalg-on-tensors", "iree"), ("tosa", "iree")]
+
+
+@pytest.mark.parametrize("output_type, engine", TARGETS)
+@pytest.mark.parametrize("name", MODELS)
+@torch.no_grad()
+def test_agrees_with_eager(name: str, output_type: str, engine: str) -> None:
+    if name == "Jamba" and output_type != "stablehlo":
+        pytest.skip("its scan, unrolled over the tokens, takes IREE minutes to compile")
+    config, options = MODELS[name]
+    torch.manual_seed(0)
+    model = getattr(transformers, f"{name}ForCausalLM")(
+        getattr(transformers, config)(**COMMON, **options)
+    ).eval()
+    tokens = [torch.randint(0, 64, (2, 7)) for _ in range(3)]
+    compiled = torch2mlir.compile(
+        model, tokens[0], use_cache=False, output_type=output_type, engine=engine
+    )
+    for ids in tokens:
+        expected = model(ids, use_cache=False).logits
+        assert torch.allclose(compiled(ids, use_cache=False).logits, expected, atol=1e-5)
+
+
+@torch.no_grad()
+def test_any_number_of_tokens() -> None:
+    name, (config, options) = "Mixtral", MODELS["Mixtral"]
+    torch.manual_seed(0)
+    model = getattr(transformers, f"{name}ForCausalLM")(
+        getattr(transformers, config)(**COMMON, **options)
+    ).eval()
+    sizes = {"input_ids": {1: torch.export.Dim("tokens", min=2, max=32)}, "use_cache": None}
+    compiled = torch2mlir.compile(
+        model, torch.randint(0, 64, (2, 7)), use_cache=False, dynamic_shapes=sizes
+    )
+    for count in (2, 7, 32):
+        ids = torch.randint(0, 64, (2, count))
+        expected = model(ids, use_cache=False).logits
+        assert torch.allclose(compiled(ids, use_cache=False).logits, expected, atol=1e-5)
