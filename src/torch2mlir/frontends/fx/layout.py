@@ -262,4 +262,4 @@ def _check_is_known(node: Node, base: Node) -> None:
 
 def _end(fake: torch.Tensor) -> int:
     steps = sum((n - 1) * s for n, s in zip(fake.shape, fake.stride(), strict=True))
-    return fake.storage_offset() + steps + 1 if math.prod(fake.shape) else 0
+    return int(fake.storage_offset() + steps + 1) if math.prod(fake.shape) else 0
