@@ -192,7 +192,7 @@ def test_traceback_on_request(
 def test_coverage_is_read_from_the_code(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["coverage", "aten.exp", "--markdown"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert "| aten.exp | elementwise | yes | yes | yes |" in [
+    assert "| aten.exp | elementwise | yes | yes | yes | yes |" in [
         line.replace(" |  |", " |") for line in lines
     ]
 

@@ -4,13 +4,27 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from torch2mlir.conversion import registry
 from torch2mlir.tools.opt import main
 
 OWN = str(Path(__file__).parents[2] / "examples" / "own_pass.py")
+
+
+@pytest.fixture(autouse=True)
+def lowerings_as_they_were() -> Iterator[None]:
+    """The file of one's own registers one each time it is loaded."""
+    registry.lowering_functions("stablehlo")
+    lowerings, own = dict(registry._LOWERINGS["stablehlo"]), set(registry._OWN["stablehlo"])
+    yield
+    registry._LOWERINGS["stablehlo"] = lowerings
+    registry._OWN["stablehlo"] = own
+
+
 SIGNATURE = "(%x: !torch.vtensor<[2],f32>) -> !torch.vtensor<[2],f32>"
 
 
