@@ -290,7 +290,7 @@ def test_nothing_is_unpickled(
 
 
 def test_optimized_modules_are_saved_with_their_programs(tmp_path: Path) -> None:
-    from tests.hybrid.test_partition import opaque
+    from tests.hybrid.opaque_op import opaque
 
     class Split(nn.Module):
         def __init__(self) -> None:

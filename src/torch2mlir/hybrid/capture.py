@@ -165,6 +165,10 @@ def export_whole(
     Raises:
         CaptureError: PyTorch cannot capture it whole.
     """
+    # PyTorch writes what it finds out about sizes to the tensors themselves: to others than the caller's
+    args, kwargs = pytree.tree_map_only(
+        torch.Tensor, torch.Tensor.detach, (tuple(args), dict(kwargs))
+    )
     with quiet(), torch.no_grad():
         if isinstance(model, torch.jit.ScriptModule):
             return _exported_script(model, args, kwargs)

@@ -19,6 +19,7 @@ from torch2mlir.hybrid.partition import Partition, engine_of, partition
 from torch2mlir.hybrid.regions import RegionByRegion
 from torch2mlir.hybrid.report import ClusterRow, KeptRow, Report
 from torch2mlir.hybrid.state import ModuleState, cloned, modes, undone
+from torch2mlir.hybrid.support import shortened
 from torch2mlir.hybrid.tune import Segment, difference, examine
 
 _MOST_CAPTURES = 8
@@ -209,10 +210,10 @@ class OptimizedModule(torch.nn.Module):
         try:
             captured = Captured(self._exported(args, kwargs))
         except CaptureError as error:
-            self._not_whole(error.message.splitlines()[0])
+            self._not_whole(shortened(error.message))
             return
         except Exception as error:  # of PyTorch's: the model runs all the same
-            self._not_whole(f"{type(error).__name__}: {str(error).strip().splitlines()[:1]}")
+            self._not_whole(shortened(f"{type(error).__name__}: {error}"))
             return
         finally:
             state.restore()
@@ -221,6 +222,8 @@ class OptimizedModule(torch.nn.Module):
             self._not_whole("the captured program does not take the call it was captured from")
             return
         parts = partition(captured.graph_module, self.config, ranges=captured.ranges)
+        if parts.failures and captured.ranges and is_like_it and not self.exported:
+            captured, parts = self._for_given_sizes(args, kwargs, captured, parts)
         variant = _Variant(captured, parts, state, modes())
         problem = self._check(variant, args, kwargs) if is_like_it else None
         if problem is None:
@@ -232,6 +235,19 @@ class OptimizedModule(torch.nn.Module):
         if self.exported:
             return self.exported[self._captures - 1]
         return export_whole(self.model, args, kwargs, self._settings[1])
+
+    def _for_given_sizes(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any], captured: Captured, parts: Partition
+    ) -> tuple[Captured, Partition]:
+        """The model for these sizes alone, if more of it can be compiled then; else what there is."""
+        try:
+            other = Captured(export_whole(self.model, args, kwargs, None))
+        except Exception:  # whatever is in the way: there is a capture already
+            return captured, parts
+        if other.leaves(args, kwargs) is None:
+            return captured, parts
+        static = partition(other.graph_module, self.config, ranges=other.ranges)
+        return (other, static) if len(static.kept) < len(parts.kept) else (captured, parts)
 
     def _check(
         self, variant: _Variant, args: Sequence[Any], kwargs: Mapping[str, Any]

@@ -6,6 +6,7 @@ import operator
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import torch
 from torch.fx import Graph, GraphModule, Node
@@ -50,11 +51,13 @@ class Partition:
         module: takes and returns what the graph does; clusters are its submodules ``cluster_0``, ...
         clusters: the compiled parts.
         kept: the ops that stay in PyTorch, with their reasons; arithmetic on sizes is not counted.
+        failures: how many of them have been tried.
     """
 
     module: GraphModule
     clusters: list[Cluster] = field(default_factory=list)
     kept: list[Kept] = field(default_factory=list)
+    failures: int = 0
 
     def reasons(self) -> Counter[tuple[str, str]]:
         """How often each op stays in PyTorch for which reason."""
@@ -106,6 +109,7 @@ class _Partitioning:
         self.clusterable = set[Node]()
         self.compiled = dict[tuple[Node, ...], tuple[Region, Compiled]]()
         self.cuts = Counter[Node]()
+        self.failures = 0
 
     def run(self) -> Partition:
         self._choose()
@@ -185,6 +189,7 @@ class _Partitioning:
         culprits = {node: reason for node, reason in lone.items() if reason is not None}
         if not culprits:
             culprits = self._cut_off(nodes, problem)
+        self.failures += len(culprits)
         for node, reason in culprits.items():
             self._keep(node, reason)
         return False
@@ -210,23 +215,23 @@ class _Partitioning:
         self.cuts[first] += 1
         if self.cuts[first] > _MOST_CUTS:
             return {n: problem for n in nodes if n.target is not operator.getitem}
-        good, bad = 0, len(nodes)
+        whole = [n for n in nodes if n.target is not operator.getitem]
+        good, bad = 0, len(whole)
         while bad - good > 1:
             middle = (good + bad) // 2
-            failure = problem_of(
-                lambda part=nodes[:middle]: self.compile_region(self.regions.cut(part).graph_module)  # type: ignore[misc]
-            )
+            part = _with_items(whole[:middle], nodes)
+            failure = problem_of(partial(self._compile_part, part))
             good, bad = (middle, bad) if failure is None else (good, middle)
             problem = failure or problem
-        end = nodes[bad - 1]
-        while end.target is operator.getitem:
-            end = end.all_input_nodes[0]
-        return {end: problem}
+        return {whole[bad - 1]: problem}
+
+    def _compile_part(self, nodes: Sequence[Node]) -> None:
+        self.compile_region(self.regions.cut(nodes).graph_module)
 
     # putting together
 
     def _assemble(self, phases: Phases) -> Partition:
-        result = Partition(self.root)
+        result = Partition(self.root, failures=self.failures)
         graph, values = Graph(), dict[Node, Node]()
         graph._codegen = self.root.graph._codegen
         by_phase: dict[int, list[Node]] = {}
@@ -267,6 +272,16 @@ class _Partitioning:
         for index, node in enumerate(region.outputs):
             values[node] = item = graph.call_function(operator.getitem, (call, index))
             item.meta = dict(node.meta)
+
+
+def _with_items(nodes: Sequence[Node], region: Sequence[Node]) -> list[Node]:
+    """Nodes of a region with the parts of their results, in order."""
+    chosen = set(nodes)
+    return [
+        n
+        for n in region
+        if n in chosen or (n.target is operator.getitem and n.all_input_nodes[0] in chosen)
+    ]
 
 
 def engine_of(config: Config) -> Engine:

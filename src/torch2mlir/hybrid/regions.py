@@ -11,12 +11,16 @@ import torch
 from torch._dynamo.utils import counters
 from torch._functorch._aot_autograd.utils import make_boxed_func
 from torch._functorch.aot_autograd import aot_module_simplified
+from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.fx import GraphModule
 
 from torch2mlir.hybrid.capture import quiet
 from torch2mlir.hybrid.config import Config
 from torch2mlir.hybrid.partition import Partition, partition
 from torch2mlir.hybrid.tune import Segment, examine
+
+_MOST_CAPTURES = 64
+"""For how many kinds of calls PyTorch captures one piece of Python; further ones are not compiled."""
 
 
 class RegionByRegion:
@@ -39,7 +43,8 @@ class RegionByRegion:
         self.segments = list[Segment]()
         self.breaks = Counter[str]()
         self._lock = threading.Lock()
-        self._call: Callable[..., Any] = torch.compile(model, backend=self._backend)
+        limits: dict[str, Any] = {"recompile_limit": _MOST_CAPTURES, "isolate_recompiles": True}
+        self._call: Callable[..., Any] = torch.compile(model, backend=self._backend, **limits)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         known, seen = len(self.parts), Counter(counters["graph_break"])
@@ -63,7 +68,7 @@ class RegionByRegion:
         )
 
     def _compiled(self, gm: GraphModule, example_inputs: Sequence[Any]) -> Callable[..., Any]:
-        with quiet(), self._lock:
+        with quiet(), unset_fake_temporarily(), self._lock:
             parts = partition(gm, self.config)
             index = len(self.parts)
             self.parts.append(parts)

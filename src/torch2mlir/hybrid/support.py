@@ -22,6 +22,8 @@ _COMPOSITE = torch._C.DispatchKey.CompositeImplicitAutograd
 _PYTORCHS = ("aten", "prims", "quantized_decomposed", "higher_order")
 _INLINED = ("wrap_with_set_grad_enabled", "wrap_with_autocast")
 
+_LONGEST = 200
+
 Check = Callable[[GraphModule], None]
 """Raises a Torch2MLIRError if a graph cannot be compiled."""
 
@@ -107,10 +109,16 @@ def problem_of(action: Callable[[], object]) -> str | None:
     try:
         action()
     except Torch2MLIRError as error:
-        return error.message.strip().splitlines()[0]
+        return shortened(error.message)
     except Exception as error:  # whatever happens, the program runs in PyTorch
-        return f"{type(error).__name__}: {(str(error).strip() or 'no message').splitlines()[0]}"
+        return shortened(f"{type(error).__name__}: {str(error).strip() or 'no message'}")
     return None
+
+
+def shortened(message: str) -> str:
+    """The first line of a message, and not all of a long one."""
+    line = message.strip().splitlines()[0]
+    return line if len(line) <= _LONGEST else line[:_LONGEST] + " ..."
 
 
 def _signature(node: Node) -> Hashable:
