@@ -30,7 +30,7 @@ def test_the_python_of_the_readme_runs(
     x = torch.randn(2, 4)
     names: dict[str, Any] = {"model": torch.nn.Linear(4, 3).eval(), "args": (x,), "x": x}
     blocks = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
-    assert len(blocks) == 8
+    assert len(blocks) == 9
     for block in blocks:
         exec(block, names)
     torch.testing.assert_close(names["y"], names["model"](x))

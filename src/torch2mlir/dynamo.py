@@ -20,6 +20,7 @@ from torch._dynamo.backends.common import aot_autograd
 from torch._functorch.partitioners import min_cut_rematerialization_partition
 from torch._ops import OpOverload
 from torch.fx import GraphModule
+from torch.utils._python_dispatch import _disable_current_modes
 
 from torch2mlir.api import engine_for
 from torch2mlir.frontends.dynamo.options import Options
@@ -59,7 +60,9 @@ def backend(
     tools = Toolchain(pipeline, engine_for(pipeline, chosen.engine), _cache(chosen))
 
     def compile_graph(graph: GraphModule, _: Sequence[Any]) -> CompiledGraph:
-        return CompiledGraph(graph, tools, chosen.fallback, _recorder)
+        # AOTAutograd compiles under its fake mode, in which constants would have no elements
+        with _disable_current_modes():
+            return CompiledGraph(graph, tools, chosen.fallback, _recorder)
 
     compiler = aot_autograd(
         fw_compiler=compile_graph,
@@ -69,6 +72,8 @@ def backend(
         decompositions=_decompositions(),
     )
     compiled: Callable[..., Any] = compiler(module, example_inputs)
+    # PyTorch's wrappers copy it from what they wrap, but this takes its arguments one by one; the minifier asks
+    vars(compiled).pop("_boxed_call", None)
     return compiled
 
 

@@ -13,12 +13,12 @@ from torch.fx import Graph, GraphModule, Node
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 from torch.utils import _pytree as pytree
 
-from torch2mlir.errors import CaptureError, Torch2MLIRError
+from torch2mlir.errors import CaptureError, InputError, Torch2MLIRError
 from torch2mlir.frontends.dynamo.random_draws import draw_from_shapes, draws
 from torch2mlir.frontends.dynamo.segments import Segment, split, view_results_in_pytorch
 from torch2mlir.frontends.fx.control_flow import HIGHER_ORDER
 from torch2mlir.runtime.dynamo_metrics import Recorder
-from torch2mlir.runtime.segment import CompiledSegment, Toolchain, Values
+from torch2mlir.runtime.segment import CompiledSegment, Loaded, Toolchain, Values
 
 _ATTEMPTS = 4
 """How often a graph is split anew around what cannot be compiled, before whole segments are left to PyTorch."""
@@ -94,19 +94,29 @@ class CompiledGraph:
         ]
 
     def _run(self, step: _Step, arguments: Values) -> Sequence[Any]:
-        compiled = step.compiled
-        if compiled is not None:
+        compiled = step.compiled  # another thread may leave the segment to PyTorch meanwhile
+        program = None if compiled is None else self._program(step, compiled, arguments)
+        if compiled is not None and program is not None:
             try:
-                program = compiled.program_for(arguments)
-            except Torch2MLIRError as error:
+                return compiled.run(program, arguments)
+            except InputError as error:
+                # PyTorch's fake tensors promise other sizes than its kernels give, as of embedding bags
                 if not self._fallback:
                     raise
-                step.compiled = None
                 self._note_segment(step.segment, error)
-            else:
-                return compiled.run(program, arguments)
         results: Sequence[Any] = step.segment.module(*arguments)
         return results
+
+    def _program(self, step: _Step, compiled: CompiledSegment, arguments: Values) -> Loaded | None:
+        """The program for the sizes of a call; without one PyTorch runs the segment from now on."""
+        try:
+            return compiled.program_for(arguments)
+        except Exception as error:
+            if not self._fallback:
+                raise
+            step.compiled = None
+            self._note_segment(step.segment, _ours(error))
+            return None
 
     # what is compiled
 
@@ -144,13 +154,13 @@ class CompiledGraph:
                     continue
                 try:
                     compiled[key] = self._compile_segment(segment)
-                except Torch2MLIRError as error:
+                except Exception as error:
                     if not self._fallback:
                         raise
                     found = self._culprits(segment) if attempt < _ATTEMPTS - 1 else {}
                     culprits.update(found)
                     if not found:
-                        refused[key] = error
+                        refused[key] = _ours(error)
             if not culprits:
                 break
             self._left.update(culprits)
@@ -178,8 +188,8 @@ class CompiledGraph:
     def _reason_against(self, node: Node) -> str | None:
         try:
             CompiledSegment(_alone(node), self._tools, lambda: None).compile_for_hints()
-        except Torch2MLIRError as error:
-            return error.message
+        except Exception as error:
+            return _ours(error).message
         return None
 
     # counting
@@ -221,6 +231,13 @@ class CompiledGraph:
             outputs = [places[node] for node in segment.outputs]
             steps.append(_Step(segment, compiled, inputs, outputs, dead))
         return steps[::-1]
+
+
+def _ours(error: Exception) -> Torch2MLIRError:
+    """An error as one of the family: a failure of torch2mlir itself does not stop a model that PyTorch can run."""
+    if isinstance(error, Torch2MLIRError):
+        return error
+    return Torch2MLIRError(f"torch2mlir itself fails with {type(error).__name__}: {error}")
 
 
 _Key = tuple[str, ...]

@@ -34,7 +34,7 @@ class Toolchain:
 
 
 @dataclass(frozen=True)
-class _Loaded:
+class Loaded:
     """A program for one combination of sizes."""
 
     executable: Executable
@@ -75,12 +75,12 @@ class CompiledSegment:
         self._given = [item for item in inputs if isinstance(item, UserInput)]
         self._states = [item.tensor for item in inputs if isinstance(item, StateInput)]
         self._symbols: list[SymbolSource] = captured.symbols if static else []
-        self._loaded: dict[tuple[int, ...], _Loaded] = {}
+        self._loaded: dict[tuple[int, ...], Loaded] = {}
         self._lock = threading.Lock()
         if not self._symbols:
             self.program_for(())
 
-    def program_for(self, arguments: Sequence[Any]) -> _Loaded:
+    def program_for(self, arguments: Sequence[Any]) -> Loaded:
         """The program for the sizes of these arguments; compiled if it is the first of them.
 
         Raises:
@@ -103,7 +103,7 @@ class CompiledSegment:
         if None not in sizes:
             self._compile(tuple(sizes))  # type: ignore[arg-type]
 
-    def run(self, loaded: _Loaded, arguments: Sequence[Any]) -> Values:
+    def run(self, loaded: Loaded, arguments: Sequence[Any]) -> Values:
         """Runs the segment.
 
         Raises:
@@ -136,7 +136,7 @@ class CompiledSegment:
                 values.append(value if restore is None else restore(value))
         return values
 
-    def _compile(self, sizes: tuple[int, ...]) -> _Loaded:
+    def _compile(self, sizes: tuple[int, ...]) -> Loaded:
         program, tools = self._captured.program, self._tools
         values = {source.name: size for source, size in zip(self._symbols, sizes, strict=True)}
         with paused_garbage_collection():
@@ -144,7 +144,7 @@ class CompiledSegment:
             run_passes(tools.engine.passes.get(tools.pipeline.output_type, ()), module)
             function = LoweredFunction.of(module, tools.pipeline.output_type, program.func_name)
             executable = compile_cached(tools.engine, function, tools.cache)
-        return _Loaded(executable, _other_dtypes(captured=self._captured, function=function))
+        return Loaded(executable, _other_dtypes(captured=self._captured, function=function))
 
 
 def _copy(module: GraphModule) -> GraphModule:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from torch2mlir.errors import Torch2MLIRError
@@ -12,6 +12,10 @@ from torch2mlir.errors import Torch2MLIRError
 MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
 """The modes of ``torch.compile``. What they choose between does not exist here (CUDA graphs, kernels to be tuned), so
 they all mean the same."""
+
+
+FALLBACK_VARIABLE = "TORCH2MLIR_FALLBACK"
+"""``0`` turns fallback off for whoever passes no options, as PyTorch's minifier does."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +31,7 @@ class Options:
 
     output_type: str = "stablehlo"
     engine: Any = None
-    fallback: bool = True
+    fallback: bool = field(default_factory=lambda: os.environ.get(FALLBACK_VARIABLE, "1") != "0")
     cache: bool | str | os.PathLike[str] = True
 
     @staticmethod
@@ -40,7 +44,7 @@ class Options:
         if mode is not None and mode not in MODES:
             raise Torch2MLIRError(f"unknown mode '{mode}'", hint=f"use one of {', '.join(MODES)}")
         given = dict(options or {})
-        known = {field.name for field in fields(Options)}
+        known = {each.name for each in fields(Options)}
         for name in given:
             if name not in known:
                 raise Torch2MLIRError(
