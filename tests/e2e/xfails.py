@@ -172,12 +172,6 @@ XFAILS: list[ExpectedFailure] = [
         "linalg-iree-*",
         "gelu_f64 erf_f64 special_f64",
     ),
-    ExpectedFailure(
-        "IREE's atan2 and asinh give NaN where an argument is infinite",
-        AssertionError,
-        "linalg-iree-*",
-        "atan2 asinh asinh_f64 asinh_half",
-    ),
 ]
 
 

@@ -128,3 +128,45 @@ def test_a_product_of_rows_with_factors_of_their_own(output_type: str) -> None:
         lambda: (torch.randn(2, 64, 2), torch.randn(2, 12, 1), torch.randn(2, 12, 2)),
         output_type=output_type,
     )
+
+
+@on_every_dialect
+def test_angles_of_zeros_and_infinities(output_type: str) -> None:
+    values = torch.tensor([0.0, -0.0, 1.0, -1.0, float("inf"), -float("inf"), float("nan")])
+    y, x = (each.flatten() for each in torch.meshgrid(values, values, indexing="ij"))
+    agrees_with_eager(torch.atan2, lambda: (y, x), output_type=output_type)
+
+
+def test_hyperbolic_inverses_of_large_numbers() -> None:
+    values = torch.tensor([1.0, 4e3, 1e15, 1e20, 1e30, float("inf")])
+    agrees_with_eager(torch.acosh, lambda: (values,), output_type="linalg-on-tensors")
+    both = torch.cat([values, -values, torch.tensor([0.0, 1e-5])])
+    agrees_with_eager(torch.asinh, lambda: (both,), output_type="linalg-on-tensors")
+
+
+@on_every_dialect
+def test_a_strided_convolution_with_one_place(output_type: str) -> None:
+    model = nn.Conv2d(16, 16, 3, stride=2, bias=False)
+    agrees_with_eager(model, lambda: (torch.randn(2, 16, 4, 4),), output_type=output_type)
+
+
+@on_every_dialect
+def test_the_place_of_the_largest_of_all_elements_with_all_dimensions(output_type: str) -> None:
+    agrees_with_eager(
+        lambda x: x.argmax(keepdim=True), lambda: (torch.randn(4, 6),), output_type=output_type
+    )
+
+
+@on_every_dialect
+def test_a_slice_of_nothing(output_type: str) -> None:
+    agrees_with_eager(lambda x: x[3:] * 2, lambda: (torch.randn(3, 4),), output_type=output_type)
+
+
+@pytest.mark.parametrize("output_type", ["linalg-on-tensors", "stablehlo"])
+def test_transforms_over_several_dimensions(output_type: str) -> None:
+    agrees_with_eager(torch.fft.fftn, lambda: (torch.randn(3, 4, 5),), output_type=output_type)
+    agrees_with_eager(
+        torch.fft.ifft2,
+        lambda: (torch.randn(3, 4, 5, dtype=torch.complex64),),
+        output_type=output_type,
+    )

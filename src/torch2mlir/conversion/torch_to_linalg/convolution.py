@@ -82,6 +82,7 @@ def convolution(
     else:
         around = [0, 0, *paddings]
         x = lower.pad(x, around, around, 0)
+    x, strides = without_unread(lower, x, weight, strides, dilations)
     init = lower.full(0, lower.out.sizes, widened(lower.out.dtype))
     if groups == 1:
         result = windowed(lower, PLAIN[count], x, weight, init, strides, dilations)
@@ -93,6 +94,25 @@ def convolution(
     if bias is not None:
         result = with_bias(lower, result, bias)
     return lower.cast(result, lower.out.dtype)
+
+
+def without_unread(
+    lower: LinalgLowering,
+    x: Tensor,
+    weight: Tensor,
+    strides: Sequence[int],
+    dilations: Sequence[int],
+) -> tuple[Tensor, list[int]]:
+    """The input cut to the window where that has one place only, and the strides that are left.
+
+    IREE drops such a dimension of the result, and then finds more of the input than the window reads.
+    """
+    sizes, left = list(x.sizes), list(strides)
+    for i, (place, dilation) in enumerate(zip(lower.out.sizes[2:], dilations, strict=True)):
+        window = weight.sizes[i + 2]
+        if place == 1 and strides[i] != 1 and isinstance(window, int):
+            sizes[i + 2], left[i] = dilation * (window - 1) + 1, 1
+    return lower.slice(x, [0] * x.rank, sizes, [1] * x.rank), left
 
 
 def with_bias(lower: LinalgLowering, result: Tensor, bias: Tensor) -> Tensor:

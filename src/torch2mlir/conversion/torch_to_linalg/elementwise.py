@@ -107,11 +107,43 @@ def function(word: str) -> ScalarCode:
     return build
 
 
-FUNCTIONS = "acos acosh asin asinh atan atanh cos cosh erf exp expm1 log log1p log2 rsqrt sin sinh sqrt tan tanh"
+def asinh(s: Scalars, x: Scalar) -> Scalar | Sequence[Scalar]:
+    """``log(|x| + sqrt(x * x + 1))`` of the sign of ``x``, without cancellation near 0 and overflow of the square.
+
+    IREE's ``math.asinh`` takes the logarithm of ``x`` itself.
+    """
+    if promotion.is_complex(x.dtype):
+        return function("asinh")(s, x)
+    size = s("abs", x)
+    is_large = s.compare("gt", size, _SQUARE_ALONE)
+    near = s.select(is_large, 1, size)
+    square = s("mul", near, near)
+    beyond = s("div", square, s("add", s("sqrt", s("add", square, 1)), 1))
+    far = s("add", s("log", size), math.log(2))
+    return s("copysign", s.select(is_large, far, s("log1p", s("add", near, beyond))), x)
+
+
+def acosh(s: Scalars, x: Scalar) -> Scalar | Sequence[Scalar]:
+    """``log(x + sqrt(x * x - 1))``, which is ``log(2 x)`` where the square would overflow."""
+    if promotion.is_complex(x.dtype):
+        return function("acosh")(s, x)
+    is_large = s.compare("gt", x, _SQUARE_ALONE)
+    near = s("acosh", s.select(is_large, 1, x))
+    return s.select(is_large, s("add", s("log", x), math.log(2)), near)
+
+
+_SQUARE_ALONE = 2.0**28
+"""From here on ``x * x + 1`` is ``x * x``, in doubles too."""
+
+FUNCTIONS = (
+    "acos asin atan atanh cos cosh erf exp expm1 log log1p log2 rsqrt sin sinh sqrt tan tanh"
+)
 """ATen ops that are a word of the same name."""
 
 UNARY: dict[str, ScalarCode] = {
     **{f"aten.{name}": function(name) for name in FUNCTIONS.split()},
+    "aten.acosh": acosh,
+    "aten.asinh": asinh,
     "aten.ceil": rounding("ceil"),
     "aten.floor": rounding("floor"),
     "aten.trunc": rounding("trunc"),
@@ -206,6 +238,18 @@ def two(word: str) -> ScalarCode:
     return lambda s, x, y: s(word, x, y)
 
 
+def atan2(s: Scalars, y: Scalar, x: Scalar) -> Scalar:
+    """The angle of ``(x, y)``, of the sign of ``y``.
+
+    IREE takes the arc tangent of the quotient: NaN for 0 / 0 and inf / inf, and without the sign of a zero.
+    """
+    rise = s("abs", y)
+    infinite = s("and", is_inf(s, x), is_inf(s, y))
+    none = s("and", s.compare("eq", x, 0), s.compare("eq", y, 0))
+    x = s.select(s("or", infinite, none), s("copysign", 1, x), x)
+    return s("copysign", s("atan2", s.select(infinite, 1, rise), x), y)
+
+
 BINARY: dict[str, ScalarCode] = {
     "aten.mul": two("mul"),
     "aten.div": two("div"),
@@ -218,7 +262,7 @@ BINARY: dict[str, ScalarCode] = {
 """Ops on tensors and on numbers, computed in the type of their result."""
 
 BINARY_ON_TENSORS: dict[str, ScalarCode] = {
-    "aten.atan2": two("atan2"),
+    "aten.atan2": atan2,
     # NaN where an operand is
     "aten.maximum": two("max"),
     "aten.minimum": two("min"),

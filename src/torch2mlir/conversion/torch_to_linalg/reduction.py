@@ -109,6 +109,7 @@ def _arg_extremum(predicate: str, neutral: Callable[[Attribute], Number]) -> Cal
             flat = lower.results[0]
             lower.results = [ResultType((), flat.dtype)]
             place = _best(lower, x, 0, predicate, neutral(x.dtype))[1]
+            lower.results = [flat]
             return lower.reshape(place, flat.sizes)
         return _best(lower, x, dim, predicate, neutral(x.dtype))[1]
 
