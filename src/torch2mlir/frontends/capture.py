@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 import torch
+from torch.overrides import TorchFunctionMode
 
 from torch2mlir.errors import CaptureError, Torch2MLIRError
 from torch2mlir.frontends.capture_failures import check_arguments, explained
@@ -129,7 +130,7 @@ def _exported(
     """
     try:
         if not strict:
-            with _output_types_registered(model):
+            with _output_types_registered(model), _NarrowFromTensor():
                 return torch.export.export(model, args, kwargs, dynamic_shapes=dynamic_shapes)
     except Exception as error:
         if not _may_need_strict(error):
@@ -157,6 +158,26 @@ def _may_need_strict(error: Exception) -> bool:
 def _is_break(error: Exception) -> bool:
     """Whether the bytecode cannot be one graph."""
     return type(error).__name__ == "Unsupported" and "Data-dependent" not in str(error)
+
+
+class _NarrowFromTensor(TorchFunctionMode):
+    """``narrow`` from a place that a tensor says.
+
+    PyTorch's own form asks the tensor for the number, and its capture fails at that.
+    """
+
+    def __torch_function__(
+        self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        if function in (torch.narrow, torch.Tensor.narrow):
+            named = dict(zip(("input", "dim", "start", "length"), args)) | kwargs
+            x, dim, start = named.get("input"), named.get("dim"), named.get("start")
+            if isinstance(x, torch.Tensor) and isinstance(start, torch.Tensor):
+                start = torch.where(start < 0, start + x.shape[dim], start)
+                places = torch.arange(named["length"], device=x.device) + start
+                return x.index_select(dim, places)
+        return function(*args, **kwargs)
 
 
 @contextmanager

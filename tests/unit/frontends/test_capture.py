@@ -14,7 +14,7 @@ from torch.utils import _pytree as pytree
 
 import torch2mlir
 from tests.e2e.agreement import assert_agrees
-from torch2mlir.errors import CaptureError
+from torch2mlir.errors import CaptureError, Torch2MLIRError
 
 TARGETS = [("stablehlo", "xla"), ("linalg-on-tensors", "iree"), ("tosa", "iree")]
 
@@ -53,6 +53,42 @@ def test_numbers_computed_from_tensors_are_results(
     generator = torch.Generator().manual_seed(1)
     calls = [(torch.randn(3, generator=generator),) for _ in range(3)]
     check(NUMBERS[name], calls, output_type, engine)
+
+
+SIZES: dict[str, Any] = {
+    "zeros": lambda x, n: torch.zeros(int(n)),
+    "full": lambda x, n: torch.full((n.item(), 2), 3.0) * x[0, 0],
+    "arange": lambda x, n: torch.arange(n.item()) * 2,
+    "slice_to": lambda x, n: x[: n.item()],
+    "slice_from_the_end": lambda x, n: x[-int(n) :] * 2,
+    "slice_of_columns": lambda x, n: x[:, : int(n)].sum(1),
+    "select": lambda x, n: x[int(n)],
+    "size_as_result": lambda x, n: (torch.ones(int(n)).shape[0], len((x > 0).nonzero())),
+}
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_numbers_computed_from_tensors_are_sizes(name: str) -> None:
+    generator = torch.Generator().manual_seed(1)
+    calls = [(torch.randn(5, 5, generator=generator), torch.tensor(n)) for n in (3, 1, 4)]
+    check(SIZES[name], calls, "linalg-on-tensors", "iree")
+
+
+@pytest.mark.parametrize("output_type, engine", [("stablehlo", "xla"), ("tosa", "iree")])
+def test_where_sizes_cannot_depend_on_elements_that_is_said(output_type: str, engine: str) -> None:
+    with pytest.raises(Torch2MLIRError, match="depends? on the elements"):
+        torch2mlir.compile(
+            lambda n: torch.zeros(int(n)), torch.tensor(3), output_type=output_type, engine=engine
+        )
+
+
+@pytest.mark.parametrize("output_type, engine", TARGETS)
+def test_narrow_from_a_tensor(output_type: str, engine: str) -> None:
+    x = torch.randn(5, 3)
+    calls = [(x, torch.tensor(n)) for n in (1, 3, -4)]
+    check(
+        lambda x, n: (torch.narrow(x, 0, n, 2), x.narrow(1, n % 2, 2)), calls, output_type, engine
+    )
 
 
 @dataclass

@@ -21,7 +21,7 @@ from torch2mlir.dialects.torch.dims import KnownSize
 from torch2mlir.dialects.torch.schema import find_schema
 from torch2mlir.errors import CaptureError, Torch2MLIRError
 from torch2mlir.frontends import dtypes
-from torch2mlir.frontends.fx import control_flow, layout, locations, mutation, symbols
+from torch2mlir.frontends.fx import control_flow, data_sizes, layout, locations, mutation, symbols
 from torch2mlir.frontends.fx.constants import ConstantPool, list_type
 from torch2mlir.frontends.weights import constant_literal, identity, tensor_literal
 
@@ -222,6 +222,12 @@ class GraphImporter:
             condition, message = node.args
             if isinstance(condition, Node):
                 self.runtime_assert(self.operand(condition), str(message))
+            return
+        if data_sizes.is_size(node):
+            self.values[node] = data_sizes.size_from_element(self, node)
+            return
+        if data_sizes.is_open_slice(node):
+            self.values[node] = data_sizes.open_slice(self, node)
             return
         if full_name in _SIZE_OPS:
             operands = [self.operand(a) for a in node.args]

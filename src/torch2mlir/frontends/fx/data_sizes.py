@@ -1,0 +1,142 @@
+"""Sizes that elements decide: ``torch.zeros(x.max().item())``, ``x[:n.item()]``.
+
+A size enters a program where a tensor is as long as an element says; from there on it is a size like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.fx import Node
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
+from xdsl.ir import Attribute, SSAValue
+
+from torch2mlir.dialects.torch import core
+from torch2mlir.dialects.torch import types as t
+from torch2mlir.errors import CaptureError
+from torch2mlir.frontends import dtypes
+
+if TYPE_CHECKING:
+    from torch2mlir.frontends.fx.importer import GraphImporter
+
+aten = torch.ops.aten
+_INT64 = dtypes.element_type(torch.int64)
+
+
+def is_size(node: Node) -> bool:
+    """Whether an element read by ``item`` is the size of a tensor somewhere in the graph."""
+    value = node.meta.get("val")
+    if node.target not in (aten.item.default, aten._local_scalar_dense.default):
+        return False
+    if not isinstance(value, torch.SymInt):
+        return False
+    mine = free_unbacked_symbols(value)
+    return any(
+        isinstance(fake := other.meta.get("val"), torch.Tensor)
+        and mine & free_unbacked_symbols(fake)
+        for other in node.graph.nodes
+    )
+
+
+def size_from_element(importer: GraphImporter, node: Node) -> SSAValue:
+    """The number that ``item`` gives, as the size of a tensor that is as long."""
+    source = importer.operand(node.args[0])
+    return _counted(importer, _as_int64(importer, source, ()), node.meta["val"])
+
+
+def is_open_slice(node: Node) -> bool:
+    """Whether a slice is as long as elements say, which its bounds come from."""
+    if node.target is not aten.slice.Tensor:
+        return False
+    source = node.args[0]
+    assert isinstance(source, Node)
+    result, whole = node.meta["val"], source.meta["val"]
+    return bool(free_unbacked_symbols(result) - free_unbacked_symbols(whole))
+
+
+def open_slice(importer: GraphImporter, node: Node) -> SSAValue:
+    """The places between two bounds that are only known when the program runs.
+
+    Raises:
+        CaptureError: the slice has a step.
+    """
+    source, dim, start, end, step = (*node.args, *(0, None, None, 1)[len(node.args) - 1 :])
+    assert isinstance(source, Node)
+    fake = node.meta["val"]
+    dim = dim % fake.dim()  # type: ignore[operator]
+    if step != 1:
+        raise CaptureError(
+            "a slice with a step between bounds that depend on elements",
+            hint="take the slice without the step, and every n-th of its elements by index_select",
+        )
+    scalar = importer.constants.scalar
+    x = importer.operand(source)
+    size = _emit(importer, "size.int", [x, scalar(dim)], t.int_type)
+    first = _bound(importer, 0 if start is None else start, size)
+    last = _bound(importer, size if end is None else end, size)
+    length = _number(importer, "sub.Tensor", [last, first, scalar(1)])
+    length = _number(importer, "clamp", [length, scalar(0), scalar(None)])
+    count = _counted(importer, length, fake.shape[dim])
+    sizes = (importer.size_of(fake.shape[dim]),)
+    none = [scalar(None)] * 4
+    places = _emit(importer, "arange", [count, *none], t.vtensor(sizes, _INT64))
+    places = _emit(importer, "add.Tensor", [places, first, scalar(1)], t.vtensor(sizes, _INT64))
+    return _emit(importer, "index_select", [x, scalar(dim), places], importer.type_of(fake))
+
+
+def _bound(importer: GraphImporter, bound: Any, size: SSAValue) -> SSAValue:
+    """A bound of a slice as a place from 0 to the size: from the end if it is negative, and within the tensor."""
+    number = bound if isinstance(bound, SSAValue) else importer.operand(bound)
+    scalar = importer.constants.scalar
+    none = [scalar(None)] * 3
+    code = scalar(dtypes.SCALAR_TYPE[torch.int64])
+    place = _number(importer, "scalar_tensor", [number, code, *none])
+    from_end = _number(importer, "add.Scalar", [place, size, scalar(1)])
+    is_negative = _emit(
+        importer,
+        "lt.Scalar",
+        [place, scalar(0)],
+        t.vtensor((), dtypes.element_type(torch.bool)),
+    )
+    place = _number(importer, "where.self", [is_negative, from_end, place])
+    return _number(importer, "clamp", [place, scalar(0), size])
+
+
+def _counted(importer: GraphImporter, count: SSAValue, symbol: Any) -> SSAValue:
+    """A rank-0 count as ``!torch.int``, the size of a tensor of so many zeros."""
+    shape = importer.operand([1], "int[]")
+    counts = _emit(importer, "view", [count, shape], t.vtensor((1,), _INT64))
+    sizes = (importer.size_of(symbol),)
+    none = importer.constants.scalar(None)
+    places = _emit(importer, "repeat_interleave.Tensor", [counts, none], t.vtensor(sizes, _INT64))
+    return _emit(importer, "size.int", [places, importer.constants.scalar(0)], t.int_type)
+
+
+def _as_int64(importer: GraphImporter, value: SSAValue, sizes: tuple[int, ...]) -> SSAValue:
+    scalar = importer.constants.scalar
+    code, no = scalar(dtypes.SCALAR_TYPE[torch.int64]), scalar(False)
+    operands = [value, code, no, no, scalar(None)]
+    value = _emit(importer, "to.dtype", operands, _like(value, _INT64))
+    return _emit(
+        importer, "view", [value, importer.operand(list(sizes), "int[]")], t.vtensor((), _INT64)
+    )
+
+
+def _like(value: SSAValue, dtype: Attribute) -> Attribute:
+    assert isinstance(value.type, t.ValueTensorType)
+    return t.vtensor(value.type.sizes, dtype)
+
+
+def _number(importer: GraphImporter, name: str, operands: Sequence[SSAValue]) -> SSAValue:
+    """An op on rank-0 integers."""
+    return _emit(importer, name, operands, t.vtensor((), _INT64))
+
+
+def _emit(
+    importer: GraphImporter, name: str, operands: Sequence[SSAValue], type: Attribute
+) -> SSAValue:
+    op = core.build(f"torch.aten.{name}", operands, [type])
+    importer.insert(op)
+    return op.results[0]
