@@ -62,10 +62,11 @@ def open_slice(importer: GraphImporter, node: Node) -> SSAValue:
     Raises:
         CaptureError: the slice has a step.
     """
-    source, dim, start, end, step = (*node.args, *(0, None, None, 1)[len(node.args) - 1 :])
+    given: list[Any] = list(node.args)
+    source, dim, start, end, step = given + [0, None, None, 1][len(given) - 1 :]
     assert isinstance(source, Node)
     fake = node.meta["val"]
-    dim = dim % fake.dim()  # type: ignore[operator]
+    dim = dim % fake.dim()
     if step != 1:
         raise CaptureError(
             "a slice with a step between bounds that depend on elements",
