@@ -244,7 +244,7 @@ class CompiledFunction:
     def _load(self, converted: _Converted) -> LoadedProgram:
         executable = self._compile(self._lowered(converted.main))
         states = [item for item in converted.kept if self.calling.is_weight(item)]
-        return LoadedProgram(
+        loaded = LoadedProgram(
             executable,
             converted.kept,
             [item.tensor for item in states if isinstance(item, StateInput)],
@@ -253,6 +253,10 @@ class CompiledFunction:
             Handles(executable),
             self._order(converted.kept, executable.function.arguments),
         )
+        places = [i for i, item in enumerate(converted.kept) if self.calling.is_weight(item)]
+        places += range(len(converted.kept), len(executable.function.arguments))
+        executable.hold(dict(zip(places, loaded.held(), strict=True)))
+        return loaded
 
     def _order(
         self, kept: Sequence[FunctionInput], types: Sequence[TensorSpec]

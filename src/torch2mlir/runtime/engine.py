@@ -42,6 +42,15 @@ class Executable(ABC):
         changes of the tensor are seen by calls depends on that: see ``Prepared.shares_memory``.
         """
 
+    def hold(self, held: Mapping[int, Any]) -> None:  # noqa: B027 - most engines have nothing to do
+        """Told, before the first call, which arguments are prepared tensors, by position.
+
+        An engine that builds weights into its program does so here. They may be others in later calls.
+
+        Raises:
+            EngineError: the engine refuses the program.
+        """
+
     @abstractmethod
     def run(self, args: Sequence[Any]) -> list[torch.Tensor]:
         """Run on tensors and prepared tensors of the function's types, which nobody checks again; the results in order.
@@ -161,7 +170,7 @@ class _Builtin:
             if (error.name or "").partition(".")[0] not in self.packages:
                 raise
             raise EngineError(
-                f"engine {self.extra!r} is not installed: no module named {error.name!r}",
+                f"engine '{module.rpartition('.')[2]}' is not installed: no module named {error.name!r}",
                 hint=f"pip install 'torch2mlir[{self.extra}]'",
             ) from error
 
@@ -172,6 +181,9 @@ _factories: dict[str, Factory] = {
     "reference": _Builtin("torch2mlir.runtime.reference:ReferenceEngine"),
     "xla": _Builtin("torch2mlir.runtime.xla:XlaEngine", "xla", ("jax", "jaxlib")),
     "iree": _Builtin("torch2mlir.runtime.iree:IreeEngine", "iree", ("iree",)),
+    "onnxruntime": _Builtin(
+        "torch2mlir.runtime.onnxruntime:OnnxRuntimeEngine", "ort", ("onnx", "onnxruntime")
+    ),
 }
 
 

@@ -168,6 +168,9 @@ _LOCATIONS: dict[str, str] = {
     "stablehlo-channels-last": (
         "torch2mlir.conversion.stablehlo_channels_last:StablehloChannelsLastPass"
     ),
+    "onnx-widen-for-onnxruntime": (
+        "torch2mlir.conversion.onnx_widen_for_onnxruntime:WidenForOnnxRuntimePass"
+    ),
     "tosa-nested-branches-to-scf": (
         "torch2mlir.conversion.tosa_nested_branches_to_scf:TosaNestedBranchesToScfPass"
     ),

@@ -240,7 +240,7 @@ def test_host_tensor_shares_memory_when_it_can() -> None:
 
 
 def test_unknown_engine_lists_the_known() -> None:
-    with pytest.raises(EngineError, match="no engine 'tvm'.*\n.*iree, reference, xla"):
+    with pytest.raises(EngineError, match="no engine 'tvm'.*\n.*iree, .*reference, xla"):
         get_engine("tvm")
 
 
@@ -261,8 +261,18 @@ def test_own_engines_are_made_once() -> None:
         get_engine("mine")
 
 
-@pytest.mark.parametrize("name, package", [("xla", "jax"), ("iree", "iree.runtime")])
-def test_an_engine_that_is_not_installed_names_the_extra(name: str, package: str) -> None:
+@pytest.mark.parametrize(
+    "name, package, extra",
+    [
+        ("xla", "jax", "xla"),
+        ("iree", "iree.runtime", "iree"),
+        ("onnxruntime", "onnxruntime", "ort"),
+        ("openvino", "openvino", "openvino"),
+    ],
+)
+def test_an_engine_that_is_not_installed_names_the_extra(
+    name: str, package: str, extra: str
+) -> None:
     program = f"""
 import sys
 class Missing:
@@ -279,13 +289,13 @@ except EngineError as error:
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert f"engine '{name}' is not installed" in done.stdout, done.stderr
-    assert f"pip install 'torch2mlir[{name}]'" in done.stdout
+    assert f"pip install 'torch2mlir[{extra}]'" in done.stdout
 
 
 def test_the_registry_imports_no_engine() -> None:
     program = (
         "import sys, torch2mlir.runtime.engine\n"
-        "print([m for m in ('jax', 'iree.runtime', 'iree.compiler') if m in sys.modules])"
+        "print([m for m in ('jax', 'iree.runtime', 'iree.compiler', 'onnxruntime', 'openvino') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.stdout.strip() == "[]", done.stderr

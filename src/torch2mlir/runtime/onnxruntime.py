@@ -1,0 +1,157 @@
+"""ONNX Runtime on the CPU.
+
+What is used of it beside ``InferenceSession``: ``SessionOptions.add_external_initializers`` (weights are read where
+PyTorch has them), and the classes behind the public ones, ``OrtValue.from_dlpack`` and ``run_with_ort_values``, which
+take and give memory without a copy. All such calls are in this file.
+
+Facts about ONNX Runtime 1.31:
+
+- an operator has kernels for some element types only: ``onnx-widen-for-onnxruntime`` casts around the others;
+- kernels that are there for f32 alone (``Conv``, ``Erf``, ``Acos``, ..) refuse f64 when the session is made;
+- a division of integers by zero ends the process: the conversion divides by another number there;
+- ``ReduceMax``, ``ReduceMin``, ``ArgMax``, ``MaxPool`` and ``TopK`` lose NaNs, ``Pow`` of integers rounds to 53 bits:
+  the conversion says these otherwise;
+- positions outside a tensor are errors, as in PyTorch;
+- weights are packed for its matrix products when a session is made, beside PyTorch's own copy.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import onnxruntime as ort
+import torch
+from onnxruntime.capi import _pybind_state
+from torch.utils.dlpack import from_dlpack, to_dlpack  # type: ignore[attr-defined]
+
+from torch2mlir.dialects.onnx.model import model_of
+from torch2mlir.dialects.onnx.schema import OPSET
+from torch2mlir.errors import EngineError
+from torch2mlir.program import entry_function
+from torch2mlir.runtime.diagnostics import shortened
+from torch2mlir.runtime.engine import Engine, Executable, Prepared, host_tensor
+from torch2mlir.runtime.lowered import LoweredFunction
+
+MOST_SESSIONS = 3
+"""After so many sessions for changed weights these are passed as inputs, which packs nothing."""
+
+
+class OnnxRuntimeEngine(Engine):
+    """Runs ONNX, static or dynamic, with ONNX Runtime's kernels for the CPU."""
+
+    name = "onnxruntime"
+    output_types = frozenset({"onnx"})
+    passes: ClassVar[Mapping[str, Sequence[str]]] = {"onnx": ("onnx-widen-for-onnxruntime",)}
+
+    def compile(self, function: LoweredFunction) -> OnnxRuntimeExecutable:
+        self.check_output_type(function.target.name)
+        return OnnxRuntimeExecutable(function)
+
+
+class _Session:
+    """A loaded model; ``held`` are the arguments that are built into it, by position."""
+
+    def __init__(self, function: LoweredFunction, held: Mapping[int, Prepared]) -> None:
+        self.held = held
+        names = {position: f"weight_{position}" for position in held}
+        entry = entry_function(function.module, function.name)
+        proto = model_of(entry, OPSET, names).proto
+        options = _options(function)
+        options.add_external_initializers(
+            list(names.values()),
+            [ort.OrtValue(held[position].handle) for position in names],
+        )
+        try:
+            session = ort.InferenceSession(
+                proto.SerializeToString(), options, providers=["CPUExecutionProvider"]
+            )
+        except Exception as error:  # pybind's exceptions have no common base
+            raise EngineError(
+                f"ONNX Runtime refuses the program: {shortened(str(error))}", dialect="onnx"
+            ) from error
+        self.inputs = [each.name for each in proto.graph.input]
+        self.outputs = [each.name for each in proto.graph.output]
+        self.run = session._sess.run_with_ort_values
+
+
+def _options(function: LoweredFunction) -> Any:
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = torch.get_num_threads()
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 4  # errors come as exceptions
+    options.enable_mem_pattern = function.is_static  # a plan of memory for every new shape stays
+    return options
+
+
+class OnnxRuntimeExecutable(Executable):
+    """A function ONNX Runtime runs. Safe to call from several threads at once.
+
+    Weights are part of a session, which packs them: one that has changed makes a new session.
+    """
+
+    def __init__(self, function: LoweredFunction) -> None:
+        super().__init__(function)
+        self._lock = threading.Lock()
+        self._session: _Session | None = None
+        self._made = 0
+
+    def prepare(self, tensor: torch.Tensor) -> Prepared:
+        dense = host_tensor(tensor)
+        pointer = dense.data_ptr()
+        shared = pointer == tensor.data_ptr()
+        return Prepared(_lent(dense), tensor.dtype, tuple(tensor.shape), pointer, shared)
+
+    def hold(self, held: Mapping[int, Prepared]) -> None:
+        self._session_for(held)
+
+    def run(self, args: Sequence[Any]) -> list[torch.Tensor]:
+        session = self._session
+        if session is None or any(args[position] is not h for position, h in session.held.items()):
+            held = {i: arg for i, arg in enumerate(args) if type(arg) is Prepared}
+            session = self._session_for(held)
+        values = list[Any]()
+        pointers = {0}
+        for position, arg in enumerate(args):
+            if position in session.held:
+                pointers.add(arg.pointer)
+            elif type(arg) is Prepared:
+                values.append(arg.handle)
+                pointers.add(arg.pointer)
+            else:
+                dense = host_tensor(arg)
+                values.append(_lent(dense))
+                pointers.add(dense.data_ptr())
+        feeds = dict(zip(session.inputs, values, strict=True))
+        try:
+            results = session.run(feeds, session.outputs, None)
+        except Exception as error:  # pybind's exceptions have no common base
+            raise EngineError(
+                f"ONNX Runtime failed to run @{self.function.name}: {shortened(str(error))}"
+            ) from error
+        return [self._result(index, value, pointers) for index, value in enumerate(results)]
+
+    def _session_for(self, held: Mapping[int, Prepared]) -> _Session:
+        with self._lock:
+            self._made += 1
+            self._session = _Session(self.function, held if self._made <= MOST_SESSIONS else {})
+            return self._session
+
+    def _result(self, index: int, value: Any, pointers: set[int]) -> torch.Tensor:
+        """A result as the program declares it, in memory that is no other's."""
+        tensor = from_dlpack(value.to_dlpack())
+        wanted = self.function.results[index].dtype
+        if tensor.dtype is not wanted:
+            tensor = tensor.view(wanted)
+        if tensor.data_ptr() in pointers:
+            tensor = tensor.clone()
+        pointers.add(tensor.data_ptr())
+        return tensor
+
+
+def _lent(tensor: torch.Tensor) -> Any:
+    """A dense tensor's memory as ONNX Runtime's value; DLPack says of booleans that they are bytes."""
+    is_bool = tensor.dtype is torch.bool
+    capsule = to_dlpack(tensor.view(torch.uint8) if is_bool else tensor)
+    return _pybind_state.OrtValue.from_dlpack(capsule, is_bool)
