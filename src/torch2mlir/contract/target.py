@@ -183,7 +183,27 @@ register_target(
     Target(
         name="onnx",
         lowering="torch2mlir.conversion.torch_to_onnx",
-        preparation=("torch-split-complex-ops",),  # no operator computes with complex numbers
+        # no operator computes with complex numbers
+        preparation=("torch-split-complex-ops", "torch-decompose-for-onnx"),
+        kept_ops=frozenset(
+            {
+                "torch.aten._log_softmax",
+                "torch.aten._native_batch_norm_legit_no_training",
+                "torch.aten._softmax",
+                "torch.aten.batch_norm",
+                "torch.aten.gelu",
+                "torch.aten.group_norm",
+                "torch.aten.hardsigmoid",
+                "torch.aten.layer_norm",
+                "torch.aten.leaky_relu",
+                "torch.aten.log_softmax.int",
+                "torch.aten.matmul",
+                "torch.aten.native_layer_norm",
+                "torch.aten.rms_norm",
+                "torch.aten.scaled_dot_product_attention",
+                "torch.aten.softmax.int",
+            }
+        ),
         default_engine="onnxruntime",
     )
 )

@@ -1,6 +1,8 @@
 """Backend contract to ONNX."""
 
 from torch2mlir.conversion.torch_to_onnx import (
+    activations,
+    attention,
     comparison,
     complex,
     constructors,
@@ -9,6 +11,7 @@ from torch2mlir.conversion.torch_to_onnx import (
     elementwise,
     indexing,
     linear,
+    normalization,
     pooling,
     reduction,
     scatter,
@@ -17,6 +20,8 @@ from torch2mlir.conversion.torch_to_onnx import (
 from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering
 
 FAMILIES = (
+    activations,
+    attention,
     comparison,
     complex,
     constructors,
@@ -25,6 +30,7 @@ FAMILIES = (
     elementwise,
     indexing,
     linear,
+    normalization,
     pooling,
     reduction,
     scatter,

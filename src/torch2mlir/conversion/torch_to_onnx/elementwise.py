@@ -102,7 +102,9 @@ UNARY: dict[str, Code] = {
     "aten.log": "Log",
     "aten.neg": negation,
     "aten.reciprocal": "Reciprocal",
-    "aten.relu": "Relu",
+    "aten.relu": lambda lower, x: (
+        lower.apply("Relu", x) if promotion.is_float(x.dtype) else lower.apply("Max", x, 0)
+    ),
     # halves go to the even neighbour
     "aten.round": rounding("Round"),
     "aten.sigmoid": "Sigmoid",

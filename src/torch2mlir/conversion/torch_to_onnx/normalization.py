@@ -1,0 +1,155 @@
+"""Normalizations in ONNX, which has a word for each; they are kept whole for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from torch2mlir.conversion import promotion
+from torch2mlir.conversion.lowering import ResultType, Tensor
+from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering, lowers, widened
+from torch2mlir.dialects.torch import dims
+from torch2mlir.dialects.torch.dims import KnownSize
+
+
+def _scale(
+    lower: OnnxLowering, weight: Tensor | None, sizes: Sequence[KnownSize], x: Tensor
+) -> Tensor:
+    """A factor of the type of ``x``; ones where there is none."""
+    return lower.splat(1, sizes, x.dtype) if weight is None else lower.cast(weight, x.dtype)
+
+
+@lowers("aten.layer_norm")
+def layer_norm(
+    lower: OnnxLowering,
+    x: Tensor,
+    shape: Sequence[KnownSize],
+    weight: Tensor | None,
+    bias: Tensor | None,
+    epsilon: float,
+    _: bool,
+) -> Tensor:
+    """The elements of the last dimensions less their mean, over their deviation; half floats in f32."""
+    return _layer_norm(lower, x, shape, weight, bias, epsilon)[0]
+
+
+@lowers("aten.native_layer_norm")
+def native_layer_norm(
+    lower: OnnxLowering,
+    x: Tensor,
+    shape: Sequence[KnownSize],
+    weight: Tensor | None,
+    bias: Tensor | None,
+    epsilon: float,
+) -> list[Tensor]:
+    """The same, and the means and the inverse deviations."""
+    found = _layer_norm(lower, x, shape, weight, bias, epsilon)
+    return [lower.cast(t, r.dtype) for t, r in zip(found, lower.results, strict=True)]
+
+
+def _layer_norm(
+    lower: OnnxLowering,
+    x: Tensor,
+    shape: Sequence[KnownSize],
+    weight: Tensor | None,
+    bias: Tensor | None,
+    epsilon: float,
+) -> list[Tensor]:
+    dtype, x = lower.out.dtype, lower.cast(x, widened(lower.out.dtype))
+    if dims.product(list(x.sizes)) == 0:
+        return [lower.splat(0, result.sizes, result.dtype) for result in lower.results]
+    scale = _scale(lower, weight, shape, x)
+    shift = None if bias is None else lower.cast(bias, x.dtype)
+    kept = x.rank - len(shape)
+    statistics = ResultType((*x.sizes[:kept], *[1] * len(shape)), widened(x.dtype))
+    results = [ResultType(x.sizes, x.dtype), statistics, statistics][: len(lower.results)]
+    found = lower.nodes(
+        "LayerNormalization", [x, scale, shift], results, axis=kept - x.rank, epsilon=epsilon
+    )
+    return [lower.cast(found[0], dtype), *found[1:]]
+
+
+@lowers("aten.rms_norm")
+def rms_norm(
+    lower: OnnxLowering,
+    x: Tensor,
+    shape: Sequence[KnownSize],
+    weight: Tensor | None,
+    epsilon: float | None,
+) -> Tensor:
+    """The elements over the root of their mean square; without an epsilon, that of the type."""
+    dtype, x = lower.out.dtype, lower.cast(x, widened(lower.out.dtype))
+    least = _EPSILONS[promotion.bit_width(x.dtype)] if epsilon is None else epsilon
+    scale = _scale(lower, weight, shape, x)
+    axis = -len(shape)
+    operands = (x, scale)
+    options = {"axis": axis, "epsilon": least}
+    result = lower.node("RMSNormalization", *operands, sizes=x.sizes, dtype=x.dtype, **options)
+    return lower.cast(result, dtype)
+
+
+_EPSILONS = {32: 2.0**-23, 64: 2.0**-52}
+"""The distance from 1 to the next float, by width."""
+
+
+@lowers("aten.group_norm")
+def group_norm(
+    lower: OnnxLowering,
+    x: Tensor,
+    groups: int,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    epsilon: float,
+    _: bool,
+) -> Tensor:
+    """Groups of channels of each sample normalized, channels scaled; half floats in f32."""
+    dtype, x = lower.out.dtype, lower.cast(x, widened(lower.out.dtype))
+    if dims.product(list(x.sizes)) == 0:
+        return lower.splat(0, lower.out.sizes, dtype)
+    channels = (x.sizes[1],)
+    scale = _scale(lower, weight, channels, x)
+    shift = lower.splat(0, channels, x.dtype) if bias is None else lower.cast(bias, x.dtype)
+    operands, options = (x, scale, shift), {"num_groups": groups, "epsilon": epsilon}
+    result = lower.node("GroupNormalization", *operands, sizes=x.sizes, dtype=x.dtype, **options)
+    return lower.cast(result, dtype)
+
+
+@lowers("aten.batch_norm")
+def batch_norm(
+    lower: OnnxLowering,
+    x: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    mean: Tensor,
+    variance: Tensor,
+    training: bool,
+    momentum: float,
+    epsilon: float,
+    _: bool,
+) -> Tensor:
+    """Channels normalized by what is known of them, in inference; half floats in f32."""
+    dtype, x = lower.out.dtype, lower.cast(x, widened(lower.out.dtype))
+    channels = (x.sizes[1],)
+    scale = _scale(lower, weight, channels, x)
+    shift = lower.splat(0, channels, x.dtype) if bias is None else lower.cast(bias, x.dtype)
+    statistics = (lower.cast(each, x.dtype) for each in (mean, variance))
+    operands = (x, scale, shift, *statistics)
+    result = lower.node(
+        "BatchNormalization", *operands, sizes=x.sizes, dtype=x.dtype, epsilon=epsilon
+    )
+    return lower.cast(result, dtype)
+
+
+@lowers("aten._native_batch_norm_legit_no_training")
+def native_batch_norm(
+    lower: OnnxLowering,
+    x: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    mean: Tensor,
+    variance: Tensor,
+    momentum: float,
+    epsilon: float,
+) -> list[Tensor]:
+    """The same, and two tensors without elements."""
+    result = batch_norm(lower, x, weight, bias, mean, variance, False, momentum, epsilon, False)
+    return [result, *(lower.splat(0, r.sizes, r.dtype) for r in lower.results[1:])]

@@ -1,0 +1,85 @@
+"""``torch-decompose-for-onnx``: what is kept whole for ONNX and in some form is not ONNX's, is decomposed after all.
+
+ONNX has words for the ops that its target keeps, but not for all they can be: attention drops nothing out and takes
+four dimensions, and an epsilon is an f32, too coarse for f64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import Float64Type, ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+
+from torch2mlir.contract.target import get_target
+from torch2mlir.dialects.torch import types as t
+from torch2mlir.dialects.torch.values import Values
+from torch2mlir.transforms.canonicalize import CanonicalizePass
+from torch2mlir.transforms.decompose_complex_ops import Decomposer
+from torch2mlir.transforms.semantics.fake import FakeWorld
+from torch2mlir.transforms.semantics.symbols import symbol_ranges
+
+
+def _tensor_type(op: Operation, position: int) -> Any:
+    type = op.operands[position].type
+    return type if isinstance(type, t.ValueTensorType) else None
+
+
+def _is_narrow(op: Operation, _: Values) -> bool:
+    """Whether the numbers of an op's attributes, which are f32, are precise enough."""
+    return not isinstance(_tensor_type(op, 0).dtype, Float64Type)
+
+
+def _is_plain_attention(op: Operation, values: Values) -> bool:
+    ranks = [len(_tensor_type(op, position).sizes) for position in range(3)]
+    return ranks == [4, 4, 4] and values.of(op.operands[4]) == 0 and _is_narrow(op, values)
+
+
+def _is_inference(op: Operation, values: Values) -> bool:
+    return values.of(op.operands[5]) is False and _is_narrow(op, values)
+
+
+SAYABLE: Mapping[str, Callable[[Operation, Values], bool]] = {
+    "torch.aten._native_batch_norm_legit_no_training": _is_narrow,
+    "torch.aten.batch_norm": _is_inference,
+    "torch.aten.gelu": _is_narrow,
+    "torch.aten.group_norm": _is_narrow,
+    "torch.aten.hardsigmoid": _is_narrow,
+    "torch.aten.layer_norm": _is_narrow,
+    "torch.aten.leaky_relu": _is_narrow,
+    "torch.aten.native_layer_norm": _is_narrow,
+    "torch.aten.rms_norm": _is_narrow,
+    "torch.aten.scaled_dot_product_attention": _is_plain_attention,
+}
+"""Op -> whether ONNX has a word for this form of it."""
+
+
+class _OnnxDecomposer(Decomposer):
+    def _is_wanted(self, op: Operation) -> bool:
+        sayable = SAYABLE.get(op.name)
+        if sayable is not None:
+            return not sayable(op, self.values)
+        return super()._is_wanted(op)
+
+
+@dataclass(frozen=True)
+class DecomposeForOnnxPass(ModulePass):
+    """See the module's docstring."""
+
+    name = "torch-decompose-for-onnx"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if all(nested.name not in SAYABLE for nested in op.walk()):
+            return
+        kept = get_target("onnx").kept_ops
+        decomposer = _OnnxDecomposer(FakeWorld(symbol_ranges(op)), kept)
+        for function in op.walk():
+            if isinstance(function, FuncOp):
+                for block in function.body.blocks:
+                    decomposer.run(block)
+        CanonicalizePass().apply(ctx, op)
