@@ -184,6 +184,9 @@ _factories: dict[str, Factory] = {
     "onnxruntime": _Builtin(
         "torch2mlir.runtime.onnxruntime:OnnxRuntimeEngine", "ort", ("onnx", "onnxruntime")
     ),
+    "openvino": _Builtin(
+        "torch2mlir.runtime.openvino:OpenVinoEngine", "openvino", ("onnx", "openvino")
+    ),
 }
 
 

@@ -51,7 +51,27 @@ def sum_(lower: OnnxLowering, x: Tensor, dim: Dims, keepdim: bool, dtype: Any) -
 
 
 def _sum(lower: OnnxLowering, x: Tensor, over: Sequence[int]) -> Tensor:
-    return reduce(lower, "ReduceSum", lower.cast(x, widened(lower.out.dtype)), over)
+    if promotion.is_float(lower.out.dtype):
+        return reduce(lower, "ReduceSum", lower.cast(x, widened(lower.out.dtype)), over)
+    return _integer_sum(lower, lower.cast(x, si64), over)
+
+
+def _integer_sum(lower: OnnxLowering, x: Tensor, over: Sequence[int]) -> Tensor:
+    """A product with ones: ONNX Runtime's ``ReduceSum`` of integers rounds to 53 bits and does not wrap around."""
+    if not over:
+        return lower.reshape(x, lower.out.sizes)
+    line = _as_line(lower, x, over)
+    ones = lower.splat(1, line.sizes[-1:], si64)
+    total = lower.node("MatMul", line, ones, sizes=line.sizes[:-1], dtype=si64)
+    return lower.reshape(total, lower.out.sizes)
+
+
+def _as_line(lower: OnnxLowering, x: Tensor, over: Sequence[int]) -> Tensor:
+    """The dimensions that are reduced over as one, the last."""
+    kept = [axis for axis in range(x.rank) if axis not in over]
+    turned = lower.transpose(x, [*kept, *over])
+    length = dims.product([x.sizes[axis] for axis in over])
+    return lower.reshape(turned, [*(x.sizes[axis] for axis in kept), length])
 
 
 @lowers("aten.mean.dim")
@@ -68,8 +88,32 @@ def mean(lower: OnnxLowering, x: Tensor, dim: Dims, keepdim: bool, dtype: Any) -
 @lowers("aten.prod.dim_int")
 def prod(lower: OnnxLowering, x: Tensor, dim: int, keepdim: bool, dtype: Any) -> Tensor:
     """The product along a dimension; of half floats in f32."""
+    over = _over(lower, x, dim)
+    if not promotion.is_float(lower.out.dtype):
+        return lower.cast(_integer_product(lower, lower.cast(x, si64), over), lower.out.dtype)
     x = lower.cast(x, widened(lower.out.dtype))
-    return lower.cast(reduce(lower, "ReduceProd", x, _over(lower, x, dim)), lower.out.dtype)
+    return lower.cast(reduce(lower, "ReduceProd", x, over), lower.out.dtype)
+
+
+def _integer_product(lower: OnnxLowering, x: Tensor, over: Sequence[int]) -> Tensor:
+    """One half of the elements times the other, as often as there are two: ``ReduceProd`` rounds to 53 bits."""
+    if not over:
+        return lower.reshape(x, lower.out.sizes)
+    line = _as_line(lower, x, over)
+    length = lower.static(line.sizes[-1], "the number of integers in a product")
+    if length == 0:
+        return lower.splat(1, lower.out.sizes, si64)
+    outer, zeros = line.sizes[:-1], [0] * line.rank
+    while length > 1:
+        half = (length + 1) // 2
+        rest = [*zeros[:-1], half]
+        parts = (
+            lower.slice(line, zeros, (*outer, half), [1] * line.rank),
+            lower.slice(line, rest, (*outer, length - half), [1] * line.rank),
+        )
+        second = lower.pad(parts[1], zeros, [*zeros[:-1], 2 * half - length], 1)
+        line, length = lower.apply("Mul", parts[0], second), half
+    return lower.reshape(line, lower.out.sizes)
 
 
 def nan_mask(lower: OnnxLowering, x: Tensor) -> Tensor:

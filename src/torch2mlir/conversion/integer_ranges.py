@@ -1,0 +1,181 @@
+"""What integers a program of the onnx dialect computes with, for an engine that holds those of 64 bits in 32.
+
+Every 64-bit value gets the interval that its elements lie in, if those of the arguments lie in a given one. Sizes and
+positions do; products of arguments may not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+from math import prod
+
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType, Signedness, TensorType
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from torch2mlir.dialects.onnx import OnnxOp
+
+Interval = tuple[int, int]
+MOST = (1 << 31) - 1
+BOUNDS = (MOST, 1 << 24, 1 << 20, 1 << 16)
+"""The largest magnitudes of arguments that are tried."""
+
+_ARITHMETIC: dict[str, Callable[[int, int], int]] = {
+    "Add": lambda a, b: a + b,
+    "Sub": lambda a, b: a - b,
+    "Mul": lambda a, b: a * b,
+    "Max": max,
+    "Min": min,
+}
+_MOVING = {
+    "CumSum",
+    "Expand",
+    "Flatten",
+    "Gather",
+    "GatherElements",
+    "GatherND",
+    "Identity",
+    "Reshape",
+    "ReduceMax",
+    "ReduceMin",
+    "Slice",
+    "Squeeze",
+    "Tile",
+    "Transpose",
+    "Unsqueeze",
+    "Clip",
+    "TopK",
+}
+"""Ops whose first result has elements of the first operand, or between them; sums are looked at first."""
+_JOINING = {"Concat": 0, "Where": 1, "Pad": 0, "ScatterElements": 0, "ScatterND": 0}
+"""Ops whose result has elements of several operands, from the one at this place on."""
+_COUNTING = ("ArgMax", "ArgMin", "Shape", "Size", "NonZero")
+
+
+def is_wide(type: Attribute) -> bool:
+    """Whether elements are integers of 64 bits."""
+    return isinstance(type, TensorType) and type.element_type in (
+        IntegerType(64),
+        IntegerType(64, Signedness.SIGNED),
+    )
+
+
+def largest_argument(function: FuncOp) -> int | Operation:
+    """The magnitude up to which integer arguments lead to integers of 32 bits only, or an op that may leave those."""
+    culprit: Operation | None = None
+    for bound in BOUNDS:
+        culprit = next(_leaving(function, bound), None)
+        if culprit is None:
+            return bound
+    assert culprit is not None
+    return culprit
+
+
+def _leaving(function: FuncOp, bound: int) -> Iterator[Operation]:
+    """The ops that may have a result beyond 32 bits."""
+    known = dict[SSAValue, Interval]()
+    for argument in function.body.block.args:
+        known[argument] = (-bound, bound)
+    for op in _ops(function.body.block):
+        for result in op.results:
+            if not is_wide(result.type):
+                continue
+            interval = _interval(op, result, known)
+            if interval is None or interval[0] < -MOST or interval[1] > MOST:
+                if op.name != "onnx.Constant" or _is_computed_with(result):
+                    yield op
+                interval = (-MOST, MOST)
+            known[result] = interval
+
+
+def _is_computed_with(value: SSAValue) -> bool:
+    """Whether a constant is more than a bound of a slice, which is held inside anyway."""
+    return any(use.operation.name != "onnx.Slice" for use in value.uses)
+
+
+def _ops(block: Block) -> Iterator[Operation]:
+    for op in block.ops:
+        yield op
+        for region in op.regions:
+            for nested in region.blocks:
+                yield from _ops(nested)
+
+
+def _interval(op: Operation, result: SSAValue, known: dict[SSAValue, Interval]) -> Interval | None:
+    if not isinstance(op, OnnxOp):
+        return None
+    name = op.row.name
+    operands = [known.get(operand) for operand in op.operands]
+    if name == "Constant":
+        value = op.properties.get("value")
+        if not isinstance(value, DenseIntOrFPElementsAttr):
+            return None
+        elements = [int(element) for element in value.get_values()] or [0]
+        return min(elements), max(elements)
+    if name in _COUNTING or (name == "TopK" and result is op.results[1]):
+        return 0, MOST
+    if name == "Cast":
+        return _cast(op.operands[0].type, operands[0])
+    if name in _JOINING:
+        return _union(operands[_JOINING[name] :]) if "reduction" not in op.properties else None
+    first = operands[0] if operands else None
+    if first is None:
+        return None
+    if name in _ARITHMETIC:
+        return _combined(_ARITHMETIC[name], operands)
+    if name in ("Neg", "Abs", "Div", "Mod", "Sign"):
+        size = max(abs(first[0]), abs(first[1]))
+        if name == "Mod" and len(operands) > 1 and operands[1] is not None:
+            size = max(abs(operands[1][0]), abs(operands[1][1]))
+        return (0 if first[0] >= 0 or name == "Abs" else -size), size
+    if name == "Range":
+        return _union(operands[:2])
+    if name in ("CumSum", "MatMul"):
+        return _total(op, first, operands)
+    return first if name in _MOVING else None
+
+
+def _combined(
+    code: Callable[[int, int], int], operands: Sequence[Interval | None]
+) -> Interval | None:
+    total = operands[0]
+    for other in operands[1:]:
+        if total is None or other is None:
+            return None
+        corners = [code(a, b) for a, b in product(total, other)]
+        total = min(corners), max(corners)
+    return total
+
+
+def _total(op: Operation, first: Interval, operands: Sequence[Interval | None]) -> Interval | None:
+    """A sum of as many products, or elements, as a dimension has, if that is known."""
+    shape = op.operands[0].type.get_shape()  # type: ignore[attr-defined]
+    count = shape[-1] if op.name == "onnx.MatMul" else prod(shape)
+    if op.name == "onnx.MatMul":
+        found = _combined(_ARITHMETIC["Mul"], operands)
+        if found is None:
+            return None
+        first = found
+    return None if count < 0 else (min(0, first[0] * count), max(0, first[1] * count))
+
+
+def _union(operands: Sequence[Interval | None]) -> Interval | None:
+    found = [operand for operand in operands if operand is not None]
+    if not found:
+        return None
+    return min(low for low, _ in found), max(high for _, high in found)
+
+
+def _cast(type: Attribute, operand: Interval | None) -> Interval | None:
+    """Narrower integers and booleans; a float may be anything."""
+    element = type.element_type if isinstance(type, TensorType) else None
+    if not isinstance(element, IntegerType):
+        return None
+    if element.width.data == 64:
+        return operand
+    if element.signedness.data == Signedness.UNSIGNED or element.width.data == 1:
+        return 0, (1 << element.width.data) - 1
+    return -(1 << (element.width.data - 1)) + (element.width.data == 32), (
+        1 << (element.width.data - 1)
+    ) - 1

@@ -1,0 +1,241 @@
+"""OpenVINO on the CPU.
+
+Facts about OpenVINO 2026.4 and its plugin for the CPU:
+
+- 64-bit integers are held in 32 bits, and arguments beyond those are cut off: the intervals of a program's integers are
+  found when it is compiled (``integer_ranges``), a program that may leave 32 bits is refused, and integer arguments are
+  looked at before every call;
+- 64-bit floats are computed in 32 bits: a program with any is refused;
+- ``exp``, ``max``, ``min``, ``relu``, ``clip``, softmax and pooling lose NaNs: an argument or a weight with one is
+  refused. A NaN that a program makes of numbers (the logarithm of -1) may be lost by what comes after it;
+- it computes in bf16 where the processor can, unless told to be precise;
+- ``TopK`` does not keep the order of equal elements, so sorting is refused; positions outside a tensor read 0;
+- results of a request are overwritten by its next call: they are written into PyTorch's memory, or copied.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import openvino as ov
+import torch
+from xdsl.dialects.builtin import Float64Type, IntegerType, TensorType
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Operation
+
+from torch2mlir.conversion.integer_ranges import is_wide, largest_argument
+from torch2mlir.dialects.locations import describe
+from torch2mlir.dialects.onnx.model import model_of
+from torch2mlir.dialects.onnx.schema import OPSET
+from torch2mlir.errors import EngineError, InputError
+from torch2mlir.program import entry_function
+from torch2mlir.runtime.diagnostics import shortened
+from torch2mlir.runtime.engine import Engine, Executable, Prepared, host_tensor
+from torch2mlir.runtime.lowered import LoweredFunction
+
+_BY_BITS = {torch.bfloat16: (torch.int16, "bf16"), torch.bool: (torch.uint8, "boolean")}
+"""Dtypes that NumPy does not have, or OpenVINO reads as another: a view of them, and OpenVINO's name."""
+
+
+class OpenVinoEngine(Engine):
+    """Runs ONNX, static or dynamic, with OpenVINO's plugin for the CPU."""
+
+    name = "openvino"
+    output_types = frozenset({"onnx"})
+
+    def __init__(self) -> None:
+        self._core = ov.Core()
+
+    def compile(self, function: LoweredFunction) -> OpenVinoExecutable:
+        self.check_output_type(function.target.name)
+        entry = entry_function(function.module, function.name)
+        _check_types(entry)
+        return OpenVinoExecutable(self._core, function, _bound(entry))
+
+
+def _check_types(function: FuncOp) -> None:
+    """Refuses what the plugin computes in other types without saying so."""
+    for op in function.walk():
+        for value in (*op.results, *op.operands):
+            element = value.type.element_type if isinstance(value.type, TensorType) else None
+            if isinstance(element, Float64Type):
+                raise _refused(op, "it computes 64-bit floats in 32 bits")
+            if _is_odd(element) and op.name not in ("onnx.Constant", "onnx.Cast", "func.return"):
+                raise _refused(op, f"its arithmetic on {element} does not wrap around")
+        if op.name == "onnx.TopK" and any(result.first_use for result in op.results):
+            raise _refused(op, "its sorting does not keep the order of equal elements")
+
+
+def _is_odd(element: Attribute | None) -> bool:
+    """Integers that are no i32, i64, byte of a mask or boolean."""
+    if not isinstance(element, IntegerType) or element.width.data == 1:
+        return False
+    return element.width.data == 16 or (
+        element.width.data in (32, 64) and element.signedness.data.name == "UNSIGNED"
+    )
+
+
+def _bound(function: FuncOp) -> int:
+    if not any(is_wide(v.type) for op in function.walk() for v in (*op.results, *op.operands)):
+        return 0
+    found = largest_argument(function)
+    if isinstance(found, Operation):
+        raise _refused(found, "it holds 64-bit integers in 32 bits, and this may leave those")
+    return found
+
+
+def _refused(op: Operation, reason: str) -> EngineError:
+    return EngineError(
+        f"OpenVINO is not asked to run this: {reason}",
+        op=op.name,
+        location=describe(op.location),
+        dialect="onnx",
+        hint="use engine='onnxruntime'",
+    )
+
+
+class _Model:
+    """A compiled model and its idle requests; ``held`` are the arguments that are built in, by position."""
+
+    def __init__(
+        self, core: ov.Core, function: LoweredFunction, held: Mapping[int, Prepared]
+    ) -> None:
+        self.held = held
+        proto = model_of(entry_function(function.module, function.name), OPSET).proto
+        try:
+            model = core.read_model(proto.SerializeToString())
+            parameters = list(model.get_parameters())
+            by_name = {p.output(0).get_any_name(): p for p in parameters}
+            ordered = [by_name[each.name] for each in proto.graph.input]
+            for position, weight in held.items():
+                constant = ov.op.Constant(weight.handle, shared_memory=True)
+                ordered[position].output(0).replace(constant.output(0))
+                model.remove_parameter(ordered[position])
+            self.compiled = core.compile_model(model, "CPU", _OPTIONS | _threads())
+        except RuntimeError as error:
+            raise EngineError(
+                f"OpenVINO refuses the program: {shortened(str(error))}", dialect="onnx"
+            ) from error
+        self.inputs = [each.name for i, each in enumerate(proto.graph.input) if i not in held]
+        self.idle = list[Any]()
+
+
+_OPTIONS = {
+    "PERFORMANCE_HINT": "LATENCY",
+    "EXECUTION_MODE_HINT": "ACCURACY",
+    "INFERENCE_PRECISION_HINT": "f32",
+    "DYNAMIC_QUANTIZATION_GROUP_SIZE": "0",
+}
+
+
+def _threads() -> dict[str, Any]:
+    return {"INFERENCE_NUM_THREADS": torch.get_num_threads()}
+
+
+class OpenVinoExecutable(Executable):
+    """A function OpenVINO runs. Safe to call from several threads at once: each gets a request of its own.
+
+    Weights are part of a model, which packs them: one that has changed makes a new model.
+    """
+
+    def __init__(self, core: ov.Core, function: LoweredFunction, bound: int) -> None:
+        super().__init__(function)
+        self._core = core
+        self._bound = bound
+        self._lock = threading.Lock()
+        self._model: _Model | None = None
+
+    def prepare(self, tensor: torch.Tensor) -> Prepared:
+        dense = host_tensor(tensor)
+        self._check(dense, "a weight")
+        pointer = dense.data_ptr()
+        return Prepared(
+            _lent(dense), tensor.dtype, tuple(tensor.shape), pointer, pointer == tensor.data_ptr()
+        )
+
+    def hold(self, held: Mapping[int, Prepared]) -> None:
+        self._model_for(held)
+
+    def run(self, args: Sequence[Any]) -> list[torch.Tensor]:
+        model = self._model
+        if model is None or any(args[position] is not h for position, h in model.held.items()):
+            model = self._model_for({i: a for i, a in enumerate(args) if type(a) is Prepared})
+        given = [arg for i, arg in enumerate(args) if i not in model.held]
+        request = self._request(model)
+        try:
+            for name, arg in zip(model.inputs, given, strict=True):
+                request.set_tensor(name, self._argument(arg))
+            results = [
+                self._bind_result(request, index) for index in range(len(self.function.results))
+            ]
+            request.infer()
+            return [
+                self._read_result(request, index) if result is None else result
+                for index, result in enumerate(results)
+            ]
+        except RuntimeError as error:
+            raise EngineError(
+                f"OpenVINO failed to run @{self.function.name}: {shortened(str(error))}"
+            ) from error
+        finally:
+            with self._lock:
+                model.idle.append(request)
+
+    def _request(self, model: _Model) -> Any:
+        with self._lock:
+            return model.idle.pop() if model.idle else model.compiled.create_infer_request()
+
+    def _model_for(self, held: Mapping[int, Prepared]) -> _Model:
+        with self._lock:
+            self._model = _Model(self._core, self.function, held)
+            return self._model
+
+    def _argument(self, arg: Any) -> Any:
+        if type(arg) is Prepared:
+            return arg.handle
+        dense = host_tensor(arg)
+        self._check(dense, "an argument")
+        return _lent(dense)
+
+    def _check(self, tensor: torch.Tensor, what: str) -> None:
+        """Refuses elements that OpenVINO would take for others."""
+        if tensor.is_floating_point():
+            if tensor.isnan().any():
+                raise InputError(
+                    f"{what} has a NaN, which OpenVINO may lose", hint="use engine='onnxruntime'"
+                )
+        elif tensor.dtype is torch.int64 and tensor.numel():
+            low, high = (int(bound) for bound in tensor.aminmax())
+            if low < -self._bound or high > self._bound:
+                raise InputError(
+                    f"{what} has the integer {low if low < -self._bound else high}; OpenVINO holds 64-bit integers in "
+                    f"32 bits, which this program does not leave for integers up to {self._bound}",
+                    hint="use engine='onnxruntime'",
+                )
+
+    def _bind_result(self, request: Any, index: int) -> torch.Tensor | None:
+        """PyTorch's memory for a result of known shape."""
+        spec = self.function.results[index]
+        if not spec.is_static or 0 in spec.shape:
+            return None
+        result = torch.empty(spec.shape, dtype=spec.dtype)  # type: ignore[arg-type]
+        request.set_output_tensor(index, _lent(result))
+        return result
+
+    def _read_result(self, request: Any, index: int) -> torch.Tensor:
+        """A copy of a result whose shape is known now."""
+        spec, found = self.function.results[index], request.get_output_tensor(index)
+        result = torch.empty(list(found.shape), dtype=spec.dtype)
+        if result.numel():
+            found.copy_to(_lent(result))
+        return result
+
+
+def _lent(tensor: torch.Tensor) -> Any:
+    """A dense tensor's memory as OpenVINO's tensor."""
+    view, name = _BY_BITS.get(tensor.dtype, (None, ""))
+    if view is None:
+        return ov.Tensor(tensor.numpy(), shared_memory=True)
+    return ov.Tensor(tensor.view(view).numpy(), ov.Shape(list(tensor.shape)), ov.Type(name))
