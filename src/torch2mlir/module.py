@@ -15,7 +15,6 @@ from xdsl.dialects.builtin import ModuleOp
 
 from torch2mlir.contract.target import BEFORE_TARGETS, get_target
 from torch2mlir.dialects.onnx.model import OnnxModel, model_of, save_model
-from torch2mlir.dialects.onnx.schema import OPSET
 from torch2mlir.dialects.printer import WeightSyntax, module_text, weights_of, write_module
 from torch2mlir.errors import Torch2MLIRError
 from torch2mlir.frontends.weights import TorchSource
@@ -126,7 +125,7 @@ class MlirModule:
                 f"an ONNX model is made of the onnx dialect, not of '{self.output_type}'",
                 hint='lower the program with output_type="onnx"',
             )
-        return model_of(entry_function(self.operation, self.program.func_name), OPSET)
+        return model_of(entry_function(self.operation, self.program.func_name))
 
 
 @contextmanager

@@ -26,13 +26,13 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from torch2mlir.dialects.onnx import OnnxOp, op_class
-from torch2mlir.dialects.onnx.model import element_type
-from torch2mlir.dialects.onnx.schema import OPSET
+from torch2mlir.dialects.onnx.model import element_type, operator_set
 from torch2mlir.errors import PassError
 
 Kernel = Mapping[str, frozenset[str]]
@@ -110,31 +110,29 @@ def _typed(variables: tuple[str, ...], values: Any) -> Iterator[tuple[int, str, 
 
 @dataclass(frozen=True)
 class WidenForOnnxRuntimePass(ModulePass):
-    """See the module's docstring.
-
-    Args:
-        opset: the operator set that the model is written for.
-    """
+    """See the module's docstring."""
 
     name = "onnx-widen-for-onnxruntime"
 
-    opset: int = OPSET
-
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for nested in list(op.walk()):
-            if isinstance(nested, OnnxOp) and nested.name not in _FREE:
-                self._widen(nested)
+        for function in op.body.block.ops:
+            if isinstance(function, FuncOp):
+                opset = operator_set(function)
+                for nested in list(function.walk()):
+                    if isinstance(nested, OnnxOp) and nested.name not in _FREE:
+                        _widen(nested, opset)
 
-    def _widen(self, op: OnnxOp) -> None:
-        version, inputs, outputs = _variables(op.row.name, self.opset)
-        bound = dict[str, Attribute]()
-        for variables, values in ((inputs, op.operands), (outputs, op.results)):
-            for _, variable, value in _typed(variables, values):
-                bound.setdefault(variable, value.type.element_type)  # type: ignore[attr-defined]
-        wanted = _runnable(op.row.name, version, bound)
-        changed = {v: type for v, type in wanted.items() if type != bound[v]}
-        if changed:
-            _cast_around(op, inputs, outputs, changed)
+
+def _widen(op: OnnxOp, opset: int) -> None:
+    version, inputs, outputs = _variables(op.row.name, opset)
+    bound = dict[str, Attribute]()
+    for variables, values in ((inputs, op.operands), (outputs, op.results)):
+        for _, variable, value in _typed(variables, values):
+            bound.setdefault(variable, value.type.element_type)  # type: ignore[attr-defined]
+    wanted = _runnable(op.row.name, version, bound)
+    changed = {v: type for v, type in wanted.items() if type != bound[v]}
+    if changed:
+        _cast_around(op, inputs, outputs, changed)
 
 
 def _runnable(name: str, version: int, bound: Mapping[str, Attribute]) -> Mapping[str, Attribute]:

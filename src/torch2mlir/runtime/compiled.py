@@ -253,9 +253,11 @@ class CompiledFunction:
             Handles(executable),
             self._order(converted.kept, executable.function.arguments),
         )
-        places = [i for i, item in enumerate(converted.kept) if self.calling.is_weight(item)]
-        places += range(len(converted.kept), len(executable.function.arguments))
-        executable.hold(dict(zip(places, loaded.held(), strict=True)))
+        if self.engine.builds_weights_in:
+            kept = enumerate(converted.kept)
+            places = [i for i, item in kept if self.calling.is_weight(item)]
+            places += range(len(converted.kept), len(executable.function.arguments))
+            executable.hold(dict(zip(places, loaded.held(), strict=True)))
         return loaded
 
     def _order(

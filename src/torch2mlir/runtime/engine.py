@@ -78,6 +78,8 @@ class Engine(ABC):
     output_types: ClassVar[frozenset[str]]
     #: Whether every dimension must be known before compiling.
     needs_static_shapes: ClassVar[bool] = False
+    #: Whether weights become part of the machine code: executables are told them, see :meth:`Executable.hold`.
+    builds_weights_in: ClassVar[bool] = False
     #: Pipeline names of passes that the engine wants run over a module of an output type.
     passes: ClassVar[Mapping[str, Sequence[str]]] = {}
     #: Whether compiled code can be kept as bytes and loaded in another process on the same machine.

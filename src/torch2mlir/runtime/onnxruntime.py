@@ -27,7 +27,6 @@ from onnxruntime.capi import _pybind_state
 from torch.utils.dlpack import from_dlpack, to_dlpack  # type: ignore[attr-defined]
 
 from torch2mlir.dialects.onnx.model import model_of
-from torch2mlir.dialects.onnx.schema import OPSET
 from torch2mlir.errors import EngineError
 from torch2mlir.program import entry_function
 from torch2mlir.runtime.diagnostics import shortened
@@ -43,6 +42,7 @@ class OnnxRuntimeEngine(Engine):
 
     name = "onnxruntime"
     output_types = frozenset({"onnx"})
+    builds_weights_in = True
     passes: ClassVar[Mapping[str, Sequence[str]]] = {"onnx": ("onnx-widen-for-onnxruntime",)}
 
     def compile(self, function: LoweredFunction) -> OnnxRuntimeExecutable:
@@ -57,7 +57,7 @@ class _Session:
         self.held = held
         names = {position: f"weight_{position}" for position in held}
         entry = entry_function(function.module, function.name)
-        proto = model_of(entry, OPSET, names).proto
+        proto = model_of(entry, names).proto
         options = _options(function)
         options.add_external_initializers(
             list(names.values()),

@@ -28,7 +28,6 @@ from xdsl.ir import Attribute, Operation
 from torch2mlir.conversion.integer_ranges import is_wide, largest_argument
 from torch2mlir.dialects.locations import describe
 from torch2mlir.dialects.onnx.model import model_of
-from torch2mlir.dialects.onnx.schema import OPSET
 from torch2mlir.errors import EngineError, InputError
 from torch2mlir.program import entry_function
 from torch2mlir.runtime.diagnostics import shortened
@@ -44,6 +43,7 @@ class OpenVinoEngine(Engine):
 
     name = "openvino"
     output_types = frozenset({"onnx"})
+    builds_weights_in = True
 
     def __init__(self) -> None:
         self._core = ov.Core()
@@ -103,7 +103,7 @@ class _Model:
         self, core: ov.Core, function: LoweredFunction, held: Mapping[int, Prepared]
     ) -> None:
         self.held = held
-        proto = model_of(entry_function(function.module, function.name), OPSET).proto
+        proto = model_of(entry_function(function.module, function.name)).proto
         try:
             model = core.read_model(proto.SerializeToString())
             parameters = list(model.get_parameters())

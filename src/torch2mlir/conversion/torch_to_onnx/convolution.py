@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from torch2mlir.conversion import promotion
 from torch2mlir.conversion.lowering import Tensor
 from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering, lowers, widened
 from torch2mlir.conversion.windows import for_each
@@ -24,6 +25,8 @@ def convolution(
     groups: int,
 ) -> Tensor:
     """Cross-correlation of ``x[n, c, ..]`` with ``weight[f, c / groups, ..]``, plus ``bias[f]``; half floats in f32."""
+    if not promotion.is_float(lower.out.dtype):
+        lower.fail("ONNX convolves no integers", "convert them to floats before")
     count, computed = x.rank - 2, widened(lower.out.dtype)
     operands = [None if each is None else lower.cast(each, computed) for each in (x, weight, bias)]
     pads = for_each(padding, count)

@@ -509,8 +509,6 @@ def view_dtype(lower: OnnxLowering, x: Tensor, dtype: int) -> Tensor:
         lower.fail("the elements have another width")
     if promotion.is_bool(x.dtype) or promotion.is_bool(wanted):
         return lower.cast(x, wanted)
-    if lower.opset < 26 and promotion.is_float(x.dtype) != promotion.is_float(wanted):
-        lower.fail("operator sets before 26 have no BitCast")
     if promotion.is_float(x.dtype) == promotion.is_float(wanted):
         return lower.cast(x, wanted)  # an integer of the other signedness
     return lower.node("BitCast", x, sizes=x.sizes, dtype=wanted, to=lower.element_type(wanted))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -34,7 +34,6 @@ from torch2mlir.conversion.positions import is_natural
 from torch2mlir.conversion.promotion import si64
 from torch2mlir.conversion.registry import lowers as register
 from torch2mlir.dialects import onnx
-from torch2mlir.dialects.onnx.schema import OPSET
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim, KnownSize
@@ -61,8 +60,6 @@ class OnnxLowering(Lowering):
 
     target = "onnx"
     keep_unsigned = True
-    opset: ClassVar[int] = OPSET
-    """The operator set that is written for."""
 
     def scalar_type(self, type: Attribute) -> Attribute:
         elements: dict[Attribute, Attribute] = {t.int_type: i64, t.float_type: f64, t.bool_type: i1}
@@ -74,6 +71,19 @@ class OnnxLowering(Lowering):
         """Writes down the names of arguments, and of the dimensions that vary."""
         function.arg_attrs = dims_attributes(inputs, [a.name_hint for a in function.args])
         function.res_attrs = dims_attributes(outputs, [None] * len(outputs))
+
+    def element_type(self, dtype: Attribute) -> Attribute:
+        """As for other dialects; complex numbers are refused."""
+        self.refuse_complex(dtype)
+        return super().element_type(dtype)
+
+    def refuse_complex(self, dtype: Attribute) -> None:
+        """Stops with an error if an element type is complex."""
+        if promotion.is_complex(dtype):
+            self.fail(
+                "ONNX computes with no complex numbers",
+                "compute with the real and the imaginary part in tensors of their own",
+            )
 
     # emitting
 
@@ -260,11 +270,8 @@ class OnnxLowering(Lowering):
     def cast(self, x: Tensor, dtype: Attribute) -> Tensor:
         if x.dtype == dtype:
             return x
-        if promotion.is_complex(dtype) or promotion.is_complex(x.dtype):
-            self.fail(
-                "ONNX computes with no complex numbers",
-                "compute with the real and the imaginary part in tensors of their own",
-            )
+        if promotion.is_complex(x.dtype):
+            self.refuse_complex(x.dtype)
         if promotion.is_bool(dtype) and promotion.is_float(x.dtype):
             return self.apply("Not", self.compare("Equal", x, 0))  # a NaN is no zero
         if promotion.is_float(x.dtype) and promotion.is_integer(dtype):

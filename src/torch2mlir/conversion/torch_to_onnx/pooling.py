@@ -132,13 +132,21 @@ def max_pool2d_with_indices(
 
 
 def _maximum(lower: OnnxLowering, x: Tensor, window: Window) -> Tensor:
-    """The maxima; ONNX's operator has no say on NaN, so the places of those are pooled too."""
+    """The maxima. ONNX's operator has no say on NaN, and ONNX Runtime's starts from the lowest finite number.
+
+    So what the windows have is pooled too: 2 for a NaN, 1 for a number that is not the lowest, else 0.
+    """
+    lowest = promotion.lowest(x.dtype)
     if not promotion.is_float(x.dtype):
-        elements = window.elements(x, promotion.lowest(x.dtype))
+        elements = window.elements(x, lowest)
         return extremum_of(lower, "ReduceMax", elements, [0], elements.sizes[1:])
-    found = window.pool("MaxPool", x, promotion.lowest(x.dtype))
+    found = window.pool("MaxPool", x, lowest)
     undefined = lower.cast(lower.apply("IsNaN", x, dtype=i1), f32)
-    return lower.select(lower.cast(window.pool("MaxPool", undefined, 0), i1), math.nan, found)
+    above = lower.cast(lower.compare("Greater", x, lowest), f32)
+    kinds = lower.apply("Add", lower.apply("Add", undefined, undefined), above)
+    kind = window.pool("MaxPool", kinds, 0)
+    finite = lower.select(lower.compare("Greater", kind, 0.5), found, lowest)
+    return lower.select(lower.compare("Greater", kind, 1.5), math.nan, finite)
 
 
 def _with_places(lower: OnnxLowering, x: Tensor, window: Window) -> list[Tensor]:
@@ -180,6 +188,8 @@ def avg_pool2d(
     divisor_override: int | None,
 ) -> Tensor:
     """The sum of each window divided by its number of elements: those of the plane, or with its padding."""
+    if not promotion.is_float(x.dtype):
+        lower.fail("ONNX averages no integers", "convert them to floats before")
     window = Window(lower, x, kernel, stride, padding, [1])
     x = _batched(lower, lower.cast(x, widened(x.dtype)))
     whole = count_include_pad or not any(window.padding)

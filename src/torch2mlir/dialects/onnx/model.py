@@ -6,6 +6,7 @@ Weights are not copied: a model refers to them, and only :func:`save_model` writ
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
@@ -34,6 +35,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from torch2mlir.dialects.locations import describe
 from torch2mlir.dialects.onnx import NoValueOp, OnnxOp, YieldOp
+from torch2mlir.dialects.onnx.schema import OPSET
 from torch2mlir.dialects.weights import TensorSource, WeightAttr
 from torch2mlir.errors import Torch2MLIRError
 
@@ -48,6 +50,10 @@ _ELEMENT_TYPES: dict[type[Attribute], str] = {
     Float32Type: "FLOAT",
     Float64Type: "DOUBLE",
 }
+
+
+_DIM_PARAM = re.compile(r"(\d+):(.*?)(?=,\d+:|$)")
+"""A dimension and its expression, which may have commas: ``0:batch,1:max(a, b)``."""
 
 
 @dataclass
@@ -96,21 +102,26 @@ def element_type(type: Attribute) -> int:
     return int(getattr(protos, name))
 
 
+def operator_set(function: FuncOp) -> int:
+    """The operator set that a function is written for: the default one, or the first that has all its operators."""
+    ops = (op for op in function.walk() if isinstance(op, OnnxOp))
+    return max([OPSET, *(op.row.versions[0] for op in ops)])
+
+
 def model_of(
-    function: FuncOp, opset: int, constants: Mapping[int, str] | None = None, graph_name: str = ""
+    function: FuncOp, constants: Mapping[int, str] | None = None, graph_name: str = ""
 ) -> OnnxModel:
     """A function of the onnx dialect as a model.
 
     Args:
         function: of a module in the onnx dialect, converted or read from text.
-        opset: the operator set that the model says it is written for.
         constants: arguments, by position, that become initializers of these names, their bytes elsewhere.
         graph_name: of the graph; the function's by default.
 
     Raises:
-        Torch2MLIRError: the ``onnx`` package is missing, or an operator is newer than the operator set.
+        Torch2MLIRError: the ``onnx`` package is missing, or the function has ops of other dialects.
     """
-    return _Writer(opset).write(function, constants or {}, graph_name)
+    return _Writer(operator_set(function)).write(function, constants or {}, graph_name)
 
 
 class _Writer:
@@ -171,9 +182,7 @@ class _Writer:
         assert isinstance(type, TensorType)
         tensor = infos.add(name=name).type.tensor_type
         tensor.elem_type = element_type(type.element_type)
-        varying = dict(
-            item.split(":", 1) for item in note.get("onnx.dim_params", "").split(",") if item
-        )
+        varying = dict(_DIM_PARAM.findall(note.get("onnx.dim_params", "")))
         shape = tensor.shape  # there even if it has no dimensions
         shape.SetInParent()
         for index, size in enumerate(type.get_shape()):
@@ -232,13 +241,6 @@ class _Writer:
                 self._node(graph, op)
 
     def _node(self, graph: Any, op: OnnxOp) -> None:
-        if op.row.versions[0] > self.opset:
-            raise Torch2MLIRError(
-                f"ONNX has {op.row.name} from operator set {op.row.versions[0]} on, not in {self.opset}",
-                op=op.name,
-                location=describe(op.location),
-                hint="choose a newer operator set",
-            )
         inputs = [self.names[operand] for operand in op.operands]
         outputs = [
             self._result(result, f"{op.row.name}_{next(self.numbers)}") for result in op.results
