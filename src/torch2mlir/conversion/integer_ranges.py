@@ -1,7 +1,8 @@
 """What integers a program of the onnx dialect computes with, for an engine that holds those of 64 bits in 32.
 
-Every 64-bit value gets the interval that its elements lie in, if those of the arguments lie in a given one. Sizes and
-positions do; products of arguments may not.
+Every 64-bit value gets the interval that its elements lie in, if those of the arguments lie in a given one. What is
+computed from sizes alone counts elements of tensors, of which memory does not hold so many; products of arguments may
+leave 32 bits.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ def largest_argument(function: FuncOp) -> int | Operation:
 
 def _leaving(function: FuncOp, bound: int) -> Iterator[Operation]:
     """The ops that may have a result beyond 32 bits."""
-    known = dict[SSAValue, Interval]()
+    known, sizes = dict[SSAValue, Interval](), set[SSAValue]()
     for argument in function.body.block.args:
         known[argument] = (-bound, bound)
     for op in _ops(function.body.block):
@@ -82,11 +83,24 @@ def _leaving(function: FuncOp, bound: int) -> Iterator[Operation]:
             if not is_wide(result.type):
                 continue
             interval = _interval(op, result, known)
+            if _is_size(op, sizes):
+                sizes.add(result)
+                interval = interval or (-MOST, MOST)
+                interval = max(interval[0], -MOST), min(interval[1], MOST)
             if interval is None or interval[0] < -MOST or interval[1] > MOST:
                 if op.name != "onnx.Constant" or _is_computed_with(result):
                     yield op
                 interval = (-MOST, MOST)
             known[result] = interval
+
+
+def _is_size(op: Operation, sizes: set[SSAValue]) -> bool:
+    """Whether an op computes from sizes, and from constants with these."""
+    if op.name in ("onnx.Shape", "onnx.Size"):
+        return True
+    others = [operand for operand in op.operands if operand not in sizes]
+    constants = all(getattr(each.owner, "name", "") == "onnx.Constant" for each in others)
+    return constants and len(others) < len(op.operands)
 
 
 def _is_computed_with(value: SSAValue) -> bool:
@@ -114,7 +128,7 @@ def _interval(op: Operation, result: SSAValue, known: dict[SSAValue, Interval]) 
         elements = [int(element) for element in value.get_values()] or [0]
         return min(elements), max(elements)
     if name in _COUNTING or (name == "TopK" and result is op.results[1]):
-        return 0, MOST
+        return 0, _longest(op.operands[0].type)
     if name == "Cast":
         return _cast(op.operands[0].type, operands[0])
     if name in _JOINING:
@@ -124,6 +138,8 @@ def _interval(op: Operation, result: SSAValue, known: dict[SSAValue, Interval]) 
         return None
     if name in _ARITHMETIC:
         return _combined(_ARITHMETIC[name], operands)
+    if name == "Div" and operands[1] is not None and operands[1][0] > 0:
+        return first[0] // operands[1][0], first[1] // operands[1][0]
     if name in ("Neg", "Abs", "Div", "Mod", "Sign"):
         size = max(abs(first[0]), abs(first[1]))
         if name == "Mod" and len(operands) > 1 and operands[1] is not None:
@@ -134,6 +150,12 @@ def _interval(op: Operation, result: SSAValue, known: dict[SSAValue, Interval]) 
     if name in ("CumSum", "MatMul"):
         return _total(op, first, operands)
     return first if name in _MOVING else None
+
+
+def _longest(type: Attribute) -> int:
+    """The largest position in a tensor's dimensions, if those are known."""
+    shape = type.get_shape()  # type: ignore[attr-defined]
+    return MOST if min(shape, default=0) < 0 else max(shape, default=1)
 
 
 def _combined(

@@ -34,8 +34,11 @@ from torch2mlir.runtime.diagnostics import shortened
 from torch2mlir.runtime.engine import Engine, Executable, Prepared, host_tensor
 from torch2mlir.runtime.lowered import LoweredFunction
 
-_BY_BITS = {torch.bfloat16: (torch.int16, "bf16"), torch.bool: (torch.uint8, "boolean")}
-"""Dtypes that NumPy does not have, or OpenVINO reads as another: a view of them, and OpenVINO's name."""
+_BY_BITS = {
+    torch.bfloat16: (torch.int16, ov.Type.bf16),
+    torch.bool: (torch.uint8, ov.Type.boolean),
+}
+"""Dtypes that NumPy does not have, or OpenVINO reads as another: a view of them, and OpenVINO's type."""
 
 
 class OpenVinoEngine(Engine):
@@ -156,9 +159,12 @@ class OpenVinoExecutable(Executable):
         )
 
     def hold(self, held: Mapping[int, Prepared]) -> None:
-        self._model_for(held)
+        if self.function.results:
+            self._model_for(held)
 
     def run(self, args: Sequence[Any]) -> list[torch.Tensor]:
+        if not self.function.results:  # a program whose results were all known when it was compiled
+            return []
         model = self._model
         if model is None or any(args[position] is not h for position, h in model.held.items()):
             model = self._model_for({i: a for i, a in enumerate(args) if type(a) is Prepared})
@@ -235,7 +241,7 @@ class OpenVinoExecutable(Executable):
 
 def _lent(tensor: torch.Tensor) -> Any:
     """A dense tensor's memory as OpenVINO's tensor."""
-    view, name = _BY_BITS.get(tensor.dtype, (None, ""))
+    view, type = _BY_BITS.get(tensor.dtype, (None, None))
     if view is None:
         return ov.Tensor(tensor.numpy(), shared_memory=True)
-    return ov.Tensor(tensor.view(view).numpy(), ov.Shape(list(tensor.shape)), ov.Type(name))
+    return ov.Tensor(tensor.view(view).numpy(), ov.Shape(list(tensor.shape)), type)
