@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from torch2mlir.contract.target import BEFORE_TARGETS, get_target
 from torch2mlir.dialects.onnx.model import OnnxModel, model_of, save_model
+from torch2mlir.dialects.onnx.schema import OPSETS
 from torch2mlir.dialects.printer import WeightSyntax, module_text, weights_of, write_module
 from torch2mlir.errors import Torch2MLIRError
 from torch2mlir.frontends.weights import TorchSource
@@ -96,7 +97,8 @@ class MlirModule:
         """
         target = Path(path)
         if target.suffix == ".onnx":
-            return save_model(self._onnx(), target, external=self.weights == "external")
+            model = self._onnx(debuginfo)
+            return save_model(model, target, external=self.weights == "external")
         written = [target]
         with _whole_file(target) as stream:
             write_module(
@@ -119,13 +121,15 @@ class MlirModule:
         """
         return self._onnx().proto
 
-    def _onnx(self) -> OnnxModel:
-        if self.output_type != "onnx":
+    def _onnx(self, debuginfo: bool = False) -> OnnxModel:
+        opset = OPSETS.get(self.output_type)
+        if opset is None:
             raise Torch2MLIRError(
                 f"an ONNX model is made of the onnx dialect, not of '{self.output_type}'",
                 hint='lower the program with output_type="onnx"',
             )
-        return model_of(entry_function(self.operation, self.program.func_name))
+        function = entry_function(self.operation, self.program.func_name)
+        return model_of(function, opset=opset, debuginfo=debuginfo)
 
 
 @contextmanager

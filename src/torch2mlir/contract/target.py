@@ -207,6 +207,14 @@ register_target(
         default_engine="onnxruntime",
     )
 )
+for _opset in ("18", "21"):
+    register_target(
+        Target(
+            name=f"onnx-opset{_opset}",
+            base="onnx",
+            preparation=("torch-split-complex-ops", f"torch-decompose-for-onnx-opset{_opset}"),
+        )
+    )
 register_target(
     Target(
         name="mhlo",

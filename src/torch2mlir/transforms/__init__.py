@@ -124,6 +124,12 @@ _LOCATIONS: dict[str, str] = {
     "torch-run-time-positions": ("torch2mlir.transforms.run_time_positions:RunTimePositionsPass"),
     "torch-seed-random-ops": "torch2mlir.transforms.seed_random_ops:SeedRandomOpsPass",
     "torch-decompose-for-onnx": "torch2mlir.transforms.decompose_for_onnx:DecomposeForOnnxPass",
+    "torch-decompose-for-onnx-opset18": (
+        "torch2mlir.transforms.decompose_for_onnx:DecomposeForOnnxOpset18Pass"
+    ),
+    "torch-decompose-for-onnx-opset21": (
+        "torch2mlir.transforms.decompose_for_onnx:DecomposeForOnnxOpset21Pass"
+    ),
     "torch-split-complex-ops": "torch2mlir.transforms.split_complex:SplitComplexOpsPass",
     "torch-state-as-arguments": "torch2mlir.transforms.state_as_arguments:StateAsArgumentsPass",
     "torch-weights-as-arguments": "torch2mlir.transforms.weights_as_arguments:WeightsAsArgumentsPass",

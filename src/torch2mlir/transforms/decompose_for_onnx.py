@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import Float64Type, ModuleOp
@@ -17,6 +17,7 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from torch2mlir.contract.target import get_target
+from torch2mlir.dialects.onnx.schema import OPSET
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.values import Values
 from torch2mlir.transforms.canonicalize import CanonicalizePass
@@ -59,12 +60,23 @@ SAYABLE: Mapping[str, Callable[[Operation, Values], bool]] = {
 """Op -> whether ONNX has a word for this form of it."""
 
 
+SINCE = {
+    "torch.aten.gelu": 20,
+    "torch.aten.group_norm": 21,
+    "torch.aten.rms_norm": 23,
+    "torch.aten.scaled_dot_product_attention": 23,
+}
+"""Op -> the operator set that has its word, where that is not as old as all that are written for."""
+
+
 class _OnnxDecomposer(Decomposer):
+    opset = OPSET
+
     def _is_wanted(self, op: Operation) -> bool:
         sayable = SAYABLE.get(op.name)
-        if sayable is not None:
-            return not sayable(op, self.values)
-        return super()._is_wanted(op)
+        if sayable is None:
+            return super()._is_wanted(op)
+        return SINCE.get(op.name, 0) > self.opset or not sayable(op, self.values)
 
 
 @dataclass(frozen=True)
@@ -72,14 +84,32 @@ class DecomposeForOnnxPass(ModulePass):
     """See the module's docstring."""
 
     name = "torch-decompose-for-onnx"
+    opset: ClassVar[int] = OPSET
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if all(nested.name not in SAYABLE for nested in op.walk()):
             return
         kept = get_target("onnx").kept_ops
         decomposer = _OnnxDecomposer(FakeWorld(symbol_ranges(op)), kept)
+        decomposer.opset = self.opset
         for function in op.walk():
             if isinstance(function, FuncOp):
                 for block in function.body.blocks:
                     decomposer.run(block)
         CanonicalizePass().apply(ctx, op)
+
+
+@dataclass(frozen=True)
+class DecomposeForOnnxOpset18Pass(DecomposeForOnnxPass):
+    """The same for operator set 18."""
+
+    name = "torch-decompose-for-onnx-opset18"
+    opset: ClassVar[int] = 18
+
+
+@dataclass(frozen=True)
+class DecomposeForOnnxOpset21Pass(DecomposeForOnnxPass):
+    """The same for operator set 21."""
+
+    name = "torch-decompose-for-onnx-opset21"
+    opset: ClassVar[int] = 21

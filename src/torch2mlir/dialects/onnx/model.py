@@ -102,32 +102,54 @@ def element_type(type: Attribute) -> int:
     return int(getattr(protos, name))
 
 
-def operator_set(function: FuncOp) -> int:
-    """The operator set that a function is written for: the default one, or the first that has all its operators."""
+def operator_set(function: FuncOp, asked: int = OPSET) -> int:
+    """The operator set that a function is written for: the default one, or the first that has all its operators.
+
+    Raises:
+        Torch2MLIRError: one that was asked for does not have them.
+    """
+    for op in function.walk():
+        if isinstance(op, OnnxOp) and (first := op.row.versions[0]) > asked:
+            if asked != OPSET:
+                raise Torch2MLIRError(
+                    f"ONNX has {op.row.name} from operator set {first} on, not in {asked}",
+                    op=op.name,
+                    location=describe(op.location),
+                    hint='choose a newer operator set: output_type="onnx" takes what it needs',
+                )
+            asked = OPSET
+            break
     ops = (op for op in function.walk() if isinstance(op, OnnxOp))
-    return max([OPSET, *(op.row.versions[0] for op in ops)])
+    return max([asked, *(op.row.versions[0] for op in ops)])
 
 
 def model_of(
-    function: FuncOp, constants: Mapping[int, str] | None = None, graph_name: str = ""
+    function: FuncOp,
+    constants: Mapping[int, str] | None = None,
+    *,
+    opset: int = OPSET,
+    debuginfo: bool = False,
 ) -> OnnxModel:
     """A function of the onnx dialect as a model.
 
     Args:
         function: of a module in the onnx dialect, converted or read from text.
         constants: arguments, by position, that become initializers of these names, their bytes elsewhere.
-        graph_name: of the graph; the function's by default.
+        opset: the operator set; the default one gives way to a newer one where the function needs that.
+        debuginfo: whether every node says which source line it comes from.
 
     Raises:
-        Torch2MLIRError: the ``onnx`` package is missing, or the function has ops of other dialects.
+        Torch2MLIRError: the ``onnx`` package is missing, the function has ops of other dialects, or an operator is newer
+            than the operator set.
     """
-    return _Writer(operator_set(function)).write(function, constants or {}, graph_name)
+    return _Writer(operator_set(function, opset), debuginfo).write(function, constants or {})
 
 
 class _Writer:
     """Writes one model; values are named in order."""
 
-    def __init__(self, opset: int) -> None:
+    def __init__(self, opset: int, debuginfo: bool) -> None:
+        self.debuginfo = debuginfo
         self.onnx = onnx_package()
         self.opset = opset
         self.names: dict[SSAValue, str] = {}
@@ -138,13 +160,13 @@ class _Writer:
         self.model = OnnxModel(self.onnx.ModelProto())
         self.graph = self.model.proto.graph
 
-    def write(self, function: FuncOp, constants: Mapping[int, str], graph_name: str) -> OnnxModel:
+    def write(self, function: FuncOp, constants: Mapping[int, str]) -> OnnxModel:
         """The whole model."""
         proto = self.model.proto
         proto.producer_name = "torch2mlir"
         proto.opset_import.add(domain="", version=self.opset)
         proto.ir_version = self.onnx.helper.find_min_ir_version_for(proto.opset_import)
-        self.graph.name = graph_name or function.sym_name.data
+        self.graph.name = function.sym_name.data
         block = function.body.block
         notes = _notes(function.arg_attrs, len(block.args))
         for position, (argument, note) in enumerate(zip(block.args, notes, strict=True)):
@@ -246,6 +268,8 @@ class _Writer:
             self._result(result, f"{op.row.name}_{next(self.numbers)}") for result in op.results
         ]
         node = graph.node.add(op_type=op.row.name, input=inputs, output=outputs, name=outputs[0])
+        if self.debuginfo and (place := describe(op.location)) is not None:
+            node.doc_string = place
         for name, value in op.properties.items():
             self._attribute(node.attribute.add(name=name), value)
         for name, region in zip(op.row.graphs, op.regions, strict=True):

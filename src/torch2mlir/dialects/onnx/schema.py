@@ -9,6 +9,8 @@ from importlib.resources import files
 
 OPSET = 23
 """The operator set that is written for by default: the first with attention and RMS normalization."""
+OPSETS = {"onnx": OPSET, "onnx-opset18": 18, "onnx-opset21": 21}
+"""Target -> operator set. The default one gives way to a newer one where a program needs that, the others do not."""
 
 
 @dataclass(frozen=True)

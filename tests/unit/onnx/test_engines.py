@@ -1,0 +1,158 @@
+"""What ONNX Runtime and OpenVINO promise: no shared results, weights seen when they change, nothing wrong in silence."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+from torch.export import Dim
+
+import torch2mlir
+from torch2mlir.errors import EngineError, InputError
+
+ENGINES = ("onnxruntime", "openvino")
+every_engine = pytest.mark.parametrize("engine", ENGINES)
+
+
+def compiled(model: Any, *args: torch.Tensor, engine: str, **options: Any) -> Any:
+    return torch2mlir.compile(model, *args, output_type="onnx", engine=engine, **options)
+
+
+def agrees(actual: Any, expected: Any) -> None:
+    torch.testing.assert_close(actual, expected, rtol=1e-4, atol=1e-5)
+
+
+@every_engine
+def test_results_share_no_memory(engine: str) -> None:
+    def program(x: torch.Tensor, w: torch.Tensor) -> Any:
+        return x, x + 0, w.view(-1), x, torch.ones(3)
+
+    x, w = torch.rand(3), torch.rand(2, 2)
+    f = compiled(program, x, w, engine=engine)
+    first, second = f(x, w), f(x, w)
+    tensors = [x, w, *first, *second]
+    assert len({tensor.data_ptr() for tensor in tensors}) == len(tensors)
+    kept = [tensor.clone() for tensor in first]
+    f(x + 1, w + 1)
+    for tensor, before in zip(first, kept, strict=True):
+        assert torch.equal(tensor, before)
+
+
+@every_engine
+def test_weights_that_change_are_seen(engine: str) -> None:
+    layer, x = nn.Linear(8, 4), torch.rand(2, 8)
+    f = compiled(layer, x, engine=engine)
+    for _ in range(5):
+        agrees(f(x), layer(x).detach())
+        with torch.no_grad():
+            layer.weight.add_(0.5)
+            layer.bias.mul_(2)
+
+
+@every_engine
+def test_one_program_for_all_sizes(engine: str) -> None:
+    def program(x: torch.Tensor) -> Any:
+        return x.cumsum(0), x.reshape(-1), torch.arange(x.shape[0]) * 2, x.mean(0)
+
+    f = compiled(program, torch.rand(3, 4), engine=engine, dynamic_shapes=({0: Dim("n", min=1)},))
+    for n in (3, 1, 7, 40):
+        x = torch.rand(n, 4)
+        agrees(f(x), program(x))
+    assert len(f.shapes) == 1
+
+
+@every_engine
+def test_calls_from_many_threads(engine: str) -> None:
+    layer = nn.Linear(16, 16)
+    f = compiled(layer, torch.rand(4, 16), engine=engine)
+    wrong = list[Any]()
+
+    def work() -> None:
+        for _ in range(20):
+            x = torch.rand(4, 16)
+            if not torch.allclose(f(x), layer(x), atol=1e-5):
+                wrong.append(x)
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+@every_engine
+def test_half_floats_and_booleans(engine: str) -> None:
+    def program(x: torch.Tensor, m: torch.Tensor) -> Any:
+        return x * 2 + 1, m & (x > 1), torch.where(m, x, -x)
+
+    for dtype in (torch.float16, torch.bfloat16):
+        x, m = torch.randn(3, 5).to(dtype), torch.rand(3, 5) > 0.5
+        f = compiled(program, x, m, engine=engine)
+        for got, want in zip(f(x, m), program(x, m), strict=True):
+            assert got.dtype is want.dtype
+            torch.testing.assert_close(got, want)
+
+
+def test_integers_are_exact_on_onnx_runtime() -> None:
+    def program(x: torch.Tensor, y: torch.Tensor) -> Any:
+        return x.sum(), x.prod(1), x // y, x % y, x**3, x << 3, x >> 2, torch.fmod(x, y)
+
+    large = torch.tensor([[2**62 + 1, -7, 5], [3, 2**61 + 7, -(2**63)]])
+    divisor = torch.tensor([[3, -2, 7], [-5, 1000, -1]])
+    f = compiled(program, large, divisor, engine="onnxruntime")
+    divisor[1, 2] = 2  # eager's division of the least integer by -1 ends the process
+    for got, want in zip(f(large, divisor), program(large, divisor), strict=True):
+        assert torch.equal(got, want)
+
+
+def test_a_division_by_zero_does_not_end_the_process() -> None:
+    f = compiled(torch.floor_divide, torch.tensor([4]), torch.tensor([2]), engine="onnxruntime")
+    f(torch.tensor([4]), torch.tensor([0]))
+    f(torch.tensor([-(2**63)]), torch.tensor([-1]))
+    assert f(torch.tensor([9]), torch.tensor([2])).item() == 4
+
+
+@pytest.mark.parametrize("dim", [0, 1])
+def test_nan_on_onnx_runtime(dim: int) -> None:
+    def program(x: torch.Tensor) -> Any:
+        pooled = nn.functional.max_pool2d(x[None], 2)
+        return x.amax(dim), x.argmin(dim), x.sort(dim), pooled, x.clamp(-1, 1), torch.sign(x)
+
+    x = torch.randn(4, 4)
+    f = compiled(program, x, engine="onnxruntime")
+    for places in ((0, 1), (2, 3), (3, 0)):
+        x[places] = torch.nan
+        x[places[::-1]] = torch.inf
+        for got, want in zip(
+            torch.utils._pytree.tree_leaves(f(x)),
+            torch.utils._pytree.tree_leaves(program(x)),
+            strict=True,
+        ):
+            torch.testing.assert_close(got, want, equal_nan=True)
+
+
+def test_openvino_is_refused_what_it_would_get_wrong() -> None:
+    x = torch.rand(3)
+    with pytest.raises(EngineError, match="64-bit floats in 32 bits"):
+        compiled(torch.exp, x.double(), engine="openvino")
+    with pytest.raises(EngineError, match="may leave those"):
+        compiled(lambda x: x * x * x, torch.tensor([3]), engine="openvino")
+    with pytest.raises(EngineError, match="order of equal elements"):
+        compiled(lambda x: x.sort(), x, engine="openvino")
+    f = compiled(torch.exp, x, engine="openvino")
+    with pytest.raises(InputError, match="a NaN, which OpenVINO may lose"):
+        f(torch.tensor([1.0, torch.nan, 2.0]))
+    double = compiled(lambda x: x * 2, torch.tensor([3]), engine="openvino")
+    assert double(torch.tensor([1000])).item() == 2000
+    with pytest.raises(InputError, match="the integer 1099511627776"):
+        double(torch.tensor([2**40]))
+
+
+@every_engine
+def test_an_engine_that_refuses_says_so_when_compiling(engine: str) -> None:
+    with pytest.raises(EngineError):
+        compiled(torch.erf, torch.rand(3, dtype=torch.float64), engine=engine)
