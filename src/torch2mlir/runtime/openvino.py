@@ -10,6 +10,7 @@ Facts about OpenVINO 2026.4 and its plugin for the CPU:
   refused. A NaN that a program makes of numbers (the logarithm of -1) may be lost by what comes after it;
 - it computes in bf16 where the processor can, unless told to be precise;
 - ``TopK`` does not keep the order of equal elements, so sorting is refused; positions outside a tensor read 0;
+- ``Abs`` of constant integers is folded to these integers: the conversion says it otherwise;
 - results of a request are overwritten by its next call: they are written into PyTorch's memory, or copied.
 """
 
@@ -21,7 +22,7 @@ from typing import Any
 
 import openvino as ov
 import torch
-from xdsl.dialects.builtin import Float64Type, IntegerType, TensorType
+from xdsl.dialects.builtin import Float64Type, IntegerType, Signedness, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
 
@@ -39,6 +40,22 @@ _BY_BITS = {
     torch.bool: (torch.uint8, ov.Type.boolean),
 }
 """Dtypes that NumPy does not have, or OpenVINO reads as another: a view of them, and OpenVINO's type."""
+_HARMLESS = {
+    *(
+        "ArgMax",
+        "ArgMin",
+        "Cast",
+        "Concat",
+        "Constant",
+        "ConstantOfShape",
+        "Equal",
+        "Expand",
+        "Gather",
+    ),
+    *("GatherElements", "GatherND", "Greater", "Less", "Pad", "ReduceMax", "ReduceMin", "Reshape"),
+    *("Slice", "Squeeze", "Tile", "Transpose", "Unsqueeze", "Where", "func.return"),
+}
+"""Operators that make no integers that are not there."""
 
 
 class OpenVinoEngine(Engine):
@@ -65,19 +82,17 @@ def _check_types(function: FuncOp) -> None:
             element = value.type.element_type if isinstance(value.type, TensorType) else None
             if isinstance(element, Float64Type):
                 raise _refused(op, "it computes 64-bit floats in 32 bits")
-            if _is_odd(element) and op.name not in ("onnx.Constant", "onnx.Cast", "func.return"):
+            if _is_odd(element) and op.name.removeprefix("onnx.") not in _HARMLESS:
                 raise _refused(op, f"its arithmetic on {element} does not wrap around")
         if op.name == "onnx.TopK" and any(result.first_use for result in op.results):
             raise _refused(op, "its sorting does not keep the order of equal elements")
 
 
 def _is_odd(element: Attribute | None) -> bool:
-    """Integers that are no i32, i64, byte of a mask or boolean."""
+    """Integers that are no i32, i64 or boolean."""
     if not isinstance(element, IntegerType) or element.width.data == 1:
         return False
-    return element.width.data == 16 or (
-        element.width.data in (32, 64) and element.signedness.data.name == "UNSIGNED"
-    )
+    return element.width.data < 32 or element.signedness.data == Signedness.UNSIGNED
 
 
 def _bound(function: FuncOp) -> int:
@@ -109,19 +124,25 @@ class _Model:
         proto = model_of(entry_function(function.module, function.name)).proto
         try:
             model = core.read_model(proto.SerializeToString())
-            parameters = list(model.get_parameters())
-            by_name = {p.output(0).get_any_name(): p for p in parameters}
-            ordered = [by_name[each.name] for each in proto.graph.input]
+            # what nothing reads is not there
+            parameters = {p.output(0).get_any_name(): p for p in model.get_parameters()}
+            names = [each.name for each in proto.graph.input]
             for position, weight in held.items():
-                constant = ov.op.Constant(weight.handle, shared_memory=True)
-                ordered[position].output(0).replace(constant.output(0))
-                model.remove_parameter(ordered[position])
+                if (parameter := parameters.get(names[position])) is not None:
+                    constant = ov.op.Constant(weight.handle, shared_memory=True)
+                    parameter.output(0).replace(constant.output(0))
+                    model.remove_parameter(parameter)
             self.compiled = core.compile_model(model, "CPU", _OPTIONS | _threads())
         except RuntimeError as error:
             raise EngineError(
                 f"OpenVINO refuses the program: {shortened(str(error))}", dialect="onnx"
             ) from error
-        self.inputs = [each.name for i, each in enumerate(proto.graph.input) if i not in held]
+        self.inputs = {
+            position: name
+            for position, name in enumerate(names)
+            if position not in held and name in parameters
+        }
+        """The arguments that are read, by position."""
         self.idle = list[Any]()
 
 
@@ -168,11 +189,10 @@ class OpenVinoExecutable(Executable):
         model = self._model
         if model is None or any(args[position] is not h for position, h in model.held.items()):
             model = self._model_for({i: a for i, a in enumerate(args) if type(a) is Prepared})
-        given = [arg for i, arg in enumerate(args) if i not in model.held]
         request = self._request(model)
         try:
-            for name, arg in zip(model.inputs, given, strict=True):
-                request.set_tensor(name, self._argument(arg))
+            for position, name in model.inputs.items():
+                request.set_tensor(name, self._argument(args[position]))
             results = [
                 self._bind_result(request, index) for index in range(len(self.function.results))
             ]

@@ -151,7 +151,11 @@ for _name, _code in WIDENED_UNARY.items():
 @lowers("aten.abs")
 def abs_(lower: OnnxLowering, x: Tensor) -> Tensor:
     """``|x|``."""
-    return x if promotion.is_unsigned(x.dtype) else lower.apply("Abs", x)
+    if promotion.is_unsigned(x.dtype):
+        return x
+    if promotion.is_float(x.dtype):
+        return lower.apply("Abs", x)
+    return lower.apply("Max", x, lower.apply("Neg", x))  # OpenVINO folds Abs of integers to them
 
 
 # two operands
@@ -187,7 +191,11 @@ def quotient(lower: OnnxLowering, x: Tensor, y: Tensor) -> Tensor:
 
 def fmod(lower: OnnxLowering, x: Tensor, y: Tensor) -> Tensor:
     """The rest of a division toward zero: of the sign of ``x``."""
-    return lower.apply("Mod", x, integer_divisor(lower, x, y), fmod=1)
+    if promotion.is_float(x.dtype):
+        return lower.apply("Mod", x, y, fmod=1)
+    divisor = integer_divisor(lower, x, y)  # ONNX Runtime's rest of integers rounds to 53 bits
+    whole = lower.apply("Mul", lower.apply("Div", x, divisor), divisor)
+    return lower.apply("Sub", x, whole)
 
 
 def needs_carry(lower: OnnxLowering, rest: Tensor, divisor: Tensor) -> Tensor:
@@ -273,11 +281,9 @@ def is_negative(lower: OnnxLowering, x: Tensor) -> Tensor:
 
 @lowers("aten.signbit")
 def signbit(lower: OnnxLowering, x: Tensor) -> Tensor:
-    """Whether the sign is minus, that of zeros included; that of NaN needs the bits, which an operator set may lack."""
+    """Whether the sign is minus, that of zeros and NaNs included."""
     if not promotion.is_float(x.dtype):
         return lower.cast(lower.compare("Less", lower.cast(x, si64), 0), i1)
-    if lower.opset < 26:
-        return is_negative(lower, x)
     bits = IntegerType(promotion.bit_width(x.dtype), Signedness.SIGNED)
     whole = lower.node("BitCast", x, sizes=x.sizes, dtype=bits, to=lower.element_type(bits))
     return lower.compare("Less", whole, 0)

@@ -139,8 +139,8 @@ def model_of(
         debuginfo: whether every node says which source line it comes from.
 
     Raises:
-        Torch2MLIRError: the ``onnx`` package is missing, the function has ops of other dialects, or an operator is newer
-            than the operator set.
+        Torch2MLIRError: the ``onnx`` package is missing, the function has ops of other dialects, or an operator is
+            newer than the operator set.
     """
     return _Writer(operator_set(function, opset), debuginfo).write(function, constants or {})
 
