@@ -9,9 +9,9 @@ Facts about ONNX Runtime 1.31:
 - an operator has kernels for some element types only: ``onnx-widen-for-onnxruntime`` casts around the others;
 - kernels that are there for f32 alone (``Conv``, ``Erf``, ``Acos``, ..) refuse f64 when the session is made;
 - a division of integers by zero ends the process: the conversion divides by another number there;
-- ``ReduceMax``, ``ReduceMin``, ``ArgMax``, ``MaxPool`` and ``TopK`` lose NaNs; ``Pow``, ``ReduceSum``, ``ReduceProd`` and
-  ``Mod`` with ``fmod`` round integers to 53 bits; a window of ``MaxPool`` without a finite number gives the lowest one:
-  the conversion says these otherwise;
+- ``ReduceMax``, ``ReduceMin``, ``ArgMax``, ``MaxPool`` and ``TopK`` lose NaNs; ``Pow``, ``ReduceSum``, ``ReduceProd``
+  and ``Mod`` with ``fmod`` round integers to 53 bits; a window of ``MaxPool`` without a finite number gives the lowest
+  one: the conversion says these otherwise;
 - positions outside a tensor are errors, as in PyTorch;
 - weights are packed for its matrix products when a session is made, beside PyTorch's own copy.
 """
