@@ -10,7 +10,10 @@ Facts about OpenVINO 2026.4 and its plugin for the CPU:
   refused. A NaN that a program makes of numbers (the logarithm of -1) may be lost by what comes after it;
 - it computes in bf16 where the processor can, unless told to be precise;
 - ``TopK`` does not keep the order of equal elements, so sorting is refused; positions outside a tensor read 0;
-- ``Abs`` of constant integers is folded to these integers: the conversion says it otherwise;
+- half floats are held in 32 bits and not rounded: a program with any is refused;
+- ``Abs`` of constants is folded to these constants: of integers the conversion says it otherwise, else it is refused;
+- ``ReduceSum(x, 2) + b`` of ``[3, 2, 4]`` and ``[2]`` adds wrong elements unless the reduced dimension stays with size
+  1 and is dropped by an op of its own: reductions are converted like that;
 - results of a request are overwritten by its next call: they are written into PyTorch's memory, or copied.
 """
 
@@ -22,9 +25,16 @@ from typing import Any
 
 import openvino as ov
 import torch
-from xdsl.dialects.builtin import Float64Type, IntegerType, Signedness, TensorType
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    Float16Type,
+    Float64Type,
+    IntegerType,
+    Signedness,
+    TensorType,
+)
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Block, Operation
 
 from torch2mlir.conversion.integer_ranges import is_wide, largest_argument
 from torch2mlir.dialects.locations import describe
@@ -82,10 +92,24 @@ def _check_types(function: FuncOp) -> None:
             element = value.type.element_type if isinstance(value.type, TensorType) else None
             if isinstance(element, Float64Type):
                 raise _refused(op, "it computes 64-bit floats in 32 bits")
+            if isinstance(element, Float16Type | BFloat16Type):
+                raise _refused(op, "it computes half floats in 32 bits and does not round them")
             if _is_odd(element) and op.name.removeprefix("onnx.") not in _HARMLESS:
                 raise _refused(op, f"its arithmetic on {element} does not wrap around")
         if op.name == "onnx.TopK" and any(result.first_use for result in op.results):
             raise _refused(op, "its sorting does not keep the order of equal elements")
+        if op.name == "onnx.Abs" and not _reads_arguments(op, set()):
+            raise _refused(op, "it takes the absolute value of a constant for the constant")
+
+
+def _reads_arguments(op: Operation, seen: set[Operation]) -> bool:
+    """Whether an op depends on what is not known when compiling."""
+    seen.add(op)
+    owners = [operand.owner for operand in op.operands]
+    return any(
+        isinstance(owner, Block) or (owner not in seen and _reads_arguments(owner, seen))
+        for owner in owners
+    )
 
 
 def _is_odd(element: Attribute | None) -> bool:

@@ -39,9 +39,9 @@ def reduce(
     sizes = lower.out.sizes if sizes is None else sizes
     if not over:
         return lower.reshape(x, sizes)
-    keeps = int(len(sizes) == x.rank)
-    axes = lower.vector(over)
-    return lower.node(name, x, axes, sizes=sizes, dtype=x.dtype, keepdims=keeps)
+    # OpenVINO fuses what follows a reduction that drops dimensions as if it had not
+    kept, axes = kept_sizes(x, over), lower.vector(over)
+    return lower.reshape(lower.node(name, x, axes, sizes=kept, dtype=x.dtype, keepdims=1), sizes)
 
 
 @lowers("aten.sum.dim_IntList")
