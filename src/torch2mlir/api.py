@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -67,6 +67,8 @@ def compile(
     dynamic_shapes: Any = None,
     backend_legal_ops: Sequence[str] = (),
     prepare_weights: bool = True,
+    guard: bool | None = None,
+    verify: bool = False,
     example_kwargs: Mapping[str, Any] | None = None,
     **kwargs: Any,
 ) -> CompiledFunction:
@@ -85,6 +87,10 @@ def compile(
         backend_legal_ops: non-core ops to keep whole.
         prepare_weights: whether what the model computes from its weights alone is computed once, and again when PyTorch
             sees them change, instead of at every call. It takes memory beside the model's own weights.
+        guard: whether every call looks for writes of the engine into inputs, weights and prepared weights; by default
+            as the environment's ``TORCH2MLIR_GUARD`` says.
+        verify: whether the first call with each combination of sizes runs on eager PyTorch too, and an EngineError
+            tells where they differ. Programs that draw random numbers are not compared.
         example_kwargs: example keyword arguments whose names are options here, as an argument of the model that is
             called ``engine``.
         kwargs: example keyword arguments.
@@ -101,10 +107,24 @@ def compile(
     program = captured(model, args, examples, dynamic_shapes)
     with paused_garbage_collection():
         pipeline.lower(program, weights_as_arguments=True)
-    compiled = CompiledFunction(program, pipeline, chosen, prepare_weights)
+    eager = _eager(model) if verify else None
+    compiled = CompiledFunction(program, pipeline, chosen, prepare_weights, guard, eager)
     if not program.signature.ranges:
         compiled.compile_for()
     return compiled
+
+
+def _eager(model: Model) -> Callable[..., Any]:
+    """What a compiled model is compared with."""
+    if isinstance(model, torch.export.ExportedProgram):
+        module: Callable[..., Any] = model.module()
+        return module
+    if not callable(model):
+        raise Torch2MLIRError(
+            f"verify=True compares with PyTorch, and a {type(model).__name__} does not run there",
+            hint="compile the model it was captured from",
+        )
+    return model
 
 
 def _check_option(name: str, option: Any) -> None:

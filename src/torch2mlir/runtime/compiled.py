@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
@@ -26,8 +26,11 @@ from torch2mlir.runtime.cache import cache_from_environment, compile_cached
 from torch2mlir.runtime.calling import CallingConvention
 from torch2mlir.runtime.engine import Engine, Executable
 from torch2mlir.runtime.gradients import GradientNotice
+from torch2mlir.runtime.guard import Guard
+from torch2mlir.runtime.guard import is_on as guard_is_on
 from torch2mlir.runtime.lowered import LoweredFunction, TensorSpec
 from torch2mlir.runtime.model_state import ModelState
+from torch2mlir.runtime.verification import Verification
 from torch2mlir.runtime.weights import Handles, PreparedWeights, counts_writes
 
 
@@ -89,10 +92,18 @@ class CompiledFunction:
         pipeline: has lowered the program, and converts it.
         engine: who compiles and runs it.
         prepare: whether to split off what depends on weights only.
+        guard: whether to look for writes of the engine into memory it was lent; by default ``TORCH2MLIR_GUARD`` says.
+        eager: what first calls are compared with, if they are to be compared.
     """
 
     def __init__(
-        self, program: Program, pipeline: Pipeline, engine: Engine, prepare: bool = True
+        self,
+        program: Program,
+        pipeline: Pipeline,
+        engine: Engine,
+        prepare: bool = True,
+        guard: bool | None = None,
+        eager: Callable[..., Any] | None = None,
     ) -> None:
         engine.check_output_type(pipeline.output_type)
         self.program = program
@@ -106,6 +117,8 @@ class CompiledFunction:
         self._gradients = GradientNotice(program.signature)
         states = [state.tensor for state in program.signature.state_inputs]
         self._model_state = ModelState(program.model, states)
+        self.guard = guard_is_on(guard)
+        self.verification = Verification(eager, program.signature, engine.name) if eager else None
 
     @property
     def output_type(self) -> str:
@@ -154,6 +167,13 @@ class CompiledFunction:
             loaded.handles.forget()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self.verification is not None:
+            sizes = self.calling.bind(args, kwargs)[1]
+            if self.verification.wants(sizes):
+                return self.verification.call(self._call, sizes, args, kwargs)
+        return self._call(*args, **kwargs)
+
+    def _call(self, *args: Any, **kwargs: Any) -> Any:
         calling = self.calling
         if replaced := self._model_state.replaced():
             self._take(replaced)
@@ -161,6 +181,7 @@ class CompiledFunction:
         if torch.is_grad_enabled():
             self._gradients.check(leaves)
         loaded = self._executable(symbols if self.engine.needs_static_shapes else ())
+        guard = self._guard(leaves) if self.guard else None
         held, taken = loaded.held(), 0
         arguments = list[Any]()
         for item, spec, weights in loaded.order:
@@ -169,7 +190,20 @@ class CompiledFunction:
             arguments += held[taken : taken + weights]
             taken += weights
         arguments += held[taken:]
-        return calling.result(loaded.executable.run(arguments), leaves)
+        if guard is None:
+            return calling.result(loaded.executable.run(arguments), leaves)
+        guard.watch((f"held tensor {i}", value) for i, value in enumerate(held))
+        results = loaded.executable.run(arguments)
+        guard.check()
+        return calling.result(results, leaves)
+
+    def _guard(self, leaves: Sequence[Any]) -> Guard:
+        """Remembers the inputs and the state, as they are before a call."""
+        guard, signature = Guard(self.engine.name), self.program.signature
+        given = ((f"input '{i.name}'", leaves[i.position]) for i in signature.user_inputs)
+        guard.watch((name, leaf) for name, leaf in given if isinstance(leaf, torch.Tensor))
+        guard.watch((f"the model's '{s.name}'", s.tensor) for s in signature.state_inputs)
+        return guard
 
     def __deepcopy__(self, memo: dict[int, Any]) -> CompiledFunction:
         """A function with weights and state of its own; what was compiled is compiled again when it is called."""
@@ -179,7 +213,10 @@ class CompiledFunction:
         )
         model = memo.get(id(self.program.model))
         program = replace(self.program, signature=signature, model=model)
-        return CompiledFunction(program, self.pipeline, self.engine, self.prepare)
+        eager = self.verification.eager if self.verification else None
+        return CompiledFunction(
+            program, self.pipeline, self.engine, self.prepare, self.guard, eager
+        )
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise Torch2MLIRError(

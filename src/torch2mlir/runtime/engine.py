@@ -141,6 +141,12 @@ def host_tensor(tensor: torch.Tensor) -> torch.Tensor:
     """
     if not isinstance(tensor, torch.Tensor):
         raise InputError(f"engines take tensors, got {type(tensor).__name__}")
+    if _has_no_memory(tensor):
+        raise InputError(
+            f"engines take tensors with elements, got a {type(tensor).__name__} of a trace",
+            hint="call the compiled function outside FakeTensorMode, torch.export, torch.compile and torch.func; "
+            "torch.compile(model, backend='torch2mlir') compiles inside a larger program",
+        )
     if tensor.device.type != "cpu" or tensor.layout is not torch.strided:
         raise InputError(
             f"engines take dense CPU tensors, got {tensor.layout} on {tensor.device}",
@@ -151,6 +157,15 @@ def host_tensor(tensor: torch.Tensor) -> torch.Tensor:
     if tensor.is_conj() or tensor.is_neg():
         tensor = tensor.resolve_conj().resolve_neg()
     return tensor if tensor.is_contiguous() else tensor.contiguous()
+
+
+def _has_no_memory(tensor: torch.Tensor) -> bool:
+    """Whether a tensor stands for another one: fake, of a trace, or of a subclass that holds its elements elsewhere."""
+    return (
+        type(tensor).__torch_dispatch__ is not torch.Tensor.__torch_dispatch__
+        or torch._is_functional_tensor(tensor)
+        or torch._C._functorch.is_functorch_wrapped_tensor(tensor)
+    )
 
 
 Factory = Callable[[], Engine]
