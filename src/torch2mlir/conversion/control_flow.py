@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from torch2mlir.contract.element_types import si64
+from torch2mlir.contract.normal_form import normalize
 from torch2mlir.conversion.lowering import Lowering, ResultType, Scalar, Tensor
-from torch2mlir.conversion.promotion import si64
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch.dims import Dim
 
@@ -208,7 +209,8 @@ def _applier(conversion: FunctionConversion) -> Callable[..., Tensor]:
     def apply(name: str, dtype: Attribute, *operands: Any) -> Tensor:
         outer, lower.results = lower.results, [ResultType((), dtype)]
         try:
-            result: Tensor = conversion.functions[name](lower, *operands)
+            normal = normalize(lower, name, [*operands])
+            result: Tensor = conversion.functions[name](lower, *normal)
             return result
         finally:
             lower.results = outer

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from torch2mlir.conversion.lowering import Lowering, Number, Tensor
-from torch2mlir.conversion.positions import from_front, start_from_front
 from torch2mlir.conversion.registry import lowers_everywhere
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import KnownSize
@@ -21,7 +20,7 @@ def view(lower: Lowering, x: Tensor, *_: Any) -> Tensor:
 @lowers_everywhere("aten.permute")
 def permute(lower: Lowering, x: Tensor, permutation: Sequence[int]) -> Tensor:
     """``result.sizes[i] == x.sizes[permutation[i]]``."""
-    return lower.transpose(x, [lower.dim(p, x.rank) for p in permutation])
+    return lower.transpose(x, permutation)
 
 
 @lowers_everywhere("aten.expand")
@@ -34,16 +33,16 @@ def expand(lower: Lowering, x: Tensor, *_: Any) -> Tensor:
 def cat(lower: Lowering, xs: Sequence[Tensor], dim: int) -> Tensor:
     """Joins tensors along a dimension; rank-1 tensors without elements count for nothing."""
     out = lower.out
-    parts = [lower.cast(x, out.dtype) for x in xs if x.sizes != (0,)]
+    parts = [x for x in xs if x.sizes != (0,)]
     if not parts:
         return lower.splat(0, out.sizes, out.dtype)
-    return lower.sized(lower.concatenate(parts, lower.dim(dim, out.rank)), out.sizes)
+    return lower.sized(lower.concatenate(parts, dim), out.sizes)
 
 
 @lowers_everywhere("aten.flip")
 def flip(lower: Lowering, x: Tensor, over: Sequence[int]) -> Tensor:
     """The elements in opposite order along dimensions."""
-    return lower.reverse(x, sorted(lower.dim(d, x.rank) for d in over if x.rank))
+    return lower.reverse(x, over)
 
 
 @lowers_everywhere("aten.repeat")
@@ -76,22 +75,16 @@ def _cuts(amount: KnownSize) -> bool:
 
 
 @lowers_everywhere("aten.slice.Tensor")
-def slice_(
-    lower: Lowering, x: Tensor, dim: int, start: KnownSize | None, end: Any, step: int
-) -> Tensor:
+def slice_(lower: Lowering, x: Tensor, dim: int, start: KnownSize, end: Any, step: int) -> Tensor:
     """Every ``step``-th element from ``start`` on, as many as the result has."""
-    axis, sizes = lower.dim(dim, x.rank), lower.out.sizes
-    step = lower.static(step, "the step of a slice")
     starts, steps = list[KnownSize]([0] * x.rank), [1] * x.rank
-    starts[axis] = start_from_front(start or 0, x.sizes[axis], sizes[axis], step)
-    steps[axis] = step
-    return lower.slice(x, starts, sizes, steps)
+    starts[dim], steps[dim] = start, step
+    return lower.slice(x, starts, lower.out.sizes, steps)
 
 
 @lowers_everywhere("aten.select.int")
 def select(lower: Lowering, x: Tensor, dim: int, index: KnownSize) -> Tensor:
     """One position of a dimension, which is dropped."""
-    axis = lower.dim(dim, x.rank)
     starts, sizes = list[KnownSize]([0] * x.rank), list(x.sizes)
-    starts[axis], sizes[axis] = from_front(index, x.sizes[axis]), 1
+    starts[dim], sizes[dim] = index, 1
     return lower.reshape(lower.slice(x, starts, sizes, [1] * x.rank), lower.out.sizes)

@@ -14,6 +14,7 @@ from xdsl.passes import ModulePass
 from xdsl.traits import IsTerminator
 
 from torch2mlir.contract.core_ops import SCALAR_OPS
+from torch2mlir.contract.normal_form import normalize
 from torch2mlir.contract.target import get_target
 from torch2mlir.conversion.control_flow import CONTROL_FLOW
 from torch2mlir.conversion.lowering import Lowering, ResultType, Scalar, Tensor
@@ -234,7 +235,7 @@ class FunctionConversion:
         operands = [self.operand(operand) for operand in op.operands]
         if isinstance(op, RegistryOp):
             _check_known(lower, op, operands)
-        returned = function(lower, *operands)
+        returned = function(lower, *normalize(lower, lower.op_name, operands))
         outputs = returned if isinstance(returned, tuple | list) else (returned,)
         expected_types = lower.results
         for value, expected, output in zip(op.results, expected_types, outputs, strict=True):

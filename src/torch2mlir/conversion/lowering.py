@@ -17,7 +17,8 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, UNKNOWN_LOC, LocationAttr, Tens
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 
-from torch2mlir.conversion import promotion
+from torch2mlir.contract import element_types
+from torch2mlir.conversion.expressions import Expr
 from torch2mlir.dialects.locations import describe
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch import types as t
@@ -69,6 +70,11 @@ class ResultType:
 
 Operand = Tensor | Scalar | Number | Dim
 _Op = TypeVar("_Op", bound=Operation)
+
+
+def dtype_of(*operands: Operand) -> Attribute:
+    """The element type that tensors among operands in normal form have in common."""
+    return next(operand.dtype for operand in operands if isinstance(operand, Tensor))
 
 
 @lru_cache(maxsize=65536)
@@ -219,33 +225,11 @@ class Lowering(ABC):
 
     # shapes and types
 
-    def dim(self, dim: int, rank: int) -> int:
-        """A dimension counted from the front; rank 0 counts as rank 1, as in PyTorch."""
-        return dim % max(rank, 1)
-
-    def dims(self, over: Sequence[int] | int | None, rank: int) -> list[int]:
-        """Dimensions counted from the front, sorted; None or empty means all."""
-        if isinstance(over, int):
-            over = [over]
-        if not over:
-            return list(range(rank))
-        return sorted(self.dim(d, rank) for d in over)
-
     def static(self, value: object, what: str) -> int:
         """An int argument that must be known when compiling."""
         if not isinstance(value, int):
             self.fail(f"{what} must be a constant")
         return value
-
-    def computed_dtype(self, *operands: Operand) -> Attribute:
-        """The element type PyTorch computes in for these operands."""
-        tensors = [(o.dtype, o.rank) for o in operands if isinstance(o, Tensor)]
-        scalars = [
-            o.dtype if isinstance(o, Scalar) else promotion.scalar_dtype(o)
-            for o in operands
-            if not isinstance(o, Tensor)
-        ]
-        return promotion.promote(tensors, scalars)
 
     def operand(self, value: Operand, dtype: Attribute) -> Tensor:
         """An operand as a tensor of an element type: tensors are cast, numbers become rank-0 tensors."""
@@ -288,6 +272,43 @@ class Lowering(ABC):
     @abstractmethod
     def cast(self, x: Tensor, dtype: Attribute) -> Tensor:
         """Converts elements as ``Tensor.to`` does: float to int truncates, anything to bool is ``!= 0``."""
+
+    @staticmethod
+    def one_each(
+        computed: Attribute | Sequence[Attribute], operands: Sequence[object]
+    ) -> Sequence[Attribute]:
+        """An element type for each operand."""
+        return [computed] * len(operands) if isinstance(computed, Attribute) else computed
+
+    @abstractmethod
+    def formula(
+        self,
+        code: Callable[..., Expr],
+        *operands: Operand,
+        computed: Attribute | Sequence[Attribute],
+    ) -> Tensor:
+        """A formula on operands that broadcast together to the sizes of the op's result.
+
+        Args:
+            code: from an expression for each operand to that of the result, which becomes of the result's type.
+            operands: tensors and numbers.
+            computed: the element type that operands are converted to before, one for all or one for each.
+        """
+
+    @abstractmethod
+    def has_word(self, word: str, dtype: Attribute) -> bool:
+        """Whether the dialect has a word, rather than its formula, for elements of a type."""
+
+    def computed_in(self, word: str, dtype: Attribute) -> Attribute:
+        """The type that a word, or its formula, is computed in to give elements of a type.
+
+        Formulas round more than once, so half floats are computed in f32.
+        """
+        return dtype if self.has_word(word, dtype) else element_types.widened(dtype)
+
+    @abstractmethod
+    def bits(self, x: Tensor, dtype: Attribute) -> Tensor:
+        """The bits of elements as those of another type of the same width; at least one of the two is of floats."""
 
     @abstractmethod
     def broadcast_to(self, x: Tensor, sizes: Sequence[KnownSize]) -> Tensor:

@@ -8,8 +8,9 @@ from typing import Any
 from xdsl.dialects.builtin import f64, i1
 from xdsl.ir import Attribute, Operation
 
+from torch2mlir.contract.element_types import si64
+from torch2mlir.contract.normal_form import normalize
 from torch2mlir.conversion.lowering import Lowering, Operand, ResultType, Scalar, Tensor
-from torch2mlir.conversion.promotion import si64
 from torch2mlir.dialects.torch import types as t
 
 DTYPES: dict[Attribute, Attribute] = {t.int_type: si64, t.float_type: f64, t.bool_type: i1}
@@ -82,7 +83,7 @@ def lower_scalar_op(
         outer, lower.results = lower.results, [ResultType((), computed)]
         outer_name, lower.op_name = lower.op_name, op.name
         try:
-            result = function(lower, *tensors, *known[1])
+            result = function(lower, *normalize(lower, known[0], [*tensors, *known[1]]))
         finally:
             lower.results, lower.op_name = outer, outer_name
     return Scalar(lower.operand(result, dtype).value, dtype)

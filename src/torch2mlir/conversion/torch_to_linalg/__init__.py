@@ -5,7 +5,6 @@ from torch2mlir.conversion.torch_to_linalg import (
     constructors,
     control_flow,
     convolution,
-    elementwise,
     indexing,
     linear,
     pooling,
@@ -16,7 +15,6 @@ from torch2mlir.conversion.torch_to_linalg import (
 from torch2mlir.conversion.torch_to_linalg.lowering import LinalgLowering
 
 FAMILIES = (
-    elementwise,
     reduction,
     linear,
     convolution,

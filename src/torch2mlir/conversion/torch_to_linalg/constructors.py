@@ -7,9 +7,9 @@ from typing import Any
 from xdsl.dialects.builtin import Float64Type, f32, f64
 from xdsl.ir import Attribute
 
-from torch2mlir.conversion import promotion
+from torch2mlir.contract import element_types
+from torch2mlir.contract.element_types import si64
 from torch2mlir.conversion.lowering import Number, Scalar, Tensor
-from torch2mlir.conversion.promotion import si64
 from torch2mlir.conversion.torch_to_linalg.lowering import LinalgLowering, lowers
 from torch2mlir.conversion.torch_to_linalg.scalars import Scalars
 from torch2mlir.dialects.torch.dims import Dim
@@ -58,6 +58,6 @@ def arange(
 
 
 def _computed(dtype: Attribute) -> Attribute:
-    if promotion.is_float(dtype):
+    if element_types.is_float(dtype):
         return f64 if isinstance(dtype, Float64Type) else f32
     return dtype

@@ -8,9 +8,9 @@ from xdsl.dialects import cf, scf, tensor
 from xdsl.dialects.builtin import TensorType, i1, i64
 from xdsl.ir import Attribute, Region, SSAValue
 
+from torch2mlir.contract.element_types import si64
 from torch2mlir.conversion.control_flow import Build, Loop, as_while, lower_branch, region_block
 from torch2mlir.conversion.lowering import Scalar, Tensor
-from torch2mlir.conversion.promotion import si64
 from torch2mlir.conversion.torch_to_linalg.lowering import LinalgLowering, lowers
 from torch2mlir.conversion.torch_to_linalg.scalars import INDEX
 from torch2mlir.dialects.torch.dims import Dim, KnownSize

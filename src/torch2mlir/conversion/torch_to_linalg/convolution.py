@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType, i64
 from xdsl.ir import Attribute, Operation
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
+from torch2mlir.contract.element_types import widened
 from torch2mlir.conversion.lowering import Scalar, Tensor
 from torch2mlir.conversion.torch_to_linalg.elementwise import addition
 from torch2mlir.conversion.torch_to_linalg.lowering import (
@@ -20,10 +21,8 @@ from torch2mlir.conversion.torch_to_linalg.lowering import (
     LinalgLowering,
     Subscript,
     lowers,
-    widened,
 )
 from torch2mlir.conversion.torch_to_linalg.scalars import Scalars
-from torch2mlir.conversion.windows import for_each
 from torch2mlir.dialects import linalg
 from torch2mlir.dialects.linalg.structured import SEGMENTS, segment_sizes
 from torch2mlir.dialects.torch import dims
@@ -72,10 +71,9 @@ def convolution(
 ) -> Tensor:
     """Cross-correlation of ``x[n, c, ..]`` with ``weight[f, c / groups, ..]``, plus ``bias[f]``."""
     count = x.rank - 2
-    strides, paddings = for_each(stride, count), for_each(padding, count)
-    dilations = for_each(dilation, count)
+    strides, paddings, dilations = (list(option) for option in (stride, padding, dilation))
     if transposed:
-        extra = for_each(output_padding, count)
+        extra = list(output_padding)
         x = spread(lower, x, weight, strides, paddings, dilations, extra)
         weight = turned(lower, weight, groups)
         strides = [1] * count

@@ -34,7 +34,7 @@ def wrapped(s: Scalars, position: Scalar, size: KnownSize) -> Scalar:
 @lowers("aten.gather")
 def gather(lower: LinalgLowering, x: Tensor, dim: int, index: Tensor, *_: Any) -> Tensor:
     """``result[i, j, k] = x[i, index[i, j, k], k]`` for ``dim == 1``."""
-    over = lower.dim(dim, x.rank)
+    over = dim
 
     def build(s: Scalars, position: Scalar) -> Scalar:
         places = [s.cast(position, INDEX) if d == over else s.index(d) for d in range(x.rank)]
@@ -62,7 +62,7 @@ def index_select(lower: LinalgLowering, x: Tensor, dim: int, index: Tensor) -> T
     """The positions of a dimension that a rank-1 tensor lists."""
     if x.rank == 0:
         return x
-    over, place = lower.dim(dim, x.rank), number_of(index)
+    over, place = dim, number_of(index)
     if place is not None:
         starts = [place if d == over else 0 for d in range(x.rank)]
         sizes = lower.out.sizes

@@ -9,10 +9,10 @@ from __future__ import annotations
 from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr
 from xdsl.ir import Attribute, Operation
 
+from torch2mlir.contract.element_types import widened
 from torch2mlir.conversion.lowering import Operand, Scalar, Tensor
-from torch2mlir.conversion.torch_to_linalg.elementwise import addition, two
-from torch2mlir.conversion.torch_to_linalg.lowering import LinalgLowering, lowers, widened
-from torch2mlir.conversion.torch_to_linalg.scalars import Scalars
+from torch2mlir.conversion.torch_to_linalg.lowering import LinalgLowering, lowers
+from torch2mlir.conversion.torch_to_linalg.scalars import Scalars, addition, two
 from torch2mlir.dialects import linalg
 from torch2mlir.dialects.linalg.structured import SEGMENTS, dims_map, segment_sizes
 from torch2mlir.dialects.torch import dims

@@ -17,12 +17,9 @@ from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     AffineMapAttr,
     ArrayAttr,
-    BFloat16Type,
     DenseArrayBase,
-    Float16Type,
     IntegerAttr,
     TensorType,
-    f32,
     f64,
     i1,
     i32,
@@ -31,11 +28,14 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 
-from torch2mlir.conversion import promotion
+from torch2mlir.contract import element_types
+from torch2mlir.contract.element_types import widened
+from torch2mlir.conversion.expressions import Expr, expressions
 from torch2mlir.conversion.lowering import Lowering, Number, Operand, Scalar, Tensor
 from torch2mlir.conversion.registry import lowers as register
 from torch2mlir.conversion.torch_to_linalg.reassociation import regroup
 from torch2mlir.conversion.torch_to_linalg.scalars import INDEX, Scalars, number_attribute
+from torch2mlir.conversion.torch_to_linalg.words import LinalgWords
 from torch2mlir.dialects import arith_ext, linalg, tensor_ext
 from torch2mlir.dialects.linalg.structured import SEGMENTS, segment_sizes
 from torch2mlir.dialects.torch import dims
@@ -100,11 +100,6 @@ def broadcast_subscripts(
     ]
 
 
-def widened(dtype: Attribute) -> Attribute:
-    """What functions and sums of an element type are computed in: f32 for half floats, as PyTorch does on CPU."""
-    return f32 if isinstance(dtype, Float16Type | BFloat16Type) else dtype
-
-
 class LinalgLowering(Lowering):
     """Builds linalg, tensor, arith, math and complex ops."""
 
@@ -113,6 +108,7 @@ class LinalgLowering(Lowering):
     def __init__(self) -> None:
         super().__init__()
         self.scalars = Scalars(self)
+        self.words = LinalgWords(self.scalars)
 
     def scalar_type(self, type: Attribute) -> Attribute:
         return TensorType(_NUMBERS[type], [])
@@ -154,8 +150,8 @@ class LinalgLowering(Lowering):
 
     def size_as_scalar(self, size: KnownSize) -> SSAValue:
         if isinstance(size, int):
-            return self.splat(size, (), promotion.si64).value
-        number = self.scalars.cast(Scalar(self.size(size), INDEX), promotion.si64)
+            return self.splat(size, (), element_types.si64).value
+        number = self.scalars.cast(Scalar(self.size(size), INDEX), element_types.si64)
         type = TensorType(i64, [])
         return self.emit(tensor.FromElementsOp, [number.value], [type]).results[0]
 
@@ -329,6 +325,31 @@ class LinalgLowering(Lowering):
 
         accesses = [(x, broadcast_subscripts(x.sizes, sizes)) for x in tensors]
         return self.compute(body, accesses, sizes, dtype)
+
+    def formula(
+        self,
+        code: Callable[..., Expr],
+        *operands: Operand,
+        computed: Attribute | Sequence[Attribute],
+    ) -> Tensor:
+        types = self.one_each(computed, operands)
+
+        def body(s: Scalars, *elements: Scalar) -> Scalar:
+            cast = [s.cast(element, dtype) for element, dtype in zip(elements, types, strict=True)]
+            result: Scalar = code(*expressions(self.words, cast, operands)).value
+            return result
+
+        of_all = computed if isinstance(computed, Attribute) else None
+        return self.elementwise(body, *operands, computed=of_all)
+
+    def has_word(self, word: str, dtype: Attribute) -> bool:
+        return self.words.has(word, dtype)
+
+    def computed_in(self, word: str, dtype: Attribute) -> Attribute:
+        return widened(dtype)
+
+    def bits(self, x: Tensor, dtype: Attribute) -> Tensor:
+        return self.elementwise(lambda s, element: s.bits(element, dtype), x, computed=x.dtype)
 
     def _as_tensor(self, value: Tensor | Scalar) -> Tensor | Scalar:
         """Numbers known at run time come as rank-0 tensors."""

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torch2mlir.conversion import promotion
+from torch2mlir.contract import element_types
+from torch2mlir.contract.element_types import lowest, widened
 from torch2mlir.conversion.lowering import Number, Scalar, Tensor
-from torch2mlir.conversion.promotion import lowest
 from torch2mlir.conversion.torch_to_linalg.convolution import window_place, windowed
 from torch2mlir.conversion.torch_to_linalg.lowering import (
     Access,
     LinalgLowering,
     Subscript,
     lowers,
-    widened,
 )
 from torch2mlir.conversion.torch_to_linalg.scalars import INDEX, Scalars, is_unsigned
-from torch2mlir.conversion.windows import for_each
 from torch2mlir.dialects import linalg
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import KnownSize
@@ -33,14 +31,12 @@ class Window:
         fill: Number,
         ceil_mode: bool,
     ) -> None:
-        self.kernel, stride, padding, dilation = (for_each(o, 2) if o else [] for o in options)
-        self.stride = stride or self.kernel
-        self.padding, self.dilation = padding, dilation
+        self.kernel, self.stride, self.padding, self.dilation = map(list, options)
         self.lower = lower
         self.sizes = list(lower.out.sizes) if lower.out.rank == 4 else [1, *lower.out.sizes]
         self.input = x if x.rank == 4 else lower.reshape(x, [1, *x.sizes])
-        after = [self._needed(axis) if ceil_mode else padding[axis] for axis in (0, 1)]
-        self.padded = lower.pad(self.input, [0, 0, *padding], [0, 0, *after], fill)
+        after = [self._needed(axis) if ceil_mode else self.padding[axis] for axis in (0, 1)]
+        self.padded = lower.pad(self.input, [0, 0, *self.padding], [0, 0, *after], fill)
 
     def _needed(self, axis: int) -> KnownSize:
         """The padding after the last element, and what the last window needs beyond it."""
@@ -93,7 +89,7 @@ def max_with_places(lower: LinalgLowering, window: Window) -> list[Tensor]:
 
     def build(s: Scalars, element: Scalar, _: Scalar, best: Scalar, place: Scalar) -> list[Scalar]:
         better = s.compare("gt", element, best)
-        if promotion.is_float(dtype):
+        if element_types.is_float(dtype):
             better = s("or", better, s.is_nan(element))
         row, column = (_position(s, window, axis) for axis in (0, 1))
         flat = s("add", s("mul", row, lower.number(width, INDEX)), column)
@@ -146,7 +142,7 @@ def avg_pool2d(
     divisor_override: int | None,
 ) -> Tensor:
     """The sum of each window divided by its number of elements: those of the input, or with its padding."""
-    window = Window(lower, x, (kernel, stride, padding, [1]), 0, ceil_mode)
+    window = Window(lower, x, (kernel, stride, padding, [1, 1]), 0, ceil_mode)
     computed = widened(x.dtype)
     init = lower.full(0, window.sizes, computed)
     operands = (window.padded, window.shape(), init, window.stride, window.dilation)

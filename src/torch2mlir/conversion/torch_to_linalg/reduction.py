@@ -8,48 +8,47 @@ from typing import Any
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute
 
-from torch2mlir.conversion import promotion
+from torch2mlir.contract import element_types
+from torch2mlir.contract.element_types import highest, lowest, widened
 from torch2mlir.conversion.lowering import Number, ResultType, Scalar, Tensor
-from torch2mlir.conversion.promotion import highest, lowest
 from torch2mlir.conversion.torch_to_linalg.control_flow import doubling
-from torch2mlir.conversion.torch_to_linalg.elementwise import addition, two
-from torch2mlir.conversion.torch_to_linalg.lowering import LinalgLowering, lowers, widened
-from torch2mlir.conversion.torch_to_linalg.scalars import INDEX, Scalars
+from torch2mlir.conversion.torch_to_linalg.lowering import LinalgLowering, lowers
+from torch2mlir.conversion.torch_to_linalg.scalars import INDEX, Scalars, addition, two
 from torch2mlir.dialects.torch import dims
-
-Dims = Sequence[int] | int | None
 
 
 @lowers("aten.sum.dim_IntList")
-def sum_(lower: LinalgLowering, x: Tensor, dim: Dims, keepdim: bool, dtype: Any) -> Tensor:
+def sum_(lower: LinalgLowering, x: Tensor, over: Sequence[int], *_: Any) -> Tensor:
     """The sum in the type of the result; halves are added up in f32."""
-    return lower.cast(_sum(lower, x, dim), lower.out.dtype)
+    return lower.cast(_sum(lower, x, over), lower.out.dtype)
 
 
-def _sum(lower: LinalgLowering, x: Tensor, dim: Dims) -> Tensor:
-    return lower.reduce(addition, x, lower.dims(dim, x.rank), 0, widened(lower.out.dtype))
+def _sum(lower: LinalgLowering, x: Tensor, over: Sequence[int]) -> Tensor:
+    return lower.reduce(addition, x, over, 0, widened(lower.out.dtype))
 
 
 @lowers("aten.mean.dim")
-def mean(lower: LinalgLowering, x: Tensor, dim: Dims, keepdim: bool, dtype: Any) -> Tensor:
+def mean(lower: LinalgLowering, x: Tensor, over: Sequence[int], *_: Any) -> Tensor:
     """The sum divided by the number of elements; NaN if there are none."""
-    total = _sum(lower, x, dim)
-    count = dims.product([x.sizes[d] for d in lower.dims(dim, x.rank) if d < x.rank])
+    total = _sum(lower, x, over)
+    count = dims.product([x.sizes[d] for d in over])
     return lower.elementwise(two("div"), total, count, computed=total.dtype)
 
 
 @lowers("aten.prod.dim_int")
 def prod(lower: LinalgLowering, x: Tensor, dim: int, keepdim: bool, dtype: Any) -> Tensor:
     """The product along a dimension."""
-    over = lower.dims(dim, x.rank)
+    over = [dim] if x.rank else []
     return lower.cast(
         lower.reduce(two("mul"), x, over, 1, widened(lower.out.dtype)), lower.out.dtype
     )
 
 
 def _extremum(word: str, neutral: Callable[[Attribute], Number]) -> Callable[..., Tensor]:
-    def lower_extremum(lower: LinalgLowering, x: Tensor, dim: Dims, keepdim: bool) -> Tensor:
-        return lower.reduce(two(word), x, lower.dims(dim, x.rank), neutral(x.dtype), x.dtype)
+    def lower_extremum(
+        lower: LinalgLowering, x: Tensor, over: Sequence[int], keepdim: bool
+    ) -> Tensor:
+        return lower.reduce(two(word), x, over, neutral(x.dtype), x.dtype)
 
     return lower_extremum
 
@@ -60,8 +59,8 @@ lowers("aten.amin")(_extremum("min", highest))
 
 
 def _truth(word: str, neutral: bool) -> Callable[..., Tensor]:
-    def lower_truth(lower: LinalgLowering, x: Tensor, dim: Dims, keepdim: bool) -> Tensor:
-        truth = lower.reduce(two(word), x, lower.dims(dim, x.rank), neutral, i1)
+    def lower_truth(lower: LinalgLowering, x: Tensor, over: Sequence[int], keepdim: bool) -> Tensor:
+        truth = lower.reduce(two(word), x, over, neutral, i1)
         return lower.cast(truth, lower.out.dtype)
 
     return lower_truth
@@ -78,21 +77,20 @@ def _best(
 ) -> list[Tensor]:
     """The extremum along a dimension and its first position; the first NaN wins."""
     index = lower.results[-1]
-    over = lower.dim(dim, x.rank)
     if x.rank == 0:
         return [x, lower.splat(0, (), index.dtype)]
     keeps = index.rank == x.rank
-    subscripts = [None if d == over else d for d in range(x.rank) if keeps or d != over]
-    kinds = "".join("r" if d == over else "p" for d in range(x.rank))
+    subscripts = [None if d == dim else d for d in range(x.rank) if keeps or d != dim]
+    kinds = "".join("r" if d == dim else "p" for d in range(x.rank))
 
     def build(s: Scalars, element: Scalar, best: Scalar, place: Scalar) -> list[Scalar]:
-        if promotion.is_float(x.dtype):
+        if element_types.is_float(x.dtype):
             # unordered: also where one of the two is NaN
             better = s.compare(f"u{predicate}", element, best)
             better = s("and", better, s.compare("ord", best, best))
         else:
             better = s.compare(predicate, element, best)
-        here = s.cast(s.index(over), index.dtype)
+        here = s.cast(s.index(dim), index.dtype)
         return [s.select(better, element, best), s.select(better, here, place)]
 
     outputs = [
@@ -140,7 +138,7 @@ SUMMED_IN_TRIANGLES = 256
 @lowers("aten.cumsum")
 def cumsum(lower: LinalgLowering, x: Tensor, dim: int, dtype: Any) -> Tensor:
     """``result[i] = x[0] + .. + x[i]`` along a dimension; halves are added up in f32."""
-    out, axis = lower.out, lower.dim(dim, x.rank)
+    out, axis = lower.out, dim
     if x.rank == 0:
         return lower.cast(x, out.dtype)
     length, wide = x.sizes[axis], lower.cast(x, widened(out.dtype))

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -26,7 +26,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from torch2mlir.conversion import promotion
+from torch2mlir.contract import element_types
 from torch2mlir.conversion.lowering import Number, Scalar
 from torch2mlir.dialects import arith_ext, linalg
 
@@ -100,7 +100,7 @@ _UNSIGNED_OFFSET = 4
 
 def is_unsigned(dtype: Attribute) -> bool:
     """Whether a builtin or torch integer type is compared and extended without sign."""
-    return not isinstance(dtype, IndexType) and promotion.is_unsigned(dtype)
+    return not isinstance(dtype, IndexType) and element_types.is_unsigned(dtype)
 
 
 @cache
@@ -125,9 +125,9 @@ class Scalars:
 
     def _op(self, word: str, dtype: Attribute) -> OpClass:
         kinds = WORDS[word]
-        if promotion.is_complex(dtype):
+        if element_types.is_complex(dtype):
             op_class = kinds.on_complex
-        elif promotion.is_float(dtype):
+        elif element_types.is_float(dtype):
             op_class = kinds.on_floats
         else:
             op_class = kinds.on_unsigned if is_unsigned(dtype) else kinds.on_signed
@@ -167,10 +167,10 @@ class Scalars:
         """``eq ne lt le gt ge``; on floats also ``ord uno ugt ult``. With a NaN only ``ne`` and the last three hold."""
         if not isinstance(y, Scalar):
             y = self.constant(y, x.dtype)
-        if promotion.is_complex(x.dtype):
+        if element_types.is_complex(x.dtype):
             kinds = {"eq": complex.EqualOp, "ne": complex.NotEqualOp}
             return self._emit(kinds[predicate], [x, y], i1)
-        if promotion.is_float(x.dtype):
+        if element_types.is_float(x.dtype):
             number = IntegerAttr(_FLOAT_PREDICATES[predicate], i64)
             return self._emit(arith.CmpfOp, [x, y], i1, {"predicate": number})
         code = _INTEGER_PREDICATES[predicate]
@@ -218,22 +218,22 @@ class Scalars:
         source = x.dtype
         if source == dtype:
             return x
-        if promotion.is_bool(dtype):
+        if element_types.is_bool(dtype):
             return self.compare("ne", x, 0)
         if isinstance(source, IndexType):
-            return self.cast(self._emit(arith.IndexCastOp, [x], promotion.si64), dtype)
+            return self.cast(self._emit(arith.IndexCastOp, [x], element_types.si64), dtype)
         if isinstance(dtype, IndexType):
-            return self._emit(arith.IndexCastOp, [self.cast(x, promotion.si64)], INDEX)
+            return self._emit(arith.IndexCastOp, [self.cast(x, element_types.si64)], INDEX)
         if isinstance(source, ComplexType):
             return self._from_complex(x, source, dtype)
         if isinstance(dtype, ComplexType):
             part = dtype.element_type
             return self.create_complex(self.cast(x, part), self.constant(0, part), dtype)
-        if promotion.is_float(source):
-            if promotion.is_float(dtype):
+        if element_types.is_float(source):
+            if element_types.is_float(dtype):
                 return self._float_to_float(x, dtype)
             return self._float_to_int(x, dtype)
-        if promotion.is_float(dtype):
+        if element_types.is_float(dtype):
             converts = arith.UIToFPOp if is_unsigned(source) else arith.SIToFPOp
             return self._emit(converts, [x], dtype)
         return self._int_to_int(x, dtype)
@@ -272,21 +272,21 @@ class Scalars:
         return self.create_complex(self.cast(real, part), self.cast(imaginary, part), dtype)
 
     def _float_to_float(self, x: Scalar, dtype: Attribute) -> Scalar:
-        source_width, width = promotion.bit_width(x.dtype), promotion.bit_width(dtype)
+        source_width, width = element_types.bit_width(x.dtype), element_types.bit_width(dtype)
         if source_width == width:  # f16 and bf16
             return self.cast(self.cast(x, f32), dtype)
         return self._emit(arith.ExtFOp if width > source_width else arith.TruncFOp, [x], dtype)
 
     def _float_to_int(self, x: Scalar, dtype: Attribute) -> Scalar:
         """Types narrower than 32 bits wrap around from an i32, unsigned ones from an i64, as PyTorch's CPU kernels."""
-        if is_unsigned(dtype) or promotion.bit_width(dtype) == 64:
-            wide = promotion.si64
+        if is_unsigned(dtype) or element_types.bit_width(dtype) == 64:
+            wide = element_types.si64
         else:
             wide = IntegerType(32, dtype.signedness)  # type: ignore[attr-defined]
         return self.cast(self._emit(arith.FPToSIOp, [x], wide), dtype)
 
     def _int_to_int(self, x: Scalar, dtype: Attribute) -> Scalar:
-        source_width, width = promotion.bit_width(x.dtype), promotion.bit_width(dtype)
+        source_width, width = element_types.bit_width(x.dtype), element_types.bit_width(dtype)
         if source_width == width:
             return Scalar(x.value, dtype)
         if width < source_width:
@@ -308,3 +308,13 @@ def number_attribute(value: Number, type: Attribute) -> Attribute:
         wrapped = int(value) & ((1 << width) - 1)  # type: ignore[arg-type]
         return IntegerAttr(wrapped - (wrapped >> (width - 1) << width), type)
     return IntegerAttr(int(value), INDEX)  # type: ignore[arg-type]
+
+
+def addition(s: Scalars, x: Scalar, y: Scalar) -> Scalar:
+    """``x + y``; of booleans, whether one of them holds."""
+    return s("or" if element_types.is_bool(x.dtype) else "add", x, y)
+
+
+def two(word: str) -> Callable[[Scalars, Scalar, Scalar], Scalar]:
+    """A function of two operands that is one op."""
+    return lambda s, x, y: s(word, x, y)

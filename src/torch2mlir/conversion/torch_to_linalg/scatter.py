@@ -15,19 +15,17 @@ from dataclasses import dataclass
 
 from xdsl.ir import Attribute
 
-from torch2mlir.conversion import promotion
+from torch2mlir.contract import element_types
+from torch2mlir.contract.element_types import si64, widened
 from torch2mlir.conversion.lowering import Number, Operand, Scalar, Tensor
-from torch2mlir.conversion.promotion import si64
-from torch2mlir.conversion.torch_to_linalg.elementwise import addition
 from torch2mlir.conversion.torch_to_linalg.indexing import check_indices, index_layout, wrapped
 from torch2mlir.conversion.torch_to_linalg.lowering import (
     Access,
     LinalgLowering,
     broadcast_subscripts,
     lowers,
-    widened,
 )
-from torch2mlir.conversion.torch_to_linalg.scalars import INDEX, Scalars
+from torch2mlir.conversion.torch_to_linalg.scalars import INDEX, Scalars, addition
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import KnownSize
 
@@ -93,7 +91,7 @@ def _along(
         return _to_rank_0(lower, x, source, combined)
     if 0 in index.sizes:
         return x
-    over, rank = lower.dim(dim, x.rank), x.rank
+    over, rank = dim, x.rank
     covered = [x.sizes[d] if d == over else index.sizes[d] for d in range(rank)]
     rest = [dims.sub(all_, part) for all_, part in zip(x.sizes, covered, strict=True)]
     read = [rank if d == over else d for d in range(rank)]
@@ -142,8 +140,8 @@ SUM = Reduction(addition, lambda dtype: 0)
 REDUCTIONS: dict[str, Reduction] = {
     "sum": SUM,
     "prod": Reduction(lambda s, x, y: s("mul", x, y), lambda dtype: 1),
-    "amax": Reduction(lambda s, x, y: s("max", x, y), promotion.lowest),
-    "amin": Reduction(lambda s, x, y: s("min", x, y), promotion.highest),
+    "amax": Reduction(lambda s, x, y: s("max", x, y), element_types.lowest),
+    "amin": Reduction(lambda s, x, y: s("min", x, y), element_types.highest),
 }
 
 

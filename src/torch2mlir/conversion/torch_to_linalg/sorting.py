@@ -16,10 +16,10 @@ from collections.abc import Sequence
 from xdsl.dialects import scf
 from xdsl.ir import Region, SSAValue
 
-from torch2mlir.conversion import promotion
+from torch2mlir.contract import element_types
+from torch2mlir.contract.element_types import si64
 from torch2mlir.conversion.control_flow import region_block
 from torch2mlir.conversion.lowering import Scalar, Tensor
-from torch2mlir.conversion.promotion import si64
 from torch2mlir.conversion.torch_to_linalg.control_flow import doubling
 from torch2mlir.conversion.torch_to_linalg.lowering import LinalgLowering, lowers
 from torch2mlir.conversion.torch_to_linalg.scalars import INDEX, Scalars
@@ -35,16 +35,15 @@ def sort(
     """The elements along a dimension in order, and where each was; NaN is beyond all numbers."""
     if x.rank == 0:
         return [x, lower.splat(0, (), si64)]
-    axis = lower.dim(dim, x.rank)
-    length = x.sizes[axis]
+    length = x.sizes[dim]
     in_pairs = isinstance(length, int) and length <= COMPARED_IN_PAIRS
-    return (_by_pairs if in_pairs else _by_merging)(lower, x, axis, descending)
+    return (_by_pairs if in_pairs else _by_merging)(lower, x, dim, descending)
 
 
 def _precedes(s: Scalars, x: Scalar, y: Scalar, descending: bool) -> Scalar:
     """Whether the order of values alone puts ``x`` before ``y``."""
     lesser, greater = (y, x) if descending else (x, y)
-    if not promotion.is_float(x.dtype):
+    if not element_types.is_float(x.dtype):
         return s.compare("lt", lesser, greater)
     # unordered: also where one of the two is NaN, which must be the greater one
     return s("and", s.compare("ult", lesser, greater), s.compare("ord", lesser, lesser))

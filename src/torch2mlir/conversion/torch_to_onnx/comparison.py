@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import IntegerType, Signedness, i1
 
-from torch2mlir.conversion import promotion
-from torch2mlir.conversion.lowering import Operand, Tensor
+from torch2mlir.contract import element_types
+from torch2mlir.conversion.lowering import Operand, Tensor, dtype_of
 from torch2mlir.conversion.torch_to_onnx.lowering import Code, OnnxLowering, lowers
 
 ui8 = IntegerType(8, Signedness.UNSIGNED)
@@ -24,8 +24,8 @@ LOGICAL = {"aten.logical_and": "And", "aten.logical_or": "Or", "aten.logical_xor
 def _register_comparison(name: str, code: Code) -> None:
     @lowers(f"aten.{name}.Tensor", f"aten.{name}.Scalar")
     def comparison(lower: OnnxLowering, x: Operand, y: Operand) -> Tensor:
-        computed = lower.computed_dtype(x, y)
-        if promotion.is_bool(computed) and name not in ("eq", "ne"):
+        computed = dtype_of(x, y)
+        if element_types.is_bool(computed) and name not in ("eq", "ne"):
             computed = ui8  # ONNX orders no booleans
         tensors = [lower.operand(operand, computed) for operand in (x, y)]
         result = lower.apply(code, *tensors, dtype=i1)
@@ -47,7 +47,7 @@ for _name, _op in LOGICAL.items():
 @lowers("aten.logical_not")
 def logical_not(lower: OnnxLowering, x: Tensor) -> Tensor:
     """Whether an element is zero."""
-    return lower.apply("Not", x) if promotion.is_bool(x.dtype) else lower.compare("Equal", x, 0)
+    return lower.apply("Not", x) if element_types.is_bool(x.dtype) else lower.compare("Equal", x, 0)
 
 
 def _register_predicate(name: str, op: str) -> None:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, Region, SSAValue
 
+from torch2mlir.contract.element_types import si64
 from torch2mlir.conversion.control_flow import Build, Loop, lower_branch, region_block
 from torch2mlir.conversion.lowering import Scalar, Tensor
-from torch2mlir.conversion.promotion import si64
 from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering, lowers
 from torch2mlir.dialects import onnx
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from torch2mlir.conversion import promotion
+from torch2mlir.contract import element_types
+from torch2mlir.contract.element_types import widened
 from torch2mlir.conversion.lowering import Tensor
-from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering, lowers, widened
-from torch2mlir.conversion.windows import for_each
+from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering, lowers
 
 
 @lowers("aten.convolution")
@@ -25,21 +25,21 @@ def convolution(
     groups: int,
 ) -> Tensor:
     """Cross-correlation of ``x[n, c, ..]`` with ``weight[f, c / groups, ..]``, plus ``bias[f]``; half floats in f32."""
-    if not promotion.is_float(lower.out.dtype):
+    if not element_types.is_float(lower.out.dtype):
         lower.fail("ONNX convolves no integers", "convert them to floats before")
-    count, computed = x.rank - 2, widened(lower.out.dtype)
+    computed = widened(lower.out.dtype)
     operands = [None if each is None else lower.cast(each, computed) for each in (x, weight, bias)]
-    pads = for_each(padding, count)
+    pads = list(padding)
     attributes: dict[str, Any] = {
-        "strides": for_each(stride, count),
-        "dilations": for_each(dilation, count),
+        "strides": list(stride),
+        "dilations": list(dilation),
         "pads": [*pads, *pads],
         "group": groups,
     }
     if all(isinstance(size, int) for size in weight.sizes[2:]):
         attributes["kernel_shape"] = list(weight.sizes[2:])
     if transposed:
-        attributes["output_padding"] = for_each(output_padding, count)
+        attributes["output_padding"] = list(output_padding)
     name = "ConvTranspose" if transposed else "Conv"
     sizes = lower.out.sizes
     result = lower.node(name, *operands, sizes=sizes, dtype=computed, **attributes)

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType, Signedness, i1
 from xdsl.ir import Attribute
 
-from torch2mlir.conversion import promotion
+from torch2mlir.contract import element_types
+from torch2mlir.contract.element_types import si64, widened
 from torch2mlir.conversion.lowering import Number, Operand, Tensor
-from torch2mlir.conversion.promotion import si64
-from torch2mlir.conversion.torch_to_onnx.lowering import Code, OnnxLowering, lowers, widened
+from torch2mlir.conversion.torch_to_onnx.lowering import Code, OnnxLowering, lowers
 
 ui64 = IntegerType(64, Signedness.UNSIGNED)
 
@@ -20,7 +20,7 @@ ui64 = IntegerType(64, Signedness.UNSIGNED)
 
 def sign(lower: OnnxLowering, x: Tensor) -> Tensor:
     """-1, 0 or 1; 0 for NaN."""
-    if not promotion.is_float(x.dtype):
+    if not element_types.is_float(x.dtype):
         return lower.apply("Sign", x)
     positive, negative = lower.compare("Greater", x, 0), lower.compare("Less", x, 0)
     return lower.apply("Sub", lower.cast(positive, x.dtype), lower.cast(negative, x.dtype))
@@ -52,12 +52,12 @@ def logarithm(base: int) -> Callable[[OnnxLowering, Tensor], Tensor]:
 
 def bitwise_not(lower: OnnxLowering, x: Tensor) -> Tensor:
     """All bits turned over; of booleans, the other one."""
-    return lower.apply("Not" if promotion.is_bool(x.dtype) else "BitwiseNot", x)
+    return lower.apply("Not" if element_types.is_bool(x.dtype) else "BitwiseNot", x)
 
 
 def negation(lower: OnnxLowering, x: Tensor) -> Tensor:
     """``-x``; ONNX negates no unsigned integers, which wrap around."""
-    return lower.apply("Sub", 0, x) if promotion.is_unsigned(x.dtype) else lower.apply("Neg", x)
+    return lower.apply("Sub", 0, x) if element_types.is_unsigned(x.dtype) else lower.apply("Neg", x)
 
 
 def expm1(lower: OnnxLowering, x: Tensor) -> Tensor:
@@ -103,7 +103,7 @@ UNARY: dict[str, Code] = {
     "aten.neg": negation,
     "aten.reciprocal": "Reciprocal",
     "aten.relu": lambda lower, x: (
-        lower.apply("Relu", x) if promotion.is_float(x.dtype) else lower.apply("Max", x, 0)
+        lower.apply("Relu", x) if element_types.is_float(x.dtype) else lower.apply("Max", x, 0)
     ),
     # halves go to the even neighbour
     "aten.round": rounding("Round"),
@@ -151,9 +151,9 @@ for _name, _code in WIDENED_UNARY.items():
 @lowers("aten.abs")
 def abs_(lower: OnnxLowering, x: Tensor) -> Tensor:
     """``|x|``."""
-    if promotion.is_unsigned(x.dtype):
+    if element_types.is_unsigned(x.dtype):
         return x
-    if promotion.is_float(x.dtype):
+    if element_types.is_float(x.dtype):
         return lower.apply("Abs", x)
     return lower.apply("Max", x, lower.apply("Neg", x))  # OpenVINO folds Abs of integers to them
 
@@ -166,11 +166,11 @@ def integer_divisor(lower: OnnxLowering, x: Tensor, y: Tensor) -> Tensor:
 
     A division of integers that a processor does not take ends the process in ONNX Runtime.
     """
-    if promotion.is_float(x.dtype) or _is_harmless_divisor(y):
+    if element_types.is_float(x.dtype) or _is_harmless_divisor(y):
         return y
     refused = lower.compare("Equal", y, 0)
-    if not promotion.is_unsigned(x.dtype):
-        least = lower.compare("Equal", x, promotion.lowest(x.dtype))
+    if not element_types.is_unsigned(x.dtype):
+        least = lower.compare("Equal", x, element_types.lowest(x.dtype))
         overflow = lower.apply("And", least, lower.compare("Equal", y, -1))
         refused = lower.apply("Or", refused, overflow)
     return lower.select(refused, 1, y)
@@ -191,7 +191,7 @@ def quotient(lower: OnnxLowering, x: Tensor, y: Tensor) -> Tensor:
 
 def fmod(lower: OnnxLowering, x: Tensor, y: Tensor) -> Tensor:
     """The rest of a division toward zero: of the sign of ``x``."""
-    if promotion.is_float(x.dtype):
+    if element_types.is_float(x.dtype):
         return lower.apply("Mod", x, y, fmod=1)
     divisor = integer_divisor(lower, x, y)  # ONNX Runtime's rest of integers rounds to 53 bits
     whole = lower.apply("Mul", lower.apply("Div", x, divisor), divisor)
@@ -207,7 +207,7 @@ def needs_carry(lower: OnnxLowering, rest: Tensor, divisor: Tensor) -> Tensor:
 
 def remainder(lower: OnnxLowering, x: Tensor, y: Tensor) -> Tensor:
     """``x - floor(x / y) * y``: of the sign of ``y``, exact."""
-    if not promotion.is_float(x.dtype):
+    if not element_types.is_float(x.dtype):
         return lower.apply("Mod", x, integer_divisor(lower, x, y))
     rest = fmod(lower, x, y)
     return lower.select(needs_carry(lower, rest, y), lower.apply("Add", rest, y), rest)
@@ -215,9 +215,9 @@ def remainder(lower: OnnxLowering, x: Tensor, y: Tensor) -> Tensor:
 
 def floor_division(lower: OnnxLowering, x: Tensor, y: Tensor) -> Tensor:
     """``floor(x / y)``."""
-    if promotion.is_float(x.dtype):
+    if element_types.is_float(x.dtype):
         return _float_floor_division(lower, x, y)
-    if promotion.is_unsigned(x.dtype):
+    if element_types.is_unsigned(x.dtype):
         return quotient(lower, x, y)
     rest = fmod(lower, x, y)
     whole = quotient(lower, x, y)
@@ -243,21 +243,21 @@ def _float_floor_division(lower: OnnxLowering, x: Tensor, y: Tensor) -> Tensor:
 def truncated_division(lower: OnnxLowering, x: Tensor, y: Tensor) -> Tensor:
     """``x / y`` rounded toward zero."""
     whole = quotient(lower, x, y)
-    return truncated(lower, whole) if promotion.is_float(x.dtype) else whole
+    return truncated(lower, whole) if element_types.is_float(x.dtype) else whole
 
 
 def bitwise(on_booleans: str, on_integers: str) -> Code:
     """A bitwise operator; ONNX has others of the same meaning for booleans."""
 
     def code(lower: OnnxLowering, x: Tensor, y: Tensor) -> Tensor:
-        return lower.apply(on_booleans if promotion.is_bool(x.dtype) else on_integers, x, y)
+        return lower.apply(on_booleans if element_types.is_bool(x.dtype) else on_integers, x, y)
 
     return code
 
 
 def product(lower: OnnxLowering, x: Tensor, y: Tensor) -> Tensor:
     """``x * y``; of booleans, both."""
-    return lower.apply("And" if promotion.is_bool(x.dtype) else "Mul", x, y)
+    return lower.apply("And" if element_types.is_bool(x.dtype) else "Mul", x, y)
 
 
 BINARY: dict[str, Code] = {
@@ -282,9 +282,9 @@ def is_negative(lower: OnnxLowering, x: Tensor) -> Tensor:
 @lowers("aten.signbit")
 def signbit(lower: OnnxLowering, x: Tensor) -> Tensor:
     """Whether the sign is minus, that of zeros and NaNs included."""
-    if not promotion.is_float(x.dtype):
+    if not element_types.is_float(x.dtype):
         return lower.cast(lower.compare("Less", lower.cast(x, si64), 0), i1)
-    bits = IntegerType(promotion.bit_width(x.dtype), Signedness.SIGNED)
+    bits = IntegerType(element_types.bit_width(x.dtype), Signedness.SIGNED)
     whole = lower.node("BitCast", x, sizes=x.sizes, dtype=bits, to=lower.element_type(bits))
     return lower.compare("Less", whole, 0)
 
@@ -354,7 +354,7 @@ def shift_right(lower: OnnxLowering, x: Tensor, count: Tensor) -> Tensor:
 
     A negative number is turned over before and after: then zeros come in.
     """
-    if promotion.is_unsigned(x.dtype):
+    if element_types.is_unsigned(x.dtype):
         shifted = _shifted(lower, x, count, "RIGHT")
         return lower.select(_is_count(lower, x, count), shifted, 0)
     negative = lower.compare("Less", x, 0)
@@ -366,8 +366,8 @@ def shift_right(lower: OnnxLowering, x: Tensor, count: Tensor) -> Tensor:
 
 def _is_count(lower: OnnxLowering, x: Tensor, count: Tensor) -> Tensor:
     """Whether an element has so many bits to shift by."""
-    below = lower.compare("Less", count, promotion.bit_width(x.dtype))
-    if promotion.is_unsigned(count.dtype):
+    below = lower.compare("Less", count, element_types.bit_width(x.dtype))
+    if element_types.is_unsigned(count.dtype):
         return below
     return lower.apply("And", lower.compare("GreaterOrEqual", count, 0), below)
 
@@ -391,7 +391,7 @@ def sub(lower: OnnxLowering, x: Operand, y: Operand, alpha: Operand) -> Tensor:
 
 def _sum(lower: OnnxLowering, name: str, x: Operand, y: Operand, alpha: Operand) -> Tensor:
     dtype = lower.out.dtype
-    if promotion.is_bool(dtype):
+    if element_types.is_bool(dtype):
         name = {"Add": "Or", "Sub": "Xor"}[name]
     if alpha == 1:
         return lower.elementwise(name, x, y, computed=dtype)
@@ -431,14 +431,16 @@ def power(lower: OnnxLowering, x: Operand, exponent: Operand) -> Tensor:
     """``x ** exponent``; integers wrap around, and to a negative power are 0 unless ``x`` is 1 or -1."""
     dtype = lower.out.dtype
     if isinstance(exponent, int | float):
-        if exponent in ROOTS and promotion.is_float(dtype):
+        if exponent in ROOTS and element_types.is_float(dtype):
             return lower.elementwise(ROOTS[exponent], x, computed=widened(dtype))
-        if exponent == int(exponent) and 0 <= exponent <= (3 if promotion.is_float(dtype) else 64):
+        if exponent == int(exponent) and 0 <= exponent <= (
+            3 if element_types.is_float(dtype) else 64
+        ):
             count = int(exponent)
             return lower.elementwise(
                 lambda lower, x: product_power(lower, x, count), x, computed=widened(dtype)
             )
-    if promotion.is_float(dtype):
+    if element_types.is_float(dtype):
         return lower.elementwise("Pow", x, exponent, computed=widened(dtype))
     return lower.elementwise(integer_power, x, exponent, computed=dtype)
 
@@ -463,8 +465,8 @@ def integer_power(lower: OnnxLowering, x: Tensor, exponent: Tensor) -> Tensor:
     def bit_of(bit: int) -> Tensor:
         return lower.cast(lower.apply("BitwiseAnd", exponent, 1 << bit), i1)
 
-    unsigned = promotion.is_unsigned(x.dtype)
-    for bit in range(promotion.bit_width(x.dtype) - (not unsigned)):
+    unsigned = element_types.is_unsigned(x.dtype)
+    for bit in range(element_types.bit_width(x.dtype) - (not unsigned)):
         result = lower.select(bit_of(bit), lower.apply("Mul", result, factor), result)
         factor = lower.apply("Mul", factor, factor)
     if unsigned:
@@ -511,10 +513,10 @@ def convert_element_type(lower: OnnxLowering, x: Tensor, dtype: int) -> Tensor:
 def view_dtype(lower: OnnxLowering, x: Tensor, dtype: int) -> Tensor:
     """The bits of each element as one of another type of the same width."""
     wanted = lower.out.dtype
-    if promotion.storage_bits(x.dtype) != promotion.storage_bits(wanted):
+    if element_types.storage_bits(x.dtype) != element_types.storage_bits(wanted):
         lower.fail("the elements have another width")
-    if promotion.is_bool(x.dtype) or promotion.is_bool(wanted):
+    if element_types.is_bool(x.dtype) or element_types.is_bool(wanted):
         return lower.cast(x, wanted)
-    if promotion.is_float(x.dtype) == promotion.is_float(wanted):
+    if element_types.is_float(x.dtype) == element_types.is_float(wanted):
         return lower.cast(x, wanted)  # an integer of the other signedness
     return lower.node("BitCast", x, sizes=x.sizes, dtype=wanted, to=lower.element_type(wanted))

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from torch2mlir.conversion import promotion
+from torch2mlir.contract import element_types
+from torch2mlir.contract.element_types import si64
 from torch2mlir.conversion.lowering import Tensor
-from torch2mlir.conversion.promotion import si64
 from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering, joint_sizes, lowers
 from torch2mlir.dialects.torch.dims import KnownSize
 
@@ -22,7 +22,7 @@ def as_vector(lower: OnnxLowering, x: Tensor) -> Tensor:
 
 def as_position(lower: OnnxLowering, index: Tensor) -> Tensor:
     """Positions in a type that ONNX indexes with."""
-    is_plain = promotion.bit_width(index.dtype) in (32, 64) and not promotion.is_unsigned(
+    is_plain = element_types.bit_width(index.dtype) in (32, 64) and not element_types.is_unsigned(
         index.dtype
     )
     return index if is_plain else lower.cast(index, si64)
@@ -40,7 +40,7 @@ def gather(lower: OnnxLowering, x: Tensor, dim: int, index: Tensor, *_: Any) -> 
     if 0 in (*lower.out.sizes, *x.sizes):
         return lower.splat(0, lower.out.sizes, x.dtype)
     x, index = as_vector(lower, x), as_vector(lower, as_position(lower, index))
-    axis = lower.dim(dim, x.rank)
+    axis = dim
     part = covered(lower, x, axis, index)
     result = lower.node("GatherElements", part, index, sizes=index.sizes, dtype=x.dtype, axis=axis)
     return lower.reshape(result, lower.out.sizes)
@@ -107,7 +107,7 @@ def index_select(lower: OnnxLowering, x: Tensor, dim: int, index: Tensor) -> Ten
     """The positions of a dimension that a rank-1 tensor lists."""
     if x.rank == 0:
         return x
-    return take(lower, x, lower.dim(dim, x.rank), as_vector(lower, index))
+    return take(lower, x, dim, as_vector(lower, index))
 
 
 @lowers("aten.embedding")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from torch2mlir.contract.element_types import widened
 from torch2mlir.conversion.lowering import Operand, Tensor
-from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering, lowers, widened
+from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering, lowers
 
 
 @lowers("aten.mm", "aten.bmm", "aten.matmul")

@@ -12,14 +12,11 @@ from typing import Any
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
-    BFloat16Type,
     DictionaryAttr,
-    Float16Type,
     IntegerType,
     Signedness,
     StringAttr,
     TensorType,
-    f32,
     f64,
     i1,
     i32,
@@ -28,11 +25,13 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from torch2mlir.conversion import promotion
+from torch2mlir.contract import element_types
+from torch2mlir.contract.element_types import si64
+from torch2mlir.contract.positions import is_natural
+from torch2mlir.conversion.expressions import Expr, expressions
 from torch2mlir.conversion.lowering import Lowering, Number, Operand, ResultType, Scalar, Tensor
-from torch2mlir.conversion.positions import is_natural
-from torch2mlir.conversion.promotion import si64
 from torch2mlir.conversion.registry import lowers as register
+from torch2mlir.conversion.torch_to_onnx.words import IN_HALVES, OnnxWords
 from torch2mlir.dialects import onnx
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch import types as t
@@ -50,16 +49,15 @@ Code = str | Callable[..., Tensor]
 Input = Tensor | SSAValue | None
 
 
-def widened(dtype: Attribute) -> Attribute:
-    """What sums and formulas of an element type are computed in: f32 for half floats, as PyTorch does on CPU."""
-    return f32 if isinstance(dtype, Float16Type | BFloat16Type) else dtype
-
-
 class OnnxLowering(Lowering):
     """Builds ONNX."""
 
     target = "onnx"
     keep_unsigned = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words = OnnxWords(self)
 
     def scalar_type(self, type: Attribute) -> Attribute:
         elements: dict[Attribute, Attribute] = {t.int_type: i64, t.float_type: f64, t.bool_type: i1}
@@ -79,7 +77,7 @@ class OnnxLowering(Lowering):
 
     def refuse_complex(self, dtype: Attribute) -> None:
         """Stops with an error if an element type is complex."""
-        if promotion.is_complex(dtype):
+        if element_types.is_complex(dtype):
             self.fail(
                 "ONNX computes with no complex numbers",
                 "compute with the real and the imaginary part in tensors of their own",
@@ -136,6 +134,27 @@ class OnnxLowering(Lowering):
             return code(self, *tensors)
         sizes = joint_sizes(tensors)
         return self.node(code, *tensors, sizes=sizes, dtype=dtype or first.dtype, **attributes)
+
+    def formula(
+        self,
+        code: Callable[..., Expr],
+        *operands: Operand,
+        computed: Attribute | Sequence[Attribute],
+    ) -> Tensor:
+        types = self.one_each(computed, operands)
+        tensors = [self.operand(o, dtype) for o, dtype in zip(operands, types, strict=True)]
+        result = code(*expressions(self.words, tensors, operands)).value
+        return self.broadcast_to(self.cast(result, self.out.dtype), self.out.sizes)
+
+    def has_word(self, word: str, dtype: Attribute) -> bool:
+        return word in IN_HALVES or self.words.has(word, dtype)
+
+    def bits(self, x: Tensor, dtype: Attribute) -> Tensor:
+        if element_types.is_float(x.dtype) == element_types.is_float(dtype):
+            return self.cast(x, dtype)
+        if self.opset < 26:
+            self.fail("operator sets before 26 have no BitCast")
+        return self.node("BitCast", x, sizes=x.sizes, dtype=dtype, to=self.element_type(dtype))
 
     def elementwise(
         self, code: Code, *operands: Operand, computed: Attribute | None = None
@@ -270,17 +289,17 @@ class OnnxLowering(Lowering):
     def cast(self, x: Tensor, dtype: Attribute) -> Tensor:
         if x.dtype == dtype:
             return x
-        if promotion.is_complex(x.dtype):
+        if element_types.is_complex(x.dtype):
             self.refuse_complex(x.dtype)
-        if promotion.is_bool(dtype) and promotion.is_float(x.dtype):
+        if element_types.is_bool(dtype) and element_types.is_float(x.dtype):
             return self.apply("Not", self.compare("Equal", x, 0))  # a NaN is no zero
-        if promotion.is_float(x.dtype) and promotion.is_integer(dtype):
+        if element_types.is_float(x.dtype) and element_types.is_integer(dtype):
             x = self._whole(x, dtype)
         return self.node("Cast", x, sizes=x.sizes, dtype=dtype, to=self.element_type(dtype))
 
     def _whole(self, x: Tensor, dtype: Attribute) -> Tensor:
         """Floats that become narrow integers do so by way of i32, as PyTorch's: they wrap around."""
-        if promotion.bit_width(dtype) >= 32:
+        if element_types.bit_width(dtype) >= 32:
             return x
         return self.node("Cast", x, sizes=x.sizes, dtype=si32, to=i32)
 
@@ -414,13 +433,13 @@ def joint_sizes(tensors: Sequence[Tensor]) -> tuple[KnownSize, ...]:
 
 def as_element(value: Number, dtype: Attribute) -> int | float:
     """A number as an element of a type, converted as PyTorch converts it."""
-    if promotion.is_float(dtype):
+    if element_types.is_float(dtype):
         return float(value)  # type: ignore[arg-type]
-    if promotion.is_bool(dtype):
+    if element_types.is_bool(dtype):
         return int(bool(value))
-    width = promotion.bit_width(dtype)
+    width = element_types.bit_width(dtype)
     wrapped = int(value) & ((1 << width) - 1)  # type: ignore[arg-type]
-    signed = not promotion.is_unsigned(dtype)
+    signed = not element_types.is_unsigned(dtype)
     return wrapped - (1 << width) if signed and wrapped >> (width - 1) else wrapped
 
 

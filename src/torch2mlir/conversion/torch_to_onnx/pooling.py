@@ -9,13 +9,12 @@ from typing import Any
 
 from xdsl.dialects.builtin import f32, i1
 
-from torch2mlir.conversion import promotion
+from torch2mlir.contract import element_types
+from torch2mlir.contract.element_types import si64, widened
 from torch2mlir.conversion.lowering import Number, Tensor
-from torch2mlir.conversion.promotion import si64
 from torch2mlir.conversion.torch_to_onnx.comparison import ui8
-from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering, lowers, widened
+from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering, lowers
 from torch2mlir.conversion.torch_to_onnx.reduction import extremum_of
-from torch2mlir.conversion.windows import for_each
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import KnownSize
 
@@ -39,10 +38,10 @@ class Window:
         self.lower = lower
         self.plane = x.sizes[-2:]
         self.windows = lower.out.sizes[-2:]
-        self.kernel = for_each(kernel, 2)
-        self.strides = for_each(stride, 2) if stride else self.kernel
-        self.padding = for_each(padding, 2)
-        self.dilations = for_each(dilation, 2)
+        self.kernel = list(kernel)
+        self.strides = list(stride)
+        self.padding = list(padding)
+        self.dilations = list(dilation)
         self.ends = [self._after(axis) for axis in (0, 1)]
 
     def _after(self, axis: int) -> KnownSize:
@@ -136,8 +135,8 @@ def _maximum(lower: OnnxLowering, x: Tensor, window: Window) -> Tensor:
 
     So what the windows have is pooled too: 2 for a NaN, 1 for a number that is not the lowest, else 0.
     """
-    lowest = promotion.lowest(x.dtype)
-    if not promotion.is_float(x.dtype):
+    lowest = element_types.lowest(x.dtype)
+    if not element_types.is_float(x.dtype):
         elements = window.elements(x, lowest)
         return extremum_of(lower, "ReduceMax", elements, [0], elements.sizes[1:])
     found = window.pool("MaxPool", x, lowest)
@@ -151,11 +150,11 @@ def _maximum(lower: OnnxLowering, x: Tensor, window: Window) -> Tensor:
 
 def _with_places(lower: OnnxLowering, x: Tensor, window: Window) -> list[Tensor]:
     """The maximum of each window and the first place of the plane where it is; padding is none."""
-    elements = window.elements(x, promotion.lowest(x.dtype))
+    elements = window.elements(x, element_types.lowest(x.dtype))
     inside = window.elements(lower.splat(1, (1, 1, *window.plane), ui8), 0)
     found = extremum_of(lower, "ReduceMax", elements, [0], elements.sizes[1:])
     hits = lower.compare("Equal", elements, found)
-    if promotion.is_float(x.dtype):
+    if element_types.is_float(x.dtype):
         undefined = (lower.apply("IsNaN", each, dtype=i1) for each in (elements, found))
         hits = lower.apply("Or", hits, lower.apply("And", *undefined))
     hits = lower.apply("And", hits, lower.cast(inside, i1))
@@ -188,7 +187,7 @@ def avg_pool2d(
     divisor_override: int | None,
 ) -> Tensor:
     """The sum of each window divided by its number of elements: those of the plane, or with its padding."""
-    if not promotion.is_float(x.dtype):
+    if not element_types.is_float(x.dtype):
         lower.fail("ONNX averages no integers", "convert them to floats before")
     window = Window(lower, x, kernel, stride, padding, [1])
     x = _batched(lower, lower.cast(x, widened(x.dtype)))

@@ -8,19 +8,13 @@ from typing import Any
 
 from xdsl.dialects.builtin import i1
 
-from torch2mlir.conversion import promotion
+from torch2mlir.contract import element_types
+from torch2mlir.contract.element_types import highest, lowest, si64, widened
 from torch2mlir.conversion.lowering import Tensor
-from torch2mlir.conversion.promotion import highest, lowest, si64
 from torch2mlir.conversion.torch_to_onnx.comparison import ui8
-from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering, lowers, widened
+from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering, lowers
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import KnownSize
-
-Dims = Sequence[int] | int | None
-
-
-def _over(lower: OnnxLowering, x: Tensor, dim: Dims) -> list[int]:
-    return lower.dims(dim, x.rank) if x.rank else []
 
 
 def kept_sizes(x: Tensor, over: Sequence[int]) -> list[KnownSize]:
@@ -45,13 +39,13 @@ def reduce(
 
 
 @lowers("aten.sum.dim_IntList")
-def sum_(lower: OnnxLowering, x: Tensor, dim: Dims, keepdim: bool, dtype: Any) -> Tensor:
+def sum_(lower: OnnxLowering, x: Tensor, over: Sequence[int], keepdim: bool, dtype: Any) -> Tensor:
     """The sum in the type of the result; half floats are added up in f32."""
-    return lower.cast(_sum(lower, x, _over(lower, x, dim)), lower.out.dtype)
+    return lower.cast(_sum(lower, x, over), lower.out.dtype)
 
 
 def _sum(lower: OnnxLowering, x: Tensor, over: Sequence[int]) -> Tensor:
-    if promotion.is_float(lower.out.dtype):
+    if element_types.is_float(lower.out.dtype):
         return reduce(lower, "ReduceSum", lower.cast(x, widened(lower.out.dtype)), over)
     return _integer_sum(lower, lower.cast(x, si64), over)
 
@@ -75,9 +69,8 @@ def _as_line(lower: OnnxLowering, x: Tensor, over: Sequence[int]) -> Tensor:
 
 
 @lowers("aten.mean.dim")
-def mean(lower: OnnxLowering, x: Tensor, dim: Dims, keepdim: bool, dtype: Any) -> Tensor:
+def mean(lower: OnnxLowering, x: Tensor, over: Sequence[int], keepdim: bool, dtype: Any) -> Tensor:
     """The mean; NaN where there are no elements, of which ``ReduceMean`` is 0 in ONNX Runtime."""
-    over = _over(lower, x, dim)
     count = dims.product([x.sizes[d] for d in over])
     if isinstance(count, int) and count > 0:
         x = lower.cast(x, widened(lower.out.dtype))
@@ -88,8 +81,8 @@ def mean(lower: OnnxLowering, x: Tensor, dim: Dims, keepdim: bool, dtype: Any) -
 @lowers("aten.prod.dim_int")
 def prod(lower: OnnxLowering, x: Tensor, dim: int, keepdim: bool, dtype: Any) -> Tensor:
     """The product along a dimension; of half floats in f32."""
-    over = _over(lower, x, dim)
-    if not promotion.is_float(lower.out.dtype):
+    over = [dim] if x.rank else []
+    if not element_types.is_float(lower.out.dtype):
         return lower.cast(_integer_product(lower, lower.cast(x, si64), over), lower.out.dtype)
     x = lower.cast(x, widened(lower.out.dtype))
     return lower.cast(reduce(lower, "ReduceProd", x, over), lower.out.dtype)
@@ -123,8 +116,8 @@ def nan_mask(lower: OnnxLowering, x: Tensor) -> Tensor:
 
 def _register_extremum(name: str, op: str) -> None:
     @lowers(name)
-    def extremum(lower: OnnxLowering, x: Tensor, dim: Dims, keepdim: bool) -> Tensor:
-        return extremum_of(lower, op, x, _over(lower, x, dim))
+    def extremum(lower: OnnxLowering, x: Tensor, over: Sequence[int], keepdim: bool) -> Tensor:
+        return extremum_of(lower, op, x, over)
 
 
 def extremum_of(
@@ -135,9 +128,9 @@ def extremum_of(
     sizes: Sequence[KnownSize] | None = None,
 ) -> Tensor:
     """``ReduceMax`` or ``ReduceMin``, NaN where an element is: ONNX says nothing of that."""
-    if promotion.is_bool(x.dtype):
+    if element_types.is_bool(x.dtype):
         return lower.cast(reduce(lower, op, lower.cast(x, ui8), over, sizes), i1)
-    if not promotion.is_float(x.dtype) or not over:
+    if not element_types.is_float(x.dtype) or not over:
         return reduce(lower, op, x, over, sizes)
     neutral = (lowest if op == "ReduceMax" else highest)(x.dtype)
     undefined = lower.apply("IsNaN", x, dtype=i1)
@@ -152,8 +145,7 @@ _register_extremum("aten.amin", "ReduceMin")
 
 def _register_truth(name: str, op: str, neutral: bool) -> None:
     @lowers(name)
-    def truth(lower: OnnxLowering, x: Tensor, dim: Dims, keepdim: bool) -> Tensor:
-        over = _over(lower, x, dim)
+    def truth(lower: OnnxLowering, x: Tensor, over: Sequence[int], keepdim: bool) -> Tensor:
         if 0 in [x.sizes[d] for d in over]:
             return lower.splat(neutral, lower.out.sizes, lower.out.dtype)
         bits = lower.cast(lower.cast(x, i1), ui8)
@@ -169,8 +161,8 @@ _register_truth("aten.all.dims", "ReduceMin", True)
 def _place(lower: OnnxLowering, op: str, x: Tensor, axis: int) -> Tensor:
     """The first position of the extremum along a dimension, which stays with size 1; a NaN is more extreme."""
     sizes = kept_sizes(x, [axis])
-    if not promotion.is_float(x.dtype):
-        x = lower.cast(x, ui8) if promotion.is_bool(x.dtype) else x
+    if not element_types.is_float(x.dtype):
+        x = lower.cast(x, ui8) if element_types.is_bool(x.dtype) else x
         return lower.node(op, x, sizes=sizes, dtype=si64, axis=axis, keepdims=1)
     undefined = nan_mask(lower, x)
     place = lower.node(op, x, sizes=sizes, dtype=si64, axis=axis, keepdims=1)
@@ -185,7 +177,7 @@ def _register_positions(op: str, of_dim: str, position: str) -> None:
     def with_positions(lower: OnnxLowering, x: Tensor, dim: int, keepdim: bool) -> list[Tensor]:
         if x.rank == 0:
             return [x, lower.splat(0, (), si64)]
-        axis = lower.dim(dim, x.rank)
+        axis = dim
         place = _place(lower, op, x, axis)
         value = lower.node("GatherElements", x, place, sizes=place.sizes, dtype=x.dtype, axis=axis)
         return [lower.reshape(each, lower.out.sizes) for each in (value, place)]
@@ -196,7 +188,7 @@ def _register_positions(op: str, of_dim: str, position: str) -> None:
             return lower.splat(0, (), si64)
         if dim is None:
             x, dim = lower.reshape(x, [dims.product(x.sizes)]), 0
-        return lower.reshape(_place(lower, op, x, lower.dim(dim, x.rank)), lower.out.sizes)
+        return lower.reshape(_place(lower, op, x, dim), lower.out.sizes)
 
 
 _register_positions("ArgMax", "aten.max.dim", "aten.argmax")
@@ -212,6 +204,6 @@ def cumsum(lower: OnnxLowering, x: Tensor, dim: int, dtype: Any) -> Tensor:
     x = lower.cast(x, widened(out.dtype))
     if x.rank == 0:
         return lower.cast(x, out.dtype)
-    axis = lower.splat(lower.dim(dim, x.rank), (), si64)
+    axis = lower.splat(dim, (), si64)
     result = lower.node("CumSum", x, axis, sizes=x.sizes, dtype=x.dtype)
     return lower.cast(result, out.dtype)

@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute
 
-from torch2mlir.conversion import promotion
+from torch2mlir.contract import element_types
+from torch2mlir.contract.element_types import highest, lowest, si64, widened
 from torch2mlir.conversion.lowering import Operand, Tensor
-from torch2mlir.conversion.promotion import highest, lowest, si64
 from torch2mlir.conversion.torch_to_onnx.comparison import ui8
 from torch2mlir.conversion.torch_to_onnx.indexing import as_position, as_vector, positions
-from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering, lowers, si32, widened
+from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering, lowers, si32
 from torch2mlir.dialects.torch.dims import KnownSize
 
 REDUCTIONS = {"sum": "add", "prod": "mul", "amax": "max", "amin": "min"}
@@ -35,7 +35,7 @@ def _along(
     shape, dtype = x.sizes, x.dtype
     computed = _combined_in(x, reduction)
     x, index = as_vector(lower, lower.cast(x, computed)), as_vector(lower, index)
-    axis = lower.dim(dim, x.rank)
+    axis = dim
     if isinstance(source, Tensor):
         whole = as_vector(lower, lower.cast(source, computed))
         updates = lower.slice(whole, [0] * x.rank, index.sizes, [1] * x.rank)
@@ -48,7 +48,7 @@ def _along(
         operands = (x, place, updates)
         return lower.node("ScatterElements", *operands, sizes=x.sizes, dtype=x.dtype, **options)
 
-    if reduction in ("max", "min") and promotion.is_float(computed):
+    if reduction in ("max", "min") and element_types.is_float(computed):
         result = _extremum(lower, x, updates, write, reduction)
     else:
         result = write(x, updates)
@@ -71,7 +71,7 @@ def _extremum(
 def _combined_in(x: Tensor, reduction: str | None) -> Attribute:
     if reduction is None:
         return x.dtype
-    return ui8 if promotion.is_bool(x.dtype) else widened(x.dtype)
+    return ui8 if element_types.is_bool(x.dtype) else widened(x.dtype)
 
 
 @lowers("aten.scatter.src", "aten.scatter.value")

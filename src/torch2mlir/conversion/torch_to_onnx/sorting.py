@@ -10,10 +10,10 @@ import math
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Region, SSAValue
 
-from torch2mlir.conversion import promotion
+from torch2mlir.contract import element_types
+from torch2mlir.contract.element_types import si64
 from torch2mlir.conversion.control_flow import region_block
 from torch2mlir.conversion.lowering import ResultType, Tensor
-from torch2mlir.conversion.promotion import si64
 from torch2mlir.conversion.torch_to_onnx.comparison import ui8
 from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering, lowers
 from torch2mlir.dialects import onnx
@@ -26,9 +26,9 @@ def sort(
     """The elements along a dimension in order, and where each was."""
     if x.rank == 0 or 0 in x.sizes:
         return [x, lower.splat(0, x.sizes, si64)]
-    axis = lower.dim(dim, x.rank)
-    if not promotion.is_float(x.dtype):
-        keys = lower.cast(x, ui8) if promotion.is_bool(x.dtype) else x
+    axis = dim
+    if not element_types.is_float(x.dtype):
+        keys = lower.cast(x, ui8) if element_types.is_bool(x.dtype) else x
         values, places = _sorted(lower, keys, axis, descending)
         return [lower.cast(values, x.dtype), places]
     undefined = lower.apply("IsNaN", x, dtype=i1)

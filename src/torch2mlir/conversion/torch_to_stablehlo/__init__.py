@@ -1,7 +1,6 @@
 """Backend contract to StableHLO."""
 
 from torch2mlir.conversion.torch_to_stablehlo import (
-    comparison,
     complex,
     constructors,
     control_flow,
@@ -17,7 +16,6 @@ from torch2mlir.conversion.torch_to_stablehlo import (
 from torch2mlir.conversion.torch_to_stablehlo.lowering import StablehloLowering
 
 FAMILIES = (
-    comparison,
     complex,
     constructors,
     convolution,

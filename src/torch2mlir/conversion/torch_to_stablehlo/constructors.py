@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from torch2mlir.contract.element_types import si64, widened
 from torch2mlir.conversion.lowering import Number, Scalar, Tensor
-from torch2mlir.conversion.promotion import si64
 from torch2mlir.conversion.torch_to_stablehlo.lowering import (
     StablehloLowering,
     lowers,
-    widened,
 )
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.torch.dims import Dim

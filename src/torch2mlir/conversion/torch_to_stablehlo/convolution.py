@@ -6,13 +6,12 @@ from collections.abc import Sequence
 
 from xdsl.ir import Attribute
 
+from torch2mlir.contract.element_types import widened
 from torch2mlir.conversion.lowering import Tensor
 from torch2mlir.conversion.torch_to_stablehlo.lowering import (
     StablehloLowering,
     lowers,
-    widened,
 )
-from torch2mlir.conversion.windows import for_each
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.torch import dims
 
@@ -35,15 +34,13 @@ def convolution(
     Half floats are added up in f32.
     """
     count, computed = x.rank - 2, widened(lower.out.dtype)
-    strides, paddings, dilations = (for_each(v, count) for v in (stride, padding, dilation))
+    strides, paddings, dilations = (list(v) for v in (stride, padding, dilation))
     properties: dict[str, Attribute] = {
         "feature_group_count": hlo.i64_attr(groups),
         "batch_group_count": hlo.i64_attr(1),
     }
     if transposed:
-        edges = transposed_padding(
-            lower, weight, paddings, dilations, for_each(output_padding, count)
-        )
+        edges = transposed_padding(lower, weight, paddings, dilations, list(output_padding))
         weight = turned(lower, weight, groups)
         spread = "lhs_dilation"
     else:

@@ -11,8 +11,8 @@ from typing import Any
 
 from xdsl.ir import Attribute, SSAValue
 
+from torch2mlir.contract.element_types import si64
 from torch2mlir.conversion.lowering import Tensor
-from torch2mlir.conversion.promotion import si64
 from torch2mlir.conversion.torch_to_stablehlo.lowering import StablehloLowering, lowers
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.torch.dims import KnownSize
@@ -40,7 +40,7 @@ def gather(lower: StablehloLowering, x: Tensor, dim: int, index: Tensor, *_: Any
     ):  # a slice of one element is too large for a tensor without any
         return lower.splat(0, lower.out.sizes, x.dtype)
     x, index = as_vector(lower, x), as_vector(lower, index)
-    axis = lower.dim(dim, x.rank)
+    axis = dim
     others = [d for d in range(x.rank) if d != axis]
     properties: dict[str, Attribute] = {
         "dimension_numbers": hlo.GatherDimensionNumbersAttr(
@@ -114,7 +114,7 @@ def index_select(lower: StablehloLowering, x: Tensor, dim: int, index: Tensor) -
     """The positions of a dimension that a rank-1 tensor lists."""
     if x.rank == 0:
         return x
-    axis, index = lower.dim(dim, x.rank), as_vector(lower, index)
+    axis, index = dim, as_vector(lower, index)
     sizes = lower.out.sizes
     if index.sizes == (1,) and 0 not in x.sizes and all(isinstance(size, int) for size in sizes):
         start, first = lower.reshape(index, ()), lower.splat(0, (), index.dtype)

@@ -28,10 +28,9 @@ def addmm(
     if beta == 0:
         return lower.cast(_scaled(lower, product, alpha), lower.out.dtype)
 
-    def total(lower: StablehloLowering, product: Tensor, bias: Tensor) -> Tensor:
-        return lower.apply(hlo.AddOp, _scaled(lower, product, alpha), _scaled(lower, bias, beta))
-
-    return lower.elementwise(total, product, bias, computed=product.dtype)
+    addend = lower.broadcast_to(lower.cast(bias, product.dtype), product.sizes)
+    parts = _scaled(lower, product, alpha), _scaled(lower, addend, beta)
+    return lower.cast(lower.apply(hlo.AddOp, *parts), lower.out.dtype)
 
 
 def _scaled(lower: StablehloLowering, x: Tensor, factor: Operand) -> Tensor:

@@ -11,7 +11,6 @@ from functools import lru_cache, partial
 from typing import Any
 
 from xdsl.dialects.builtin import (
-    BFloat16Type,
     ComplexType,
     Float16Type,
     IntegerType,
@@ -24,10 +23,13 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from torch2mlir.conversion import promotion
+from torch2mlir.contract import element_types
+from torch2mlir.contract.element_types import widened
+from torch2mlir.contract.positions import is_natural
+from torch2mlir.conversion.expressions import Expr, expressions
 from torch2mlir.conversion.lowering import Lowering, Number, Operand, Scalar, Tensor
-from torch2mlir.conversion.positions import is_natural
 from torch2mlir.conversion.registry import lowers as register
+from torch2mlir.conversion.torch_to_stablehlo.words import IN_HALVES, StablehloWords
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch import types as t
@@ -47,15 +49,6 @@ _SIZE_ARITHMETIC: dict[str, type[Operation]] = {
 }
 
 
-Code = type[Operation] | Callable[..., Tensor]
-"""An op, or a formula ``code(lower, *tensors)`` on tensors of one size and element type."""
-
-
-def widened(dtype: Attribute) -> Attribute:
-    """What sums and formulas of an element type are computed in: f32 for half floats, as PyTorch does on CPU."""
-    return f32 if isinstance(dtype, Float16Type | BFloat16Type) else dtype
-
-
 class StablehloLowering(Lowering):
     """Builds StableHLO."""
 
@@ -64,6 +57,7 @@ class StablehloLowering(Lowering):
 
     def __init__(self) -> None:
         super().__init__()
+        self.words = StablehloWords(self)
         self._broadcasts: dict[Hashable, Tensor] = {}
         self.caches.append(self._broadcasts)
 
@@ -185,7 +179,7 @@ class StablehloLowering(Lowering):
         if isinstance(value, Scalar):
             return self.broadcast_to(self.cast(Tensor(value.value, (), value.dtype), dtype), sizes)
         if isinstance(value, Dim):
-            scalar = Tensor(self.size_as_scalar(value), (), promotion.si64)
+            scalar = Tensor(self.size_as_scalar(value), (), element_types.si64)
             return self.broadcast_to(self.cast(scalar, dtype), sizes)
         static = tuple(size for size in sizes if isinstance(size, int))
         if len(static) < len(sizes):
@@ -200,9 +194,9 @@ class StablehloLowering(Lowering):
     def cast(self, x: Tensor, dtype: Attribute) -> Tensor:
         if x.dtype == dtype:
             return x
-        if promotion.is_bool(dtype):
+        if element_types.is_bool(dtype):
             return self.compare("NE", x, 0)
-        if isinstance(x.dtype, ComplexType) and not promotion.is_complex(dtype):
+        if isinstance(x.dtype, ComplexType) and not element_types.is_complex(dtype):
             return self.cast(self.part(hlo.RealOp, x), dtype)
         if self.element_type(x.dtype) == self.element_type(dtype) and x.dtype in _HELD:
             return Tensor(x.value, x.sizes, dtype)
@@ -258,25 +252,37 @@ class StablehloLowering(Lowering):
         return self.op(hlo.SelectOp, [condition, *branches], first.sizes, first.dtype)
 
     def elementwise(
-        self, code: Code, *operands: Operand, computed: Attribute | None = None
+        self, op_class: type[Operation], *operands: Operand, computed: Attribute
     ) -> Tensor:
-        """An op, or a formula of several, on operands broadcast to the result's sizes.
+        """An op on operands broadcast to the result's sizes, which are converted to ``computed`` first."""
+        types = self.one_each(computed, operands)
+        result = self.apply(op_class, *self._spread(operands, types))
+        return self.cast(result, self.out.dtype)
 
-        Elements are converted to ``computed`` first, by default the result's type.
-        """
-        out = self.out
-        computed = out.dtype if computed is None else computed
-        tensors = [
-            self.broadcast_to(self.cast(operand, computed), out.sizes)
+    def formula(
+        self,
+        code: Callable[..., Expr],
+        *operands: Operand,
+        computed: Attribute | Sequence[Attribute],
+    ) -> Tensor:
+        tensors = self._spread(operands, self.one_each(computed, operands))
+        return self.cast(code(*expressions(self.words, tensors, operands)).value, self.out.dtype)
+
+    def _spread(self, operands: Sequence[Operand], types: Sequence[Attribute]) -> list[Tensor]:
+        """Operands of these element types and of the result's sizes."""
+        sizes = self.out.sizes
+        return [
+            self.broadcast_to(self.cast(operand, dtype), sizes)
             if isinstance(operand, Tensor)
-            else self.splat(operand, out.sizes, computed)
-            for operand in operands
+            else self.splat(operand, sizes, dtype)
+            for operand, dtype in zip(operands, types, strict=True)
         ]
-        if isinstance(code, type):
-            result = self.apply(code, *tensors)
-        else:
-            result = code(self, *tensors)
-        return self.cast(result, out.dtype)
+
+    def has_word(self, word: str, dtype: Attribute) -> bool:
+        return word in IN_HALVES or self.words.has(word, dtype)
+
+    def bits(self, x: Tensor, dtype: Attribute) -> Tensor:
+        return self.op(hlo.BitcastConvertOp, [x], x.sizes, dtype)
 
     # combining elements
 
@@ -492,7 +498,7 @@ def _comparison(direction: str, dtype: Attribute) -> dict[str, Attribute]:
     """The properties of a comparison of elements."""
     if not isinstance(dtype, IntegerType):
         kind = hlo.ComparisonType.FLOAT
-    elif promotion.is_unsigned(dtype):
+    elif element_types.is_unsigned(dtype):
         kind = hlo.ComparisonType.UNSIGNED
     else:
         kind = hlo.ComparisonType.SIGNED
@@ -507,11 +513,11 @@ def _element(value: Number, dtype: Attribute) -> int | float | tuple[float, floa
     if isinstance(dtype, ComplexType):
         number = complex(value)
         return number.real, number.imag
-    if promotion.is_float(dtype):
+    if element_types.is_float(dtype):
         return float(value)  # type: ignore[arg-type]
-    if promotion.is_bool(dtype):
+    if element_types.is_bool(dtype):
         return int(bool(value))
-    width = promotion.bit_width(dtype)
+    width = element_types.bit_width(dtype)
     wrapped = int(value) & ((1 << width) - 1)  # type: ignore[arg-type]
-    signed = not promotion.is_unsigned(dtype)
+    signed = not element_types.is_unsigned(dtype)
     return wrapped - (1 << width) if signed and wrapped >> (width - 1) else wrapped

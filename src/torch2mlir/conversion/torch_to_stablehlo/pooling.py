@@ -6,15 +6,13 @@ from collections.abc import Sequence
 
 from xdsl.ir import Attribute, Operation
 
+from torch2mlir.contract.element_types import highest, lowest, si64, widened
 from torch2mlir.conversion.lowering import Number, Tensor
-from torch2mlir.conversion.promotion import highest, lowest, si64
 from torch2mlir.conversion.torch_to_stablehlo.lowering import (
     StablehloLowering,
     lowers,
-    widened,
 )
 from torch2mlir.conversion.torch_to_stablehlo.reduction import extremum_body
-from torch2mlir.conversion.windows import for_each
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import KnownSize
@@ -38,10 +36,10 @@ class Window:
         self.lower = lower
         self.plane = x.sizes[-2:]
         self.windows = lower.out.sizes[-2:]
-        self.kernel = for_each(kernel, 2)
-        self.strides = for_each(stride, 2) if stride else self.kernel
-        self.padding = for_each(padding, 2)
-        self.dilations = for_each(dilation, 2)
+        self.kernel = list(kernel)
+        self.strides = list(stride)
+        self.padding = list(padding)
+        self.dilations = list(dilation)
         self.edges: Edges = [(self.padding[axis], self._after(axis)) for axis in (0, 1)]
 
     def _after(self, axis: int) -> KnownSize:
@@ -131,7 +129,7 @@ def avg_pool2d(
     divisor_override: int | None,
 ) -> Tensor:
     """The sum of each window divided by its number of elements: those of the plane, or with its padding."""
-    window = Window(lower, x, kernel, stride, padding, [1])
+    window = Window(lower, x, kernel, stride, padding, [1, 1])
     total = window.reduce(hlo.AddOp, lower.cast(x, widened(x.dtype)), 0, window.edges)
     whole = count_include_pad or not any(window.padding)
     divisor: Tensor | Number

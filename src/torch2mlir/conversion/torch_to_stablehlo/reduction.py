@@ -8,55 +8,54 @@ from typing import Any
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 
-from torch2mlir.conversion import promotion
+from torch2mlir.contract import element_types
+from torch2mlir.contract.element_types import highest, lowest, si64, widened
 from torch2mlir.conversion.lowering import Number, Tensor
-from torch2mlir.conversion.promotion import highest, lowest, si64
 from torch2mlir.conversion.torch_to_stablehlo.lowering import (
     StablehloLowering,
     lowers,
-    widened,
 )
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.torch import dims
 
-Dims = Sequence[int] | int | None
 Neutral = Callable[[Attribute], Number]
 
 
-def _over(lower: StablehloLowering, x: Tensor, dim: Dims) -> list[int]:
-    return lower.dims(dim, x.rank) if x.rank else []
-
-
 @lowers("aten.sum.dim_IntList")
-def sum_(lower: StablehloLowering, x: Tensor, dim: Dims, keepdim: bool, dtype: Any) -> Tensor:
+def sum_(
+    lower: StablehloLowering, x: Tensor, over: Sequence[int], keepdim: bool, dtype: Any
+) -> Tensor:
     """The sum in the type of the result; half floats are added up in f32."""
-    return lower.cast(_sum(lower, x, dim), lower.out.dtype)
+    return lower.cast(_sum(lower, x, over), lower.out.dtype)
 
 
-def _sum(lower: StablehloLowering, x: Tensor, dim: Dims) -> Tensor:
-    return lower.reduce(hlo.AddOp, x, _over(lower, x, dim), 0, widened(lower.out.dtype))
+def _sum(lower: StablehloLowering, x: Tensor, over: Sequence[int]) -> Tensor:
+    return lower.reduce(hlo.AddOp, x, over, 0, widened(lower.out.dtype))
 
 
 @lowers("aten.mean.dim")
-def mean(lower: StablehloLowering, x: Tensor, dim: Dims, keepdim: bool, dtype: Any) -> Tensor:
+def mean(
+    lower: StablehloLowering, x: Tensor, over: Sequence[int], keepdim: bool, dtype: Any
+) -> Tensor:
     """The sum divided by the number of elements; NaN if there are none."""
-    count = dims.product([x.sizes[d] for d in _over(lower, x, dim)])
-    average = lower.apply(hlo.DivOp, _sum(lower, x, dim), count)
+    count = dims.product([x.sizes[d] for d in over])
+    average = lower.apply(hlo.DivOp, _sum(lower, x, over), count)
     return lower.cast(average, lower.out.dtype)
 
 
 @lowers("aten.prod.dim_int")
 def prod(lower: StablehloLowering, x: Tensor, dim: int, keepdim: bool, dtype: Any) -> Tensor:
     """The product along a dimension; of half floats in f32."""
+    over = [dim] if x.rank else []
     computed = widened(lower.out.dtype)
-    product = lower.reduce(hlo.MulOp, x, _over(lower, x, dim), 1, computed)
+    product = lower.reduce(hlo.MulOp, x, over, 1, computed)
     return lower.cast(product, lower.out.dtype)
 
 
 def _register_extremum(name: str, op_class: type[Operation], neutral: Neutral) -> None:
     @lowers(name)
-    def extremum(lower: StablehloLowering, x: Tensor, dim: Dims, keepdim: bool) -> Tensor:
-        return lower.reduce(op_class, x, _over(lower, x, dim), neutral(x.dtype), x.dtype)
+    def extremum(lower: StablehloLowering, x: Tensor, over: Sequence[int], keepdim: bool) -> Tensor:
+        return lower.reduce(op_class, x, over, neutral(x.dtype), x.dtype)
 
 
 # NaN where an element is, as stablehlo.maximum
@@ -66,8 +65,8 @@ _register_extremum("aten.amin", hlo.MinOp, highest)
 
 def _register_truth(name: str, op_class: type[Operation], neutral: bool) -> None:
     @lowers(name)
-    def truth(lower: StablehloLowering, x: Tensor, dim: Dims, keepdim: bool) -> Tensor:
-        result = lower.reduce(op_class, x, _over(lower, x, dim), neutral, i1)
+    def truth(lower: StablehloLowering, x: Tensor, over: Sequence[int], keepdim: bool) -> Tensor:
+        result = lower.reduce(op_class, x, over, neutral, i1)
         return lower.cast(result, lower.out.dtype)
 
 
@@ -92,7 +91,7 @@ def extremum_body(
         better, equal = lower.compare(direction, x, y), lower.compare("EQ", x, y)
         in_front = lower.apply(hlo.AndOp, equal, lower.compare("LT", place, other))
         wins = lower.apply(hlo.OrOp, better, in_front)
-        if promotion.is_float(dtype):
+        if element_types.is_float(dtype):
             nan, other_nan = lower.compare("NE", x, x), lower.compare("NE", y, y)
             chosen = lower.apply(hlo.AndOp, nan, lower.compare(of_nans, place, other))
             only_nan = lower.compare("GT", nan, other_nan)
@@ -129,7 +128,7 @@ def _register_positions(direction: str, of_dim: str, position: str) -> None:
     ) -> list[Tensor]:
         if x.rank == 0:
             return [x, lower.splat(0, (), si64)]
-        found = _extremum_along(lower, x, lower.dim(dim, x.rank), direction)
+        found = _extremum_along(lower, x, dim, direction)
         return [lower.reshape(t, lower.out.sizes) for t in found]
 
     @lowers(position)
@@ -138,7 +137,7 @@ def _register_positions(direction: str, of_dim: str, position: str) -> None:
     ) -> Tensor:
         if dim is None or x.rank == 0:
             x, dim = lower.reshape(x, [dims.product(x.sizes)]), 0
-        place = _extremum_along(lower, x, lower.dim(dim, x.rank), direction)[1]
+        place = _extremum_along(lower, x, dim, direction)[1]
         return lower.reshape(place, lower.out.sizes)
 
 
@@ -154,7 +153,7 @@ def cumsum(lower: StablehloLowering, x: Tensor, dim: int, dtype: Any) -> Tensor:
     out = lower.out
     if x.rank == 0 or 0 in x.sizes:
         return lower.cast(x, out.dtype)
-    axis, computed = lower.dim(dim, x.rank), widened(out.dtype)
+    axis, computed = dim, widened(out.dtype)
     x = lower.cast(x, computed)
     length = x.sizes[axis]
     if not isinstance(length, int):

@@ -47,7 +47,7 @@ def _along(
     """``x[i, index[i, j, k], k] = source[i, j, k]`` for ``dim == 1``, or ``+=`` and its like."""
     shape = x.sizes
     x, index = as_vector(lower, x), as_vector(lower, index)
-    axis, origin, steps = lower.dim(dim, x.rank), [0] * x.rank, [1] * x.rank
+    axis, origin, steps = dim, [0] * x.rank, [1] * x.rank
     if isinstance(source, Tensor):
         updates = lower.slice(as_vector(lower, source), origin, index.sizes, steps)
     else:

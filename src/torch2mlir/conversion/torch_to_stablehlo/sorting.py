@@ -5,9 +5,9 @@ from __future__ import annotations
 from xdsl.dialects.builtin import BoolAttr
 from xdsl.ir import Attribute, Region, SSAValue
 
-from torch2mlir.conversion import promotion
+from torch2mlir.contract import element_types
+from torch2mlir.contract.element_types import si64
 from torch2mlir.conversion.lowering import Tensor
-from torch2mlir.conversion.promotion import si64
 from torch2mlir.conversion.torch_to_stablehlo.lowering import StablehloLowering, lowers
 from torch2mlir.dialects import stablehlo as hlo
 
@@ -19,7 +19,7 @@ def sort(
     """The elements along a dimension in order, and where each was; NaN is beyond all numbers."""
     if x.rank == 0:
         return [x, lower.splat(0, (), si64)]
-    axis = lower.dim(dim, x.rank)
+    axis = dim
     tensors = [x, lower.iota(x.sizes, axis, si64)] if lower.used[1] else [x]
     emitted = lower.emit(
         hlo.SortOp,
@@ -39,7 +39,7 @@ def _comparator(lower: StablehloLowering, dtypes: list[Attribute], descending: b
         x, y = Tensor(a, (), dtypes[0]), Tensor(b, (), dtypes[0])
         lesser, greater = (y, x) if descending else (x, y)
         first = lower.compare("LT", lesser, greater)
-        if promotion.is_float(dtypes[0]):
+        if element_types.is_float(dtypes[0]):
             number, nan = lower.compare("EQ", lesser, lesser), lower.compare("NE", greater, greater)
             first = lower.apply(hlo.OrOp, first, lower.apply(hlo.AndOp, number, nan))
         return [first.value]

@@ -1,7 +1,6 @@
 """Backend contract to TOSA."""
 
 from torch2mlir.conversion.torch_to_tosa import (
-    arithmetic,
     complex,
     constructors,
     control_flow,
@@ -17,7 +16,6 @@ from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering
 
 FAMILIES = (
     elementwise,
-    arithmetic,
     complex,
     reduction,
     linear,

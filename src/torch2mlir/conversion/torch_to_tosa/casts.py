@@ -19,8 +19,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
-from torch2mlir.conversion.lowering import Tensor
-from torch2mlir.conversion.promotion import (
+from torch2mlir.contract.element_types import (
     bit_width,
     is_bool,
     is_float,
@@ -28,6 +27,7 @@ from torch2mlir.conversion.promotion import (
     is_unsigned,
     si64,
 )
+from torch2mlir.conversion.lowering import Tensor
 from torch2mlir.dialects import tosa
 
 if TYPE_CHECKING:

@@ -6,11 +6,10 @@ from typing import Any
 
 from xdsl.ir import Attribute
 
-from torch2mlir.conversion import promotion
+from torch2mlir.contract import element_types
+from torch2mlir.contract.element_types import si64, widened
 from torch2mlir.conversion.lowering import Number, Scalar, Tensor
-from torch2mlir.conversion.promotion import si64
 from torch2mlir.conversion.torch_to_tosa.casts import computed_dtype
-from torch2mlir.conversion.torch_to_tosa.elementwise import float_dtype
 from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering, lowers
 from torch2mlir.dialects import tosa
 from torch2mlir.dialects.torch.dims import Dim
@@ -58,4 +57,4 @@ def arange(
 
 
 def _computed(dtype: Attribute) -> Attribute:
-    return float_dtype(dtype) if promotion.is_float(dtype) else computed_dtype(dtype)
+    return widened(dtype) if element_types.is_float(dtype) else computed_dtype(dtype)

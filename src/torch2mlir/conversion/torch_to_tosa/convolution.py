@@ -9,7 +9,7 @@ from itertools import product
 from xdsl.dialects.builtin import f32
 from xdsl.ir import Attribute, Operation
 
-from torch2mlir.conversion import promotion
+from torch2mlir.contract import element_types
 from torch2mlir.conversion.lowering import Tensor
 from torch2mlir.conversion.torch_to_tosa.dynamic_shapes import is_static
 from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering, lowers
@@ -65,7 +65,7 @@ def convolution(
     conv = _Convolution(lower.channels_last(x), weight, bias, windows, list(lower.out.sizes[2:]))
     if spatial == 1:
         conv = _with_height(lower, conv)
-    if promotion.is_integer(x.dtype):
+    if element_types.is_integer(x.dtype):
         convolve = _transposed_integers if transposed else _integers
     else:
         convolve = _transposed if transposed else _plain
@@ -129,7 +129,7 @@ def _zero_points(lower: TosaLowering, conv: _Convolution) -> list[Tensor]:
 
 
 def _accumulator(dtype: Attribute) -> Attribute:
-    return f32 if promotion.is_float(dtype) else dtype
+    return f32 if element_types.is_float(dtype) else dtype
 
 
 def _convolve(lower: TosaLowering, op_class: type[Operation], conv: _Convolution) -> Tensor:
@@ -246,7 +246,7 @@ def _transposed_as_plain(lower: TosaLowering, conv: _Convolution, weight: Tensor
         low, high = window.span - 1 - window.low, window.span - 1 + end
         x = _cut(lower, x, axis, max(-low, 0), max(-high, 0))
         windows.append(Window(window.size, 1, window.dilation, max(low, 0), max(high, 0)))
-    if promotion.is_integer(x.dtype):
+    if element_types.is_integer(x.dtype):
         first = lower.transpose(weight, (0, weight.rank - 1, *range(1, weight.rank - 1)))
         return _integers(lower, _Convolution(x, first, conv.bias, windows, conv.counts))
     plain = _Convolution(x, weight, conv.bias, windows, conv.counts)

@@ -33,8 +33,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from torch2mlir.contract.element_types import is_float
 from torch2mlir.conversion.lowering import Lowering, Tensor
-from torch2mlir.conversion.promotion import is_float
 from torch2mlir.conversion.torch_to_linalg.reassociation import regroup
 from torch2mlir.dialects import arith_ext, linalg, tensor_ext, tosa
 from torch2mlir.dialects.linalg.structured import (

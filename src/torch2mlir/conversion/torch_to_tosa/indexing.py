@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import BoolAttr
 from xdsl.ir import Attribute, Operation
 
-from torch2mlir.conversion import promotion
+from torch2mlir.contract import element_types
+from torch2mlir.contract.element_types import widened
+from torch2mlir.conversion.expressions import Expr
 from torch2mlir.conversion.lowering import Number, Tensor
 from torch2mlir.conversion.torch_to_tosa.casts import computed_dtype, si32
-from torch2mlir.conversion.torch_to_tosa.elementwise import float_dtype
-from torch2mlir.conversion.torch_to_tosa.expressions import Expr
 from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering, lowers
 from torch2mlir.conversion.torch_to_tosa.reduction import product
 from torch2mlir.dialects import tosa
@@ -37,7 +37,7 @@ def embedding(lower: TosaLowering, weight: Tensor, indices: Tensor, *_: object) 
 @lowers("aten.index_select")
 def index_select(lower: TosaLowering, x: Tensor, dim: int, index: Tensor) -> Tensor:
     """The slices of a dimension at a list of indices."""
-    return _select(lower, lower.ranked(x, max(x.rank, 1)), lower.dim(dim, x.rank), index)
+    return _select(lower, lower.ranked(x, max(x.rank, 1)), dim, index)
 
 
 def _select(lower: TosaLowering, x: Tensor, axis: int, index: Tensor) -> Tensor:
@@ -84,7 +84,7 @@ class Lines:
 
 def lines_of(lower: TosaLowering, x: Tensor, dim: int) -> Lines:
     """The lines of a tensor along a dimension."""
-    return Lines(lower, lower.dim(dim, x.rank), max(x.rank, 1))
+    return Lines(lower, dim, max(x.rank, 1))
 
 
 def _cropped(lower: TosaLowering, x: Tensor, sizes: Sequence[KnownSize], axis: int) -> Tensor:
@@ -141,9 +141,11 @@ def _written(lower: TosaLowering, values: Tensor, places: Tensor, rows: Tensor) 
         )
     hits, numbers = _hits(lower, places, length), lower.iota((1, 1, count), 2, si32)
     chosen = lower.select(hits, numbers, lower.splat(-1, (1, 1, 1), si32))
-    last = Expr(lower, lower.reshape(lower.reduce(tosa.ReduceMaxOp, chosen, [2]), values.sizes))
-    taken = lower.gather(lower.reshape(rows, (*rows.sizes, 1)), last.maximum(0).tensor)
-    return lower.select((last > -1).tensor, lower.reshape(taken, values.sizes), values)
+    last = Expr(
+        lower.words, lower.reshape(lower.reduce(tosa.ReduceMaxOp, chosen, [2]), values.sizes)
+    )
+    taken = lower.gather(lower.reshape(rows, (*rows.sizes, 1)), last.of("max", 0).value)
+    return lower.select((last > -1).value, lower.reshape(taken, values.sizes), values)
 
 
 @lowers("aten.scatter.value")
@@ -173,9 +175,9 @@ def _flat_places(lower: TosaLowering, x: Tensor, index: Tensor, axis: int) -> Te
     for i in range(x.rank):
         position = index if i == axis else lower.iota(_column(index, i), i, si32)
         stride = lower.splat(dims.product(x.sizes[i + 1 :]), (), si32)
-        term = Expr(lower, position) * Expr(lower, stride)
+        term = Expr(lower.words, position) * Expr(lower.words, stride)
         places = term if places is None else places + term
-    return index if places is None else places.tensor
+    return index if places is None else places.value
 
 
 def _column(x: Tensor, axis: int) -> list[KnownSize]:
@@ -212,8 +214,8 @@ def _by(op_class: type[Operation]) -> Along:
 REDUCTIONS: dict[str, tuple[Along, type[Operation], Callable[[Attribute], Number]]] = {
     "sum": (_by(tosa.ReduceSumOp), tosa.AddOp, lambda dtype: 0),
     "prod": (product, tosa.MulOp, lambda dtype: 1),
-    "amax": (_by(tosa.ReduceMaxOp), tosa.MaximumOp, promotion.lowest),
-    "amin": (_by(tosa.ReduceMinOp), tosa.MinimumOp, promotion.highest),
+    "amax": (_by(tosa.ReduceMaxOp), tosa.MaximumOp, element_types.lowest),
+    "amin": (_by(tosa.ReduceMinOp), tosa.MinimumOp, element_types.highest),
 }
 """How elements are combined along an axis, two of them, and what that starts from."""
 
@@ -226,7 +228,7 @@ def _combined(
     if 0 in index.sizes:
         return x
     lines = lines_of(lower, x, dim)
-    dtype = float_dtype(x.dtype) if promotion.is_float(x.dtype) else computed_dtype(x.dtype)
+    dtype = widened(x.dtype) if element_types.is_float(x.dtype) else computed_dtype(x.dtype)
     source = lower.slice(source, [0] * index.rank, index.sizes, [1] * index.rank)
     targets, sizes = x, x.sizes
     if not _fills(x, index, lines.axis):
@@ -284,7 +286,7 @@ def _indexing(lower: TosaLowering, x: Tensor, indices: Sequence[Tensor | None]) 
     row: Expr | None = None
     for axis in axes:
         index = indices[axis]
-        if index is None or promotion.is_bool(index.dtype):
+        if index is None or element_types.is_bool(index.dtype):
             lower.fail(
                 "how many elements a boolean index takes is only known at run time",
                 "use torch.where, or multiply with the mask",
@@ -293,27 +295,27 @@ def _indexing(lower: TosaLowering, x: Tensor, indices: Sequence[Tensor | None]) 
         if row is None:
             row = position
         else:
-            size = lower.splat(x.sizes[axis], (1,) * row.tensor.rank, si32)
-            row = row * Expr(lower, size) + position
+            size = lower.splat(x.sizes[axis], (1,) * row.value.rank, si32)
+            row = row * Expr(lower.words, size) + position
     if row is None:
         lower.fail("no dimension is indexed")
-    shape = list(row.tensor.sizes)
-    flat = lower.reshape(row.tensor, (1, dims.product(shape)))
+    shape = list(row.value.sizes)
+    flat = lower.reshape(row.value, (1, dims.product(shape)))
     return _Indexing(order, front, len(axes), flat, shape)
 
 
 def _from_front(lower: TosaLowering, index: Tensor, size: KnownSize) -> Expr:
     """Indices with negative ones counted from the end: ``i + ((i >> 31) & size)``."""
-    position = Expr(lower, lower.cast(index, si32))
-    if promotion.is_unsigned(index.dtype):
+    position = Expr(lower.words, lower.cast(index, si32))
+    if element_types.is_unsigned(index.dtype):
         return position
     ones = (1,) * index.rank
     exact = {"round": BoolAttr.from_bool(False)}
     sign = lower.elementwise(
-        tosa.ArithmeticRightShiftOp, position.tensor, lower.splat(31, ones, si32), properties=exact
+        tosa.ArithmeticRightShiftOp, position.value, lower.splat(31, ones, si32), properties=exact
     )
     length = lower.splat(size, ones, si32)
-    return position + Expr(lower, lower.elementwise(tosa.BitwiseAndOp, sign, length))
+    return position + Expr(lower.words, lower.elementwise(tosa.BitwiseAndOp, sign, length))
 
 
 @lowers("aten.index.Tensor")
@@ -356,7 +358,7 @@ def _accumulated(lower: TosaLowering, values: Tensor, row: Tensor, rows: Tensor)
 
     An infinity or NaN in a row spreads to the same column of all others, as ``0 * inf`` is NaN.
     """
-    dtype = float_dtype(x) if promotion.is_float(x := values.dtype) else computed_dtype(x)
+    dtype = widened(x) if element_types.is_float(x := values.dtype) else computed_dtype(x)
     hits = lower.cast(_hits(lower, row, values.sizes[1]), dtype)
     sums = lower.matmul(hits, lower.cast(rows, dtype), dtype)
     total = lower.elementwise(tosa.AddOp, lower.cast(values, dtype), sums)

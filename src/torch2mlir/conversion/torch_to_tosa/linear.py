@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from torch2mlir.conversion import promotion
+from torch2mlir.contract import element_types
+from torch2mlir.contract.element_types import widened
 from torch2mlir.conversion.lowering import Operand, Tensor
 from torch2mlir.conversion.torch_to_tosa.casts import computed_dtype
-from torch2mlir.conversion.torch_to_tosa.elementwise import float_dtype
 from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering, lowers
 from torch2mlir.dialects import tosa
 from torch2mlir.dialects.torch import dims
@@ -14,8 +14,8 @@ from torch2mlir.dialects.torch import dims
 def _product(lower: TosaLowering, a: Tensor, b: Tensor) -> Tensor:
     """A batched product: half precision accumulates in f32, which TOSA gives as the result; integers are widened."""
     dtype = lower.out.dtype
-    if promotion.is_float(dtype):
-        return lower.matmul(lower.cast(a, dtype), lower.cast(b, dtype), float_dtype(dtype))
+    if element_types.is_float(dtype):
+        return lower.matmul(lower.cast(a, dtype), lower.cast(b, dtype), widened(dtype))
     wide = computed_dtype(dtype)
     return lower.matmul(lower.cast(a, wide), lower.cast(b, wide), wide)
 

@@ -14,7 +14,7 @@ cancel are not emitted. A transpose without users disappears with the other dead
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from xdsl.dialects.builtin import (
@@ -30,11 +30,14 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 
-from torch2mlir.conversion import promotion
+from torch2mlir.contract import element_types
+from torch2mlir.contract.element_types import widened
+from torch2mlir.conversion.expressions import Expr, expressions
 from torch2mlir.conversion.lowering import Number, Operand, Scalar, Tensor
 from torch2mlir.conversion.registry import lowers as register
 from torch2mlir.conversion.torch_to_tosa.casts import cast, computed_dtype, si8, si32
 from torch2mlir.conversion.torch_to_tosa.dynamic_shapes import DynamicShapes, is_static
+from torch2mlir.conversion.torch_to_tosa.words import IN_HALVES, OF_NUMBERS, TosaWords
 from torch2mlir.dialects import tosa
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch import types as t
@@ -64,6 +67,7 @@ class TosaLowering(DynamicShapes):
 
     def __init__(self) -> None:
         super().__init__()
+        self.words = TosaWords(self)
         self._last: dict[SSAValue, Tensor] = {}
         self._transposed: dict[SSAValue, tuple[Tensor, tuple[int, ...]]] = {}
         self._reshaped: dict[SSAValue, Tensor] = {}
@@ -92,7 +96,7 @@ class TosaLowering(DynamicShapes):
         return super().op(op_class, operands, sizes, dtype, properties, regions)
 
     def _check_element(self, op_class: type[Operation], dtype: Attribute) -> None:
-        if promotion.is_complex(dtype):
+        if element_types.is_complex(dtype):
             self.fail("TOSA has no complex numbers", "choose another dialect")
         if isinstance(dtype, Float64Type) and op_class not in _MOVEMENT:
             hint = "convert the model and its inputs to float32, or choose another dialect"
@@ -129,13 +133,13 @@ class TosaLowering(DynamicShapes):
 
     def _number(self, value: Number, dtype: Attribute) -> int | float:
         """A number as PyTorch converts it to an element type."""
-        if isinstance(value, complex) or promotion.is_complex(dtype):
+        if isinstance(value, complex) or element_types.is_complex(dtype):
             self.fail("TOSA has no complex numbers", "choose another dialect")
-        if promotion.is_float(dtype):
+        if element_types.is_float(dtype):
             return float(value)
-        if promotion.is_bool(dtype):
+        if element_types.is_bool(dtype):
             return int(bool(value))
-        width = promotion.bit_width(dtype)
+        width = element_types.bit_width(dtype)
         wrapped = int(value) & ((1 << width) - 1)
         return wrapped - (1 << width) if wrapped >> (width - 1) else wrapped
 
@@ -153,7 +157,7 @@ class TosaLowering(DynamicShapes):
         if is_static(sizes):
             return self.elements([value], sizes, dtype)  # type: ignore[arg-type]
         number, element = self._number(value, dtype), self.element_type(dtype)
-        if promotion.is_float(dtype):
+        if element_types.is_float(dtype):
             return self.fill(FloatAttr(number, element), sizes, dtype)  # type: ignore[call-overload]
         return self.fill(IntegerAttr(number, element), sizes, dtype)  # type: ignore[call-overload]
 
@@ -195,6 +199,28 @@ class TosaLowering(DynamicShapes):
         last = self._all_channels_last(xs)
         result = self._broadcasting(op_class, xs if last is None else last, dtype, properties)
         return result if last is None else self.channels_first(result)
+
+    def formula(
+        self,
+        code: Callable[..., Expr],
+        *operands: Operand,
+        computed: Attribute | Sequence[Attribute],
+    ) -> Tensor:
+        types = self.one_each(computed, operands)
+        tensors = [self.operand(o, dtype) for o, dtype in zip(operands, types, strict=True)]
+        result = code(*expressions(self.words, tensors, operands)).value
+        return self.broadcast_to(self.cast(result, self.out.dtype), self.out.sizes)
+
+    def has_word(self, word: str, dtype: Attribute) -> bool:
+        return self.words.has(word, dtype)
+
+    def computed_in(self, word: str, dtype: Attribute) -> Attribute:
+        if element_types.is_float(dtype):
+            return dtype if word in IN_HALVES or word in OF_NUMBERS else widened(dtype)
+        return dtype if self.has_word(word, dtype) else computed_dtype(dtype)
+
+    def bits(self, x: Tensor, dtype: Attribute) -> Tensor:
+        self.fail("TOSA cannot read the bits of a float as an integer, nor the other way round")
 
     def _broadcasting(
         self,
@@ -434,7 +460,7 @@ class TosaLowering(DynamicShapes):
         if isinstance(length, int):
             line = self.elements(range(length), (length,), dtype)
         else:
-            integer = dtype if promotion.is_integer(dtype) else si32
+            integer = dtype if element_types.is_integer(dtype) else si32
             line = self.cast(self.count_to(length, integer), dtype)
         column = [length if i == dim else 1 for i in range(len(sizes))]
         return self.broadcast_to(self.reshape(line, column), sizes)
@@ -453,7 +479,7 @@ class TosaLowering(DynamicShapes):
         """Rows of ``values [N, K, C]`` at ``indices [N, W]``, as ``[N, W, C]``."""
         sizes = (values.sizes[0], indices.sizes[1], values.sizes[2])
         # the 64-bit integer extension wants indices of the values' width
-        index = promotion.si64 if self.element_type(values.dtype) == i64 else si32
+        index = element_types.si64 if self.element_type(values.dtype) == i64 else si32
         return self.op(tosa.GatherOp, [values, self.cast(indices, index)], sizes, values.dtype)
 
     def scatter(self, values: Tensor, indices: Tensor, rows: Tensor) -> Tensor:

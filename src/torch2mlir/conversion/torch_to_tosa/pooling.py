@@ -10,11 +10,11 @@ from operator import add
 from xdsl.dialects.builtin import f32
 from xdsl.ir import Attribute, Operation
 
-from torch2mlir.conversion import promotion
+from torch2mlir.contract import element_types
+from torch2mlir.conversion.expressions import Expr
 from torch2mlir.conversion.lowering import Tensor
 from torch2mlir.conversion.torch_to_tosa.casts import computed_dtype, si32
 from torch2mlir.conversion.torch_to_tosa.dynamic_shapes import is_static
-from torch2mlir.conversion.torch_to_tosa.expressions import Expr
 from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering, lowers
 from torch2mlir.conversion.torch_to_tosa.windows import Window, fitted, i64_array, pads
 from torch2mlir.dialects import tosa
@@ -25,15 +25,9 @@ from torch2mlir.dialects.torch.dims import KnownSize
 def _windows(
     kernel: Sequence[int], stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int]
 ) -> list[Window]:
-    """Height and width; one value stands for both, no stride means the kernel's size."""
-    steps = stride or kernel
-    return [
-        Window(
-            *(values[i % len(values)] for values in (kernel, steps, dilation)),
-            *[padding[i % len(padding)]] * 2,
-        )
-        for i in range(2)
-    ]
+    """Height and width, padded as much on both sides."""
+    options = zip(kernel, stride, dilation, padding, padding, strict=True)
+    return [Window(*option) for option in options]
 
 
 def _images(lower: TosaLowering, x: Tensor) -> Tensor:
@@ -90,7 +84,7 @@ def max_pool2d_with_indices(
         values = _pool(lower, tosa.MaxPool2DOp, images, windows, {})
     return (
         _result(lower, values, lower.out.sizes),
-        _result(lower, lower.cast(places, promotion.si64), lower.out.sizes),
+        _result(lower, lower.cast(places, element_types.si64), lower.out.sizes),
     )
 
 
@@ -106,25 +100,25 @@ def _largest(lower: TosaLowering, x: Tensor, windows: Sequence[Window]) -> tuple
     index = _padded_around(lower, index, windows, -1)
     best: tuple[Expr, Expr] | None = None
     for offsets in product(*(range(window.size) for window in windows)):
-        value = Expr(lower, _shifted(lower, values, windows, offsets))
-        place = Expr(lower, _shifted(lower, index, windows, offsets))
+        value = Expr(lower.words, _shifted(lower, values, windows, offsets))
+        place = Expr(lower.words, _shifted(lower, index, windows, offsets))
         if best is None:
             best = value, place
             continue
         newer = (value > best[0]) & (place > -1) | best[1].equals(-1)
-        if promotion.is_float(wide.dtype):
+        if element_types.is_float(wide.dtype):
             newer = newer | ~value.equals(value)
         best = newer.where(value, best[0]), newer.where(place, best[1])
     if best is None:
         lower.fail("a pool without elements in its window")
     sizes = (x.sizes[0], *lower.out.sizes[-2:], x.sizes[3])
-    return lower.cast(best[0].tensor, x.dtype), lower.broadcast_to(best[1].tensor, sizes)
+    return lower.cast(best[0].value, x.dtype), lower.broadcast_to(best[1].value, sizes)
 
 
 def _lowest(dtype: Attribute) -> float | int:
-    if promotion.is_float(dtype):
+    if element_types.is_float(dtype):
         return float("-inf")
-    return -(1 << (promotion.bit_width(dtype) - 1))
+    return -(1 << (element_types.bit_width(dtype) - 1))
 
 
 def _completed(
@@ -177,15 +171,15 @@ def avg_pool2d(
     ``tosa.avg_pool2d`` does not count its padding: padding that counts is a ``tosa.pad`` before it; what ``ceil_mode``
     adds at the end does not count. With a divisor everything counts, and the mean is scaled.
     """
-    windows = _windows(kernel, stride, padding, (1,))
+    windows = _windows(kernel, stride, padding, (1, 1))
     images = _images(lower, x)
-    if promotion.is_integer(x.dtype):
+    if element_types.is_integer(x.dtype):
         total = _shifted_sums(lower, lower.cast(images, computed_dtype(x.dtype)), windows)
         always_whole = not ceil_mode and (count_include_pad or not any(w.low for w in windows))
         number = windows[0].size * windows[1].size if always_whole else None
         number = number if divisor is None else divisor
-        mean = total // (number or _elements(lower, images, windows, count_include_pad, total))
-        return _result(lower, lower.cast(mean.tensor, x.dtype), lower.out.sizes)
+        mean = total / (number or _elements(lower, images, windows, count_include_pad, total))
+        return _result(lower, lower.cast(mean.value, x.dtype), lower.out.sizes)
     if count_include_pad or divisor is not None:
         images, windows = _padded(lower, images, windows, divisor is not None)
     if is_static(images.sizes[1:3]):
@@ -205,7 +199,7 @@ def _shifted_sums(lower: TosaLowering, x: Tensor, windows: Sequence[Window]) -> 
     """The sum of each window, an addition for each of its elements: TOSA pools no integers of 32 and 64 bits."""
     padded = _padded_around(lower, x, windows, 0)
     places = product(*(range(window.size) for window in windows))
-    terms = [Expr(lower, _shifted(lower, padded, windows, offsets)) for offsets in places]
+    terms = [Expr(lower.words, _shifted(lower, padded, windows, offsets)) for offsets in places]
     return reduce(add, terms)
 
 
@@ -217,7 +211,7 @@ def _elements(
     if with_padding:
         sizes = [dims.add(size, w.low + w.high) for size, w in zip(sizes, windows, strict=True)]
         inner = [Window(window.size, window.stride, 1, 0, 0) for window in windows]
-    ones = lower.splat(1, (1, *sizes, 1), like.tensor.dtype)
+    ones = lower.splat(1, (1, *sizes, 1), like.value.dtype)
     return _shifted_sums(lower, ones, inner)
 
 

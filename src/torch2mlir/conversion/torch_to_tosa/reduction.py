@@ -6,13 +6,13 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from xdsl.dialects.builtin import IntegerAttr, i1, i32
+from xdsl.dialects.builtin import IntegerAttr, i32
 from xdsl.ir import Attribute, Operation
 
-from torch2mlir.conversion import promotion
+from torch2mlir.contract import element_types
+from torch2mlir.contract.element_types import widened
 from torch2mlir.conversion.lowering import Tensor
 from torch2mlir.conversion.torch_to_tosa.casts import computed_dtype, si8, si32
-from torch2mlir.conversion.torch_to_tosa.elementwise import float_dtype
 from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering, lowers
 from torch2mlir.dialects import tosa
 from torch2mlir.dialects.torch import dims
@@ -21,17 +21,12 @@ from torch2mlir.dialects.torch.dims import KnownSize
 
 def _accumulated(dtype: Attribute) -> Attribute:
     """The type PyTorch sums elements in: f32 for half precision."""
-    return float_dtype(dtype) if promotion.is_float(dtype) else computed_dtype(dtype)
+    return widened(dtype) if element_types.is_float(dtype) else computed_dtype(dtype)
 
 
-def _axes(lower: TosaLowering, over: Sequence[int] | int | None, x: Tensor) -> list[int]:
-    """The axes to reduce; none of a rank-0 tensor."""
-    return [axis for axis in lower.dims(over, x.rank) if axis < x.rank]
-
-
-def _sum(lower: TosaLowering, x: Tensor, over: Sequence[int] | int | None) -> Tensor:
-    summed = lower.cast(lower.cast(x, lower.out.dtype), _accumulated(lower.out.dtype))
-    return lower.reduce(tosa.ReduceSumOp, summed, _axes(lower, over, x))
+def _sum(lower: TosaLowering, x: Tensor, over: Sequence[int]) -> Tensor:
+    summed = lower.cast(x, _accumulated(lower.out.dtype))
+    return lower.reduce(tosa.ReduceSumOp, summed, over)
 
 
 def _finished(lower: TosaLowering, x: Tensor) -> Tensor:
@@ -40,16 +35,16 @@ def _finished(lower: TosaLowering, x: Tensor) -> Tensor:
 
 
 @lowers("aten.sum.dim_IntList")
-def sum(lower: TosaLowering, x: Tensor, over: Sequence[int] | None, *_: Any) -> Tensor:
+def sum(lower: TosaLowering, x: Tensor, over: Sequence[int], *_: Any) -> Tensor:
     """The sum of elements converted to the result's type; half precision accumulates in f32."""
     return _finished(lower, _sum(lower, x, over))
 
 
 @lowers("aten.mean.dim")
-def mean(lower: TosaLowering, x: Tensor, over: Sequence[int] | None, *_: Any) -> Tensor:
+def mean(lower: TosaLowering, x: Tensor, over: Sequence[int], *_: Any) -> Tensor:
     """The sum times the inverse of the count."""
     total = _sum(lower, x, over)
-    count = dims.product([x.sizes[axis] for axis in _axes(lower, over, x)])
+    count = dims.product([x.sizes[axis] for axis in over])
     if count == 0:  # a product of two constants would be folded, and that of 0 and NaN to 0
         return lower.splat(math.nan, lower.out.sizes, lower.out.dtype)
     if isinstance(count, int):
@@ -66,11 +61,9 @@ EXTREMUM: dict[str, type[Operation]] = {
 
 
 def _extremum(op_class: type[Operation]) -> Callable[..., Tensor]:
-    def lower_extremum(
-        lower: TosaLowering, x: Tensor, over: Sequence[int] | int | None, *_: Any
-    ) -> Tensor:
+    def lower_extremum(lower: TosaLowering, x: Tensor, over: Sequence[int], *_: Any) -> Tensor:
         wide = lower.cast(x, computed_dtype(x.dtype))
-        return _finished(lower, lower.reduce(op_class, wide, _axes(lower, over, x)))
+        return _finished(lower, lower.reduce(op_class, wide, over))
 
     return lower_extremum
 
@@ -85,12 +78,8 @@ LOGICAL: dict[str, type[Operation]] = {
 
 
 def _logical(op_class: type[Operation]) -> Callable[..., Tensor]:
-    def lower_logical(
-        lower: TosaLowering, x: Tensor, over: Sequence[int] | None, *_: Any
-    ) -> Tensor:
-        # an empty list reduces nothing here, unlike elsewhere
-        axes = [] if over is not None and not over else _axes(lower, over, x)
-        return _finished(lower, lower.reduce(op_class, lower.cast(x, i1), axes))
+    def lower_logical(lower: TosaLowering, x: Tensor, over: Sequence[int], *_: Any) -> Tensor:
+        return _finished(lower, lower.reduce(op_class, x, over))
 
     return lower_logical
 
@@ -107,14 +96,14 @@ def _position(lower: TosaLowering, x: Tensor, axis: int, largest: bool) -> Tenso
 
     The smallest is the largest of ``-x``, of integers the largest of ``~x``, which cannot overflow.
     """
-    if promotion.is_float(x.dtype):
+    if element_types.is_float(x.dtype):
         source = x if largest else lower.elementwise(tosa.NegateOp, x)
     else:
         # i8 and i64 are the integers that tosa.argmax takes and that IREE compiles
-        source = lower.cast(x, si8 if promotion.is_bool(x.dtype) else promotion.si64)
+        source = lower.cast(x, si8 if element_types.is_bool(x.dtype) else element_types.si64)
         source = source if largest else lower.elementwise(tosa.BitwiseNotOp, source)
     sizes = [size for i, size in enumerate(x.sizes) if i != axis]
-    index = promotion.si64 if source.dtype == promotion.si64 else si32
+    index = element_types.si64 if source.dtype == element_types.si64 else si32
     return lower.op(tosa.ArgMaxOp, [source], sizes, index, {"axis": IntegerAttr(axis, i32)})
 
 
@@ -122,7 +111,7 @@ def _arg(largest: bool) -> Callable[..., Tensor]:
     def lower_arg(lower: TosaLowering, x: Tensor, dim: int | None, *_: Any) -> Tensor:
         if dim is None or x.rank == 0:
             x, dim = lower.reshape(x, (dims.product(x.sizes),)), 0
-        return _finished(lower, _position(lower, x, lower.dim(dim, x.rank), largest))
+        return _finished(lower, _position(lower, x, dim, largest))
 
     return lower_arg
 
@@ -136,9 +125,9 @@ def _with_position(largest: bool) -> Callable[..., tuple[Tensor, Tensor]]:
 
     def lower_extremum(lower: TosaLowering, x: Tensor, dim: int, *_: Any) -> tuple[Tensor, Tensor]:
         x = lower.ranked(x, max(x.rank, 1))
-        axis = lower.dim(dim, x.rank)
+        axis = dim
         values = lower.reduce(op_class, lower.cast(x, computed_dtype(x.dtype)), [axis])
-        position = lower.cast(_position(lower, x, axis, largest), promotion.si64)
+        position = lower.cast(_position(lower, x, axis, largest), element_types.si64)
         return _finished(lower, values), lower.reshape(position, lower.out.sizes)
 
     return lower_extremum
@@ -156,12 +145,12 @@ def prod(lower: TosaLowering, x: Tensor, dim: int, *_: Any) -> Tensor:
     """The product; integers, which ``tosa.reduce_product`` does not take, in :func:`product`."""
     dtype = _accumulated(lower.out.dtype)
     x = lower.cast(lower.ranked(lower.cast(x, lower.out.dtype), max(x.rank, 1)), dtype)
-    return _finished(lower, product(lower, x, lower.dim(dim, x.rank)))
+    return _finished(lower, product(lower, x, dim))
 
 
 def product(lower: TosaLowering, x: Tensor, axis: int) -> Tensor:
     """The product along an axis, which stays with size 1; of integers as a tree of products."""
-    if promotion.is_float(x.dtype):
+    if element_types.is_float(x.dtype):
         return lower.reduce(tosa.ReduceProductOp, x, [axis])
     size = lower.static(x.sizes[axis], "the size of a dimension of integers to multiply")
     if size == 0:
@@ -189,7 +178,7 @@ def cumsum(lower: TosaLowering, x: Tensor, dim: int, *_: Any) -> Tensor:
     """Sums of the elements up to each one."""
     dtype = _accumulated(lower.out.dtype)
     wide = lower.cast(lower.ranked(lower.cast(x, lower.out.dtype), max(x.rank, 1)), dtype)
-    axis = lower.dim(dim, wide.rank)
+    axis = dim
     scan = _doubling_sums if isinstance(wide.sizes[axis], int) else _masked_sums
     return _finished(lower, scan(lower, wide, axis))
 

@@ -14,12 +14,12 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import BoolAttr
 from xdsl.ir import Attribute
 
-from torch2mlir.conversion import promotion
+from torch2mlir.contract import element_types
+from torch2mlir.contract.element_types import si64
+from torch2mlir.conversion.expressions import Expr
 from torch2mlir.conversion.lowering import Tensor
-from torch2mlir.conversion.promotion import si64
 from torch2mlir.conversion.torch_to_tosa.casts import computed_dtype, si32
 from torch2mlir.conversion.torch_to_tosa.control_flow import while_loop
-from torch2mlir.conversion.torch_to_tosa.expressions import Expr
 from torch2mlir.conversion.torch_to_tosa.indexing import lines_of
 from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering, lowers
 from torch2mlir.dialects import tosa
@@ -57,7 +57,7 @@ def _precedes(x: Expr, y: Expr, descending: bool) -> Expr:
     """Whether the order of values alone puts ``x`` before ``y``."""
     lesser, greater = (y, x) if descending else (x, y)
     less = greater > lesser
-    if not promotion.is_float(x.tensor.dtype):
+    if not element_types.is_float(x.value.dtype):
         return less
     return less | (lesser.equals(lesser) & ~greater.equals(greater))
 
@@ -80,13 +80,13 @@ def _by_pairs(lower: TosaLowering, values: Tensor, descending: bool) -> tuple[Te
 def _places(lower: TosaLowering, values: Tensor, descending: bool) -> Tensor:
     """How many elements of its line ``[N, K]`` come before each element."""
     count, length = values.sizes
-    element = Expr(lower, lower.reshape(values, (count, length, 1)))
-    rival = Expr(lower, lower.reshape(values, (count, 1, length)))
-    columns = Expr(lower, lower.iota((1, 1, length), 2, si32))
-    rows = Expr(lower, lower.iota((1, length, 1), 1, si32))
+    element = Expr(lower.words, lower.reshape(values, (count, length, 1)))
+    rival = Expr(lower.words, lower.reshape(values, (count, 1, length)))
+    columns = Expr(lower.words, lower.iota((1, 1, length), 2, si32))
+    rows = Expr(lower.words, lower.iota((1, length, 1), 1, si32))
     before = _precedes(rival, element, descending)
     tied = ~_precedes(element, rival, descending) & (columns < rows)
-    counted = lower.cast((before | tied).tensor, si32)
+    counted = lower.cast((before | tied).value, si32)
     return lower.reshape(lower.reduce(tosa.ReduceSumOp, counted, [2]), (count, length))
 
 
@@ -109,24 +109,24 @@ def _by_network(lower: TosaLowering, values: Tensor, descending: bool) -> tuple[
     A step exchanges elements whose places differ by its bits: all of a run of twice the length at first, which mirrors
     it, then half the run's, a quarter's, .. and 1.
     """
-    length = Expr(lower, lower.splat(values.sizes[1], (), si32))
-    zero, one = (Expr(lower, lower.splat(number, (), si32)) for number in (0, 1))
+    length = Expr(lower.words, lower.splat(values.sizes[1], (), si32))
+    zero, one = (Expr(lower.words, lower.splat(number, (), si32)) for number in (0, 1))
     found = lower.broadcast_to(lower.iota((1, values.sizes[1]), 1, si32), values.sizes)
     shift = {"round": BoolAttr.from_bool(False)}
 
     def unsorted(*carried: Tensor) -> Sequence[Tensor]:
-        return [(length > Expr(lower, carried[2])).tensor]
+        return [(length > Expr(lower.words, carried[2])).value]
 
     def step(values: Tensor, found: Tensor, run: Tensor, bits: Tensor) -> Sequence[Tensor]:
-        width, mask = Expr(lower, run), Expr(lower, bits)
+        width, mask = Expr(lower.words, run), Expr(lower.words, bits)
         exchanged = _exchanged(lower, values, found, mask, length, descending)
         mirrored = mask > width
         following = Expr(
-            lower,
+            lower.words,
             lower.elementwise(
                 tosa.ArithmeticRightShiftOp,
-                mirrored.where(width, mask).tensor,
-                one.tensor,
+                mirrored.where(width, mask).value,
+                one.value,
                 properties=shift,
             ),
         )
@@ -134,11 +134,11 @@ def _by_network(lower: TosaLowering, values: Tensor, descending: bool) -> tuple[
         twice = width + width
         return [
             *exchanged,
-            merged.where(twice, width).tensor,
-            merged.where(twice + twice - one, following).tensor,
+            merged.where(twice, width).value,
+            merged.where(twice + twice - one, following).value,
         ]
 
-    initial = [values, found, one.tensor, one.tensor]
+    initial = [values, found, one.value, one.value]
     ordered, found, _, _ = while_loop(lower, unsorted, step, initial)
     return ordered, found
 
@@ -147,12 +147,12 @@ def _exchanged(
     lower: TosaLowering, values: Tensor, found: Tensor, bits: Expr, length: Expr, descending: bool
 ) -> Sequence[Tensor]:
     """Elements and where they were, after those whose places differ by some bits are put in order."""
-    here = Expr(lower, lower.iota((1, values.sizes[1]), 1, si32))
-    there = here.of(tosa.BitwiseXorOp, bits)
-    partner = lower.broadcast_to(there.minimum(length - 1).tensor, values.sizes)
-    own, own_place = Expr(lower, values), Expr(lower, found)
-    other, other_place = (Expr(lower, _taken(lower, x, partner)) for x in (values, found))
+    here = Expr(lower.words, lower.iota((1, values.sizes[1]), 1, si32))
+    there = here ^ bits
+    partner = lower.broadcast_to(there.of("min", length - 1).value, values.sizes)
+    own, own_place = Expr(lower.words, values), Expr(lower.words, found)
+    other, other_place = (Expr(lower.words, _taken(lower, x, partner)) for x in (values, found))
     tied = ~_precedes(own, other, descending) & (own_place > other_place)
     first = _precedes(other, own, descending) | tied
-    taken = (length > there) & ~first.differs(there > here)
-    return [taken.where(other, own).tensor, taken.where(other_place, own_place).tensor]
+    taken = (length > there) & ~(first ^ (there > here))
+    return [taken.where(other, own).value, taken.where(other_place, own_place).value]

@@ -1,0 +1,92 @@
+"""Facts about the element types of the torch dialect: kinds, bits, bounds."""
+
+from __future__ import annotations
+
+import math
+
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    BFloat16Type,
+    ComplexType,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    IntegerType,
+    Signedness,
+    f32,
+    i1,
+)
+from xdsl.ir import Attribute
+
+si64 = IntegerType(64, Signedness.SIGNED)
+
+_FLOATS: tuple[type[Attribute], ...] = (Float16Type, BFloat16Type, Float32Type, Float64Type)
+
+
+def is_float(dtype: Attribute) -> bool:
+    """Whether elements are real floating-point numbers."""
+    return isinstance(dtype, _FLOATS)
+
+
+def is_complex(dtype: Attribute) -> bool:
+    """Whether elements are complex."""
+    return isinstance(dtype, ComplexType)
+
+
+def is_bool(dtype: Attribute) -> bool:
+    """Whether elements are booleans."""
+    return dtype == i1
+
+
+def is_integer(dtype: Attribute) -> bool:
+    """Whether elements are integers, not booleans."""
+    return isinstance(dtype, IntegerType) and dtype != i1
+
+
+def is_unsigned(dtype: Attribute) -> bool:
+    """Whether elements are unsigned integers or booleans."""
+    return dtype == i1 or (
+        isinstance(dtype, IntegerType) and dtype.signedness.data == Signedness.UNSIGNED
+    )
+
+
+def bit_width(dtype: Attribute) -> int:
+    """Bits of one element."""
+    if isinstance(dtype, ComplexType):
+        return 2 * bit_width(dtype.element_type)
+    if isinstance(dtype, IntegerType):
+        return dtype.width.data
+    if isinstance(dtype, AnyFloat):
+        return dtype.bitwidth
+    raise ValueError(f"{dtype} is not an element type")
+
+
+def storage_bits(dtype: Attribute) -> int:
+    """Bits of one element in PyTorch's memory, where a boolean is a byte."""
+    return 8 if is_bool(dtype) else bit_width(dtype)
+
+
+def lowest(dtype: Attribute) -> float | int:
+    """The least element, with which a maximum starts."""
+    if is_float(dtype):
+        return -math.inf
+    return 0 if is_unsigned(dtype) else -(1 << (bit_width(dtype) - 1))
+
+
+def highest(dtype: Attribute) -> float | int:
+    """The greatest element, with which a minimum starts."""
+    if is_float(dtype):
+        return math.inf
+    return (1 << (bit_width(dtype) - (not is_unsigned(dtype)))) - 1
+
+
+def category(dtype: Attribute) -> int:
+    """0 bool, 1 integer, 2 float, 3 complex."""
+    if is_bool(dtype):
+        return 0
+    return 1 if is_integer(dtype) else 2 if is_float(dtype) else 3
+
+
+def widened(dtype: Attribute) -> Attribute:
+    """What sums and formulas of an element type are computed in: f32 for half floats, as PyTorch does on CPU."""
+    return f32 if isinstance(dtype, Float16Type | BFloat16Type) else dtype

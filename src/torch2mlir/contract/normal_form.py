@@ -1,0 +1,261 @@
+"""The normal form of a call: what is decided between the backend contract and every conversion, once for all targets.
+
+A conversion finds in the operands of a core op
+
+- element types explicit: tensors have the type that the op computes in, by PyTorch's promotion;
+- dimensions counted from the front, those of reductions listed and sorted;
+- starts of slices and places of selects counted from the front, and inside;
+- options of windows given for each dimension, strides too.
+
+It works on the operands as the walk over a function has them, so that a call that needs nothing costs one look-up, and
+conversions by hand (of Python's arithmetic at run time, of loops) come through it too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from xdsl.dialects.builtin import i1
+from xdsl.ir import Attribute
+
+from torch2mlir.contract.core_ops import BINARY, UNARY
+from torch2mlir.contract.positions import from_front, start_from_front
+from torch2mlir.contract.promotion import promote, scalar_dtype
+from torch2mlir.dialects.torch.dims import KnownSize
+
+
+class Typed(Protocol):
+    """A tensor: sizes and element type."""
+
+    @property
+    def sizes(self) -> tuple[KnownSize, ...]: ...
+    @property
+    def rank(self) -> int: ...
+    @property
+    def dtype(self) -> Attribute: ...
+
+
+class Form(Protocol):
+    """What normalizing asks of the conversion: the type of the op's result, and the target's way to cast."""
+
+    @property
+    def out(self) -> Any: ...
+    def cast(self, x: Any, dtype: Attribute) -> Any: ...
+    def static(self, value: object, what: str) -> int: ...
+
+
+Operands = list[Any]
+Rule = Callable[[Form, Operands], None]
+"""Changes the operands of a call in place."""
+
+
+def normalize(form: Form, name: str, operands: Operands) -> Operands:
+    """The operands of a call of a core op in normal form; of any other op they stay as they are.
+
+    Args:
+        form: the conversion, at this op.
+        name: the op's, ``torch.aten.add.Tensor``.
+        operands: as the walk has them; tensors, Python numbers, sizes, lists of these.
+    """
+    for rule in RULES.get(name, ()):
+        rule(form, operands)
+    return operands
+
+
+def _is_tensor(operand: object) -> bool:
+    return hasattr(operand, "sizes")
+
+
+# element types
+
+
+def _cast_to(form: Form, operands: Operands, dtype: Attribute) -> None:
+    for place, operand in enumerate(operands):
+        if _is_tensor(operand) and operand.dtype != dtype:
+            operands[place] = form.cast(operand, dtype)
+
+
+def of_the_result(form: Form, operands: Operands) -> None:
+    """All tensors are of the type of the result."""
+    _cast_to(form, operands, form.out.dtype)
+
+
+def of_booleans(form: Form, operands: Operands) -> None:
+    """All tensors are of booleans."""
+    _cast_to(form, operands, i1)
+
+
+def promoted(form: Form, operands: Operands) -> None:
+    """All tensors are of the type that PyTorch promotes them, and numbers beside them, to."""
+    tensors = [(o.dtype, o.rank) for o in operands if _is_tensor(o)]
+    numbers = [getattr(o, "dtype", None) or scalar_dtype(o) for o in operands if not _is_tensor(o)]
+    _cast_to(form, operands, promote(tensors, numbers))
+
+
+def branches_of_the_result(form: Form, operands: Operands) -> None:
+    """``where``: a boolean condition, and branches of the type of the result."""
+    condition = [operands[0]]
+    of_booleans(form, condition)
+    of_the_result(form, operands)
+    operands[0] = condition[0]
+
+
+def parts_of_the_result(form: Form, operands: Operands) -> None:
+    """``cat``: a list of tensors of the type of the result."""
+    operands[0] = list(operands[0])
+    of_the_result(form, operands[0])
+
+
+# dimensions
+
+
+def _from_front(dim: int, rank: int) -> int:
+    """Rank 0 counts as rank 1, as in PyTorch."""
+    return dim % max(rank, 1)
+
+
+def axis(place: int) -> Rule:
+    """The dimension at a place of the operands, if it is given."""
+
+    def rule(form: Form, operands: Operands) -> None:
+        if operands[place] is not None:
+            operands[place] = _from_front(operands[place], _rank(form, operands[0]))
+
+    return rule
+
+
+def _rank(form: Form, first: Any) -> int:
+    """The rank of a first operand; of a list of tensors, that of the result."""
+    rank: int = first.rank if _is_tensor(first) else form.out.rank
+    return rank
+
+
+def _axes(form: Form, operands: Operands) -> None:
+    """The dimensions to reduce; none of rank 0, an empty list for no reduction at all."""
+    x, over = operands[:2]
+    if over is None:
+        over = range(x.rank)
+    over = [over] if isinstance(over, int) else over
+    operands[1] = sorted(_from_front(dim, x.rank) for dim in over) if x.rank else []
+
+
+def _axes_or_all(form: Form, operands: Operands) -> None:
+    """The same, where PyTorch takes an empty list for all dimensions."""
+    if isinstance(operands[1], Sequence) and not operands[1]:
+        operands[1] = None
+    _axes(form, operands)
+
+
+def _order(form: Form, operands: Operands) -> None:
+    """``permute``: the order of dimensions."""
+    operands[1] = [_from_front(dim, operands[0].rank) for dim in operands[1]]
+
+
+def _reversed_axes(form: Form, operands: Operands) -> None:
+    """``flip``: the dimensions to reverse."""
+    x = operands[0]
+    operands[1] = sorted(_from_front(dim, x.rank) for dim in operands[1] if x.rank)
+
+
+# positions
+
+
+def _slice(form: Form, operands: Operands) -> None:
+    """``slice``: start and step; the result says how many elements there are."""
+    x, dim, start, _, step = operands
+    step = form.static(step, "the step of a slice")
+    length = form.out.sizes[dim]
+    start = start_from_front(0 if start is None else start, x.sizes[dim], length, step)
+    operands[2:] = [start, None, step]
+
+
+def _select(form: Form, operands: Operands) -> None:
+    """``select``: the place."""
+    x, dim, index = operands
+    operands[2] = from_front(index, x.sizes[dim])
+
+
+# options of windows
+
+
+def for_each(values: Sequence[int] | int, count: int) -> list[int]:
+    """An option of a window, given for each dimension or once for all."""
+    listed = [values] if isinstance(values, int) else list(values)
+    return listed * count if len(listed) == 1 else listed
+
+
+def pool(*options: int) -> Rule:
+    """Kernel, stride (the kernel's size unless given), padding, dilation at places of the operands, for the plane."""
+
+    def rule(form: Form, operands: Operands) -> None:
+        operands[options[1]] = operands[options[1]] or operands[options[0]]
+        for place in options:
+            operands[place] = for_each(operands[place], 2)
+
+    return rule
+
+
+def _convolution(form: Form, operands: Operands) -> None:
+    """Stride, padding, dilation and the padding of the output, for each dimension in space."""
+    count = operands[1].rank - 2
+    for place in (3, 4, 5, 7):
+        operands[place] = for_each(operands[place], count)
+
+
+# which op has which
+
+_OF_THE_OPERAND = {
+    f"torch.aten.{name}" for name in ["abs", "isinf", "isnan", "logical_not", "signbit"]
+}
+"""Ops computed in the type of their operand, as it is."""
+_COMPARISONS = {
+    f"torch.aten.{name}.{overload}"
+    for name in ["eq", "ne", "lt", "le", "gt", "ge"]
+    for overload in ("Tensor", "Scalar")
+}
+_LOGICAL = {f"torch.aten.logical_{name}" for name in ("and", "or", "xor")}
+
+
+def _rules() -> dict[str, tuple[Rule, ...]]:
+    arithmetic = (UNARY | BINARY) - _OF_THE_OPERAND - _COMPARISONS - _LOGICAL
+    rules: dict[str, tuple[Rule, ...]] = dict.fromkeys(arithmetic, (of_the_result,))
+    rules |= dict.fromkeys(_COMPARISONS, (promoted,))
+    rules |= dict.fromkeys(_LOGICAL, (of_booleans,))
+    named: dict[str, tuple[Rule, ...]] = {
+        "clamp": (of_the_result,),
+        "clamp.Tensor": (of_the_result,),
+        "where.self": (branches_of_the_result,),
+        "cat": (parts_of_the_result, axis(1)),
+        "sum.dim_IntList": (_axes_or_all, of_the_result),
+        "mean.dim": (_axes_or_all, of_the_result),
+        "amax": (_axes_or_all,),
+        "amin": (_axes_or_all,),
+        "any.dims": (_axes, of_booleans),
+        "all.dims": (_axes, of_booleans),
+        "prod.dim_int": (axis(1), of_the_result),
+        "cumsum": (axis(1), of_the_result),
+        "max.dim": (axis(1),),
+        "min.dim": (axis(1),),
+        "argmax": (axis(1),),
+        "argmin": (axis(1),),
+        "sort.stable": (axis(2),),
+        "gather": (axis(1),),
+        "index_select": (axis(1),),
+        "scatter.src": (axis(1),),
+        "scatter.value": (axis(1),),
+        "scatter_add": (axis(1),),
+        "scatter_reduce.two": (axis(1),),
+        "permute": (_order,),
+        "flip": (_reversed_axes,),
+        "slice.Tensor": (axis(1), _slice),
+        "select.int": (axis(1), _select),
+        "max_pool2d_with_indices": (pool(1, 2, 3, 4),),
+        "avg_pool2d": (pool(1, 2, 3),),
+        "convolution": (_convolution,),
+    }
+    return rules | {f"torch.aten.{name}": given for name, given in named.items()}
+
+
+RULES: dict[str, tuple[Rule, ...]] = _rules()
+"""Op -> what brings its operands into normal form."""

@@ -1,0 +1,68 @@
+"""Linalg's words for formulas: scalar code, on elements in the body of a ``linalg.generic``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import ComplexType
+from xdsl.ir import Attribute
+
+from torch2mlir.contract import element_types
+from torch2mlir.conversion.expressions import Number
+from torch2mlir.conversion.torch_to_linalg.complex_functions import FUNCTIONS as OF_COMPLEX
+from torch2mlir.conversion.torch_to_linalg.scalars import WORDS
+
+if TYPE_CHECKING:
+    from torch2mlir.conversion.lowering import Scalar
+    from torch2mlir.conversion.torch_to_linalg.scalars import Scalars
+
+OTHER_NAMES = {"power_of_positive": "pow", "round": "roundeven"}
+LEFT_OUT = {"acosh", "asinh", "atan2", "log10"}
+"""Words of the math dialect that IREE gets wrong at zeros, infinities or large numbers, or that need a C library."""
+
+
+class LinalgWords:
+    """Emits the words as scalar ops where the lowering is emitting."""
+
+    def __init__(self, scalars: Scalars) -> None:
+        self.scalars = scalars
+
+    def has(self, word: str, dtype: Attribute) -> bool:
+        if element_types.is_complex(dtype):
+            return self._has(word, 3) or word in OF_COMPLEX
+        if element_types.is_float(dtype):
+            return word == "bits" or (word not in LEFT_OUT and self._has(word, 0))
+        return word == "not" or self._has(word, 2 if element_types.is_unsigned(dtype) else 1)
+
+    def _has(self, word: str, kind: int) -> bool:
+        ops = WORDS.get(OTHER_NAMES.get(word, word))
+        return ops is not None and ops[kind] is not None
+
+    def emit(self, word: str, *operands: Scalar) -> Scalar:
+        s, first = self.scalars, operands[0]
+        if word == "not":
+            return s("xor", first, -1)
+        if isinstance(first.dtype, ComplexType):
+            if word == "abs":
+                return s.magnitude(first)
+            if word in OF_COMPLEX:
+                return OF_COMPLEX[word](s, first)
+        return s(OTHER_NAMES.get(word, word), *operands)
+
+    def compare(self, predicate: str, x: Scalar, y: Scalar) -> Scalar:
+        return self.scalars.compare(predicate, x, y)
+
+    def select(self, condition: Scalar, x: Scalar, y: Scalar) -> Scalar:
+        return self.scalars.select(condition, x, y)
+
+    def constant(self, number: Number, like: Scalar, dtype: Attribute) -> Scalar:
+        return self.scalars.constant(number, dtype)
+
+    def cast(self, x: Scalar, dtype: Attribute) -> Scalar:
+        return self.scalars.cast(x, dtype)
+
+    def bits(self, x: Scalar, dtype: Attribute) -> Scalar:
+        return self.scalars.bits(x, dtype)
+
+    def parts(self, x: Scalar) -> list[Scalar]:
+        return [*self.scalars.parts(x)] if isinstance(x.dtype, ComplexType) else [x]

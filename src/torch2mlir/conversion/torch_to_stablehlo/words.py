@@ -1,0 +1,119 @@
+"""StableHLO's and CHLO's words for formulas, on tensors of one size."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import ComplexType, IntegerType
+from xdsl.ir import Attribute, Operation
+
+from torch2mlir.contract import element_types
+from torch2mlir.conversion.expressions import Number
+from torch2mlir.dialects import chlo
+from torch2mlir.dialects import stablehlo as hlo
+
+if TYPE_CHECKING:
+    from torch2mlir.conversion.lowering import Tensor
+    from torch2mlir.conversion.torch_to_stablehlo.lowering import StablehloLowering
+
+OpClass = type[Operation]
+
+OF_NUMBERS: dict[str, OpClass] = {
+    "abs": hlo.AbsOp,
+    "add": hlo.AddOp,
+    "div": hlo.DivOp,
+    "max": hlo.MaxOp,
+    "min": hlo.MinOp,
+    "mul": hlo.MulOp,
+    "neg": hlo.NegOp,
+    "rem": hlo.RemOp,
+    "sub": hlo.SubtractOp,
+}
+OF_INTEGERS: dict[str, OpClass] = {
+    "and": hlo.AndOp,
+    "not": hlo.NotOp,
+    "or": hlo.OrOp,
+    "power_of_integers": hlo.PowOp,
+    "shl": hlo.ShiftLeftOp,
+    "shr": hlo.ShiftRightArithmeticOp,
+    "xor": hlo.XorOp,
+}
+OF_FLOATS: dict[str, OpClass] = {
+    "acos": chlo.AcosOp,
+    "acosh": chlo.AcoshOp,
+    "asin": chlo.AsinOp,
+    "asinh": chlo.AsinhOp,
+    "atan": chlo.AtanOp,
+    "atan2": hlo.Atan2Op,
+    "atanh": chlo.AtanhOp,
+    "ceil": hlo.CeilOp,
+    "cos": hlo.CosineOp,
+    "cosh": chlo.CoshOp,
+    "erf": chlo.ErfOp,
+    "exp": hlo.ExpOp,
+    "expm1": hlo.Expm1Op,
+    "floor": hlo.FloorOp,
+    "log": hlo.LogOp,
+    "log1p": hlo.Log1pOp,
+    "power": hlo.PowOp,
+    # halves go to the even neighbour
+    "round": hlo.RoundNearestEvenOp,
+    "rsqrt": hlo.RsqrtOp,
+    "sigmoid": hlo.LogisticOp,
+    "sin": hlo.SineOp,
+    "sinh": chlo.SinhOp,
+    "sqrt": hlo.SqrtOp,
+    "tan": hlo.TanOp,
+    "tanh": hlo.TanhOp,
+}
+"""Of complex numbers too, where CHLO and StableHLO have it so."""
+IN_HALVES = {"reciprocal", "relu", "trunc", "sign", "remainder", "signbit"}
+"""Formulas that round at most once, so that half floats need not be widened."""
+
+
+class StablehloWords:
+    """Emits the words as ops on tensors."""
+
+    def __init__(self, lower: StablehloLowering) -> None:
+        self.lower = lower
+
+    def _op(self, word: str, dtype: Attribute) -> OpClass | None:
+        if not isinstance(dtype, IntegerType):
+            return OF_FLOATS.get(word) or OF_NUMBERS.get(word)
+        if word == "shr" and element_types.is_unsigned(dtype):
+            return hlo.ShiftRightLogicalOp
+        return OF_INTEGERS.get(word) or OF_NUMBERS.get(word)
+
+    def has(self, word: str, dtype: Attribute) -> bool:
+        if word == "bits":
+            return element_types.is_float(dtype)
+        return self._op(word, dtype) is not None
+
+    def emit(self, word: str, *operands: Tensor) -> Tensor:
+        dtype = operands[0].dtype
+        op_class = self._op(word, dtype)
+        if op_class is None:
+            self.lower.fail(f"'{word}' is not defined on elements of type {dtype}")
+        if word == "abs" and isinstance(dtype, ComplexType):
+            return self.lower.part(op_class, *operands)
+        return self.lower.apply(op_class, *operands)
+
+    def compare(self, predicate: str, x: Tensor, y: Tensor) -> Tensor:
+        return self.lower.compare(predicate.upper(), x, y)
+
+    def select(self, condition: Tensor, x: Tensor, y: Tensor) -> Tensor:
+        return self.lower.select(condition, x, y)
+
+    def constant(self, number: Number, like: Tensor, dtype: Attribute) -> Tensor:
+        return self.lower.splat(number, like.sizes, dtype)
+
+    def cast(self, x: Tensor, dtype: Attribute) -> Tensor:
+        return self.lower.cast(x, dtype)
+
+    def bits(self, x: Tensor, dtype: Attribute) -> Tensor:
+        return self.lower.bits(x, dtype)
+
+    def parts(self, x: Tensor) -> list[Tensor]:
+        if not isinstance(x.dtype, ComplexType):
+            return [x]
+        return [self.lower.part(op_class, x) for op_class in (hlo.RealOp, hlo.ImagOp)]

@@ -1,0 +1,112 @@
+"""TOSA's words for formulas, on tensors that broadcast together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import BoolAttr, Float64Type
+from xdsl.ir import Attribute, Operation
+
+from torch2mlir.contract import element_types
+from torch2mlir.conversion.expressions import Number
+from torch2mlir.dialects import tosa
+
+if TYPE_CHECKING:
+    from torch2mlir.conversion.lowering import Tensor
+    from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering
+
+OpClass = type[Operation]
+
+OF_NUMBERS: dict[str, OpClass] = {
+    "abs": tosa.AbsOp,
+    "add": tosa.AddOp,
+    "max": tosa.MaximumOp,
+    "min": tosa.MinimumOp,
+    "mul": tosa.MulOp,
+    "sub": tosa.SubOp,
+}
+OF_INTEGERS: dict[str, OpClass] = {
+    "and": tosa.BitwiseAndOp,
+    "div": tosa.IntDivOp,
+    "not": tosa.BitwiseNotOp,
+    "or": tosa.BitwiseOrOp,
+    "shl": tosa.LogicalLeftShiftOp,
+    "shr": tosa.ArithmeticRightShiftOp,
+    "xor": tosa.BitwiseXorOp,
+}
+OF_BOOLEANS: dict[str, OpClass] = {
+    "and": tosa.LogicalAndOp,
+    "not": tosa.LogicalNotOp,
+    "or": tosa.LogicalOrOp,
+    "xor": tosa.LogicalXorOp,
+}
+IN_HALVES: dict[str, OpClass] = {
+    "ceil": tosa.CeilOp,
+    "floor": tosa.FloorOp,
+    "neg": tosa.NegateOp,
+}
+OF_FLOATS: dict[str, OpClass] = {
+    "cos": tosa.CosOp,
+    "erf": tosa.ErfOp,
+    "exp": tosa.ExpOp,
+    "log": tosa.LogOp,
+    "power_of_positive": tosa.PowOp,
+    "reciprocal": tosa.ReciprocalOp,
+    "rsqrt": tosa.RsqrtOp,
+    "sigmoid": tosa.SigmoidOp,
+    "sin": tosa.SinOp,
+    "tanh": tosa.TanhOp,
+}
+"""Functions of floats; half precision computes in f32."""
+COMPARISONS: dict[str, tuple[OpClass, bool, bool]] = {
+    "eq": (tosa.EqualOp, False, False),
+    "ne": (tosa.EqualOp, False, True),
+    "gt": (tosa.GreaterOp, False, False),
+    "ge": (tosa.GreaterEqualOp, False, False),
+    "lt": (tosa.GreaterOp, True, False),
+    "le": (tosa.GreaterEqualOp, True, False),
+}
+"""Predicate -> op, operands swapped, result negated."""
+
+
+class TosaWords:
+    """Emits the words as ops on tensors."""
+
+    def __init__(self, lower: TosaLowering) -> None:
+        self.lower = lower
+
+    def _op(self, word: str, dtype: Attribute) -> OpClass | None:
+        if element_types.is_bool(dtype):
+            return OF_BOOLEANS.get(word)
+        if element_types.is_integer(dtype):
+            return OF_INTEGERS.get(word) or OF_NUMBERS.get(word)
+        if word == "power" and isinstance(dtype, Float64Type):
+            return tosa.PowOp  # of Python's floats, which arith and math compute with
+        return OF_FLOATS.get(word) or IN_HALVES.get(word) or OF_NUMBERS.get(word)
+
+    def has(self, word: str, dtype: Attribute) -> bool:
+        return self._op(word, dtype) is not None
+
+    def emit(self, word: str, *operands: Tensor) -> Tensor:
+        op_class = self._op(word, operands[0].dtype)
+        if op_class is None:
+            self.lower.fail(f"TOSA has no '{word}' of elements of type {operands[0].dtype}")
+        exact = {"round": BoolAttr.from_bool(False)} if word == "shr" else None
+        return self.lower.elementwise(op_class, *operands, properties=exact)
+
+    def compare(self, predicate: str, x: Tensor, y: Tensor) -> Tensor:
+        op_class, swapped, negated = COMPARISONS[predicate]
+        result = self.lower.compare(op_class, *((y, x) if swapped else (x, y)))
+        return self.lower.elementwise(tosa.LogicalNotOp, result) if negated else result
+
+    def select(self, condition: Tensor, x: Tensor, y: Tensor) -> Tensor:
+        return self.lower.select(condition, x, y)
+
+    def constant(self, number: Number, like: Tensor, dtype: Attribute) -> Tensor:
+        return self.lower.splat(number, (1,) * like.rank, dtype)
+
+    def cast(self, x: Tensor, dtype: Attribute) -> Tensor:
+        return self.lower.cast(x, dtype)
+
+    def parts(self, x: Tensor) -> list[Tensor]:
+        return [x]

@@ -1,0 +1,60 @@
+"""Operands in normal form: PyTorch's promotion, and positions and dimensions from the front."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+import torch
+
+from torch2mlir.contract.positions import from_front, start_from_front
+from torch2mlir.contract.promotion import promote, scalar_dtype
+from torch2mlir.dialects.torch import dims
+from torch2mlir.frontends.dtypes import element_type
+
+DTYPES = (
+    torch.bool,
+    torch.uint8,
+    torch.int8,
+    torch.int16,
+    torch.int32,
+    torch.int64,
+    torch.float16,
+    torch.bfloat16,
+    torch.float32,
+    torch.float64,
+    torch.complex64,
+    torch.complex128,
+)
+
+
+@pytest.mark.parametrize("ranks", [(1, 1), (1, 0), (0, 1), (0, 0)])
+def test_tensors_are_promoted_as_pytorch_does(ranks: tuple[int, int]) -> None:
+    for pair in product(DTYPES, DTYPES):
+        tensors = [torch.zeros([2] * rank, dtype=dtype) for rank, dtype in zip(ranks, pair)]
+        ours = promote([(element_type(x.dtype), x.ndim) for x in tensors])
+        assert ours == element_type(torch.result_type(*tensors)), f"{pair} of ranks {ranks}"
+
+
+@pytest.mark.parametrize("number", [True, 3, 2.5, 1j])
+def test_numbers_count_least(number: complex) -> None:
+    for dtype, rank in product(DTYPES, (0, 1)):
+        x = torch.zeros([2] * rank, dtype=dtype)
+        ours = promote([(element_type(dtype), rank)], [scalar_dtype(number)])
+        assert ours == element_type(torch.result_type(x, number)), f"{dtype} and {number}"
+
+
+def test_positions_are_pythons() -> None:
+    symbol = dims.symbol("s")
+    for size, start, step in product(range(1, 6), range(-7, 8), (1, 2)):
+        first = range(size)[start::step][:1]
+        length = len(range(size)[start::step])
+        # as a number, as an expression whose sign is known, and as one whose sign is not
+        for form in (start, dims.add(symbol, start - 3), dims.sub(start + 3, symbol)):
+            found = start_from_front(form, size, dims.mul(length, 1), step)
+            found = dims.substitute(found, {"s": 3})
+            assert not first or found == first[0], f"{form} of {size}"
+            assert 0 <= found <= size  # type: ignore[operator]
+            if -size <= start < size:
+                place = dims.substitute(from_front(form, size), {"s": 3})
+                assert place == range(size)[start]
