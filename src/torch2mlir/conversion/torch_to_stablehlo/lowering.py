@@ -252,12 +252,11 @@ class StablehloLowering(Lowering):
         return self.op(hlo.SelectOp, [condition, *branches], first.sizes, first.dtype)
 
     def elementwise(
-        self, op_class: type[Operation], *operands: Operand, computed: Attribute
+        self, op_class: type[Operation], *operands: Operand, computed: Attribute | None = None
     ) -> Tensor:
-        """An op on operands broadcast to the result's sizes, which are converted to ``computed`` first."""
-        types = self.one_each(computed, operands)
-        result = self.apply(op_class, *self._spread(operands, types))
-        return self.cast(result, self.out.dtype)
+        """An op on operands broadcast to the result's sizes, converted to ``computed``, by default the result's type."""
+        types = self.one_each(computed or self.out.dtype, operands)
+        return self.cast(self.apply(op_class, *self._spread(operands, types)), self.out.dtype)
 
     def formula(
         self,
