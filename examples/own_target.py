@@ -21,7 +21,7 @@ from xdsl.ir import Dialect
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def
 
 import torch2mlir
-from torch2mlir.conversion.torch_to_linalg.elementwise import two
+from torch2mlir.conversion.torch_to_linalg.scalars import two
 from torch2mlir.runtime.reference import ReferenceEngine
 from torch2mlir.runtime.reference.interpreter import implements
 

@@ -15,14 +15,13 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from torch2mlir.contract.element_types import widened
 from torch2mlir.conversion.lowering import Scalar, Tensor
-from torch2mlir.conversion.torch_to_linalg.elementwise import addition
 from torch2mlir.conversion.torch_to_linalg.lowering import (
     Access,
     LinalgLowering,
     Subscript,
     lowers,
 )
-from torch2mlir.conversion.torch_to_linalg.scalars import Scalars
+from torch2mlir.conversion.torch_to_linalg.scalars import Scalars, addition
 from torch2mlir.dialects import linalg
 from torch2mlir.dialects.linalg.structured import SEGMENTS, segment_sizes
 from torch2mlir.dialects.torch import dims

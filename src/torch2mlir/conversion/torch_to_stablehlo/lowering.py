@@ -254,7 +254,7 @@ class StablehloLowering(Lowering):
     def elementwise(
         self, op_class: type[Operation], *operands: Operand, computed: Attribute | None = None
     ) -> Tensor:
-        """An op on operands broadcast to the result's sizes, converted to ``computed``, by default the result's type."""
+        """An op on operands of the result's sizes, converted to ``computed``, by default the result's type."""
         types = self.one_each(computed or self.out.dtype, operands)
         return self.cast(self.apply(op_class, *self._spread(operands, types)), self.out.dtype)
 
