@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from torch2mlir.contract.element_types import widened
 from torch2mlir.conversion.lowering import Tensor
-from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering, lowers, widened
+from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering, lowers
 
 
 def _activation(lower: OnnxLowering, name: str, x: Tensor, **options: Any) -> Tensor:
@@ -49,4 +50,4 @@ def _over_line(lower: OnnxLowering, name: str, x: Tensor, dim: int) -> Tensor:
     if x.rank == 0:
         line = lower.reshape(x, (1,))
         return lower.reshape(_activation(lower, name, line, axis=0), ())
-    return _activation(lower, name, x, axis=lower.dim(dim, x.rank))
+    return _activation(lower, name, x, axis=dim)

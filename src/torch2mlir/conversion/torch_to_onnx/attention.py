@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import i1
 
+from torch2mlir.contract.element_types import widened
 from torch2mlir.conversion.lowering import Tensor
-from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering, lowers, widened
+from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering, lowers
 
 
 @lowers("aten.scaled_dot_product_attention")

@@ -152,8 +152,6 @@ class OnnxLowering(Lowering):
     def bits(self, x: Tensor, dtype: Attribute) -> Tensor:
         if element_types.is_float(x.dtype) == element_types.is_float(dtype):
             return self.cast(x, dtype)
-        if self.opset < 26:
-            self.fail("operator sets before 26 have no BitCast")
         return self.node("BitCast", x, sizes=x.sizes, dtype=dtype, to=self.element_type(dtype))
 
     def elementwise(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torch2mlir.conversion import promotion
+from torch2mlir.contract.element_types import bit_width, widened
 from torch2mlir.conversion.lowering import ResultType, Tensor
-from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering, lowers, widened
+from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering, lowers
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import KnownSize
 
@@ -78,7 +78,7 @@ def rms_norm(
 ) -> Tensor:
     """The elements over the root of their mean square; without an epsilon, that of the type."""
     dtype, x = lower.out.dtype, lower.cast(x, widened(lower.out.dtype))
-    least = _EPSILONS[promotion.bit_width(x.dtype)] if epsilon is None else epsilon
+    least = _EPSILONS[bit_width(x.dtype)] if epsilon is None else epsilon
     scale = _scale(lower, weight, shape, x)
     axis = -len(shape)
     operands = (x, scale)

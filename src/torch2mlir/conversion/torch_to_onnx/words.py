@@ -93,7 +93,7 @@ class OnnxWords:
 
     def has(self, word: str, dtype: Attribute) -> bool:
         if word == "bits":
-            return element_types.is_float(dtype) and self.lower.opset >= 26
+            return element_types.is_float(dtype)
         if word == "neg" and element_types.is_unsigned(dtype):
             return False
         return self._name(word, dtype) is not None
