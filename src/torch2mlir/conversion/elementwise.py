@@ -31,6 +31,7 @@ WORDS = {
     "fmod": "rem",
     "maximum": "max",
     "minimum": "min",
+    "pow": "any_power",
 }
 
 

@@ -220,7 +220,7 @@ def _halves(x: Expr) -> tuple[Expr, Expr]:
 # powers
 
 
-@formula("pow")
+@formula("any_power")
 def power(x: Expr, y: Expr) -> Expr:
     """C's ``pow``, integers wrapping around."""
     if isinstance(y.number, int | float) and (known := _known_power(x, y.number)) is not None:
@@ -266,11 +266,13 @@ def _signed_power(x: Expr, y: Expr) -> Expr:
     1 for ``y == 0`` and for ``|x| == 1``, whatever the other is; NaN for a broken power of a finite negative number.
     """
     size, half = abs(x), y * 0.5
-    whole, even = y.of("floor").equals(y), half.of("floor").equals(half)
+    whole = y.of("floor").equals(y)
+    odd = whole & half.of("floor").differs(half)
     power = size.equals(1.0).where(1.0, size.of("power_of_positive", y))
-    signed = (signbit(x) & whole & ~even).where(-power, power)
-    defined = ~(x < 0.0) | whole | size.equals(math.inf)
-    return y.equals(0.0).where(1.0, defined.where(signed, math.nan))
+    power = y.equals(0.0).where(1.0, power)
+    signed = odd.where(power.of("copysign", x), power)
+    undefined = (x < 0.0) & size.differs(math.inf) & ~whole
+    return undefined.where(math.nan, signed)
 
 
 @formula("power_of_integers")
