@@ -72,3 +72,18 @@ case(
     i64(2, 3, 4, 3),
     i64(3, 2, 3, 3),
 )
+
+# a window that has one place only
+case(
+    "conv2d_one_place", functional.conv2d, f32(2, 16, 4, 4), f32(16, 16, 3, 3), kwargs={"stride": 2}
+)
+case(
+    "conv2d_one_place_dilated",
+    lambda x, w, b: functional.conv2d(x, w, b, stride=2, dilation=(1, 2)),
+    f32("B", 5, 4, 4),
+    f32(7, 5, 3, 2),
+    f32(7),
+)
+case(
+    "conv1d_one_place", lambda x, w: functional.conv1d(x, w, stride=3), f32("B", 5, 4), f32(7, 5, 3)
+)

@@ -199,3 +199,22 @@ def window_at_a_read_position(x: torch.Tensor, i: torch.Tensor) -> torch.Tensor:
 
 
 case("number_read_from_a_tensor", lambda x, y: x * y.item() + y.item(), f32("B", 3), f32(1))
+
+
+@program(f32(4, 3))
+def every_other_element_through_a_view(x):
+    x = x.clone()
+    flat = x.view(-1)
+    flat[::2] *= 2
+    return x
+
+
+@program(f32(5, 8))
+def strided_writes(x):
+    x = x.clone()
+    x[:, 1::3] = 7
+    x[::2, -2:] += 1
+    return x
+
+
+case("argmax_of_all_keepdim", lambda x: x.argmax(keepdim=True), f32("B", 3))

@@ -15,6 +15,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from torch2mlir.contract.element_types import widened
 from torch2mlir.conversion.lowering import Scalar, Tensor
+from torch2mlir.conversion.torch_to_linalg.linear import TRANSPOSED_RHS, product
 from torch2mlir.conversion.torch_to_linalg.lowering import (
     Access,
     LinalgLowering,
@@ -81,7 +82,9 @@ def convolution(
         x = lower.pad(x, around, around, 0)
     x, strides = without_unread(lower, x, weight, strides, dilations)
     init = lower.full(0, lower.out.sizes, widened(lower.out.dtype))
-    if groups == 1:
+    if groups == 1 and all(size == 1 for size in lower.out.sizes[2:]):
+        result = one_place(lower, x, weight, init, dilations)
+    elif groups == 1:
         result = windowed(lower, PLAIN[count], x, weight, init, strides, dilations)
     elif groups == x.sizes[1] == weight.sizes[0]:
         filters = lower.reshape(weight, [weight.sizes[0], *weight.sizes[2:]])
@@ -110,6 +113,23 @@ def without_unread(
         if place == 1 and strides[i] != 1 and isinstance(window, int):
             sizes[i + 2], left[i] = dilation * (window - 1) + 1, 1
     return lower.slice(x, [0] * x.rank, sizes, [1] * x.rank), left
+
+
+def one_place(
+    lower: LinalgLowering, x: Tensor, weight: Tensor, init: Tensor, dilations: Sequence[int]
+) -> Tensor:
+    """A convolution whose window has one place only: a product of matrices.
+
+    IREE drops the places' dimensions, and then finds more of the input than the window reads.
+    """
+    window = weight.sizes[2:]
+    read = lower.slice(x, [0] * x.rank, [*x.sizes[:2], *window], [1, 1, *dilations])
+    columns = dims.product(weight.sizes[1:])
+    rows = lower.reshape(read, [x.sizes[0], columns])
+    filters = lower.reshape(weight, [weight.sizes[0], columns])
+    into = lower.reshape(init, init.sizes[:2])
+    result = product(lower, linalg.MatmulOp, rows, filters, into, TRANSPOSED_RHS)
+    return lower.reshape(result, init.sizes)
 
 
 def with_bias(lower: LinalgLowering, result: Tensor, bias: Tensor) -> Tensor:

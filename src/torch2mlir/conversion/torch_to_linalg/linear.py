@@ -17,7 +17,7 @@ from torch2mlir.dialects import linalg
 from torch2mlir.dialects.linalg.structured import SEGMENTS, dims_map, segment_sizes
 from torch2mlir.dialects.torch import dims
 
-_TRANSPOSED_RHS: ArrayAttr[AffineMapAttr] = ArrayAttr(
+TRANSPOSED_RHS: ArrayAttr[AffineMapAttr] = ArrayAttr(
     [dims_map(3, (0, 2)), dims_map(3, (1, 2)), dims_map(3, (0, 1))]
 )
 """Loops m, n, k: the right operand is read as ``[n, k]``."""
@@ -86,7 +86,7 @@ def linear(lower: LinalgLowering, x: Tensor, weight: Tensor, bias: Tensor | None
     matrix = lower.reshape(x, [rows, x.sizes[-1]])
     weights = lower.reshape(weight, [features, weight.sizes[-1]])
     init = lower.full(0, [rows, features], computed)
-    result = product(lower, linalg.MatmulOp, matrix, weights, init, _TRANSPOSED_RHS)
+    result = product(lower, linalg.MatmulOp, matrix, weights, init, TRANSPOSED_RHS)
     if bias is not None:
         sizes = result.sizes
         result = lower.elementwise(

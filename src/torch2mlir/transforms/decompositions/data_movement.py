@@ -143,14 +143,28 @@ def _resize(a: Any, size: Any, **_: Any) -> Any:
 def _slice_scatter(
     a: Any, source: Any, dim: int = 0, start: Any = None, end: Any = None, step: Any = 1
 ) -> Any:
-    """What is before, the source, what is after; steps go PyTorch's way."""
-    if step != 1:
-        return decomposition_table[aten.slice_scatter.default](a, source, dim, start, end, step)
-    size = a.shape[dim]
+    """What is before, the source, what is after; with a step, what is between stands beside each of its elements."""
+    size, dim = a.shape[dim], dim % a.dim()
     start = 0 if start is None else max(start + size, 0) if start < 0 else min(start, size)
-    end = start + source.shape[dim]
+    count = source.shape[dim]
+    if step != 1 and not all(isinstance(number, int) for number in (size, start, count)):
+        return decomposition_table[aten.slice_scatter.default](a, source, dim, start, end, step)
+    middle = source if step == 1 or count == 0 else _interleaved(a, source, dim, start, step)
+    end = start + middle.shape[dim]
     before, after = aten.slice(a, dim, 0, start), aten.slice(a, dim, end, size)
-    return aten.cat([part for part in (before, source, after) if part.shape[dim] != 0], dim)
+    return aten.cat([part for part in (before, middle, after) if part.shape[dim] != 0], dim)
+
+
+def _interleaved(a: Any, source: Any, dim: int, start: int, step: int) -> Any:
+    """The elements of ``a`` from ``start`` to the source's last, every ``step``-th of them the source's."""
+    count = source.shape[dim]
+    span = (count - 1) * step + 1
+    old = aten.slice(a, dim, start, start + span)
+    old = aten.constant_pad_nd(old, [0, 0] * (a.dim() - 1 - dim) + [0, step - 1])
+    rows = old.unflatten(dim, [count, step])
+    kept = aten.slice(rows, dim + 1, 1, step)
+    joined = aten.cat([source.unsqueeze(dim + 1), kept], dim + 1).flatten(dim, dim + 1)
+    return aten.slice(joined, dim, 0, span)
 
 
 @decomposes(aten.slice_backward.default)
