@@ -29,8 +29,8 @@ from tests.fuzz.program import Program
 from tests.fuzz.reduction import reduced
 from tests.fuzz.worker import Worker
 
-UNIT = 10
-"""Programs compiled together."""
+ROUND = 16
+"""Programs drawn at once; those of them that can be called together are compiled together."""
 KINDS = ("right", "refused", "uncaptured", "wrong", "foreign", "crash", "hang")
 
 
@@ -131,7 +131,7 @@ def main() -> int:
         task = progress.add_task("programs", total=options.minutes * 60)
         seed = options.seed
         while (left := end - time.monotonic()) > 0:
-            many = min(UNIT, options.seed + options.count - seed) if options.count else UNIT
+            many = min(ROUND, options.seed + options.count - seed) if options.count else ROUND
             if many <= 0:
                 break
             unit = [generate(seed + n, chosen, options.dynamic) for n in range(many)]
@@ -139,6 +139,8 @@ def main() -> int:
             seed += many
             done = f"{campaign.programs} programs, {campaign.found} findings"
             progress.update(task, description=done, completed=options.minutes * 60 - left)
+            if not console.is_terminal:
+                console.print(f"seed {seed}: {done}", highlight=False)
     worker.stop()
     for table in tables(campaign):
         console.print(table)

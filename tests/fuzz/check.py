@@ -31,6 +31,9 @@ CONFIGURATIONS: Mapping[str, tuple[str, str]] = {
     "stablehlo-xla": ("stablehlo", "xla"),
 }
 
+UNIT = 12
+"""Programs compiled together, at most."""
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -138,9 +141,16 @@ def check(programs: Sequence[Program], names: Sequence[str]) -> Iterator[tuple[i
     groups = dict[Any, list[tuple[int, Trial]]]()
     for number, program in enumerate(programs):
         trial = Trial(program)
-        groups.setdefault(trial.key, []).append((number, trial))
+        try:
+            key = trial.key
+        except Exception as error:  # a reduced program, or a size that the generator did not try
+            outcome = Outcome("uncaptured", f"eager: {_reason(error)}")
+            yield from ((number, name, outcome) for name in names)
+            continue
+        groups.setdefault(key, []).append((number, trial))
     for group in groups.values():
-        yield from _check_group(group, names)
+        for start in range(0, len(group), UNIT):
+            yield from _check_group(group[start : start + UNIT], names)
 
 
 Group = Sequence[tuple[int, Trial]]
@@ -148,7 +158,7 @@ Group = Sequence[tuple[int, Trial]]
 
 def _check_group(group: Group, names: Sequence[str]) -> Iterator[tuple[int, str, Outcome]]:
     try:
-        exported = _export(group)
+        exported = export_unit(group)
     except Exception as error:
         if len(group) > 1:
             for half in _halves(group):
@@ -159,7 +169,7 @@ def _check_group(group: Group, names: Sequence[str]) -> Iterator[tuple[int, str,
             )
             yield from ((group[0][0], name, outcome) for name in names)
         return
-    fixed = [member for member, is_fixed in zip(group, _specialised(group, exported)) if is_fixed]
+    fixed = [member for member, is_fixed in zip(group, specialised(group, exported)) if is_fixed]
     if fixed:
         for number, _ in fixed:
             yield from ((number, name, _SPECIALISED) for name in names)
@@ -173,7 +183,7 @@ def _check_group(group: Group, names: Sequence[str]) -> Iterator[tuple[int, str,
 _SPECIALISED = Outcome("uncaptured", "PyTorch captures it for one size only")
 
 
-def _specialised(group: Group, exported: torch.export.ExportedProgram) -> list[bool]:
+def specialised(group: Group, exported: torch.export.ExportedProgram) -> list[bool]:
     """Which programs PyTorch captured for a fixed size that should vary."""
     names = iter(exported.graph_signature.user_inputs)
     held = {node.name: node.meta.get("val") for node in exported.graph.nodes}
@@ -192,9 +202,9 @@ def _halves(group: Group) -> tuple[Group, Group]:
     return group[:middle], group[middle:]
 
 
-def _export(group: Group) -> torch.export.ExportedProgram:
+def export_unit(group: Group) -> torch.export.ExportedProgram:
     unit = Unit([trial.program for _, trial in group]).train(group[0][1].program.training)
-    arguments = _arguments(group, group[0][1].calls[0])
+    arguments = unit_arguments(group, group[0][1].calls[0])
     shapes = None
     if group[0][1].program.dynamic:
         varies = Dim.AUTO(min=0, max=LARGEST)
@@ -209,7 +219,7 @@ def _export(group: Group) -> torch.export.ExportedProgram:
         return torch.export.export(unit, tuple(arguments), dynamic_shapes=shapes, strict=False)
 
 
-def _arguments(group: Group, call: _Call) -> list[torch.Tensor]:
+def unit_arguments(group: Group, call: _Call) -> list[torch.Tensor]:
     return [x for _, trial in group for x in trial.program.arguments(call.draw, call.sizes)]
 
 
@@ -221,7 +231,7 @@ def _check_on(
     except Exception as error:
         if len(group) > 1:
             for half in _halves(group):
-                yield from _check_on(half, _export(half), name)
+                yield from _check_on(half, export_unit(half), name)
             return
         ours = isinstance(error, Torch2MLIRError)
         trace = "" if ours else "".join(traceback.format_tb(error.__traceback__)[-4:])
@@ -238,43 +248,63 @@ def _reason(error: Exception) -> str:
     return f"{type(error).__name__}: {short}"[:110]
 
 
-def _outcomes(group: Group, exported: torch.export.ExportedProgram, name: str) -> list[Outcome]:
+@dataclass
+class _Compiled:
+    """A unit compiled for a configuration, with the tensors that it holds."""
+
+    function: Any
+    held: dict[str, torch.Tensor]
+
+    def state_of(self, place: int) -> dict[str, torch.Tensor]:
+        """What belongs to one of the programs."""
+        prefix = f"programs.{place}."
+        return {
+            key.removeprefix(prefix): value
+            for key, value in self.held.items()
+            if key.startswith(prefix)
+        }
+
+
+def compiled_unit(exported: torch.export.ExportedProgram, name: str) -> _Compiled:
+    """An exported unit on a configuration."""
     output_type, engine = CONFIGURATIONS[name]
     exported = deepcopy(exported) if exported.graph_signature.buffers else exported
-    compiled = torch2mlir.compile(exported, output_type=output_type, engine=engine)
+    function = torch2mlir.compile(exported, output_type=output_type, engine=engine)
     held = {**exported.constants, **exported.state_dict}
-    held = {key: value for key, value in held.items() if isinstance(value, torch.Tensor)}
+    return _Compiled(function, {k: v for k, v in held.items() if isinstance(v, torch.Tensor)})
+
+
+def _outcomes(group: Group, exported: torch.export.ExportedProgram, name: str) -> list[Outcome]:
+    unit = compiled_unit(exported, name)
     differences: list[str] = ["" for _ in group]
     earlier: list[tuple[list[Any], list[Any]]] = []
-    before = deepcopy(held)
     for turn, call in enumerate(group[0][1].calls):
-        arguments = _arguments(group, call)
+        arguments, before = unit_arguments(group, call), deepcopy(unit.held)
         with torch.no_grad():
-            results = compiled(*arguments)
+            results = list(unit.function(*arguments))
         start = 0
         for place, (_, trial) in enumerate(group):
             stop = start + len(trial.program.inputs)
-            mine = {
-                key.removeprefix(f"programs.{place}."): (before[key], value)
-                for key, value in held.items()
-                if key.startswith(f"programs.{place}.")
-            }
-            found = _difference(trial, turn, results[place], arguments[start:stop], mine)
+            was = _Compiled(None, before).state_of(place)
+            state = {key: (was[key], value) for key, value in unit.state_of(place).items()}
+            found = _difference(trial, turn, results[place], arguments[start:stop], state)
+            found = found or _overwritten(place, earlier)
             if found and not differences[place]:
                 differences[place] = f"call {turn + 1} ({dict(call.sizes)}): {found}"
             start = stop
-        for key, value in held.items():
+        for key, value in unit.held.items():
             if not key.startswith("programs.") and not same_bits(before[key], value):
                 differences = [d or f"a captured constant {key} was changed" for d in differences]
-        for kept, copies in earlier:
-            for place, (one, other) in enumerate(zip(kept, copies, strict=True)):
-                if not all(same_bits(a, b) for a, b in zip(one, other, strict=True)):
-                    differences[place] = (
-                        differences[place] or "a result of an earlier call was overwritten"
-                    )
-        earlier.append((list(results), deepcopy(list(results))))
-        before = deepcopy(held)
+        earlier.append((results, deepcopy(results)))
     return [Outcome("wrong", d.partition(": ")[2][:60], d) if d else RIGHT for d in differences]
+
+
+def _overwritten(place: int, earlier: Sequence[tuple[list[Any], list[Any]]]) -> str:
+    """Whether a call changed what an earlier one had returned."""
+    for results, copies in earlier:
+        if not all(same_bits(a, b) for a, b in zip(results[place], copies[place], strict=True)):
+            return "a result of an earlier call was overwritten"
+    return ""
 
 
 def _difference(

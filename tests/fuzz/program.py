@@ -154,8 +154,8 @@ class Program:
         init = [f"        {line}" for line in self.layers]
         names = "".join(f", {x.name}" for x in self.inputs)
         body = [f"        {part}" for line in self.lines for part in line.split("\n")]
-        results = ", ".join(output.name for output in self.outputs)
-        forward = [f"    def forward(self{names}):", *body, f"        return ({results},)"]
+        results = "".join(f"{output.name}, " for output in self.outputs).rstrip()
+        forward = [f"    def forward(self{names}):", *body, f"        return ({results})"]
         return "\n".join([*head, *init, "", *forward]) + "\n"
 
     def report(self) -> str:

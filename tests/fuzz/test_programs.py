@@ -1,0 +1,51 @@
+"""A fixed share of the random programs of ``python -m tests.fuzz``; ``--full`` takes many more.
+
+A program that eager or PyTorch's capture refuses says nothing, and one that a dialect refuses with an error of ours is right to.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.fuzz import between, families  # noqa: F401 - registers the lines
+from tests.fuzz.check import CONFIGURATIONS
+from tests.fuzz.generate import generate
+from tests.fuzz.worker import Worker
+
+PROGRAMS = {"linalg-reference": 48, "linalg-iree": 32, "tosa-iree": 16, "stablehlo-xla": 48}
+"""Programs without ``--full``."""
+BETWEEN = 24
+"""Programs on which the dialects are compared with each other, without ``--full``."""
+FULL = 400
+"""How many times as many with it."""
+REFUSED = 0.5
+"""The generator makes few programs that nobody takes: a larger share of refusals is a finding."""
+ON_EACH = ("linalg-iree", "tosa-iree", "stablehlo-xla")
+
+
+@pytest.mark.parametrize("name", CONFIGURATIONS)
+def test_agrees_with_eager(name: str, request: pytest.FixtureRequest) -> None:
+    full = request.config.getoption("--full")
+    worker, count, found, right = Worker(), PROGRAMS[name] * (FULL if full else 1), list[str](), 0
+    try:
+        for start in range(0, count, 16):
+            programs = [generate(seed) for seed in range(start, min(start + 16, count))]
+            for number, _, outcome in worker.ask(programs, [name]):
+                right += outcome.kind == "right"
+                if outcome.is_finding:
+                    found.append(f"{outcome.kind}: {outcome.message}\n{programs[number].report()}")
+    finally:
+        worker.stop()
+    assert not found, f"{len(found)} of {count}\n" + "\n".join(found[:5])
+    assert right >= REFUSED * count
+
+
+@pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
+def test_dialects_agree_with_each_other(dynamic: bool, request: pytest.FixtureRequest) -> None:
+    full = request.config.getoption("--full")
+    count = BETWEEN * (FULL if full else 1) // 2
+    for start in range(0, count, 12):
+        seeds = range(10**6 + start, 10**6 + min(start + 12, count))
+        programs = [generate(seed, between.FAMILIES, dynamic) for seed in seeds]
+        found = list(between.differences(programs, ON_EACH))
+        assert not found, found[0]
