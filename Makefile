@@ -4,6 +4,7 @@ VENV ?= .venv
 PIP_FLAGS ?=
 PYTEST_FLAGS ?= -n 2 --dist worksteal
 BENCHMARK_FLAGS ?=
+FUZZ_FLAGS ?=
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(PIP_FLAGS) -c constraints.txt
@@ -11,7 +12,7 @@ PINS := pyproject.toml constraints.txt
 ORACLE := tests/requirements-oracle.txt
 CODE := src tests examples benchmarks scripts
 
-.PHONY: venv demo test lint format typecheck pytest nightly coverage opdb benchmark clean
+.PHONY: venv demo test lint format typecheck pytest nightly fuzz coverage opdb benchmark clean
 .DELETE_ON_ERROR:
 
 $(VENV)/.created:
@@ -53,10 +54,17 @@ pytest: $(VENV)/.installed-test
 	OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false HF_HUB_OFFLINE=1 \
 	$(BIN)/python -m pytest $(PYTEST_FLAGS)
 
-# Everything: all cases in all modes on all engines, all entries of the operator database, long fuzzing. Hours.
+# Everything: all cases in all modes on all engines, all entries of the operator database, long fuzzing, long runs. Hours.
+# Then what shares a process most, in one worker and the other way round: tests do not depend on their order.
 nightly: $(VENV)/.installed-test
 	OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false HF_HUB_OFFLINE=1 \
 	$(BIN)/python -m pytest $(PYTEST_FLAGS) --full
+	OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false HF_HUB_OFFLINE=1 \
+	$(BIN)/python -m pytest --order reversed tests/unit tests/filecheck tests/tools tests/errors
+
+# Random programs on every dialect and engine against eager PyTorch, for an hour: make fuzz FUZZ_FLAGS="--seed 100000".
+fuzz: $(VENV)/.installed-test
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz --minutes 60 $(FUZZ_FLAGS)
 
 # The two tables that are checked in: which op reaches which dialect, and PyTorch's operator database.
 coverage: $(VENV)/.installed-test

@@ -12,9 +12,9 @@ from tests.fuzz.check import CONFIGURATIONS
 from tests.fuzz.generate import generate
 from tests.fuzz.worker import Worker
 
-PROGRAMS = {"linalg-reference": 48, "linalg-iree": 32, "tosa-iree": 16, "stablehlo-xla": 48}
+PROGRAMS = {"linalg-reference": 48, "linalg-iree": 24, "tosa-iree": 12, "stablehlo-xla": 40}
 """Programs without ``--full``."""
-BETWEEN = 24
+BETWEEN = 12
 """Programs on which the dialects are compared with each other, without ``--full``."""
 FULL = 400
 """How many times as many with it."""
