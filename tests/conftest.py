@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Iterator
 
@@ -22,6 +23,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     import torch
 
+    # a test that wants compiled code kept names a directory of its own
+    os.environ.setdefault("TORCH2MLIR_CACHE_DIR", "off")
     torch.set_num_threads(1)
 
 

@@ -69,8 +69,8 @@ def agree(function: Callable[..., Any], arguments: Any, options: dict[str, Any] 
         differentiable = [t for t in results if t.requires_grad]
         gradients: list[Any] = []
         if inputs and differentiable:
-            ones = [torch.ones_like(t) for t in differentiable]
             try:
+                ones = [torch.ones_like(t) for t in differentiable]
                 gradients = list(
                     torch.autograd.grad(differentiable, inputs, ones, allow_unused=True)
                 )

@@ -75,6 +75,16 @@ def test_without_fallback_the_error_names_the_operator_and_the_line() -> None:
     assert "test_fallback.py" in str(error)
 
 
+def test_without_fallback_a_size_that_depends_on_elements_is_an_error() -> None:
+    with (
+        torch._dynamo.config.patch(capture_dynamic_output_shape_ops=True),
+        pytest.raises(torch._dynamo.exc.BackendCompilerFailed) as found,
+    ):
+        compiled(lambda x: x[x > 0].sum(), {"fallback": False})(X)
+    assert "depends on the elements" in str(found.value.inner_exception)
+    assert "test_fallback.py" in str(found.value.inner_exception)
+
+
 @pytest.mark.parametrize(
     "options, message",
     [

@@ -14,6 +14,7 @@ from torch.utils.checkpoint import checkpoint
 
 from tests.dynamo.agreement import assert_close, assert_same, compiled
 from torch2mlir import dynamo
+from torch2mlir.runtime import segment
 
 X = torch.linspace(-2, 2, 12).view(3, 4)
 LEAF = X.clone().requires_grad_()
@@ -164,6 +165,15 @@ def test_dynamic_sizes_compile_once_for_each_size() -> None:
         assert_close(other(x), function(x))
     metrics = dynamo.metrics()
     assert (metrics.graphs, metrics.programs) == (1, 3)
+
+
+def test_programs_of_old_sizes_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(segment, "MOST_PROGRAMS", 2)
+    other = compiled(lambda x: x.sum(0), dynamic=True)
+    for size in (2, 3, 4, 2, 4):
+        x = torch.randn(size, 4)
+        assert_close(other(x), x.sum(0))
+    assert dynamo.metrics().programs == 4
 
 
 def test_a_size_that_changes_becomes_dynamic() -> None:

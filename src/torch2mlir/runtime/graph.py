@@ -13,9 +13,11 @@ from torch.fx import Graph, GraphModule, Node
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 from torch.utils import _pytree as pytree
 
+from torch2mlir.dialects.locations import describe
 from torch2mlir.errors import CaptureError, InputError, Torch2MLIRError
 from torch2mlir.frontends.dynamo.random_draws import draw_from_shapes, draws
 from torch2mlir.frontends.dynamo.segments import Segment, split, view_results_in_pytorch
+from torch2mlir.frontends.fx import locations
 from torch2mlir.frontends.fx.control_flow import HIGHER_ORDER
 from torch2mlir.runtime.dynamo_metrics import Recorder
 from torch2mlir.runtime.segment import CompiledSegment, Loaded, Toolchain, Values
@@ -131,7 +133,10 @@ class CompiledGraph:
                 left[node] = reason
                 if not self._fallback:
                     raise CaptureError(
-                        reason, op=str(node.target), hint="allow it with options={'fallback': True}"
+                        reason,
+                        op=str(node.target),
+                        location=describe(locations.of_node(node.meta)),
+                        hint="let PyTorch run it: options={'fallback': True}",
                     )
         return left
 

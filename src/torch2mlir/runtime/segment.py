@@ -23,6 +23,9 @@ from torch2mlir.runtime.lowered import LoweredFunction
 
 Values = list[Any]
 
+MOST_PROGRAMS = 128
+"""How many combinations of sizes a segment keeps programs for; beyond, the oldest is dropped."""
+
 
 @dataclass(frozen=True)
 class Toolchain:
@@ -93,7 +96,10 @@ class CompiledSegment:
             return found
         with self._lock:
             if sizes not in self._loaded:
-                self._loaded[sizes] = self._compile(sizes)
+                compiled = self._compile(sizes)
+                if len(self._loaded) == MOST_PROGRAMS:
+                    del self._loaded[next(iter(self._loaded))]
+                self._loaded[sizes] = compiled
                 self._on_program()
             return self._loaded[sizes]
 
