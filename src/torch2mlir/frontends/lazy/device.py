@@ -139,6 +139,13 @@ _CARRIED_FIRST = {
 }
 """Calls that are carried although they could be recorded otherwise."""
 
+_READS_MEMORY = {
+    aten.as_strided.default,
+    aten.as_strided_.default,
+    aten.as_strided_copy.default,
+    aten.as_strided_scatter.default,
+}
+
 _READS = {aten._local_scalar_dense, aten.item, aten.equal}
 """Calls that only ask for values."""
 
@@ -256,6 +263,12 @@ class Recorder(TorchDispatchMode):
             raise CaptureError(
                 f"the lazy device cannot record the higher-order operator '{func.name()}'",
                 hint="programs on the lazy device run as they are written: use Python's own if and for",
+            )
+        if func in _READS_MEMORY and self.among_pending(lazy[:1]):
+            raise CaptureError(
+                "tensors that are computed on the lazy device have no strides to be read by",
+                op=func.name(),
+                hint="take the elements by indices, or compile the model: torch.export knows how tensors lie in memory",
             )
         if func is aten.empty_strided.default:  # tensors of the device have no strides
             func, args = aten.empty.memory_format, args[:1]

@@ -125,6 +125,12 @@ class GraphImporter:
                 "a call of a Python function from TorchScript cannot be imported",
                 hint="script the function too (torch.jit.script), without torch.jit.ignore",
             )
+        if name in _READS_MEMORY and not _is_fresh_memory(node.inputsAt(0).node()):
+            raise CaptureError(
+                "TorchScript does not say how the tensor lies in memory that is read by strides",
+                hint="read a copy, x.clone(memory_format=torch.contiguous_format), or compile the Python module: "
+                "torch.export knows",
+            )
         op_name = "torch." + name.replace("::", ".")
         self._finish(node, core.build(op_name, self._operands(node), self._result_types(node)))
 
@@ -308,6 +314,21 @@ def import_graph(
     results = importer.adjusted_all(importer.run(graph), type.outputs.data)
     block.add_op(ReturnOp.create(operands=results))
     return FuncOp(name, type, Region(block))
+
+
+_READS_MEMORY = {
+    f"aten::{name}"
+    for name in ("as_strided", "as_strided_", "as_strided_copy", "as_strided_scatter")
+}
+_CONSTRUCTORS = {f"aten::{name}" for name in ("arange", "empty", "full", "ones", "rand", "zeros")}
+
+
+def _is_fresh_memory(node: Any) -> bool:
+    """Whether a node gives a tensor whose memory starts with it and holds it in row-major order."""
+    if node.kind() != "aten::clone":
+        return node.kind() in _CONSTRUCTORS
+    contiguous = 0  # c10::MemoryFormat::Contiguous
+    return bool(node.inputsAt(1).toIValue() == contiguous)
 
 
 def _hint(name: str) -> str | None:
