@@ -212,3 +212,17 @@ def test_fake_weights_have_no_inline_text() -> None:
         str(module)
     assert "fake" in str(caught.value)
     assert 'weights="external"' in str(caught.value.hint)
+
+
+def test_a_size_from_data_on_xla_names_the_line_of_the_model() -> None:
+    class Doubled(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            x = x.clone()
+            mask = x > 0
+            x[mask] = x[mask] * 2
+            return x
+
+    with pytest.raises(EngineError, match="depends on the elements of a tensor") as caught:
+        torch2mlir.compile(Doubled(), torch.randn(6, 3), engine="xla")
+    assert "test_bad_programs.py" in str(caught.value.location)
+    assert "iree" in str(caught.value.hint)

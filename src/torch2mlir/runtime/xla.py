@@ -34,7 +34,10 @@ import jax.extend.backend
 import jaxlib.version
 import torch
 from torch.utils.dlpack import from_dlpack
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.ir import Operation
 
+from torch2mlir.dialects.locations import describe
 from torch2mlir.errors import EngineError
 from torch2mlir.runtime.diagnostics import compile_error, shortened
 from torch2mlir.runtime.engine import Engine, Executable, Prepared, host_tensor
@@ -81,6 +84,15 @@ class XlaEngine(Engine):
         try:
             loaded = self._client.compile_and_load(text, self._devices, _options())
         except jax.errors.JaxRuntimeError as error:
+            if (op := _first_of_unknown_size(function.module)) is not None:
+                raise EngineError(
+                    "XLA compiles static shapes only; a size here depends on the elements of a tensor",
+                    op=op.name,
+                    location=describe(op.location),
+                    dialect=output_type,
+                    hint="use the iree engine with output_type='linalg-on-tensors', say it with torch.where over "
+                    "all elements, or leave it to PyTorch with torch2mlir.optimize(model, ...)",
+                ) from error
             raise compile_error("XLA", output_type, str(error), text, _TEXT_NAME) from error
         return XlaExecutable(loaded, function, self._memory)
 
@@ -137,3 +149,15 @@ def _aligned(tensor: torch.Tensor) -> torch.Tensor:
     """The tensor dense and at an address XLA reads in place; a copy where it is not."""
     dense = host_tensor(tensor)
     return dense.clone() if dense.data_ptr() % ALIGNMENT else dense
+
+
+def _first_of_unknown_size(module: ModuleOp) -> Operation | None:
+    """The first op whose result has a size that only data decides; one with a line of the model if there is."""
+    found = [
+        op
+        for op in module.walk()
+        for result in op.results
+        if isinstance(result.type, TensorType) and not result.type.has_static_shape()
+    ]
+    located = (op for op in found if describe(op.location) is not None)
+    return next(located, found[0] if found else None)
