@@ -329,3 +329,23 @@ def test_unknown_options_are_refused() -> None:
         torch2mlir.optimize(nn.Tanh(), True, torch.ones(2), speed=11)
     with pytest.raises(torch2mlir.InputError, match="not the name of an op"):
         torch2mlir.Config(black_list=frozenset({"add"}))
+
+
+def test_tuples_and_lists_that_capture_makes_anew_are_the_same() -> None:
+    class Windows(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.conv = nn.Conv2d(1, 2, 3, padding=(1, 1))
+            self.scales = [1.0, 2.0]
+            self.names = {"a": (1, 2)}
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.relu(self.conv(x)) * self.scales[0] + self.scales[1]
+
+    model = Windows().eval()
+    optimized = torch2mlir.optimize(model, True, torch.randn(2, 1, 5, 5))
+    check(optimized, model, *[(torch.randn(2, 1, 5, 5),) for _ in range(3)])
+    assert len(optimized.captured_programs) == 1 and not optimized.report().pytorch_calls
+    model.scales[0] = 3.0
+    check(optimized, model, (torch.randn(2, 1, 5, 5),))
+    assert len(optimized.captured_programs) == 2 and not optimized.report().pytorch_calls

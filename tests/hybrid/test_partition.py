@@ -234,7 +234,26 @@ def test_batch_norm_in_training_updates_its_statistics() -> None:
     twin.load_state_dict(model.state_dict())
     for _ in range(3):
         x = torch.randn(8, 4)
-        torch.testing.assert_close(found.module(x), twin(x), check_stride=False)
+        with torch.no_grad():
+            torch.testing.assert_close(found.module(x), twin(x), check_stride=False)
     assert found.clusters
     torch.testing.assert_close(model[2].running_mean, twin[2].running_mean)
     torch.testing.assert_close(model[2].num_batches_tracked, twin[2].num_batches_tracked)
+
+
+def test_ops_with_several_results() -> None:
+    def function(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        values, indices = torch.topk(x.tanh() * 2, 2)
+        first, second = (x + 1).split(2, 1)
+        first.mul_(2)
+        mean, deviation = torch.var_mean(x, 1)
+        return values, indices, first, second, mean, deviation * 2
+
+    found = parts(function, torch.randn(3, 4))
+    check(found, function, (3, 4))
+    assert {k.op for k in found.kept} == {
+        "aten.mul_.Tensor",
+        "aten.split.Tensor",
+        "<built-in function getitem>",
+    }
+    assert sum(len(c.ops) for c in found.clusters) >= 5

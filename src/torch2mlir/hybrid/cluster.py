@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ import torch
 from torch.fx import GraphModule
 
 from torch2mlir.errors import InputError, Torch2MLIRError
+from torch2mlir.hybrid.effects import is_tensor_node
 
 Compiled = Callable[..., Sequence[Any]]
 
@@ -31,7 +33,11 @@ class Cluster(torch.nn.Module):
         super().__init__()
         self.region = region
         self.ops = [
-            str(node.target) for node in region.graph.nodes if node.op in ("call_function",)
+            str(node.target)
+            for node in region.graph.nodes
+            if node.op == "call_function"
+            and node.target is not operator.getitem
+            and is_tensor_node(node)
         ]
         self.calls = 0
         self.fallbacks = 0

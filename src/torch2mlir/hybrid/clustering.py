@@ -73,7 +73,7 @@ def is_size(node: Node) -> bool:
 
 def compute_nodes(nodes: Iterable[Node]) -> list[Node]:
     """The nodes that compute elements: neither views nor parts of other results."""
-    return [n for n in nodes if not aliased_arguments(n)]
+    return [n for n in nodes if n.target is not operator.getitem and not aliased_arguments(n)]
 
 
 def _sink_state(

@@ -147,7 +147,8 @@ def written_arguments(node: Node) -> list[Node]:
 def aliased_arguments(node: Node) -> list[Node]:
     """The arguments whose memory a node's result may share."""
     if node.target is operator.getitem:
-        return list(node.all_input_nodes[:1])
+        source = node.all_input_nodes[0]  # what computes several tensors computes new ones
+        return [source] if aliased_arguments(source) else []
     if not isinstance(node.target, torch._ops.OpOverload):
         # A module, a method or a function of no schema may return anything of what it gets.
         if node.op in ("call_module", "call_method") or (

@@ -240,10 +240,13 @@ class OptimizedModule(torch.nn.Module):
         self, args: Sequence[Any], kwargs: Mapping[str, Any], captured: Captured, parts: Partition
     ) -> tuple[Captured, Partition]:
         """The model for these sizes alone, if more of it can be compiled then; else what there is."""
+        state = ModuleState(self.model)
         try:
             other = Captured(export_whole(self.model, args, kwargs, None))
         except Exception:  # whatever is in the way: there is a capture already
             return captured, parts
+        finally:
+            state.restore()
         if other.leaves(args, kwargs) is None:
             return captured, parts
         static = partition(other.graph_module, self.config, ranges=other.ranges)

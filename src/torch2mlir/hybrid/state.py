@@ -13,8 +13,8 @@ from typing import Any
 
 import torch
 
-_PRIMITIVES = (bool, int, float, str, type(None))
-_CONTAINERS = (list, dict, set)
+_PRIMITIVES = bool | int | float | str | None
+_CONTAINERS = list | dict | set
 _MISSING = object()
 _OWN = frozenset(vars(torch.nn.Module())) - {"training"}
 """Attributes every module has; those that hold its tensors and modules are looked at one by one."""
@@ -26,7 +26,7 @@ class ModuleState:
     def __init__(self, model: torch.nn.Module) -> None:
         self._objects = list[tuple[dict[str, Any], str, Any]]()
         self._values = list[tuple[dict[str, Any], str, Any]]()
-        self._contents = list[tuple[Any, Any]]()
+        self._contents = list[tuple[dict[str, Any], str, Any, Any]]()
         self._keys = list[tuple[dict[str, Any], frozenset[str]]]()
         for module in model.modules():
             if not isinstance(module, torch.jit.ScriptModule):  # its attributes are the script's
@@ -40,10 +40,10 @@ class ModuleState:
         for name, value in attributes.items():
             if name in _OWN:
                 continue
-            if isinstance(value, _PRIMITIVES):
+            if isinstance(value, _PRIMITIVES | tuple):
                 self._values.append((attributes, name, value))
             elif isinstance(value, _CONTAINERS):
-                self._contents.append((value, copy.copy(value)))
+                self._contents.append((attributes, name, value, copy.copy(value)))
             else:
                 self._objects.append((attributes, name, value))
 
@@ -51,7 +51,9 @@ class ModuleState:
         """Whether a call would read the same."""
         return all(table.get(name, _MISSING) is value for table, name, value in self._objects) and (
             all(_same(table.get(name, _MISSING), value) for table, name, value in self._values)
-            and all(_same_contents(live, saved) for live, saved in self._contents)
+            and all(
+                _same(table.get(name, _MISSING), saved) for table, name, _, saved in self._contents
+            )
         )
 
     def keys_are_current(self) -> bool:
@@ -65,31 +67,26 @@ class ModuleState:
                 del table[name]
         for table, name, value in (*self._objects, *self._values):
             table[name] = value
-        for live, saved in self._contents:
-            if not _same_contents(live, saved):
+        for table, name, live, saved in self._contents:
+            table[name] = live
+            if not _same(live, saved):
                 live.clear()
                 live.extend(saved) if isinstance(live, list) else live.update(saved)
 
 
 def _same(now: Any, then: Any) -> bool:
-    return now is then or (type(now) is type(then) and now == then)
-
-
-def _same_contents(live: Any, saved: Any) -> bool:
-    """Whether a container holds the same objects; equal numbers are the same."""
-    if len(live) != len(saved):
+    """Whether two values are one object, equal numbers or texts, or containers of such."""
+    if now is then:
+        return True
+    if type(now) is not type(then):
         return False
-    if isinstance(live, list):
-        return all(map(_same_item, live, saved))
-    if isinstance(live, dict):
-        return live.keys() == saved.keys() and all(
-            _same_item(live[key], saved[key]) for key in saved
-        )
-    return bool(live == saved)
-
-
-def _same_item(now: Any, then: Any) -> bool:
-    return now is then or (isinstance(now, _PRIMITIVES) and _same(now, then))
+    if isinstance(now, _PRIMITIVES | set):
+        return bool(now == then)
+    if isinstance(now, list | tuple):
+        return len(now) == len(then) and all(map(_same, now, then))
+    if isinstance(now, dict):
+        return now.keys() == then.keys() and all(_same(now[key], then[key]) for key in then)
+    return False
 
 
 def modes() -> Hashable:
