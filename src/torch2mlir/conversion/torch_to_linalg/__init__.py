@@ -2,7 +2,6 @@
 
 from torch2mlir.conversion.torch_to_linalg import (
     complex,
-    constructors,
     control_flow,
     convolution,
     indexing,
@@ -23,7 +22,6 @@ FAMILIES = (
     scatter,
     sorting,
     complex,
-    constructors,
     control_flow,
 )
 LOWERING = LinalgLowering

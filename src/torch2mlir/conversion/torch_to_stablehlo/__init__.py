@@ -2,7 +2,6 @@
 
 from torch2mlir.conversion.torch_to_stablehlo import (
     complex,
-    constructors,
     control_flow,
     convolution,
     elementwise,
@@ -17,7 +16,6 @@ from torch2mlir.conversion.torch_to_stablehlo.lowering import StablehloLowering
 
 FAMILIES = (
     complex,
-    constructors,
     convolution,
     elementwise,
     indexing,
