@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 import sysconfig
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -70,7 +71,7 @@ def check_arguments(
 
 def explained(error: Exception) -> CaptureError:
     """What PyTorch's failure means, with the line of the model and a way on that fits the cause."""
-    reason = [line for line in str(error).strip().splitlines() if line.strip()]
+    reason = [line for line in str(error).strip().splitlines() if _is_reason(line)]
     said = f"{type(error).__name__} {error}"
     hint = next(
         (hint for words, hint in _HINTS if any(word in said for word in words)), _OF_THE_MODEL
@@ -78,9 +79,23 @@ def explained(error: Exception) -> CaptureError:
     return CaptureError(
         f"torch.export cannot capture the model: {type(error).__name__}: "
         + ("\n  ".join(reason[:4]) if reason else "no reason given"),
-        location=user_line(error),
+        location=user_line(error) or _line_in(str(error)),
         hint=hint,
     )
+
+
+def _is_reason(line: str) -> bool:
+    """Whether a line says something of the failure, and not where in PyTorch it was or how to see more."""
+    return bool(line.strip()) and not line.strip().startswith(
+        ("Caused by:", "For more information")
+    )
+
+
+def _line_in(message: str) -> str | None:
+    """The innermost line of the model in a message; PyTorch's reader of bytecode puts it there."""
+    places = re.findall(r'File "([^"]+)", line (\d+)', message)
+    own = [f"{file}:{line}" for file, line in places if f"{os.sep}torch{os.sep}" not in file]
+    return own[-1] if own else None
 
 
 def user_line(error: BaseException) -> str | None:

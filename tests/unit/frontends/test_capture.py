@@ -190,6 +190,15 @@ class Opaque:
         self.tensor = tensor
 
 
+class Broken(nn.Module):
+    """Runs in two halves under torch.compile."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = x * 2
+        torch._dynamo.graph_break()
+        return x + 1 if x.sum() > 0 else x
+
+
 def _hint_of(model: Any, *args: Any, **options: Any) -> str:
     with pytest.raises(CaptureError) as caught:
         torch2mlir.compile(model, *args, **options)
@@ -206,6 +215,9 @@ def test_hints_fit_the_cause(capfd: pytest.CaptureFixture[str]) -> None:
     assert "dynamic_shapes" in bounds and "torch.cond" not in bounds
     branch = _hint_of(lambda x: x if x.sum() > 0 else -x, torch.ones(3))
     assert "torch.cond" in branch and "torch2mlir.optimize" in branch
+    assert "Caused by" not in branch
+    broken = _hint_of(Broken(), torch.ones(3))
+    assert "torch2mlir.optimize" in broken and "torch.cond" not in broken
     own = _hint_of(nn.Linear(3, 2), torch.ones(4))
     assert "the model itself raises this" in own
     assert not capfd.readouterr().err, "PyTorch's dumps and warnings stay off the terminal"
