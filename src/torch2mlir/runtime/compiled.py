@@ -82,7 +82,7 @@ class CompiledFunction:
     Call it as the model. Buffers (and inputs) the model mutates are written back after each call. A model that draws
     random numbers gets a new seed from PyTorch's default generator at each call. A weight or buffer that the model has
     got in the place of another is used from the next call on. Results carry no gradients. Tensors that a call is given
-    are written in place; a container stays as it is, so a ``DynamicCache`` goes on in the result. ``shapes`` tells which
+    are written in place; containers stay as they are: a ``DynamicCache`` goes on in the result. ``shapes`` tells which
     specialisations exist. Safe to call from several threads if the model mutates nothing.
 
     What the program computes from weights alone is computed once for each state of the weights, which is seen by their
