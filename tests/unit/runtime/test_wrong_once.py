@@ -10,6 +10,9 @@ from repeated_calls import agrees_with_eager
 from torch import nn
 from torch.export import Dim
 
+import torch2mlir
+from torch2mlir.errors import UnsupportedOpError
+
 DIALECTS = ("linalg-on-tensors", "tosa", "stablehlo")
 
 on_every_dialect = pytest.mark.parametrize("output_type", DIALECTS)
@@ -170,3 +173,26 @@ def test_transforms_over_several_dimensions(output_type: str) -> None:
         lambda: (torch.randn(3, 4, 5, dtype=torch.complex64),),
         output_type=output_type,
     )
+
+
+@on_every_dialect
+def test_a_mask_beside_positions_is_refused(output_type: str) -> None:
+    def put(x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        x = x.clone()
+        x[torch.tensor([0, 1, 2, 1]), mask] = 0.0
+        return x
+
+    mask = torch.tensor([True, False, True, False])
+    with pytest.raises(UnsupportedOpError, match="boolean index"):
+        torch2mlir.compile(put, torch.randn(3, 4), mask, output_type=output_type)
+
+
+@pytest.mark.parametrize("output_type", ["linalg-on-tensors", "stablehlo"])
+def test_every_other_element_of_a_view_is_updated(output_type: str) -> None:
+    def doubled(x: torch.Tensor) -> torch.Tensor:
+        x = x.clone()
+        every_other = x.view(-1)[::2]
+        every_other *= 2
+        return x
+
+    agrees_with_eager(doubled, lambda: (torch.randn(4, 6),), output_type=output_type)

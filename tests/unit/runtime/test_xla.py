@@ -7,6 +7,7 @@ import jax
 import pytest
 import torch
 
+import torch2mlir
 from torch2mlir.errors import EngineError
 from torch2mlir.runtime.engine import get_engine
 
@@ -58,3 +59,15 @@ module {
 }"""
     with pytest.raises(EngineError, match="another @main"):
         programs.compiled(get_engine("xla"), text, "stablehlo", "forward")
+
+
+def doubled_by_mask(x: torch.Tensor) -> torch.Tensor:
+    x, mask = x.clone(), x > 0
+    x[mask] = x[mask] * 2
+    return x
+
+
+def test_a_size_from_data_inside_of_a_program_is_refused_by_the_line_of_the_model() -> None:
+    with pytest.raises(EngineError, match="depends on the elements of a tensor") as raised:
+        torch2mlir.compile(doubled_by_mask, torch.randn(6))
+    assert "test_xla.py:" in str(raised.value)

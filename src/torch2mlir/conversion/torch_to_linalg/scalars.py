@@ -205,11 +205,36 @@ class Scalars:
         return self._emit(linalg.IndexOp, [], INDEX, properties)
 
     def extract(self, source: Tensor, indices: Sequence[Scalar]) -> Scalar:
-        """One element of a tensor."""
+        """One element of a tensor; of a slice with steps, one of what that is taken from.
+
+        IREE leaves an i64 beside an index in the code that looks up elements of a slice with steps.
+        """
         type = self.lower.element_type(source.dtype)
-        operands: list[SSAValue] = [source.value, *(i.value for i in indices)]
+        value, indices = self._before_steps(source.value, indices)
+        operands: list[SSAValue] = [value, *(i.value for i in indices)]
         element = self.lower.emit(tensor.ExtractOp, operands, [type]).results[0]
         return Scalar(element, source.dtype)
+
+    def _before_steps(
+        self, value: SSAValue, indices: Sequence[Scalar]
+    ) -> tuple[SSAValue, Sequence[Scalar]]:
+        """A slice at constant places, of steps other than 1, as its source and the places in that."""
+        op = value.owner
+        if not isinstance(op, tensor.ExtractSliceOp):
+            return value, indices
+        starts, steps = op.static_offsets.get_values(), op.static_strides.get_values()
+        drops_dimensions = len(starts) != len(indices)
+        if (
+            drops_dimensions
+            or all(step == 1 for step in steps)
+            or any(number < 0 for number in (*starts, *steps))
+        ):
+            return value, indices
+        places = [
+            self("add", self("mul", place, int(step)), int(start))
+            for place, start, step in zip(indices, starts, steps, strict=True)
+        ]
+        return op.source, places
 
     # conversion
 

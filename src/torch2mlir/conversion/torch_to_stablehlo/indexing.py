@@ -11,7 +11,7 @@ from typing import Any
 
 from xdsl.ir import Attribute, SSAValue
 
-from torch2mlir.contract.element_types import si64
+from torch2mlir.contract.element_types import is_bool, si64
 from torch2mlir.conversion.lowering import Tensor
 from torch2mlir.conversion.torch_to_stablehlo.lowering import StablehloLowering, lowers
 from torch2mlir.dialects import stablehlo as hlo
@@ -142,6 +142,11 @@ def positions(lower: StablehloLowering, x: Tensor, indices: Sequence[Tensor | No
     Their dimensions replace the indexed ones if those are neighbours, and come first otherwise.
     """
     given = {axis: index for axis, index in enumerate(indices) if index is not None}
+    if any(is_bool(index.dtype) for index in given.values()):
+        lower.fail(
+            "how many elements a boolean index takes is only known at run time",
+            hint="use torch.where, or multiply with the mask",
+        )
     axes, sizes = list(given), _joint_sizes(list(given.values()))
     wrapped = [_wrapped(lower, index, x.sizes[axis]) for axis, index in given.items()]
     front = axes[0] if axes[-1] - axes[0] + 1 == len(axes) else 0
