@@ -35,9 +35,10 @@ CONFIGURATIONS = (
     # the reference engine runs every case of this dialect; --full runs every case on every engine
     Configuration("linalg-on-tensors", "iree", share=8),
     Configuration("tosa", "iree", share=3),
+    Configuration("onnx", "onnxruntime", share=3),
 )
 
-IN_ONE_MODE = {"iree", "reference"}
+IN_ONE_MODE = {"iree", "onnxruntime", "reference"}
 """Engines that run a case either statically or dynamically; ``--full`` runs both."""
 
 

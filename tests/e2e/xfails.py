@@ -172,6 +172,27 @@ XFAILS: list[ExpectedFailure] = [
         "linalg-iree-*",
         "gelu_f64 erf_f64 special_f64",
     ),
+    ExpectedFailure(
+        "ONNX computes with no complex numbers",
+        UnsupportedOpError,
+        "onnx-*",
+        "complex_* bits_of_complex bits_as_complex fft_* ifft rfft* irfft* hfft ihfft fft2"
+        " hermitian_factors_and_solution",
+        excepting="complex_rotary",
+    ),
+    ExpectedFailure(
+        "ONNX convolves and averages no integers",
+        UnsupportedOpError,
+        "onnx-*",
+        "conv2d_i64 conv_transpose2d_i64 avg_pool2d_i64",
+    ),
+    ExpectedFailure(
+        "ONNX Runtime has no kernels of these functions for 64-bit floats",
+        EngineError,
+        "onnx-onnxruntime-*",
+        "acos_f64 acosh_f64 asin_f64 asinh_f64 atan_f64 atan2_f64 atanh_f64 cosh_f64 sinh_f64 tan_f64 erf_f64 gelu_f64"
+        " special_f64 conv2d_f64 avg_pool2d_f64",
+    ),
 ]
 
 

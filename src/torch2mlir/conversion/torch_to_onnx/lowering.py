@@ -318,10 +318,14 @@ class OnnxLowering(Lowering):
             added = [place for place in range(len(sizes)) if place not in kept]
             axes = self.vector(added)
             return self.node("Unsqueeze", x, axes, sizes=sizes, dtype=x.dtype)
-        return self.node("Reshape", x, self._new_shape(x, sizes), sizes=sizes, dtype=x.dtype)
+        shape = self._relative_shape(x, sizes)
+        if shape is not None:
+            return self.node("Reshape", x, self.vector(shape), sizes=sizes, dtype=x.dtype)
+        absolute = self.shape(sizes)
+        return self.node("Reshape", x, absolute, sizes=sizes, dtype=x.dtype, allowzero=1)
 
-    def _new_shape(self, x: Tensor, sizes: Sequence[KnownSize]) -> SSAValue:
-        """The shape for ``Reshape``: known when compiling where 0, a size that stays, and one -1 can say it."""
+    def _relative_shape(self, x: Tensor, sizes: Sequence[KnownSize]) -> list[int] | None:
+        """A shape for ``Reshape`` that is known when compiling, where 0, a size that stays, and one -1 can say it."""
         stays = [
             place < x.rank and isinstance(size, Dim) and size == x.sizes[place]
             for place, size in enumerate(sizes)
@@ -332,13 +336,11 @@ class OnnxLowering(Lowering):
         # -1 stands for no size where there are no elements: then the others have to be known not to be 0
         inferred = len(unknown) == 1 and not any(stays)
         if 0 in sizes or (unknown and not inferred):
-            return self.shape(sizes)
-        return self.vector(
-            [
-                0 if stays[place] else -1 if isinstance(size, Dim) else size
-                for place, size in enumerate(sizes)
-            ]
-        )
+            return None
+        return [
+            0 if stays[place] else -1 if isinstance(size, Dim) else size
+            for place, size in enumerate(sizes)
+        ]
 
     def transpose(self, x: Tensor, permutation: Sequence[int]) -> Tensor:
         if list(permutation) == list(range(x.rank)):

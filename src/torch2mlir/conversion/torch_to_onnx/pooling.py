@@ -149,7 +149,7 @@ def _maximum(lower: OnnxLowering, x: Tensor, window: Window) -> Tensor:
 
 
 def _with_places(lower: OnnxLowering, x: Tensor, window: Window) -> list[Tensor]:
-    """The maximum of each window and the first place of the plane where it is; padding is none."""
+    """The maximum of each window and the first place of the plane where it is, of NaNs the last; padding is none."""
     elements = window.elements(x, element_types.lowest(x.dtype))
     inside = window.elements(lower.splat(1, (1, 1, *window.plane), ui8), 0)
     found = extremum_of(lower, "ReduceMax", elements, [0], elements.sizes[1:])
@@ -157,9 +157,12 @@ def _with_places(lower: OnnxLowering, x: Tensor, window: Window) -> list[Tensor]
     if element_types.is_float(x.dtype):
         undefined = (lower.apply("IsNaN", each, dtype=i1) for each in (elements, found))
         hits = lower.apply("Or", hits, lower.apply("And", *undefined))
-    hits = lower.apply("And", hits, lower.cast(inside, i1))
-    sizes = elements.sizes[1:]
-    nth = lower.node("ArgMax", lower.cast(hits, ui8), sizes=sizes, dtype=si64, axis=0, keepdims=0)
+    hits = lower.cast(lower.apply("And", hits, lower.cast(inside, i1)), ui8)
+    options: dict[str, Any] = {"sizes": elements.sizes[1:], "dtype": si64, "axis": 0, "keepdims": 0}
+    nth = lower.node("ArgMax", hits, **options)
+    if element_types.is_float(x.dtype):  # of several NaNs PyTorch takes the last
+        last = lower.node("ArgMax", hits, select_last_index=1, **options)
+        nth = lower.select(lower.apply("IsNaN", found, dtype=i1), last, nth)
     rows = lower.apply("Div", nth, window.kernel[1])
     columns = lower.apply("Mod", nth, window.kernel[1])
     places = [

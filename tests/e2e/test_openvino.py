@@ -1,0 +1,47 @@
+"""Cases on OpenVINO, which is either right or refused: it computes too much in other types to be asked for everything."""
+
+from __future__ import annotations
+
+import zlib
+
+import pytest
+import torch
+
+import torch2mlir
+from tests.e2e.agreement import assert_agrees
+from tests.e2e.registry import Case, load_cases
+from torch2mlir.errors import EngineError, InputError, UnsupportedOpError
+
+CASES = load_cases()
+SHARE = 24
+"""One case in so many runs without ``--full``, either static or dynamic."""
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    full = metafunc.config.getoption("--full")
+    parameters = []
+    for case in CASES.values():
+        number = zlib.crc32(case.name.encode())
+        if case.dynamic:
+            modes = ["static", "dynamic"] if full else [("static", "dynamic")[number % 2]]
+        else:
+            modes = ["static"]
+        if full or number // 2 % SHARE == 0:
+            parameters += [pytest.param(case, mode, id=f"{case.name}-{mode}") for mode in modes]
+    metafunc.parametrize("case, mode", parameters)
+
+
+def test_right_or_refused(case: Case, mode: str) -> None:
+    program = case.export(dynamic=mode == "dynamic")
+    if program.graph_signature.buffers:
+        pytest.skip("keeps state: see the other engines")
+    eager = case.model()
+    try:
+        compiled = torch2mlir.compile(program, output_type="onnx", engine="openvino")
+        for which in (0, 1 if mode == "dynamic" else 0, 0):
+            args, kwargs = case.arguments(which)
+            with torch.no_grad():
+                expected = eager(*args, **kwargs)
+            assert_agrees(compiled(*args, **kwargs), expected, case.loose)
+    except (EngineError, InputError, UnsupportedOpError) as error:
+        pytest.skip(f"refused: {str(error).splitlines()[0]}")
