@@ -99,12 +99,6 @@ XFAILS: list[ExpectedFailure] = [
         "solve_of_matrices inverse singular_values_and_product cholesky_solved",
     ),
     ExpectedFailure(
-        "IREE takes one tensor that a loop carries for another of the same dynamic size",
-        AssertionError,
-        "tosa-iree-dynamic",
-        "cholesky_upper",
-    ),
-    ExpectedFailure(
         "IREE leaves a number that a pivot's row is gathered by between two types of its own",
         EngineError,
         "linalg-iree-*",
@@ -117,10 +111,9 @@ XFAILS: list[ExpectedFailure] = [
         "hermitian_factors_and_solution",
     ),
     ExpectedFailure(
-        "IREE's loop over columns of a dynamic size or batch is refused, or its result is wrong: the reference"
-        " interpreter and XLA agree with eager",
-        (EngineError, AssertionError),
-        "linalg-iree-dynamic tosa-iree-dynamic",
+        "IREE refuses TOSA's loop over columns of a dynamic size or batch: the reference interpreter and XLA take it",
+        EngineError,
+        "tosa-iree-dynamic",
         "indefinite_without_diagonal indefinite_factors_and_solution",
     ),
     ExpectedFailure(
