@@ -3,7 +3,6 @@
 from torch2mlir.conversion.torch_to_onnx import (
     activations,
     attention,
-    comparison,
     complex,
     control_flow,
     convolution,
@@ -21,7 +20,6 @@ from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering
 FAMILIES = (
     activations,
     attention,
-    comparison,
     complex,
     control_flow,
     convolution,

@@ -12,9 +12,9 @@ from xdsl.dialects.builtin import f32, i1
 from torch2mlir.contract import element_types
 from torch2mlir.contract.element_types import si64, widened
 from torch2mlir.conversion.lowering import Number, Tensor
-from torch2mlir.conversion.torch_to_onnx.comparison import ui8
 from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering, lowers
 from torch2mlir.conversion.torch_to_onnx.reduction import extremum_of
+from torch2mlir.conversion.torch_to_onnx.words import ui8
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import KnownSize
 
@@ -192,7 +192,7 @@ def avg_pool2d(
     """The sum of each window divided by its number of elements: those of the plane, or with its padding."""
     if not element_types.is_float(x.dtype):
         lower.fail("ONNX averages no integers", "convert them to floats before")
-    window = Window(lower, x, kernel, stride, padding, [1])
+    window = Window(lower, x, kernel, stride, padding, [1, 1])
     x = _batched(lower, lower.cast(x, widened(x.dtype)))
     whole = count_include_pad or not any(window.padding)
     if divisor_override is None and not window.leaves_the_padding:

@@ -11,8 +11,8 @@ from xdsl.dialects.builtin import i1
 from torch2mlir.contract import element_types
 from torch2mlir.contract.element_types import highest, lowest, si64, widened
 from torch2mlir.conversion.lowering import Tensor
-from torch2mlir.conversion.torch_to_onnx.comparison import ui8
 from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering, lowers
+from torch2mlir.conversion.torch_to_onnx.words import ui8
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import KnownSize
 

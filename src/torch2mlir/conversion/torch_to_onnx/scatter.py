@@ -14,9 +14,9 @@ from xdsl.ir import Attribute
 from torch2mlir.contract import element_types
 from torch2mlir.contract.element_types import highest, lowest, si64, widened
 from torch2mlir.conversion.lowering import Operand, Tensor
-from torch2mlir.conversion.torch_to_onnx.comparison import ui8
 from torch2mlir.conversion.torch_to_onnx.indexing import as_position, as_vector, positions
 from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering, lowers, si32
+from torch2mlir.conversion.torch_to_onnx.words import ui8
 from torch2mlir.dialects.torch.dims import KnownSize
 
 REDUCTIONS = {"sum": "add", "prod": "mul", "amax": "max", "amin": "min"}

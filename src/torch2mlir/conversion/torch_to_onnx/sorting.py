@@ -14,8 +14,8 @@ from torch2mlir.contract import element_types
 from torch2mlir.contract.element_types import si64
 from torch2mlir.conversion.control_flow import region_block
 from torch2mlir.conversion.lowering import ResultType, Tensor
-from torch2mlir.conversion.torch_to_onnx.comparison import ui8
 from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering, lowers
+from torch2mlir.conversion.torch_to_onnx.words import ui8
 from torch2mlir.dialects import onnx
 
 

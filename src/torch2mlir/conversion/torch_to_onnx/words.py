@@ -25,8 +25,6 @@ OF_NUMBERS = {
     "max": "Max",
     "min": "Min",
     "mul": "Mul",
-    "rem": "Mod",
-    "relu": "Relu",
     "sub": "Sub",
 }
 OF_INTEGERS = {
@@ -57,6 +55,8 @@ OF_FLOATS = {
     "neg": "Neg",
     "power": "Pow",
     "reciprocal": "Reciprocal",
+    "relu": "Relu",
+    "rem": "Mod",
     # halves go to the even neighbour
     "round": "Round",
     "sigmoid": "Sigmoid",
@@ -142,9 +142,9 @@ def quotient(lower: OnnxLowering, x: Tensor, y: Tensor) -> Tensor:
     return lower.apply("Div", x, integer_divisor(lower, x, y))
 
 
-def rest(lower: OnnxLowering, x: Tensor, y: Tensor) -> Tensor:
-    """What a division toward zero leaves over."""
-    return lower.apply("Mod", x, integer_divisor(lower, x, y), fmod=1)
+def absolute(lower: OnnxLowering, x: Tensor) -> Tensor:
+    """``|x|``; OpenVINO folds ``max(x, -x)`` of integers right, not ``Abs``."""
+    return lower.apply("Max", x, lower.apply("Neg", x))
 
 
 def integer_divisor(lower: OnnxLowering, x: Tensor, y: Tensor) -> Tensor:
@@ -192,8 +192,8 @@ def shift_right(lower: OnnxLowering, x: Tensor, count: Tensor) -> Tensor:
 
 
 SPECIAL: dict[str, Callable[..., Tensor]] = {
+    "abs": absolute,
     "div": quotient,
-    "rem": rest,
     "shl": shift_left,
     "shr": shift_right,
 }
