@@ -22,7 +22,7 @@ TOLERANCES: dict[torch.dtype, tuple[float, float]] = {
 
 
 def assert_agrees(
-    actual: Any, expected: Any, loose: float = 1.0, signed_zeros: bool = False
+    actual: Any, expected: Any, loose: float = 1.0, signed_zeros: bool = True
 ) -> None:
     """Fails where a result differs from PyTorch's.
 

@@ -16,7 +16,7 @@ class Configuration:
     Attributes:
         output_type: the dialect.
         engine: the engine.
-        share: one case in so many runs here without ``--full``.
+        share: one case in so many runs here without ``--full``, in one of its two modes.
     """
 
     output_type: str
@@ -29,29 +29,27 @@ class Configuration:
         return f"{self.output_type.removesuffix('-on-tensors')}-{self.engine}"
 
 
+# What users get by default comes first: every dialect on its default engine. The reference engine is for finding out who
+# is wrong when one of them is; seconds per case on an idle core: XLA 0.2, IREE 0.5 on Linalg and 0.8 on TOSA, reference 0.05.
 CONFIGURATIONS = (
+    Configuration("linalg-on-tensors", "iree"),
     Configuration("stablehlo", "xla"),
-    Configuration("linalg-on-tensors", "reference"),
-    # the reference engine runs every case of this dialect; --full runs every case on every engine
-    Configuration("linalg-on-tensors", "iree", share=8),
     Configuration("tosa", "iree", share=3),
     Configuration("onnx", "onnxruntime", share=3),
+    Configuration("linalg-on-tensors", "reference", share=4),
 )
-
-IN_ONE_MODE = {"iree", "onnxruntime", "reference"}
-"""Engines that run a case either statically or dynamically; ``--full`` runs both."""
 
 
 def modes_on(configuration: Configuration, name: str, full: bool) -> list[str]:
     """The modes of a dynamic program on a configuration.
 
-    Without ``full`` all engines but one get one of the two, fixed by the program's name: half of the programs are
-    static, half dynamic.
+    Without ``full`` it is one of the two, fixed by the names: half of the programs are static, half dynamic, and a program
+    that is static on one engine may be dynamic on the next.
     """
     modes = ["static", "dynamic"]
-    if configuration.engine in IN_ONE_MODE and not full:
-        return [modes[zlib.crc32(name.encode()) % len(modes)]]
-    return modes
+    if full:
+        return modes
+    return [modes[zlib.crc32(f"{name} {configuration.name}".encode()) % len(modes)]]
 
 
 def runs(case: Case, full: bool) -> Iterator[tuple[Configuration, str]]:

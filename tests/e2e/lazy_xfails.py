@@ -15,36 +15,28 @@ XFAILS: list[ExpectedFailure] = [
         "lazy",
         "cond_of_a_tensor cond_otherwise cond_in_cond cond_of_layers while_counting while_until_large map_over_rows"
         " scan_over_rows scan_in_reverse",
+        pytorchs=True,
     ),
     ExpectedFailure(
         "the program makes a tensor on the CPU and mixes it with those of the lazy device",
         RuntimeError,
         "lazy",
         "prims_iota state",
+        pytorchs=True,
     ),
     ExpectedFailure(
         "PyTorch's functionalization takes no views but ATen's",
         RuntimeError,
         "lazy",
         "prims_of_movement",
+        pytorchs=True,
     ),
     ExpectedFailure(
         "PyTorch takes the places to split at from the CPU",
         RuntimeError,
         "lazy",
         "sized_tensor_split",
-    ),
-    ExpectedFailure(
-        "PyTorch has no derivative of std on the lazy device, and says so in a warning",
-        AssertionError,
-        "lazy",
-        "moments_backward",
-    ),
-    ExpectedFailure(
-        "XLA takes subnormal numbers for zero",
-        AssertionError,
-        "lazy",
-        "frexp_subnormal",
+        pytorchs=True,
     ),
     ExpectedFailure(
         "tensors of the lazy device have no strides",

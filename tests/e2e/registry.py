@@ -23,6 +23,8 @@ from torch.export import Dim
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils import _pytree as pytree
 
+from tests.e2e.zeros import signs_are_defined
+
 Size = int | str | tuple[str, Callable[[Any], Any]]
 """A size: fixed, a name for one that may vary, or a formula of one (``("B", lambda b: 2 * b)``)."""
 
@@ -47,8 +49,8 @@ class Input:
         shape: sizes, names of those that may vary; equal names are equal sizes.
         low: lowest element; floats are normally distributed unless both bounds are given.
         high: integers stay below it.
-        values: elements to take in turn instead of random ones.
-        make: another way to get from the sizes (and a generator) to the tensor.
+        values: elements to take in turn instead of random ones; another call starts at another one.
+        fixed: every call starts at the first of ``values``, whose order has a meaning.
     """
 
     dtype: torch.dtype
@@ -56,16 +58,15 @@ class Input:
     low: float | None = None
     high: float | None = None
     values: Sequence[Any] | None = None
-    make: Callable[..., torch.Tensor] | None = None
+    fixed: bool = False
 
-    def tensor(self, which: int, generator: torch.Generator) -> torch.Tensor:
-        """The tensor at the ``which``-th sizes."""
+    def tensor(self, which: int, draw: int, generator: torch.Generator) -> torch.Tensor:
+        """The tensor at the ``which``-th sizes, for the ``draw``-th values."""
         sizes = [_resolve(size, which) for size in self.shape]
-        if self.make is not None:
-            return self.make(*sizes).to(self.dtype)
         if self.values is not None:
             count = int(torch.Size(sizes).numel())
-            elements = (list(self.values) * (count // len(self.values) + 1))[:count]
+            first = 0 if self.fixed else draw % len(self.values)
+            elements = (list(self.values) * (count // len(self.values) + 2))[first : first + count]
             return torch.tensor(elements, dtype=self.dtype).reshape(sizes)
         return _random(self, sizes, generator)
 
@@ -154,6 +155,11 @@ class Case:
     loose: float = 1.0
     dynamic: bool = True
 
+    @property
+    def signed_zeros(self) -> bool:
+        """Whether the sign of a zero is compared."""
+        return signs_are_defined(self.name)
+
     def model(self) -> nn.Module:
         """The program as a module, the same at every call."""
         if not (isinstance(self.program, type) and issubclass(self.program, nn.Module)):
@@ -162,14 +168,19 @@ class Case:
             torch.manual_seed(zlib.crc32(self.name.encode()))
             return self.program(*self.init).eval()
 
-    def arguments(self, which: int = 0) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Fresh arguments at the ``which``-th sizes, the same at every call."""
-        generator = torch.Generator().manual_seed(zlib.crc32(self.name.encode()) + which)
+    def arguments(self, which: int = 0, draw: int = 0) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Fresh arguments at the ``which``-th sizes; the ``draw``-th values for them."""
+        seed = zlib.crc32(self.name.encode()) + which + 1000 * draw
+        generator = torch.Generator().manual_seed(seed)
 
-        def draw(spec: Any) -> Any:
-            return spec.tensor(which, generator) if isinstance(spec, Input) else spec
+        def drawn(spec: Any) -> Any:
+            return spec.tensor(which, draw, generator) if isinstance(spec, Input) else spec
 
-        return pytree.tree_map(draw, (self.inputs, dict(self.kwargs)))
+        return pytree.tree_map(drawn, (self.inputs, dict(self.kwargs)))
+
+    def calls(self, dynamic: bool) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
+        """The arguments of three calls: other values at the second, and other sizes where they may vary."""
+        return [self.arguments(0), self.arguments(int(dynamic), 1), self.arguments(0)]
 
     def export(self, dynamic: bool) -> torch.export.ExportedProgram:
         """The program as PyTorch captures it."""

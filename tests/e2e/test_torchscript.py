@@ -5,15 +5,18 @@ from __future__ import annotations
 import fnmatch
 import warnings
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import deepcopy
+from typing import Any
 
 import pytest
 import torch
+from torch import nn
 from torch.utils import _pytree as pytree
 
 import torch2mlir
-from tests.e2e.agreement import assert_agrees
+from tests.e2e import known_wrong
+from tests.e2e.calls import Comparison
 from tests.e2e.registry import Case, load_cases
 from tests.e2e.scriptable import scriptable
 from tests.e2e.torchscript_xfails import XFAILS
@@ -46,32 +49,53 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     for case, way in runs(metafunc.config.getoption("--full")):
         failures = [failure for failure in XFAILS if failure.holds(case.name, way)]
         marks = [pytest.mark.xfail(reason=f.reason, raises=f.raises, strict=True) for f in failures]
+        marks += known_wrong.marks(case.name, way)
         parameters.append(
             pytest.param(case, way, id=f"{case.family}/{case.name}-{way}", marks=marks)
         )
     metafunc.parametrize("case, way", parameters)
 
 
-def test_agrees_with_eager(case: Case, way: str) -> None:
+def test_agrees_with_pytorchs_own(case: Case, way: str) -> None:
+    """What PyTorch makes of the same TorchScript program, which may not be what it makes of the Python one."""
     args, _ = case.arguments()
-    eager = case.model()
-    with torch.no_grad():
-        expected = eager(*deepcopy(args))
+    tracing = way == "trace"
     try:
-        model = scriptable(case) if way == "script" else case.model()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            program = torchscript.capture(model, list(deepcopy(args)), use_tracing=way == "trace")
+            ours, theirs = (_model(case, way) for _ in range(2))
+            program = torchscript.capture(ours, list(deepcopy(args)), use_tracing=tracing)
+            original = (
+                torch.jit.trace(theirs, deepcopy(args), check_trace=False)
+                if tracing
+                else torch.jit.script(theirs)
+            )
     except OSError as error:
         pytest.skip(f"no source to script: {error}")
     except torch2mlir.CaptureError as error:
         if not error.message.startswith(f"PyTorch cannot {way}"):
             raise
         pytest.skip(error.message.partition("\n")[0])
-    compiled = torch2mlir.compile(program, output_type="stablehlo", engine="xla")
-    # TorchScript's named results are plain tuples
-    actual, wanted = pytree.tree_leaves(compiled(*args)), pytree.tree_leaves(expected)
-    assert_agrees(actual, wanted, case.loose)
+    compiled = torch2mlir.compile(program, output_type="stablehlo", engine="xla", guard=True)
+    state = {each.name: each.tensor for each in program.signature.state_inputs}
+    held = dict(original.named_buffers()) if isinstance(original, nn.Module) else {}
+    Comparison(
+        _flat(compiled),
+        _flat(original),
+        {name: tensor for name, tensor in state.items() if name in held},
+        held,
+        case.loose,
+        case.signed_zeros,
+    ).call(case.calls(dynamic=False))
+
+
+def _model(case: Case, way: str) -> Any:
+    return scriptable(case) if way == "script" else case.model()
+
+
+def _flat(function: Callable[..., Any]) -> Callable[..., Any]:
+    """TorchScript's named results are plain tuples."""
+    return lambda *args: tuple(pytree.tree_leaves(function(*args)))
 
 
 def test_expected_failures_name_cases_that_exist() -> None:

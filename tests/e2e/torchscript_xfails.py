@@ -16,12 +16,6 @@ XFAILS: list[ExpectedFailure] = [
         "sized_* window_at_a_read_position",
     ),
     ExpectedFailure(
-        "tracing runs the program once, which changes the buffers that the traced one starts with",
-        AssertionError,
-        "trace",
-        "counter running_mean buffer_returned",
-    ),
-    ExpectedFailure(
         "the tensors in a list are written all at once",
         BackendContractError,
         "script",
@@ -34,19 +28,10 @@ XFAILS: list[ExpectedFailure] = [
         "histogram_of_points",
     ),
     ExpectedFailure(
-        "XLA takes subnormal numbers for zero", AssertionError, "script trace", "frexp_subnormal"
-    ),
-    ExpectedFailure(
         "an option of the op is an element of a tensor that the caller passes",
         BackendContractError,
         "trace",
         "arange_start",
-    ),
-    ExpectedFailure(
-        "tracing makes a tensor of a number that the program returns",
-        AssertionError,
-        "trace",
-        "returns_a_remainder returns_a_size returns_arithmetic_of_sizes",
     ),
     ExpectedFailure(
         "TorchScript takes the dtype that view is given for a size",
@@ -54,12 +39,6 @@ XFAILS: list[ExpectedFailure] = [
         "script",
         "bits_of_floats bits_of_integers bits_without_sign bits_of_booleans bits_in_other_widths"
         " bits_of_integers_in_other_widths bits_of_complex bits_as_complex",
-    ),
-    ExpectedFailure(
-        "TorchScript fills with an int where Python fills with a bool",
-        AssertionError,
-        "script",
-        "full_bool",
     ),
     ExpectedFailure(
         "TorchScript does not say how tensors lie in memory",

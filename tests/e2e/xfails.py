@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from torch2mlir.errors import EngineError, UnsupportedOpError
+from torch2mlir.errors import EngineError, Torch2MLIRError, UnsupportedOpError
 
 Raises = type[Exception] | tuple[type[Exception], ...]
 
@@ -20,10 +20,12 @@ class ExpectedFailure:
 
     Attributes:
         reason: one sentence.
-        raises: what the failure looks like; another exception is a failure of the test.
+        raises: what the failure looks like, an error of ours: a wrong answer is never expected, and neither is an
+            exception of somebody else's. Another exception is a failure of the test.
         configurations: patterns of ``dialect-engine-mode``, separated by spaces.
         cases: patterns of case names, separated by spaces.
         excepting: patterns of cases that work all the same.
+        pytorchs: whether it fails in PyTorch before torch2mlir is asked, with an exception of PyTorch's.
     """
 
     reason: str
@@ -31,17 +33,27 @@ class ExpectedFailure:
     configurations: str
     cases: str
     excepting: str = ""
+    pytorchs: bool = False
+
+    def __post_init__(self) -> None:
+        raised = self.raises if isinstance(self.raises, tuple) else (self.raises,)
+        ours = all(issubclass(each, Torch2MLIRError) for each in raised)
+        if not ours and (not self.pytorchs or AssertionError in raised):
+            raise TypeError(
+                f"{self.reason}: a wrong answer cannot be expected, only an error of ours"
+            )
 
     def holds(self, case: str, configuration: str) -> bool:
         """Whether a case is expected to fail there."""
         return (
-            _matches(configuration, self.configurations)
-            and _matches(case, self.cases)
-            and not _matches(case, self.excepting)
+            matches(configuration, self.configurations)
+            and matches(case, self.cases)
+            and not matches(case, self.excepting)
         )
 
 
-def _matches(name: str, patterns: str) -> bool:
+def matches(name: str, patterns: str) -> bool:
+    """Whether a name is of one of the patterns, which are separated by spaces."""
     return any(fnmatchcase(name, pattern) for pattern in patterns.split())
 
 
@@ -146,18 +158,6 @@ XFAILS: list[ExpectedFailure] = [
         "tosa-*",
         "complex_* bits_of_complex bits_as_complex fft_* ifft rfft* irfft* hfft ihfft fft2",
         excepting="complex_rotary",
-    ),
-    ExpectedFailure(
-        "XLA and IREE take subnormal numbers for zero",
-        AssertionError,
-        "stablehlo-xla-* linalg-iree-*",
-        "frexp_subnormal",
-    ),
-    ExpectedFailure(
-        "IREE starts the maximum of TOSA at the lowest finite number, not at minus infinity",
-        AssertionError,
-        "tosa-iree-*",
-        "amax_nan max_pool2d_edges",
     ),
     ExpectedFailure(
         "IREE takes no erf of 64-bit floats",

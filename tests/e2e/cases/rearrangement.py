@@ -103,7 +103,7 @@ case(
     "segment_reduce_extrema",
     lambda x, n: [torch.segment_reduce(x, reduce, offsets=n) for reduce in ("max", "min")],
     f32(5, "B"),
-    i64(3, values=(0, 2, 5)),
+    i64(3, values=(0, 2, 5), fixed=True),
 )
 case(
     "integer_conversions",

@@ -61,7 +61,12 @@ case("quantile", lambda x, q: torch.quantile(x, q, 1), f32("B", 6), f32(3, value
 case("quantile_of_a_number", lambda x: torch.quantile(x, 0.3, 0, True), f32(5, "B"))
 case("nanquantile", lambda x: torch.nanquantile(x, 0.6, 1), f32("B", 8, values=WITH_NANS[3:]))
 
-case("searchsorted", torch.searchsorted, f32(4, values=(-1.0, 0.0, 0.5, 2.0)), f32("B", 3))
+case(
+    "searchsorted",
+    torch.searchsorted,
+    f32(4, values=(-1.0, 0.0, 0.5, 2.0), fixed=True),
+    f32("B", 3),
+)
 case(
     "searchsorted_rows",
     lambda edges, x: torch.searchsorted(edges.sort(1)[0], x, right=True, out_int32=True),
@@ -80,7 +85,7 @@ case(
     f32("L"),
     f32("B", 2),
 )
-case("bucketize", torch.bucketize, f32("B", 3), f32(4, values=(-1.0, 0.0, 0.5, 2.0)))
+case("bucketize", torch.bucketize, f32("B", 3), f32(4, values=(-1.0, 0.0, 0.5, 2.0), fixed=True))
 case("isin", torch.isin, i64("B", 4), i64(3))
 case("histc", lambda x: torch.histc(x, 5, -2, 2), f32("B", 9))
 case("histc_of_the_range", lambda x: torch.histc(x, 4), f32("B", 9))
@@ -89,7 +94,7 @@ case(
     "histogram_density",
     lambda x, edges, w: torch.histogram(x, edges, weight=w, density=True)[0],
     f32(5, 3),
-    f32(4, values=(-1.0, 0.0, 0.5, 2.0)),
+    f32(4, values=(-1.0, 0.0, 0.5, 2.0), fixed=True),
     f32(5, 3, low=0, high=1),
 )
 case(
