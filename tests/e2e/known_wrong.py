@@ -35,11 +35,6 @@ class KnownWrong:
 
 KNOWN_WRONG: tuple[KnownWrong, ...] = (
     KnownWrong(
-        "IREE takes one tensor that a loop carries for another of the same dynamic size",
-        "tosa-iree-dynamic",
-        "cholesky_upper",
-    ),
-    KnownWrong(
         "XLA and IREE take subnormal numbers for zero",
         "stablehlo-xla-* linalg-iree-* lazy script trace",
         "frexp_subnormal",
