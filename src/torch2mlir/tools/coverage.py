@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 from torch2mlir.contract.core_ops import CONTROL_FLOW, CORE_OPS, FAMILIES
-from torch2mlir.contract.target import lowered_targets
+from torch2mlir.contract.target import get_target, lowered_targets
 from torch2mlir.conversion.registry import lowering_functions
 
 SUMMARY = "show which op lowers to which dialect"
@@ -88,7 +88,13 @@ def coverage(patterns: tuple[str, ...] = (), *, everything: bool = False) -> Ite
         yield from (lowered(op, family) for op in sorted(ops) if wanted(op))
     yield from (lowered(op, "control_flow") for op in sorted(CONTROL_FLOW) if wanted(op))
     kept = set().union(*functions.values()) - CORE_OPS - CONTROL_FLOW
-    yield from (lowered(op, "kept on request") for op in sorted(kept) if wanted(op))
+    words = frozenset[str]().union(*(get_target(target).kept_ops for target in functions))
+    for op in filter(wanted, sorted(kept)):
+        row = lowered(op, "kept on request")
+        if op in words:  # what one dialect has a word for, the others get decomposed
+            cells = tuple("yes" if cell == "yes" else "decomposed" for cell in row.cells)
+            row = Row(op, "kept for a dialect", cells)
+        yield row
     if patterns or everything:
         yield from (row for row in _others(kept) if wanted(row.op))
 
