@@ -47,12 +47,12 @@ KNOWN_WRONG: tuple[KnownWrong, ...] = (
     KnownWrong(
         "IREE's approximations of odd functions lose the sign of a zero",
         "linalg-iree-*",
-        "sin sin_half sinh sinh_half sinh_f64 expm1_f64 log1p_f64 atanh_f64",
+        "sin sin_half sinh sinh_half sinh_f64 expm1_f64 log1p_f64 atanh_f64 erf_half",
     ),
     KnownWrong(
         "IREE's approximations of odd functions lose the sign of a zero",
         "tosa-iree-*",
-        "sin sin_half",
+        "sin sin_half erf_half",
     ),
     KnownWrong(
         "IREE mixes up tensors of equal size that a loop carries",
