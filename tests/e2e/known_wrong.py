@@ -55,11 +55,6 @@ KNOWN_WRONG: tuple[KnownWrong, ...] = (
         "sin sin_half erf_half",
     ),
     KnownWrong(
-        "IREE mixes up tensors of equal size that a loop carries",
-        "tosa-iree-static",
-        "singular_values_of_wide",
-    ),
-    KnownWrong(
         "XLA takes the product with a converted boolean for a selection, which has no negative zero",
         "stablehlo-xla-*",
         "promote_bool_f32 fake_quantize_learned fake_quantize_learned_channels",

@@ -71,6 +71,7 @@ _CALLS_C_LIBRARY = re.compile(
     r"math\.(?!absf|ceil|copysign|floor|fma|sqrt|trunc)\w+ .* : f64|arith\.remf .* : f64"
     r"|(stablehlo|chlo)\.(?!abs|add|broadcast|ceil|constant|divide|floor|multiply|sqrt|subtract)\w+ .*xf64>"
 )
+_HAS_LOOPS = re.compile(r"\b(?:scf\.(?:for|while)|tosa\.while_loop|stablehlo\.while)\b")
 _HAS_UNKNOWN_SIZES = re.compile(r"tensor<(?:\d+x)*\?")
 # A flag of the whole compiler; why: see the docstring.
 _DYNAMIC_PROCESS = ("--iree-stream-resource-min-offset-alignment=1",)
@@ -210,8 +211,8 @@ def _aligned(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _compile(text: str, output_type: str) -> bytes:
-    """Static programs with data tiling, where IREE can."""
-    if _HAS_UNKNOWN_SIZES.search(text) is None:
+    """Static programs without loops with data tiling, where IREE can."""
+    if _HAS_UNKNOWN_SIZES.search(text) is None and _HAS_LOOPS.search(text) is None:
         with suppress(EngineError):
             return _compile_to_bytecode(text, output_type, *_TILED)
     return _compile_to_bytecode(text, output_type)
