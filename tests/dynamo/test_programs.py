@@ -16,6 +16,7 @@ from tests.dynamo.agreement import assert_close, assert_same, compiled
 from torch2mlir import dynamo
 from torch2mlir.runtime import segment
 
+torch.manual_seed(0)
 X = torch.linspace(-2, 2, 12).view(3, 4)
 LEAF = X.clone().requires_grad_()
 
