@@ -60,6 +60,11 @@ KNOWN_WRONG: tuple[KnownWrong, ...] = (
         "promote_bool_f32 fake_quantize_learned fake_quantize_learned_channels",
     ),
     KnownWrong(
+        "ONNX Runtime's Where gives 0.0 for a -0.0 that it chooses from its first operand",
+        "onnx-onnxruntime-*",
+        "div_floor div_trunc_bf16 floor_divide_bf16",
+    ),
+    KnownWrong(
         "a traced program keeps the places to split at of its example",
         "trace",
         "sized_tensor_split",
