@@ -47,12 +47,12 @@ KNOWN_WRONG: tuple[KnownWrong, ...] = (
     KnownWrong(
         "IREE's approximations of odd functions lose the sign of a zero",
         "linalg-iree-*",
-        "sin sin_half sinh sinh_half sinh_f64 expm1_f64 log1p_f64 atanh_f64 erf_half",
+        "erf tan tan_half atanh atanh_half sin sin_half sinh sinh_half sinh_f64 expm1_f64 log1p_f64 atanh_f64 erf_half",
     ),
     KnownWrong(
         "IREE's approximations of odd functions lose the sign of a zero",
         "tosa-iree-*",
-        "sin sin_half erf_half",
+        "erf sin sin_half erf_half",
     ),
     KnownWrong(
         "XLA takes the product with a converted boolean for a selection, which has no negative zero",
@@ -62,7 +62,13 @@ KNOWN_WRONG: tuple[KnownWrong, ...] = (
     KnownWrong(
         "ONNX Runtime's Where gives 0.0 for a -0.0 that it chooses from its first operand",
         "onnx-onnxruntime-*",
-        "div_floor div_trunc_bf16 floor_divide_bf16",
+        "div_floor div_trunc_bf16 floor_divide_bf16 floor_divide_of_zeros floor_divide_of_zeros_by_-0.3"
+        " trunc_divide_of_zeros_by_3.3",
+    ),
+    KnownWrong(
+        "ONNX Runtime has no log1p of 64-bit floats, and the sum in its place loses the sign of a zero",
+        "onnx-onnxruntime-*",
+        "log1p_f64",
     ),
     KnownWrong(
         "a traced program keeps the places to split at of its example",

@@ -90,7 +90,7 @@ XFAILS: list[ExpectedFailure] = [
         "tosa-*",
         "*_f64 *_in_f64 f64_precision promote_f32_f64 float_power cumsum_to_dtype"
         " quantize_per_token_asymmetric",
-        excepting="round_f64 view_f64 full_f64 to_f64",
+        excepting="view_f64 full_f64 to_f64",
     ),
     ExpectedFailure(
         "IREE does not distribute the transposed matrix product of a Jacobi rotation as it must for LLVM",
