@@ -43,7 +43,7 @@ class GradientNotice:
             warnings.warn(
                 "the results of a compiled function carry no gradients, and weights of this one require them: call it "
                 f"under torch.no_grad(), or for training, {_WAY_OUT}",
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def _weight_wants_gradients(self) -> bool:

@@ -35,7 +35,7 @@ def is_size(node: Node) -> bool:
     mine = free_unbacked_symbols(value)
     return any(
         isinstance(fake := other.meta.get("val"), torch.Tensor)
-        and mine & free_unbacked_symbols(fake)
+        and mine & free_unbacked_symbols(tuple(fake.shape))  # a view may begin at an element too
         for other in node.graph.nodes
     )
 
@@ -53,7 +53,8 @@ def is_open_slice(node: Node) -> bool:
     source = node.args[0]
     assert isinstance(source, Node)
     result, whole = node.meta["val"], source.meta["val"]
-    return bool(free_unbacked_symbols(result) - free_unbacked_symbols(whole))
+    of_result, of_whole = (free_unbacked_symbols(tuple(each.shape)) for each in (result, whole))
+    return bool(of_result - of_whole)
 
 
 def open_slice(importer: GraphImporter, node: Node) -> SSAValue:
