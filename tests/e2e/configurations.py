@@ -35,8 +35,8 @@ CONFIGURATIONS = (
     Configuration("linalg-on-tensors", "iree"),
     Configuration("stablehlo", "xla"),
     Configuration("tosa", "iree", share=3),
-    Configuration("onnx", "onnxruntime", share=3),
-    Configuration("linalg-on-tensors", "reference", share=4),
+    Configuration("onnx", "onnxruntime", share=6),
+    Configuration("linalg-on-tensors", "reference", share=8),
 )
 
 
