@@ -29,6 +29,7 @@ DIALECTS: dict[str, Callable[[], Dialect]] = {
     "stablehlo": _from("torch2mlir.dialects.stablehlo", "StableHLO"),
     "chlo": _from("torch2mlir.dialects.chlo", "CHLO"),
     "tosa": _from("torch2mlir.dialects.tosa", "TOSA"),
+    "iree_linalg_ext": _from("torch2mlir.dialects.iree_linalg_ext", "IREE_LINALG_EXT"),
     "linalg": _from("torch2mlir.dialects.linalg", "LINALG"),
     "tensor": _from("torch2mlir.dialects.tensor_ext", "TENSOR"),
     "math": _from("torch2mlir.dialects.math_ext", "MATH"),

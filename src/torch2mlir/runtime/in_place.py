@@ -124,6 +124,8 @@ def _destinations(op: Operation) -> Sequence[SSAValue]:
     match op.name:
         case "tensor.insert_slice" | "tensor.insert" | "tensor.scatter":
             return op.operands[1:2]
+        case "iree_linalg_ext.scatter":
+            return op.operands[2:]
         case "stablehlo.dynamic_update_slice" | "tosa.scatter":
             return op.operands[:1]
         case "stablehlo.sort":

@@ -87,7 +87,10 @@ class IreeEngine(Engine):
     name = "iree"
     output_types = frozenset(_INPUT_TYPES)
     has_portable_code = True
-    passes: ClassVar[Mapping[str, Sequence[str]]] = {"tosa": ("tosa-nested-branches-to-scf",)}
+    passes: ClassVar[Mapping[str, Sequence[str]]] = {
+        "linalg-on-tensors": ("linalg-scatter-loops-to-iree",),
+        "tosa": ("tosa-nested-branches-to-scf",),
+    }
 
     def __init__(self) -> None:
         threads = torch.get_num_threads()

@@ -181,6 +181,9 @@ _LOCATIONS: dict[str, str] = {
     "tosa-nested-branches-to-scf": (
         "torch2mlir.conversion.tosa_nested_branches_to_scf:TosaNestedBranchesToScfPass"
     ),
+    "linalg-scatter-loops-to-iree": (
+        "torch2mlir.conversion.linalg_scatter_loops_to_iree:LinalgScatterLoopsToIreePass"
+    ),
     "stablehlo-legalize-to-hlo": (
         "torch2mlir.conversion.stablehlo_legalize_to_hlo:StablehloLegalizeToHloPass"
     ),

@@ -1,11 +1,9 @@
 """Writing elements to positions that tensors tell, in Linalg-on-Tensors.
 
-Linalg has no scatter, and a loop of single writes would run one after another wherever it ran. So every place of the
-result asks who wrote to it: a reduction over the positions adds up what was written there, or finds the last writer,
-and a second loop nest takes its element. That takes the product of both sizes in comparisons, but it is parallel,
-deterministic, and the last one wins as in a sequential program. Positions outside a tensor write nothing.
-
-Nothing is computed into an operand: IREE 3.13 would update the caller's own tensor in place.
+Linalg has no scatter. What several elements for one place are combined to is computed by a loop over the elements, in
+their order, into rows of a matrix (:func:`_combined`); ``linalg-scatter-loops-to-iree`` makes that one op for IREE.
+What replaces an element is found first, as the greatest number of those that write there, and then taken by a loop
+nest: so the last one wins as in a sequential program. Positions outside a tensor write nothing.
 """
 
 from __future__ import annotations
@@ -13,66 +11,173 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from xdsl.ir import Attribute
+from xdsl.dialects import scf, tensor
+from xdsl.dialects.builtin import DenseArrayBase, i32
+from xdsl.ir import Attribute, Region, SSAValue
 
 from torch2mlir.contract import element_types
 from torch2mlir.contract.element_types import si64, widened
+from torch2mlir.conversion.control_flow import region_block
 from torch2mlir.conversion.lowering import Number, Operand, Scalar, Tensor
 from torch2mlir.conversion.torch_to_linalg.indexing import check_indices, index_layout, wrapped
 from torch2mlir.conversion.torch_to_linalg.lowering import (
     Access,
     LinalgLowering,
     broadcast_subscripts,
+    i64_array,
     lowers,
 )
 from torch2mlir.conversion.torch_to_linalg.scalars import INDEX, Scalars, addition
+from torch2mlir.dialects.linalg.structured import SEGMENTS
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import KnownSize
 
-# who wrote
+
+@dataclass(frozen=True)
+class Reduction:
+    """How elements written to one place are combined, and what changes nothing."""
+
+    code: Callable[[Scalars, Scalar, Scalar], Scalar]
+    neutral: Callable[[Attribute], Number]
 
 
-def last_writer(
-    lower: LinalgLowering,
-    shape: Sequence[KnownSize],
-    positions: Sequence[KnownSize],
-    accesses: Sequence[Access],
-    matches: Callable[..., Scalar],
+SUM = Reduction(addition, lambda dtype: 0)
+GREATEST = Reduction(lambda s, x, y: s("max", x, y), element_types.lowest)
+REDUCTIONS: dict[str, Reduction] = {
+    "sum": SUM,
+    "prod": Reduction(lambda s, x, y: s("mul", x, y), lambda dtype: 1),
+    "amax": GREATEST,
+    "amin": Reduction(lambda s, x, y: s("min", x, y), element_types.highest),
+}
+
+# rows of a matrix
+
+
+def _combined(
+    lower: LinalgLowering, x: Tensor, places: Tensor, rows: Tensor, how: Reduction
 ) -> Tensor:
-    """For each element of ``shape`` the number of the last position that writes to it, -1 if none does.
+    """``x [K, C]`` whose rows at ``places [N, 1]``, none of them outside, are combined with ``rows [N, C]`` in turn."""
+    s, width, zero = lower.scalars, x.sizes[1], Scalar(lower.size(0), INDEX)
+
+    def row(of: Tensor, number: Scalar) -> Tensor:
+        return lower.extract_slice(of, [number, 0], [1, width], [1, 1], [1, width])
+
+    def step(number: SSAValue, carried: SSAValue) -> Sequence[SSAValue]:
+        here = Scalar(number, INDEX)
+        place = s.cast(s.extract(places, [here, zero]), INDEX)
+        so_far = Tensor(carried, x.sizes, x.dtype)
+        old = row(so_far, place)
+        accesses: list[Access] = [(row(rows, here), range(2))]
+        (new,) = lower.nest(
+            "pp", accesses, [(old, range(2))], lambda s, update, old: how.code(s, old, update)
+        )
+        return [_with_row(lower, so_far, place, new).value]
+
+    bounds = [lower.size(0), lower.size(places.sizes[0]), lower.size(1)]
+    region = Region(region_block(lower, [INDEX, x.value.type], step, scf.YieldOp))
+    loop = lower.emit(scf.ForOp, [*bounds, x.value], [x.value.type], regions=[region])
+    return Tensor(loop.results[0], x.sizes, x.dtype)
+
+
+def _with_row(lower: LinalgLowering, x: Tensor, place: Scalar, row: Tensor) -> Tensor:
+    static_offsets, offsets = lower.mixed([place, 0])
+    static_sizes, sizes = lower.mixed(row.sizes)
+    properties: dict[str, Attribute] = {
+        "static_offsets": static_offsets,
+        "static_sizes": static_sizes,
+        "static_strides": i64_array((1, 1)),
+        SEGMENTS: DenseArrayBase.from_list(i32, [1, 1, len(offsets), len(sizes), 0]),
+    }
+    operands = [row, x, *offsets, *sizes]
+    return lower.op(tensor.InsertSliceOp, operands, x.sizes, x.dtype, properties)
+
+
+@dataclass(frozen=True)
+class _Places:
+    """Where elements are written: rows of a matrix, known by loops over the elements.
+
+    Attributes:
+        sizes: of the elements; the first loops of every nest.
+        count: how many rows there are.
+        accesses: what tells the positions.
+        row: emits the row of an element and whether there is such a row, from the positions.
+    """
+
+    sizes: Sequence[KnownSize]
+    count: KnownSize
+    accesses: Sequence[Access]
+    row: Callable[..., tuple[Scalar, Scalar]]
+
+
+def _matrix_combined(
+    lower: LinalgLowering,
+    x: Tensor,
+    places: _Places,
+    value: Access | Callable[[Scalars], Scalar],
+    width: Sequence[KnownSize],
+    how: Reduction,
+) -> Tensor:
+    """``x [K, C]`` combined with an element for each loop, over ``places.sizes`` and then ``width``.
 
     Args:
         lower: the context.
-        shape: the first loops.
-        positions: the sizes of the positions, the loops after those; their numbers count in row-major order.
-        accesses: what ``matches`` reads.
-        matches: ``matches(s, *elements)``, whether a position writes to an element.
+        x: what is there before.
+        places: the row of each element.
+        value: the elements, read or computed.
+        width: the sizes that make up ``C``.
+        how: of what is there and what comes.
     """
-    rank = len(shape)
+    known = len(places.accesses)
+    number = dims.product([*places.sizes])
 
-    def build(s: Scalars, *elements: Scalar) -> Scalar:
-        here = matches(s, *elements[:-1])
-        number = s.index(rank)
-        for loop, size in enumerate(positions[1:], rank + 1):
-            number = s("add", s("mul", number, lower.number(size, INDEX)), s.index(loop))
-        return s("max", s.select(here, s.cast(number, si64), -1), elements[-1])
+    def row(s: Scalars, *positions: Scalar) -> Scalar:
+        row, exists = places.row(s, *positions)
+        return s.cast(s.select(exists, row, 0), si64)
 
-    output = (lower.full(-1, shape, si64), range(rank))
-    return lower.nest("p" * rank + "r" * len(positions), accesses, [output], build)[0]
+    def element(s: Scalars, *read: Scalar) -> Scalar:
+        _, exists = places.row(s, *read[:known])
+        update = value(s) if callable(value) else read[known]
+        return s.select(exists, s.cast(update, x.dtype), how.neutral(x.dtype))
+
+    read = [*places.accesses] if callable(value) else [*places.accesses, value]
+    rows = lower.compute(row, places.accesses, places.sizes, si64)
+    updates = lower.compute(element, read, [*places.sizes, *width], x.dtype)
+    rows = lower.reshape(rows, [number, 1])
+    updates = lower.reshape(updates, [number, dims.product([*width])])
+    return _combined(lower, x, rows, updates, how)
 
 
-def position_of(s: Scalars, number: Scalar, positions: Sequence[KnownSize]) -> list[Scalar]:
-    """The position of a number in row-major order; some position for -1."""
-    rest = s.cast(s("max", number, 0), INDEX)
-    position = list[Scalar]()
-    for size in reversed(positions[1:]):
-        count = s.lower.number(size, INDEX)
-        position.insert(0, s("rem", rest, count))
-        rest = s("div", rest, count)
-    return [rest, *position]
+def _last_writer(
+    lower: LinalgLowering, places: _Places, number: Callable[[Scalars], Scalar]
+) -> Tensor:
+    """``[K, 1]``: for each row the greatest number of an element written to it, -1 if none is."""
+    nobody = lower.full(-1, [places.count, 1], si64)
+    return _matrix_combined(lower, nobody, places, number, [], GREATEST)
 
 
 # along one dimension, the index as large as the source
+
+
+def _places_along(lower: LinalgLowering, x: Tensor, over: int, index: Tensor, rank: int) -> _Places:
+    """Each element of ``x`` is a row."""
+
+    def row(s: Scalars, position: Scalar) -> tuple[Scalar, Scalar]:
+        place = s.cast(position, INDEX)
+        size = lower.number(x.sizes[over], INDEX)
+        flat: Scalar | None = None
+        for d in range(rank):
+            along = place if d == over else s.index(d)
+            if flat is not None:
+                along = s("add", s("mul", flat, lower.number(x.sizes[d], INDEX)), along)
+            flat = along
+        assert flat is not None
+        return flat, _is_within(s, place, size)
+
+    return _Places(index.sizes, dims.product(x.sizes), [(index, range(rank))], row)
+
+
+def _is_within(s: Scalars, place: Scalar, size: Scalar) -> Scalar:
+    return s("and", s.compare("ge", place, 0), s.compare("lt", place, size))
 
 
 def _along(
@@ -83,37 +188,27 @@ def _along(
     source: Operand,
     combined: Reduction | None = None,
 ) -> Tensor:
-    """``x[i, index[i, j, k], k] = source[i, j, k]`` for ``dim == 1``, or ``+=`` and its like.
-
-    Writers are only sought for the part of ``x`` that the index covers in the other dimensions.
-    """
+    """``x[i, index[i, j, k], k] = source[i, j, k]`` for ``dim == 1``, or ``+=`` and its like."""
     if x.rank == 0:
         return _to_rank_0(lower, x, source, combined)
-    if 0 in index.sizes:
+    if 0 in index.sizes or 0 in x.sizes:
         return x
-    over, rank = dim, x.rank
-    covered = [x.sizes[d] if d == over else index.sizes[d] for d in range(rank)]
-    rest = [dims.sub(all_, part) for all_, part in zip(x.sizes, covered, strict=True)]
-    read = [rank if d == over else d for d in range(rank)]
-
-    def matches(s: Scalars, position: Scalar) -> Scalar:
-        return s.compare("eq", s.cast(position, INDEX), s.index(over))
-
+    rank = x.rank
+    places = _places_along(lower, x, dim, index, rank)
     if combined and isinstance(source, Tensor):
         source = lower.slice(source, [0] * rank, index.sizes, [1] * rank)
-        accesses: list[Access] = [(index, read), (source, read)]
-        total = combination(lower, covered, accesses, matches, widened(x.dtype), combined)
-        total = lower.pad(total, [0] * rank, rest, combined.neutral(total.dtype))
-        return lower.elementwise(combined.code, x, total, computed=total.dtype)
-    positions = [index.sizes[over]]
-    writer = last_writer(lower, covered, positions, [(index, read)], matches)
-    writer = lower.pad(writer, [0] * rank, rest, -1)
+        flat = lower.reshape(lower.cast(x, widened(x.dtype)), [places.count, 1])
+        flat = _matrix_combined(lower, flat, places, (source, range(rank)), [], combined)
+        return lower.cast(lower.reshape(flat, x.sizes), x.dtype)
+    writer = _last_writer(lower, places, lambda s: s.cast(s.index(dim), si64))
+    writer = lower.reshape(writer, x.sizes)
+    rest = [dims.sub(all_, part) for all_, part in zip(x.sizes, index.sizes, strict=True)]
 
     def choose(s: Scalars, old: Scalar, number: Scalar) -> Scalar:
         if isinstance(source, Tensor):
-            (place,) = position_of(s, number, positions)
-            places = [place if d == over else _within(s, d, index, rest) for d in range(rank)]
-            new = s.extract(source, places)
+            place = s.cast(s("max", number, 0), INDEX)
+            at = [place if d == dim else _within(s, d, index, rest) for d in range(rank)]
+            new = s.extract(source, at)
         else:
             new = lower.number(source, x.dtype)
         return s.select(s.compare("ge", number, 0), s.cast(new, x.dtype), old)
@@ -126,43 +221,6 @@ def _within(s: Scalars, loop: int, index: Tensor, rest: Sequence[KnownSize]) -> 
     if rest[loop] == 0:
         return s.index(loop)
     return s("min", s.index(loop), s.lower.number(dims.sub(index.sizes[loop], 1), INDEX))
-
-
-@dataclass(frozen=True)
-class Reduction:
-    """How elements written to one place are combined, and what that starts from."""
-
-    code: Callable[[Scalars, Scalar, Scalar], Scalar]
-    neutral: Callable[[Attribute], Number]
-
-
-SUM = Reduction(addition, lambda dtype: 0)
-REDUCTIONS: dict[str, Reduction] = {
-    "sum": SUM,
-    "prod": Reduction(lambda s, x, y: s("mul", x, y), lambda dtype: 1),
-    "amax": Reduction(lambda s, x, y: s("max", x, y), element_types.lowest),
-    "amin": Reduction(lambda s, x, y: s("min", x, y), element_types.highest),
-}
-
-
-def combination(
-    lower: LinalgLowering,
-    shape: Sequence[KnownSize],
-    accesses: Sequence[Access],
-    matches: Callable[..., Scalar],
-    dtype: Attribute,
-    how: Reduction,
-    positions: int = 1,
-) -> Tensor:
-    """For each element of ``shape`` the last access reduced over those positions that match; see last_writer."""
-    rank, neutral = len(shape), how.neutral(dtype)
-
-    def build(s: Scalars, *elements: Scalar) -> Scalar:
-        *read, value, total = elements
-        return how.code(s, total, s.select(matches(s, *read), s.cast(value, dtype), neutral))
-
-    output = (lower.full(neutral, shape, dtype), range(rank))
-    return lower.nest("p" * rank + "r" * positions, accesses, [output], build)[0]
 
 
 def _to_rank_0(
@@ -218,38 +276,44 @@ def scatter_reduce(
 # at indices that broadcast together, whole slices at a time
 
 
-class _Places:
-    """Where an index_put writes: the loops of its nest are the dimensions of ``x``, then those of the indices."""
+class _Indexed:
+    """Where an index_put writes: a row is a place of the indexed dimensions, as wide as the others together."""
 
     def __init__(self, lower: LinalgLowering, x: Tensor, indices: Sequence[Tensor | None]) -> None:
         check_indices(lower, indices)
+        self.lower = lower
         self.x = x
         self.indexed, self.front = index_layout(indices, x.rank)
-        given = [i for i in indices if i is not None]
-        self.indices: list[Tensor] = given
-        self.sizes = _broadcast(given)
+        self.indices = [i for i in indices if i is not None]
+        self.sizes = _broadcast(self.indices)
         self.whole = [d for d in range(x.rank) if d not in self.indexed]
+        self.width = [x.sizes[d] for d in self.whole]
+        self.covered = [x.sizes[d] for d in self.indexed]
 
-    def accesses(self, first: int) -> list[Access]:
-        """The indices, read by loops from ``first`` on."""
-        return [(i, broadcast_subscripts(i.sizes, self.sizes, first)) for i in self.indices]
+    @property
+    def places(self) -> _Places:
+        """The first loops are the dimensions of the indices."""
+        accesses = [(i, broadcast_subscripts(i.sizes, self.sizes)) for i in self.indices]
+        return _Places(self.sizes, dims.product(self.covered), accesses, self._row)
 
-    def matches(self, s: Scalars, positions: Sequence[Scalar], loops: Sequence[int]) -> Scalar:
-        """Whether the positions are those of the loops."""
-        result: Scalar | None = None
-        for position, d, loop in zip(positions, self.indexed, loops, strict=True):
-            here = s.compare("eq", wrapped(s, position, self.x.sizes[d]), s.index(loop))
-            result = here if result is None else s("and", result, here)
-        assert result is not None
-        return result
+    def _row(self, s: Scalars, *positions: Scalar) -> tuple[Scalar, Scalar]:
+        row: Scalar | None = None
+        exists: Scalar | None = None
+        for position, size in zip(positions, self.covered, strict=True):
+            count = self.lower.number(size, INDEX)
+            place = wrapped(s, position, size)
+            within = _is_within(s, place, count)
+            row = place if row is None else s("add", s("mul", row, count), place)
+            exists = within if exists is None else s("and", exists, within)
+        assert row is not None and exists is not None
+        return row, exists
 
     def value_subscripts(
         self, values: Tensor, block: Sequence[int], whole: Sequence[int]
     ) -> list[int | None]:
         """How values, which broadcast to the indexed result, are read by loops for the indices and the rest."""
         loops = [*whole[: self.front], *block, *whole[self.front :]]
-        sizes = [self.x.sizes[d] for d in self.whole]
-        result = [*sizes[: self.front], *self.sizes, *sizes[self.front :]]
+        result = [*self.width[: self.front], *self.sizes, *self.width[self.front :]]
         places = broadcast_subscripts(values.sizes, result)
         return [None if p is None else loops[p] for p in places]
 
@@ -273,57 +337,76 @@ def index_put(
     accumulate: bool,
 ) -> Tensor:
     """``x`` with ``x[indices] = values``, or ``+=``; the indices and the values broadcast."""
-    places = _Places(lower, x, indices)
-    values = lower.cast(values, x.dtype)
-    return (_added if accumulate else _replaced)(lower, places, values)
-
-
-def _added(lower: LinalgLowering, places: _Places, values: Tensor) -> Tensor:
-    x, count = places.x, len(places.sizes)
-    block = range(x.rank, x.rank + count)
-
-    def matches(s: Scalars, *positions: Scalar) -> Scalar:
-        return places.matches(s, positions, places.indexed)
-
-    accesses = places.accesses(x.rank)
-    accesses.append((values, places.value_subscripts(values, block, places.whole)))
-    total = combination(lower, x.sizes, accesses, matches, widened(x.dtype), SUM, count)
-    return lower.elementwise(addition, x, total, computed=total.dtype)
-
-
-def _replaced(lower: LinalgLowering, places: _Places, values: Tensor) -> Tensor:
-    """First who writes each indexed position, then the elements."""
-    x, count, rank = places.x, len(places.sizes), len(places.indexed)
-    if count == 0:
-        return _replaced_once(lower, places, values)
-    if 0 in places.sizes:
+    at = _Indexed(lower, x, indices)
+    if 0 in at.sizes or 0 in x.sizes:
         return x
+    values = lower.cast(values, x.dtype)
+    return (_added if accumulate else _replaced)(lower, at, values)
 
-    def matches(s: Scalars, *positions: Scalar) -> Scalar:
-        return places.matches(s, positions, range(rank))
 
-    covered = [x.sizes[d] for d in places.indexed]
-    writer = last_writer(lower, covered, places.sizes, places.accesses(rank), matches)
+def _added(lower: LinalgLowering, at: _Indexed, values: Tensor) -> Tensor:
+    """The matrix of rows is ``x`` with the indexed dimensions first."""
+    x, count = at.x, len(at.sizes)
+    order = [*at.indexed, *at.whole]
+    moved = lower.transpose(lower.cast(x, widened(x.dtype)), order)
+    matrix = lower.reshape(moved, [dims.product(at.covered), dims.product(at.width)])
+    loops = range(count + len(at.whole))
+    value = (values, at.value_subscripts(values, loops[:count], loops[count:]))
+    matrix = _matrix_combined(lower, matrix, at.places, value, at.width, SUM)
+    moved = lower.reshape(matrix, moved.sizes)
+    return lower.cast(lower.transpose(moved, [order.index(d) for d in range(x.rank)]), x.dtype)
+
+
+def _replaced(lower: LinalgLowering, at: _Indexed, values: Tensor) -> Tensor:
+    """First who writes each indexed place, then the elements."""
+    x, count = at.x, len(at.sizes)
+    if count == 0:
+        return _replaced_once(lower, at, values)
+
+    def number(s: Scalars) -> Scalar:
+        """In row-major order."""
+        result = s.index(0)
+        for loop, size in enumerate(at.sizes[1:], 1):
+            result = s("add", s("mul", result, lower.number(size, INDEX)), s.index(loop))
+        return s.cast(result, si64)
+
+    writer = lower.reshape(_last_writer(lower, at.places, number), at.covered)
 
     def choose(s: Scalars, old: Scalar, number: Scalar) -> Scalar:
-        known = position_of(s, number, places.sizes) + [s.index(d) for d in places.whole]
+        known = _position_of(s, number, at.sizes) + [s.index(d) for d in at.whole]
         loops = range(len(known))
-        order = places.value_subscripts(values, loops[:count], loops[count:])
+        order = at.value_subscripts(values, loops[:count], loops[count:])
         zero = s.constant(0, INDEX)
         new = s.extract(values, [zero if p is None else known[p] for p in order])
         return s.select(s.compare("ge", number, 0), new, old)
 
-    accesses: list[Access] = [(x, range(x.rank)), (writer, places.indexed)]
+    accesses: list[Access] = [(x, range(x.rank)), (writer, at.indexed)]
     return lower.compute(choose, accesses, x.sizes, x.dtype)
 
 
-def _replaced_once(lower: LinalgLowering, places: _Places, values: Tensor) -> Tensor:
+def _position_of(s: Scalars, number: Scalar, sizes: Sequence[KnownSize]) -> list[Scalar]:
+    """The position of a number in row-major order; some position for -1."""
+    rest = s.cast(s("max", number, 0), INDEX)
+    position = list[Scalar]()
+    for size in reversed(sizes[1:]):
+        count = s.lower.number(size, INDEX)
+        position.insert(0, s("rem", rest, count))
+        rest = s("div", rest, count)
+    return [rest, *position]
+
+
+def _replaced_once(lower: LinalgLowering, at: _Indexed, values: Tensor) -> Tensor:
     """Indices without dimensions: one position is written."""
-    x = places.x
+    x = at.x
 
     def choose(s: Scalars, old: Scalar, value: Scalar, *positions: Scalar) -> Scalar:
-        return s.select(places.matches(s, positions, places.indexed), value, old)
+        here: Scalar | None = None
+        for position, d in zip(positions, at.indexed, strict=True):
+            same = s.compare("eq", wrapped(s, position, x.sizes[d]), s.index(d))
+            here = same if here is None else s("and", here, same)
+        assert here is not None
+        return s.select(here, value, old)
 
-    value = (values, places.value_subscripts(values, [], places.whole))
-    accesses = [(x, range(x.rank)), value, *places.accesses(0)]
+    value = (values, at.value_subscripts(values, [], at.whole))
+    accesses: list[Access] = [(x, range(x.rank)), value, *((i, []) for i in at.indices)]
     return lower.compute(choose, accesses, x.sizes, x.dtype)

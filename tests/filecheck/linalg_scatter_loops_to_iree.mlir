@@ -1,0 +1,50 @@
+// RUN: torch2mlir-opt %s -linalg-scatter-loops-to-iree | filecheck %s
+
+// CHECK-LABEL: func.func @rows(
+// CHECK-NOT:     scf.for
+// CHECK:         "iree_linalg_ext.scatter"(%rows, %places, %x) <{dimension_map = array<i64: 0>, unique_indices = false}> ({
+// CHECK-NEXT:    ^bb0(%{{.*}}: f32, %{{.*}}: f32):
+// CHECK-NEXT:      arith.addf
+// CHECK-NEXT:      "iree_linalg_ext.yield"
+func.func @rows(%x: tensor<8x3xf32>, %places: tensor<5x1xi64>, %rows: tensor<5x3xf32>) -> tensor<8x3xf32> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %count = arith.constant 5 : index
+  %result = scf.for %i = %zero to %count step %one iter_args(%t = %x) -> (tensor<8x3xf32>) {
+    %found = tensor.extract %places[%i, %zero] : tensor<5x1xi64>
+    %place = arith.index_cast %found : i64 to index
+    %old = tensor.extract_slice %t[%place, 0] [1, 3] [1, 1] : tensor<8x3xf32> to tensor<1x3xf32>
+    %row = tensor.extract_slice %rows[%i, 0] [1, 3] [1, 1] : tensor<5x3xf32> to tensor<1x3xf32>
+    %new = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%row : tensor<1x3xf32>) outs(%old : tensor<1x3xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %sum = arith.addf %b, %a : f32
+      linalg.yield %sum : f32
+    } -> tensor<1x3xf32>
+    %next = tensor.insert_slice %new into %t[%place, 0] [1, 3] [1, 1] : tensor<1x3xf32> into tensor<8x3xf32>
+    scf.yield %next : tensor<8x3xf32>
+  }
+  return %result : tensor<8x3xf32>
+}
+
+// the old rows are of another tensor than what is written to
+// CHECK-LABEL: func.func @of_another_tensor(
+// CHECK:         scf.for
+func.func @of_another_tensor(%x: tensor<8x3xf32>, %places: tensor<5x1xi64>, %rows: tensor<5x3xf32>) -> tensor<8x3xf32> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %count = arith.constant 5 : index
+  %result = scf.for %i = %zero to %count step %one iter_args(%t = %x) -> (tensor<8x3xf32>) {
+    %found = tensor.extract %places[%i, %zero] : tensor<5x1xi64>
+    %place = arith.index_cast %found : i64 to index
+    %old = tensor.extract_slice %x[%place, 0] [1, 3] [1, 1] : tensor<8x3xf32> to tensor<1x3xf32>
+    %row = tensor.extract_slice %rows[%i, 0] [1, 3] [1, 1] : tensor<5x3xf32> to tensor<1x3xf32>
+    %new = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%row : tensor<1x3xf32>) outs(%old : tensor<1x3xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %sum = arith.addf %b, %a : f32
+      linalg.yield %sum : f32
+    } -> tensor<1x3xf32>
+    %next = tensor.insert_slice %new into %t[%place, 0] [1, 3] [1, 1] : tensor<1x3xf32> into tensor<8x3xf32>
+    scf.yield %next : tensor<8x3xf32>
+  }
+  return %result : tensor<8x3xf32>
+}
