@@ -23,6 +23,7 @@ from torch2mlir.dialects import make_context
 from torch2mlir.dialects.torch.symbols import bind_all_shapes
 from torch2mlir.dialects.torch.types import ValueTensorType
 from torch2mlir.errors import BackendContractError
+from torch2mlir.frontends.fx.decisions import noted
 from torch2mlir.frontends.weights import TorchSource
 from torch2mlir.program import Program, SeedInput, StateInput, UserOutput, entry_function
 from torch2mlir.transforms import PASSES, decompose_complex_ops, refine_types  # noqa: F401 - slow to import, needed always
@@ -85,7 +86,8 @@ class Pipeline:
             legal = self.backend_legal_ops
             if self.is_conversion:
                 legal = (*legal, *sorted(own_ops(self.output_type)))
-            _run([LowerToBackendContractPass(legal), *self._preparation()], program.module)
+            with noted(program.signature.decisions):
+                _run([LowerToBackendContractPass(legal), *self._preparation()], program.module)
             _refine_results(program)
             program.reached("torch")
         if weights_as_arguments:

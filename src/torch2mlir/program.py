@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,6 +32,23 @@ class Layout:
 
     strides: Sequence[KnownSize]
     offset: int | None = None
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What the code of a model, or of a decomposition, asked about sizes.
+
+    Attributes:
+        asked: the question, over symbols.
+        answer: what it went on with.
+        location: the line of the model.
+        again: the answer for given values of the symbols; None if they do not give one.
+    """
+
+    asked: str
+    answer: bool
+    location: str
+    again: Callable[[Mapping[str, int]], bool | None]
 
 
 @dataclass(frozen=True)
@@ -97,7 +114,7 @@ class Signature:
     Constant inputs and outputs exist only here. ``in_spec`` and ``out_spec`` are the pytrees of the call and of its
     result; ``ranges`` bounds the symbols that sizes are expressed in. ``parameters`` are the model's own, if they are
     known; ``size_names`` are the names the user gave sizes, by symbol. ``layouts`` are those that inputs must have,
-    by position, where the program reads memory.
+    by position, where the program reads memory. ``decisions`` are what code asked about sizes.
     """
 
     inputs: list[FunctionInput] = field(default_factory=list)
@@ -110,6 +127,7 @@ class Signature:
     parameters: inspect.Signature | None = None
     size_names: Mapping[str, str] = field(default_factory=dict)
     layouts: Mapping[int, Layout] = field(default_factory=dict)
+    decisions: list[Decision] = field(default_factory=list)
 
     @property
     def user_inputs(self) -> Sequence[UserInput]:

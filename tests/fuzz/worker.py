@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -24,9 +25,10 @@ def _serve(connection: Connection) -> None:
 
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
-    while (request := connection.recv()) is not None:
-        programs, names = request
-        connection.send(list(check(programs, names)))
+    with suppress(EOFError):  # whoever asked is gone
+        while True:
+            programs, names = connection.recv()
+            connection.send(list(check(programs, names)))
 
 
 class Worker:

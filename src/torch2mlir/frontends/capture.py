@@ -13,6 +13,7 @@ from torch.overrides import TorchFunctionMode
 
 from torch2mlir.errors import CaptureError, Torch2MLIRError
 from torch2mlir.frontends.capture_failures import check_arguments, explained
+from torch2mlir.frontends.fx.decisions import asked_by, by_model
 from torch2mlir.frontends.fx.exported import import_exported_program
 from torch2mlir.frontends.fx.quiet import quiet
 from torch2mlir.frontends.fx.state import unregistered_state_kept
@@ -59,12 +60,14 @@ def captured(
         return _capture_script(model, args, kwargs, dynamic_shapes)
     if isinstance(model, torch.export.ExportedProgram):
         return import_exported_program(model, func_name)
-    exported = export(model, args, kwargs, dynamic_shapes)
+    with asked_by(by_model) as asked:
+        exported = export(model, args, kwargs, dynamic_shapes)
     with paused_garbage_collection():
         program = import_exported_program(exported, func_name)
     with suppress(ValueError, TypeError):  # PyTorch's own functions have no signature
         program.signature.parameters = inspect.signature(getattr(model, "forward", model))
     program.model = model if isinstance(model, torch.nn.Module) else None
+    program.signature.decisions = [question.decision() for question in asked.values()]
     program.signature.size_names = size_names(program.signature, args, kwargs, dynamic_shapes)
     return program
 

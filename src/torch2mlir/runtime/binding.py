@@ -15,6 +15,7 @@ from torch2mlir.errors import InputError
 from torch2mlir.frontends import dtypes
 from torch2mlir.program import Layout, Signature, UserInput
 from torch2mlir.runtime.call_structure import arranged, flattened
+from torch2mlir.runtime.small_sizes import SmallSizes
 
 Shapes = tuple[tuple[str, int], ...]
 """The values of the symbols in a call, by name."""
@@ -57,8 +58,9 @@ def _named(kwargs: Mapping[str, Any], captured: Sequence[str]) -> str:
 class Binder:
     """Checks a call's arguments against the signature and finds the values of the symbols."""
 
-    def __init__(self, signature: Signature) -> None:
+    def __init__(self, signature: Signature, sizes: SmallSizes | None = None) -> None:
         self.signature = signature
+        self._sizes = sizes
         self._spec = signature.in_spec
         self._flat = _flat_call(signature)
         self._tensors = [i.position for i in signature.user_inputs if i.type is not None]
@@ -156,6 +158,8 @@ class Binder:
                     f"{self._place(name)} is {value}, outside the range {low} to {high} it was captured for",
                     hint="compile again with other bounds in dynamic_shapes",
                 )
+        if self._sizes is not None:
+            self._sizes.check(values, self._place)
         return tuple(sorted(values.items()))
 
     def _place(self, symbol: str) -> str:

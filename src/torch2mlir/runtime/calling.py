@@ -21,6 +21,7 @@ from torch2mlir.program import (
 )
 from torch2mlir.runtime.binding import Binder, Shapes
 from torch2mlir.runtime.lowered import TensorSpec
+from torch2mlir.runtime.small_sizes import SmallSizes
 
 
 class CallingConvention:
@@ -28,11 +29,12 @@ class CallingConvention:
 
     Args:
         signature: of the program.
+        sizes: looks at sizes of 0 and 1, if there is a program to look at.
     """
 
-    def __init__(self, signature: Signature) -> None:
+    def __init__(self, signature: Signature, sizes: SmallSizes | None = None) -> None:
         self.signature = signature
-        self._binder = Binder(signature)
+        self._binder = Binder(signature, sizes)
         self._written = {m.name for m in signature.mutations if m.position is None}
         self._container = _container(signature.out_spec, signature.outputs)
 

@@ -30,6 +30,7 @@ from torch2mlir.runtime.guard import Guard
 from torch2mlir.runtime.guard import is_on as guard_is_on
 from torch2mlir.runtime.lowered import LoweredFunction, TensorSpec
 from torch2mlir.runtime.model_state import ModelState
+from torch2mlir.runtime.small_sizes import SmallSizes
 from torch2mlir.runtime.verification import Verification
 from torch2mlir.runtime.weights import Handles, PreparedWeights, counts_writes
 
@@ -111,7 +112,7 @@ class CompiledFunction:
         self.pipeline = pipeline
         self.engine = engine
         self.prepare = prepare
-        self.calling = CallingConvention(program.signature)
+        self.calling = CallingConvention(program.signature, SmallSizes(program))
         self._loaded: dict[Shapes, LoadedProgram] = {}
         self._prepare: dict[str, PreparedWeights] = {}
         self._lock = threading.Lock()

@@ -28,6 +28,7 @@ from torch2mlir.dialects.torch.schema import Schema
 from torch2mlir.dialects.torch.values import Values
 from torch2mlir.errors import BackendContractError, Torch2MLIRError
 from torch2mlir.frontends.fx.constants import ConstantPool
+from torch2mlir.frontends.fx.decisions import asked_by, by_decomposition, note
 from torch2mlir.frontends.fx.importer import GraphImporter
 from torch2mlir.frontends.fx.mutation import needs_functionalization
 from torch2mlir.transforms.decompositions import find_decomposition, find_overload, table
@@ -114,7 +115,11 @@ class Decomposer:
             call = Call.of(op, schema, self.values)
             key = (name, call.key)
             if key not in self._templates:
-                self._templates[key] = self._trace(name, overload, call)
+                with asked_by(by_decomposition) as asked:
+                    self._templates[key] = self._trace(name, overload, call)
+                for question in asked.values():
+                    if not question.is_about_nothing:
+                        note(question.decision(self.world.names(), describe(op.location)))
             template = self._templates[key]
             if template is not None:
                 self._expand(template, op, call, block, constants)

@@ -162,3 +162,20 @@ for _mode in (0, 1):
             )[:3],
             f32(5, "B"),
         )
+
+for _mode in (0, 1, 2):
+    for _dtype in (torch.float32, torch.float64):
+        for _padding in (-1, 1):
+            case(
+                f"embedding_bag_ends_early_{_mode}_{_dtype}_{_padding}".replace("torch.", ""),
+                lambda w, offsets, m=_mode, d=_dtype, p=_padding: torch.ops.aten._embedding_bag(
+                    w.to(d),
+                    torch.tensor([0, 2, 4, 1, 4, 3]),
+                    offsets,
+                    mode=m,
+                    include_last_offset=True,
+                    padding_idx=p,
+                )[:3],
+                f32(5, "B"),
+                i64(3, values=[0, 2, 4], fixed=True),
+            )

@@ -200,7 +200,7 @@ class OnnxLowering(Lowering):
         return self.in_entry(lambda: self._size_expression(size), ("size", size))
 
     def _size_expression(self, size: Dim) -> SSAValue:
-        operands = [self.size(arg) for arg in size.operands()]
+        operands = [self.size(arg) for arg in dims.operands_to_compute(size)]
         result = operands[0]
         for operand in operands[1:]:
             if size.op in _SIZE_ARITHMETIC:

@@ -92,7 +92,7 @@ class StablehloLowering(Lowering):
         return self.at_entry(("size", size), lambda: _constant(_SIZE, [size]))
 
     def _size_expression(self, size: Dim) -> SSAValue:
-        operands = [self.size(arg) for arg in size.operands()]
+        operands = [self.size(arg) for arg in dims.operands_to_compute(size)]
         result = operands[0]
         for operand in operands[1:]:
             if size.op in _SIZE_ARITHMETIC:

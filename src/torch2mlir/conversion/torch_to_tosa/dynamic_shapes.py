@@ -43,6 +43,7 @@ from torch2mlir.dialects.linalg.structured import (
     iterator_types,
     segment_sizes,
 )
+from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import Dim, KnownSize
 
 INDEX = IndexType()
@@ -99,7 +100,7 @@ class DynamicShapes(Lowering):
         return self.in_entry(lambda: self._size_expression(size), ("size", size))
 
     def _size_expression(self, size: Dim) -> SSAValue:
-        operands = [self.size(arg) for arg in size.operands()]
+        operands = [self.size(arg) for arg in dims.operands_to_compute(size)]
         result = operands[0]
         for operand in operands[1:]:
             if size.op == "mod":  # of the divisor's sign: x - floor(x / y) * y

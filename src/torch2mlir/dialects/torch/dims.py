@@ -147,9 +147,9 @@ def sub(lhs: KnownSize, rhs: KnownSize) -> KnownSize:
 
 
 def floordiv(lhs: KnownSize, rhs: KnownSize) -> KnownSize:
-    """``lhs // rhs``, rounding toward minus infinity; exact factors cancel."""
+    """``lhs // rhs``, rounding toward minus infinity; exact factors cancel. A divisor of 0 counts as 1."""
     if isinstance(lhs, int) and isinstance(rhs, int):
-        return lhs // rhs
+        return lhs // (rhs or 1)
     if rhs == 1:
         return lhs
     if lhs == rhs:
@@ -179,10 +179,21 @@ def _cancel(lhs: KnownSize, rhs: KnownSize) -> KnownSize | None:
 
 
 def mod(lhs: KnownSize, rhs: KnownSize) -> KnownSize:
-    """``lhs % rhs`` with the sign of ``rhs``, as Python."""
+    """``lhs % rhs`` with the sign of ``rhs``, as Python. A divisor of 0 counts as 1."""
     if isinstance(lhs, int) and isinstance(rhs, int):
-        return lhs % rhs
+        return lhs % (rhs or 1)
     return 0 if rhs == 1 or _cancel(lhs, rhs) is not None else Dim("mod", (lhs, rhs))
+
+
+def operands_to_compute(dim: Dim) -> list[KnownSize]:
+    """The operands of an expression that is computed when a program runs, where nothing may divide by 0.
+
+    A size that is divided by may be 0: then there are no elements that the quotient could matter for.
+    """
+    first, *rest = dim.operands()
+    if dim.op in ("floordiv", "mod"):
+        rest = [maximum(divisor, 1) if isinstance(divisor, Dim) else divisor for divisor in rest]
+    return [first, *rest]
 
 
 def _extremum(op: str, dims: tuple[KnownSize, ...]) -> KnownSize:

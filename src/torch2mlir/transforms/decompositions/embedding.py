@@ -51,11 +51,15 @@ def _embedding_bag(
         weight, indices, offsets, mode, per_sample_weights, include_last_offset, padding_idx
     )
     if mode == SUM:
-        has_fast_way = weight.dtype in (torch.float32, torch.float16, torch.bfloat16)
-        if has_fast_way and padding_idx < 0:
+        if _has_fast_way(weight, padding_idx):
             bag = bag.new_zeros([0])
         sizes = places = torch.zeros_like(sizes)
     return result, bag, sizes, places
+
+
+def _has_fast_way(weight: Any, padding_idx: int) -> bool:
+    """Whether PyTorch's kernel has code of its own for sums and means."""
+    return weight.dtype in (torch.float32, torch.float16, torch.bfloat16) and padding_idx < 0
 
 
 @decomposes(aten._embedding_bag_forward_only.default)
@@ -111,6 +115,9 @@ def _reduced_bags(
         return result, bag, sizes, places
     if per_sample_weights is not None:
         rows = rows * per_sample_weights.unsqueeze(1)
+    if include_last_offset and _has_fast_way(weight, padding_idx):
+        # the fast way sums up to the last offset, the slow one to the last index; bags are as large in both
+        counted = torch.arange(indices.shape[0]) < offsets[-1]
     rows = torch.where(counted.unsqueeze(1), rows, 0.0).to(weight.dtype)
     total = weight.new_zeros(count, weight.shape[1]).scatter_add(0, columns, rows)
     if mode == MEAN:

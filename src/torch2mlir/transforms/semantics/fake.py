@@ -68,6 +68,10 @@ class FakeWorld:
             self._names[known] = Dim("symbol", (name,))
         return known
 
+    def names(self) -> dict[sympy.Symbol, str]:
+        """What PyTorch's symbols are called in the program."""
+        return {symbol: name for name, symbol in self._symbols.items()}
+
     def integer(self, size: KnownSize) -> int | torch.SymInt:
         """A size as PyTorch sees it."""
         if isinstance(size, int):

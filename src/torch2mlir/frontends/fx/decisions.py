@@ -1,0 +1,144 @@
+"""What Python code asks of sizes while PyTorch traces it, and which answer it went on with.
+
+PyTorch traces sizes that vary as if they were 2 or more, and takes an answer that all such sizes give for a fact:
+nothing in the traced program says that ``if x.shape[0] > 1`` was there. Its own machinery asks all the time (is this
+contiguous?) and is right about 0 and 1; the code of a model or of a decomposition is another program for them.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import cache, wraps
+from types import FrameType
+from typing import Any
+
+import sympy
+import torch
+
+from torch2mlir.program import Decision
+
+_PYTORCH = os.path.dirname(torch.__file__) + os.sep
+_MODELS = tuple(_PYTORCH + name for name in ("nn" + os.sep, "functional.py"))
+"""The part of PyTorch that is written as models are."""
+_FORMULAS = (_PYTORCH + "_decomp" + os.sep, os.sep.join(("torch2mlir", "transforms", "decomp")))
+
+
+def by_model(file: str) -> bool:
+    """Whether code in a file is part of models."""
+    return file.startswith(_MODELS) or not file.startswith(_PYTORCH)
+
+
+def by_decomposition(file: str) -> bool:
+    """Whether code in a file says what an op is made of."""
+    return any(part in file for part in _FORMULAS)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question about sizes.
+
+    Attributes:
+        expression: of sympy, over symbols.
+        answer: what the code went on with.
+        place: the line that asked.
+    """
+
+    expression: Any
+    answer: bool
+    place: str
+
+    @property
+    def is_about_nothing(self) -> bool:
+        """Whether it tells empty tensors from others: for them, code returns early what is empty anyway."""
+        return isinstance(self.expression, sympy.Eq | sympy.Ne) and 0 in self.expression.args
+
+    def decision(
+        self, names: Mapping[sympy.Symbol, str] | None = None, place: str | None = None
+    ) -> Decision:
+        """It for a program.
+
+        Args:
+            names: what the program calls symbols, if not as here.
+            place: the line to tell the user of, if not the one that asked.
+        """
+        symbols = {s: (names or {}).get(s, s.name) for s in self.expression.free_symbols}
+
+        def again(sizes: Mapping[str, int]) -> bool | None:
+            if not sizes.keys() >= set(symbols.values()):
+                return None
+            return bool(self.expression.subs({s: sizes[name] for s, name in symbols.items()}))
+
+        shown = str(self.expression.subs({s: sympy.Symbol(name) for s, name in symbols.items()}))
+        return Decision(shown, self.answer, place or self.place, again)
+
+
+@dataclass(frozen=True)
+class _Recorder:
+    wants: Callable[[str], bool]
+    found: dict[tuple[Any, str], Asked]
+
+
+_RECORDER: ContextVar[_Recorder | None] = ContextVar("recorder", default=None)
+_NOTES: ContextVar[list[Decision] | None] = ContextVar("notes", default=None)
+
+
+@contextmanager
+def asked_by(wants: Callable[[str], bool]) -> Iterator[dict[tuple[Any, str], Asked]]:
+    """While this lasts, what is asked by code in files that are wanted is collected, each question once."""
+    _listen()
+    recorder = _Recorder(wants, {})
+    token = _RECORDER.set(recorder)
+    try:
+        yield recorder.found
+    finally:
+        _RECORDER.reset(token)
+
+
+@contextmanager
+def noted(decisions: list[Decision]) -> Iterator[None]:
+    """While this lasts, passes add what decompositions asked to ``decisions``."""
+    token = _NOTES.set(decisions)
+    try:
+        yield
+    finally:
+        _NOTES.reset(token)
+
+
+def note(decision: Decision) -> None:
+    """Adds a decision to those of the program that is lowered."""
+    if (notes := _NOTES.get()) is not None:
+        notes.append(decision)
+
+
+@cache
+def _listen() -> None:
+    """Has PyTorch's symbolic truth values tell whoever records."""
+    original = torch.SymBool.__bool__
+
+    @wraps(original)
+    def telling(asked: torch.SymBool) -> bool:
+        answer = original(asked)
+        recorder = _RECORDER.get()
+        if recorder is not None:
+            _record(recorder, asked, answer, sys._getframe(1))
+        return answer
+
+    torch.SymBool.__bool__ = telling  # type: ignore[method-assign]
+
+
+def _record(
+    recorder: _Recorder, asked: torch.SymBool, answer: bool, frame: FrameType | None
+) -> None:
+    while frame is not None and frame.f_code.co_filename == torch.__file__:
+        frame = frame.f_back  # SymInt.__bool__ asks on behalf of its caller
+    if frame is None or not recorder.wants(frame.f_code.co_filename):
+        return
+    expression = asked.node.expr
+    if isinstance(expression, sympy.Basic) and expression.free_symbols:
+        place = f"{frame.f_code.co_filename}:{frame.f_lineno}"
+        recorder.found.setdefault((expression, place), Asked(expression, answer, place))

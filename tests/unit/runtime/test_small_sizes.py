@@ -1,0 +1,120 @@
+"""Sizes of 0 and 1 where capture took a size for 2 or more: the result is eager's, or the call is refused.
+
+PyTorch's own exported programs are wrong for them without saying so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+from torch.export import Dim
+
+import torch2mlir
+from tests.e2e.agreement import assert_agrees
+from torch2mlir.errors import InputError
+from torch2mlir.runtime import small_sizes
+
+DIALECTS = ("linalg-on-tensors", "tosa", "stablehlo")
+
+
+def first_of_diagonal(x: torch.Tensor) -> torch.Tensor:
+    return x.diagonal(0)[:2]
+
+
+def asks_its_size(x: torch.Tensor) -> torch.Tensor:
+    return x * 2 if x.shape[1] > 1 else x
+
+
+def asks_through_python(x: torch.Tensor) -> torch.Tensor:
+    return x * (x.shape[1] - 1 or 3)
+
+
+def resized(x: torch.Tensor) -> torch.Tensor:
+    """The decomposition divides by the size less one, and asks whether it is one."""
+    size = (x.shape[1], 7)
+    return nn.functional.interpolate(x[None, None], size, mode="bilinear", align_corners=True)
+
+
+def attention(x: torch.Tensor) -> torch.Tensor:
+    return torch.softmax(x.t() @ x, -1) @ x.t()
+
+
+def centred(x: torch.Tensor) -> torch.Tensor:
+    return x - x.mean(1, keepdim=True)
+
+
+def rolled(x: torch.Tensor) -> torch.Tensor:
+    """Places are remainders by the size."""
+    return x.roll(-3) + x.roll(3, 1)
+
+
+def of_bytes(x: torch.Tensor) -> torch.Tensor:
+    return x.to(torch.uint8).median()
+
+
+def compiled(function: Callable[..., Any], dialect: str) -> Any:
+    shapes = ({1: Dim("n", max=64)},)
+    return torch2mlir.compile(
+        function, torch.randn(5, 4), output_type=dialect, dynamic_shapes=shapes
+    )
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize(
+    "function", [first_of_diagonal, asks_its_size, asks_through_python, resized]
+)
+def test_another_program_for_one_is_refused(function: Callable[..., Any], dialect: str) -> None:
+    ours = compiled(function, dialect)
+    for size in (4, 1, 6, 1, 4):
+        x = torch.randn(5, size)
+        if size > 1:
+            assert_agrees(ours(x), function(x))
+            continue
+        with pytest.raises(InputError) as caught:
+            ours(x)
+        message = str(caught.value)
+        assert "the size 'n' in dimension 1 of input 'x' is 1" in message
+        assert "test_small_sizes.py:" in message and "next: compile the model" in message
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("function", [attention, centred, rolled])
+def test_the_same_program_is_taken(function: Callable[..., Any], dialect: str) -> None:
+    ours = compiled(function, dialect)
+    for size in (4, 1, 0, 64, 1):
+        x = torch.randn(5, size)
+        assert_agrees(ours(x), function(x))
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_nothing_is_taken_from_an_empty_tensor(dialect: str) -> None:
+    ours = compiled(of_bytes, dialect)
+    for size in (4, 0, 3):
+        x = torch.rand(5, size) * 9
+        if size:
+            assert_agrees(ours(x), of_bytes(x))
+        else:
+            with pytest.raises(InputError, match="the size 'n' in dimension 1 of input 'x' is 0"):
+                ours(x)
+
+
+def test_a_program_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = list[dict[str, int]]()
+    check = small_sizes.check_sizes
+    monkeypatch.setattr(
+        small_sizes,
+        "check_sizes",
+        lambda module, sizes: looks.append(dict(sizes)) or check(module, sizes),  # type: ignore[func-returns-value]
+    )
+    shapes = ({0: Dim("b"), 1: Dim("n", max=64)},)
+    ours = torch2mlir.compile(
+        centred, torch.randn(5, 4), output_type="linalg-on-tensors", dynamic_shapes=shapes
+    )
+    for batch, size in ((3, 4), (1, 4), (1, 5), (1, 6), (3, 7)):
+        x = torch.randn(batch, size)
+        assert_agrees(ours(x), centred(x))
+    assert len(looks) == 1
