@@ -24,24 +24,11 @@ from xdsl.passes import ModulePass
 
 from torch2mlir.conversion.driver import drop_unused
 from torch2mlir.dialects import stablehlo as hlo
-from torch2mlir.dialects.chlo.elementwise import ElementwiseOp
-from torch2mlir.dialects.stablehlo.elementwise import BinaryOp
-from torch2mlir.dialects.stablehlo.unary import ElementTypeConversionOp, UnaryOp
+from torch2mlir.dialects.rows import Elementwise, RowOp
 from torch2mlir.dialects.weights import dense_elements, retyped_literal
 
 MAX_TAPS = 64
 """Size of the largest window that a depthwise convolution is written out for."""
-
-ELEMENTWISE = (
-    BinaryOp,
-    ElementTypeConversionOp,
-    ElementwiseOp,
-    UnaryOp,
-    hlo.ClampOp,
-    hlo.CompareOp,
-    hlo.ComplexOp,
-    hlo.SelectOp,
-)
 
 
 def _entries(value: Attribute, order: Sequence[int]) -> Attribute:
@@ -111,11 +98,11 @@ def _convert(op: Operation) -> None:
         if isinstance(op.operand.owner, hlo.TransposeOp):
             permutation = op.permutation.get_values()
             op.result.replace_all_uses_with(_Before(op).transpose(op.operand, permutation))
-    elif isinstance(op, ELEMENTWISE) or op.name in BY_DIMENSION:
+    elif op.has_trait(Elementwise) or op.name in BY_DIMENSION:
         _convert_follower(op)
 
 
-def _convert_convolution(op: hlo.ConvolutionOp) -> None:
+def _convert_convolution(op: RowOp) -> None:
     rank = len(_shape(op.lhs))
     first = (0, 1, tuple(range(2, rank)))
     lhs, kernel, output = op.dimension_numbers.sides()
@@ -139,7 +126,7 @@ def _convert_convolution(op: hlo.ConvolutionOp) -> None:
     op.result.replace_all_uses_with(before.transpose(result, _first(rank)))
 
 
-def _is_depthwise(op: hlo.ConvolutionOp, weight: Sequence[int]) -> bool:
+def _is_depthwise(op: RowOp, weight: Sequence[int]) -> bool:
     """Whether every channel is a small convolution of its own."""
     *window, inputs, outputs = weight
     return (
@@ -155,7 +142,7 @@ def _is_depthwise(op: hlo.ConvolutionOp, weight: Sequence[int]) -> bool:
 
 def _sum_of_products(
     before: _Before,
-    op: hlo.ConvolutionOp,
+    op: RowOp,
     x: SSAValue,
     weight: SSAValue,
     type: TensorType[Attribute],
@@ -308,17 +295,18 @@ class _Before:
     def channels_last(self, value: SSAValue) -> SSAValue:
         """The value with dimension 1 behind all others."""
         order = _last(len(_shape(value)))
-        match value.owner:
-            case hlo.ConstantOp(value=DenseIntOrFPElementsAttr() as literal) if literal.is_splat():
+        owner = value.owner
+        if isinstance(owner, hlo.ConstantOp):
+            literal = owner.value
+            if isinstance(literal, DenseIntOrFPElementsAttr) and literal.is_splat():
                 type = _permuted(value.type, order)
-                return self.insert(
-                    hlo.ConstantOp, [], [type], {"value": retyped_literal(literal, type)}
-                )
-            case hlo.BroadcastInDimOp() as broadcast:
-                return self._broadcast(broadcast, order)
+                properties: dict[str, Attribute] = {"value": retyped_literal(literal, type)}
+                return self.insert(hlo.ConstantOp, [], [type], properties)
+        elif isinstance(owner, hlo.BroadcastInDimOp):
+            return self._broadcast(owner, order)
         return self.transpose(value, order)
 
-    def _broadcast(self, op: hlo.BroadcastInDimOp, order: Sequence[int]) -> SSAValue:
+    def _broadcast(self, op: RowOp, order: Sequence[int]) -> SSAValue:
         """A broadcast is made in the order it is wanted in."""
         dims = [order.index(dim) for dim in op.broadcast_dimensions.get_values()]
         ascending = sorted(range(len(dims)), key=dims.__getitem__)

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import Builtin
 from xdsl.ir import Dialect, Operation
 
 from torch2mlir.dialects import torch as torch_dialect
+from torch2mlir.dialects.rows import OpTable
 
 
 def _from(module: str, attribute: str) -> Callable[[], Dialect]:
@@ -49,12 +50,25 @@ DIALECTS: dict[str, Callable[[], Dialect]] = {
 
 @dataclass
 class Context(xdsl.context.Context):
-    """An xDSL context whose torch dialect makes the registry's ops on first use."""
+    """An xDSL context that makes the ops of the torch dialect and of dialects that are tables on first use."""
+
+    def load_registered_dialect(self, name: str) -> None:
+        dialect = self._registered_dialects[name]() if name in self._registered_dialects else None
+        if not isinstance(dialect, OpTable):
+            super().load_registered_dialect(name)
+            return
+        self._loaded_dialects[name] = dialect
+        for attribute in dialect.attributes:
+            self.load_attr_or_type(attribute)
 
     def _get_known_op(self, name: str) -> type[Operation] | None:
         if name.startswith("torch.") and name not in self._loaded_ops:
             return torch_dialect.find_op(name)
-        return super()._get_known_op(name)
+        if (known := super()._get_known_op(name)) is None and "." in name:
+            dialect = self._loaded_dialects.get(Dialect.split_name(name)[0])
+            if isinstance(dialect, OpTable):
+                return dialect.find_op(name)
+        return known
 
 
 def register_dialects(context: xdsl.context.Context) -> None:

@@ -486,7 +486,7 @@ class StablehloLowering(Lowering):
         return self.op(hlo.DynamicIotaOp, [self.shape(sizes)], sizes, dtype, properties)
 
 
-def _constant(type: TensorType[Any], values: Sequence[Any]) -> hlo.ConstantOp:
+def _constant(type: TensorType[Any], values: Sequence[Any]) -> Operation:
     """A literal of all elements, or of the one that all are."""
     value = dense_elements(type, values)
     return hlo.ConstantOp.create(result_types=[type], properties={"value": value})

@@ -1,133 +1,28 @@
-"""The CHLO dialect: functions of client libraries that XLA expands to StableHLO."""
+"""The CHLO dialect: functions of client libraries; XLA expands them to StableHLO. Its ops are rows: ``chlo.ErfOp``."""
 
-from xdsl.ir import Dialect
-
-from torch2mlir.dialects.chlo import attrs, broadcasting, elementwise, structured
+from torch2mlir.dialects.chlo import (  # noqa: F401  (their rows are added to the dialect)
+    elementwise,
+    structured,
+)
 from torch2mlir.dialects.chlo.attrs import (
     ComparisonDirectionAttr,
     ComparisonTypeAttr,
     PrecisionAttr,
     RaggedDotDimensionNumbersAttr,
 )
-from torch2mlir.dialects.chlo.broadcasting import (
-    BroadcastAddOp,
-    BroadcastAndOp,
-    BroadcastAtan2Op,
-    BroadcastCompareOp,
-    BroadcastComplexOp,
-    BroadcastDivOp,
-    BroadcastMaxOp,
-    BroadcastMinOp,
-    BroadcastMulOp,
-    BroadcastNextAfterOp,
-    BroadcastOrOp,
-    BroadcastPolygammaOp,
-    BroadcastPowOp,
-    BroadcastRemOp,
-    BroadcastSelectOp,
-    BroadcastShiftLeftOp,
-    BroadcastShiftRightArithmeticOp,
-    BroadcastShiftRightLogicalOp,
-    BroadcastSubOp,
-    BroadcastXorOp,
-    BroadcastZetaOp,
-)
-from torch2mlir.dialects.chlo.elementwise import (
-    AcoshOp,
-    AcosOp,
-    AsinAcosKernelOp,
-    AsinhOp,
-    AsinOp,
-    AtanhOp,
-    AtanOp,
-    BesselI1eOp,
-    ConjOp,
-    CoshOp,
-    DigammaOp,
-    ErfcOp,
-    ErfInvOp,
-    ErfOp,
-    IsInfOp,
-    IsNegInfOp,
-    IsPosInfOp,
-    LgammaOp,
-    MulhiOp,
-    NextAfterOp,
-    PolygammaOp,
-    SinhOp,
-    SquareOp,
-    TanOp,
-    ZetaOp,
-)
-from torch2mlir.dialects.chlo.structured import (
-    ConstantLikeOp,
-    ConstantOp,
-    RaggedDotOp,
-    ScanOp,
-    TopKOp,
-)
-
-CHLO = Dialect(
-    "chlo",
-    [*broadcasting.OPERATIONS, *elementwise.OPERATIONS, *structured.OPERATIONS],
-    attrs.ATTRIBUTES,
-)
+from torch2mlir.dialects.chlo.kinds import CHLO
+from torch2mlir.dialects.rows import RowOp
 
 __all__ = [
     "CHLO",
-    "AcosOp",
-    "AcoshOp",
-    "AsinAcosKernelOp",
-    "AsinOp",
-    "AsinhOp",
-    "AtanOp",
-    "AtanhOp",
-    "BesselI1eOp",
-    "BroadcastAddOp",
-    "BroadcastAndOp",
-    "BroadcastAtan2Op",
-    "BroadcastCompareOp",
-    "BroadcastComplexOp",
-    "BroadcastDivOp",
-    "BroadcastMaxOp",
-    "BroadcastMinOp",
-    "BroadcastMulOp",
-    "BroadcastNextAfterOp",
-    "BroadcastOrOp",
-    "BroadcastPolygammaOp",
-    "BroadcastPowOp",
-    "BroadcastRemOp",
-    "BroadcastSelectOp",
-    "BroadcastShiftLeftOp",
-    "BroadcastShiftRightArithmeticOp",
-    "BroadcastShiftRightLogicalOp",
-    "BroadcastSubOp",
-    "BroadcastXorOp",
-    "BroadcastZetaOp",
     "ComparisonDirectionAttr",
     "ComparisonTypeAttr",
-    "ConjOp",
-    "ConstantLikeOp",
-    "ConstantOp",
-    "CoshOp",
-    "DigammaOp",
-    "ErfInvOp",
-    "ErfOp",
-    "ErfcOp",
-    "IsInfOp",
-    "IsNegInfOp",
-    "IsPosInfOp",
-    "LgammaOp",
-    "MulhiOp",
-    "NextAfterOp",
-    "PolygammaOp",
     "PrecisionAttr",
     "RaggedDotDimensionNumbersAttr",
-    "RaggedDotOp",
-    "ScanOp",
-    "SinhOp",
-    "SquareOp",
-    "TanOp",
-    "TopKOp",
-    "ZetaOp",
 ]
+
+
+def __getattr__(name: str) -> type[RowOp]:
+    """The class of an op, made when it is first asked for."""
+    op_type = globals()[name] = CHLO[name]
+    return op_type

@@ -1,297 +1,159 @@
-"""CHLO's special functions, element by element."""
+"""CHLO's special functions, element by element, and the binary ops that broadcast as numpy does."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any
 
-from xdsl.dialects.builtin import (
-    TensorType,
-    i1,
-)
-from xdsl.ir import Attribute, Operation
-from xdsl.irdl import (
-    irdl_op_definition,
-    operand_def,
-    result_def,
-    traits_def,
-)
-from xdsl.parser import Parser
-from xdsl.traits import Pure
+from xdsl.dialects.builtin import ComplexType, i1
+from xdsl.ir import Attribute
 
+from torch2mlir.dialects.chlo.kinds import CHLO
+from torch2mlir.dialects.rows import Row
 from torch2mlir.dialects.stablehlo import checks
-from torch2mlir.dialects.stablehlo.checks import Kinds
-from torch2mlir.dialects.stablehlo.syntax import HloOp, Signature, TypeSyntax, type_text
+from torch2mlir.dialects.stablehlo.checks import Kinds, shape_of
+from torch2mlir.dialects.stablehlo.elementwise import ELEMENTWISE, ResultType, boolean, same
+from torch2mlir.dialects.stablehlo.kinds import FUNCTIONAL, syntax
 
-
-def _print_types(op: Operation) -> str:
-    inputs = ", ".join([type_text(value.type) for value in op.operands])
-    return f"{inputs} -> {type_text(op.results[0].type)}"
-
-
-def _parse_types(parser: Parser, operand_count: int) -> Signature:
-    inputs: list[Attribute] = [parser.parse_type()]
-    while parser.parse_optional_punctuation(","):
-        inputs.append(parser.parse_type())
-    parser.parse_punctuation("->")
-    return Signature(inputs, [parser.parse_type()])
-
-
-ARROW = TypeSyntax(_print_types, _parse_types)
+ARROW = syntax("arrow")
 """CHLO's ``type, type -> type``, without parentheses."""
 
 
-class ElementwiseOp(HloOp):
-    """Operands and result of one shape, CHLO syntax."""
+def function(
+    name: str,
+    kinds: Kinds = checks.FLOATS,
+    doc: str = "",
+    operands: str = "operand",
+    of: ResultType = same,
+) -> Row:
+    """Operands of one shape, their element type of one of the kinds, and a result of the shape."""
 
-    TYPES: ClassVar[TypeSyntax] = ARROW
-    KINDS: ClassVar[Kinds] = checks.FLOATS
+    def rule(op: Any) -> None:
+        checks.require_same_shapes(op)
+        for operand in op.operands:
+            checks.require_kind(operand, kinds)
+        element_type = checks.tensor_type(op.operands[0]).element_type
+        checks.require_element_type(op.result, of(element_type), "result")
 
-    result = result_def(TensorType)
-    traits = traits_def(Pure())
-
-    def verify_(self) -> None:
-        checks.require_same_shapes(self)
-        for operand in self.operands:
-            checks.require_kind(operand, self.KINDS)
-        element_type = checks.tensor_type(self.operands[0]).element_type
-        checks.require_element_type(self.result, self.result_element_type(element_type), "result")
-
-    def result_element_type(self, element_type: Attribute) -> Attribute:
-        """Element type of the result for that of the first operand."""
-        return element_type
+    return Row(name, f"{operands} -> result", ARROW, rule, doc, ELEMENTWISE)
 
 
-class UnaryOp(ElementwiseOp):
-    """A function of a real number."""
-
-    operand = operand_def(TensorType)
-
-
-class ComplexUnaryOp(UnaryOp):
-    """A function of a real or complex number."""
-
-    KINDS: ClassVar[Kinds] = checks.FLOAT_OR_COMPLEX
-
-
-class PredicateOp(UnaryOp):
+def test(name: str, doc: str) -> Row:
     """A test of a real number."""
-
-    def result_element_type(self, element_type: Attribute) -> Attribute:
-        return i1
-
-
-@irdl_op_definition
-class AcosOp(ComplexUnaryOp):
-    """Arc cosine."""
-
-    name = "chlo.acos"
-
-
-@irdl_op_definition
-class AcoshOp(ComplexUnaryOp):
-    """Inverse hyperbolic cosine."""
-
-    name = "chlo.acosh"
-
-
-@irdl_op_definition
-class AsinOp(ComplexUnaryOp):
-    """Arc sine."""
-
-    name = "chlo.asin"
-
-
-@irdl_op_definition
-class AsinhOp(ComplexUnaryOp):
-    """Inverse hyperbolic sine."""
-
-    name = "chlo.asinh"
-
-
-@irdl_op_definition
-class AtanOp(ComplexUnaryOp):
-    """Arc tangent."""
-
-    name = "chlo.atan"
-
-
-@irdl_op_definition
-class AtanhOp(ComplexUnaryOp):
-    """Inverse hyperbolic tangent."""
-
-    name = "chlo.atanh"
-
-
-@irdl_op_definition
-class BesselI1eOp(UnaryOp):
-    """Exponentially scaled modified Bessel function of order 1."""
-
-    name = "chlo.bessel_i1e"
-
-
-@irdl_op_definition
-class CoshOp(ComplexUnaryOp):
-    """Hyperbolic cosine."""
-
-    name = "chlo.cosh"
-
-
-@irdl_op_definition
-class DigammaOp(UnaryOp):
-    """Derivative of the logarithm of the gamma function."""
-
-    name = "chlo.digamma"
-
-
-@irdl_op_definition
-class ErfOp(UnaryOp):
-    """Error function."""
-
-    name = "chlo.erf"
-
-
-@irdl_op_definition
-class ErfInvOp(UnaryOp):
-    """Inverse of the error function."""
-
-    name = "chlo.erf_inv"
-
-
-@irdl_op_definition
-class ErfcOp(UnaryOp):
-    """Complement of the error function."""
-
-    name = "chlo.erfc"
-
-
-@irdl_op_definition
-class LgammaOp(UnaryOp):
-    """Logarithm of the absolute value of the gamma function."""
-
-    name = "chlo.lgamma"
-
-
-@irdl_op_definition
-class SinhOp(ComplexUnaryOp):
-    """Hyperbolic sine."""
-
-    name = "chlo.sinh"
-
-
-@irdl_op_definition
-class SquareOp(ComplexUnaryOp):
-    """Square."""
-
-    name = "chlo.square"
-
-
-@irdl_op_definition
-class TanOp(ComplexUnaryOp):
-    """Tangent."""
-
-    name = "chlo.tan"
-
-
-@irdl_op_definition
-class AsinAcosKernelOp(ComplexUnaryOp):
-    """What ``asin`` and ``acos`` of complex numbers have in common."""
-
-    name = "chlo._asin_acos_kernel"
-
-
-@irdl_op_definition
-class ConjOp(ComplexUnaryOp):
-    """Complex conjugate."""
-
-    name = "chlo.conj"
-
-
-@irdl_op_definition
-class IsInfOp(PredicateOp):
-    """Infinite, of either sign."""
-
-    name = "chlo.is_inf"
-
-
-@irdl_op_definition
-class IsNegInfOp(PredicateOp):
-    """Negative infinity."""
-
-    name = "chlo.is_neg_inf"
-
-
-@irdl_op_definition
-class IsPosInfOp(PredicateOp):
-    """Positive infinity."""
-
-    name = "chlo.is_pos_inf"
-
-
-@irdl_op_definition
-class NextAfterOp(ElementwiseOp):
-    """Next representable number after `x` toward `y`."""
-
-    name = "chlo.next_after"
-
-    x = operand_def(TensorType)
-    y = operand_def(TensorType)
-
-
-@irdl_op_definition
-class PolygammaOp(ElementwiseOp):
-    """Derivative of order `n` of ``digamma``."""
-
-    name = "chlo.polygamma"
-
-    n = operand_def(TensorType)
-    x = operand_def(TensorType)
-
-
-@irdl_op_definition
-class ZetaOp(ElementwiseOp):
-    """Hurwitz zeta function."""
-
-    name = "chlo.zeta"
-
-    x = operand_def(TensorType)
-    q = operand_def(TensorType)
-
-
-@irdl_op_definition
-class MulhiOp(ElementwiseOp):
-    """Upper half of the bits of an integer product."""
-
-    name = "chlo.mulhi"
-    KINDS: ClassVar[Kinds] = checks.INTEGERS
-
-    lhs = operand_def(TensorType)
-    rhs = operand_def(TensorType)
-
-
-OPERATIONS = (
-    AcosOp,
-    AcoshOp,
-    AsinAcosKernelOp,
-    AsinOp,
-    AsinhOp,
-    AtanOp,
-    AtanhOp,
-    BesselI1eOp,
-    ConjOp,
-    CoshOp,
-    DigammaOp,
-    ErfInvOp,
-    ErfOp,
-    ErfcOp,
-    IsInfOp,
-    IsNegInfOp,
-    IsPosInfOp,
-    LgammaOp,
-    MulhiOp,
-    NextAfterOp,
-    PolygammaOp,
-    SinhOp,
-    SquareOp,
-    TanOp,
-    ZetaOp,
+    return function(name, doc=doc, of=boolean)
+
+
+NUMBERS = checks.FLOAT_OR_COMPLEX
+
+CHLO.add(
+    {
+        "AcosOp": function("acos", NUMBERS),
+        "AcoshOp": function("acosh", NUMBERS),
+        "AsinOp": function("asin", NUMBERS),
+        "AsinhOp": function("asinh", NUMBERS),
+        "AtanOp": function("atan", NUMBERS),
+        "AtanhOp": function("atanh", NUMBERS),
+        "BesselI1eOp": function(
+            "bessel_i1e", doc="Exponentially scaled modified Bessel function of order 1."
+        ),
+        "CoshOp": function("cosh", NUMBERS),
+        "DigammaOp": function("digamma", doc="Derivative of ``lgamma``."),
+        "ErfOp": function("erf"),
+        "ErfInvOp": function("erf_inv"),
+        "ErfcOp": function("erfc", doc="Complement of the error function."),
+        "LgammaOp": function(
+            "lgamma", doc="Logarithm of the absolute value of the gamma function."
+        ),
+        "SinhOp": function("sinh", NUMBERS),
+        "SquareOp": function("square", NUMBERS),
+        "TanOp": function("tan", NUMBERS),
+        "AsinAcosKernelOp": function(
+            "_asin_acos_kernel",
+            NUMBERS,
+            "What ``asin`` and ``acos`` of complex numbers have in common.",
+        ),
+        "ConjOp": function("conj", NUMBERS, "Complex conjugate."),
+        "IsInfOp": test("is_inf", "Infinite, of either sign."),
+        "IsNegInfOp": test("is_neg_inf", "Negative infinity."),
+        "IsPosInfOp": test("is_pos_inf", "Positive infinity."),
+        "NextAfterOp": function(
+            "next_after", doc="Next representable number after `x` toward `y`.", operands="x, y"
+        ),
+        "PolygammaOp": function(
+            "polygamma", doc="Derivative of order `n` of ``digamma``.", operands="n, x"
+        ),
+        "ZetaOp": function("zeta", doc="Hurwitz zeta function.", operands="x, q"),
+        "MulhiOp": function(
+            "mulhi", checks.INTEGERS, "Upper half of the bits of an integer product.", "lhs, rhs"
+        ),
+    }
+)
+
+# --- with broadcasting ---------------------------------------------------------------------------
+
+
+def broadcasting(
+    op: str, kinds: Kinds = checks.ANY, of: ResultType = same, properties: str = ""
+) -> Row:
+    """A binary op of StableHLO or CHLO whose operands are broadcast to each other as numpy does.
+
+    `broadcast_dimensions` says where the dimensions of the operand of lower rank go, if not last.
+    """
+
+    def rule(op: Any) -> None:
+        checks.require_kind(op.lhs, kinds)
+        element_type = checks.tensor_type(op.lhs).element_type
+        checks.require_element_type(op.rhs, element_type, "rhs")
+        checks.require_element_type(op.result, of(element_type), "result")
+        rank = max(len(shape_of(op.lhs)), len(shape_of(op.rhs)))
+        checks.require_length(shape_of(op.result), rank, "result shape")
+
+    signature = f"lhs, rhs {{broadcast_dimensions?: i64s{properties}}} -> result"
+    return Row(f"broadcast_{op}", signature, FUNCTIONAL, rule, f"``{op}`` with broadcasting.")
+
+
+def _complex(element_type: Any) -> Attribute:
+    return ComplexType(element_type)
+
+
+def _verify_select(op: Any) -> None:
+    checks.require_element_type(op.pred, i1, "pred")
+    element_type = checks.tensor_type(op.on_true).element_type
+    checks.require_element_type(op.on_false, element_type, "on_false")
+    checks.require_element_type(op.result, element_type, "result")
+
+
+CHLO.add(
+    {
+        "BroadcastAddOp": broadcasting("add"),
+        "BroadcastAndOp": broadcasting("and", checks.LOGICAL),
+        "BroadcastAtan2Op": broadcasting("atan2", checks.FLOAT_OR_COMPLEX),
+        "BroadcastDivOp": broadcasting("divide", checks.NUMBERS),
+        "BroadcastMaxOp": broadcasting("maximum"),
+        "BroadcastMinOp": broadcasting("minimum"),
+        "BroadcastMulOp": broadcasting("multiply"),
+        "BroadcastNextAfterOp": broadcasting("next_after", checks.FLOATS),
+        "BroadcastOrOp": broadcasting("or", checks.LOGICAL),
+        "BroadcastPolygammaOp": broadcasting("polygamma", checks.FLOATS),
+        "BroadcastPowOp": broadcasting("power", checks.NUMBERS),
+        "BroadcastRemOp": broadcasting("remainder", checks.NUMBERS),
+        "BroadcastShiftLeftOp": broadcasting("shift_left", checks.INTEGERS),
+        "BroadcastShiftRightArithmeticOp": broadcasting("shift_right_arithmetic", checks.INTEGERS),
+        "BroadcastShiftRightLogicalOp": broadcasting("shift_right_logical", checks.INTEGERS),
+        "BroadcastSubOp": broadcasting("subtract", checks.NUMBERS),
+        "BroadcastXorOp": broadcasting("xor", checks.LOGICAL),
+        "BroadcastZetaOp": broadcasting("zeta", checks.FLOATS),
+        "BroadcastComplexOp": broadcasting("complex", checks.FLOATS, _complex),
+        "BroadcastCompareOp": broadcasting(
+            "compare",
+            of=boolean,
+            properties=", comparison_direction: direction, compare_type?: order",
+        ),
+        "BroadcastSelectOp": Row(
+            "broadcast_select",
+            "pred, on_true, on_false -> result",
+            FUNCTIONAL,
+            _verify_select,
+            "``select`` with broadcasting of all three operands.",
+        ),
+    }
 )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import TypeAlias, cast
+from typing import Any, ClassVar, TypeAlias, TypeVar, cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -94,81 +94,78 @@ def precision_config(*precisions: Precision) -> ArrayAttr:
 Field = Sequence[int] | int
 
 
-def print_struct(printer: Printer, fields: Mapping[str, Field]) -> None:
-    """``<name = value, ...>``; fields that are zero or empty are left out, as MLIR does."""
-    text = ", ".join(
-        f"{name} = {value if isinstance(value, int) else list(value)}"
-        for name, value in fields.items()
-        if value
-    )
-    printer.print_string(f"<{text}>")
-
-
 def parse_i64_list(parser: AttrParser) -> list[int]:
     """``[1, 2]``."""
     return parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
 
 
-def parse_struct(parser: AttrParser, defaults: Mapping[str, Field]) -> dict[str, Field]:
-    """Read what :func:`print_struct` writes, fields in any order.
-
-    A default is ``0`` for an integer field and ``()`` for a list of integers.
-    """
-    fields = dict(defaults)
-
-    def parse_field() -> None:
-        position = parser.pos
-        name = parser.parse_identifier(" as field name")
-        if name not in fields:
-            parser.raise_error(
-                f"unknown field '{name}', expected one of {list(defaults)}", position
-            )
-        parser.parse_punctuation("=")
-        is_integer = isinstance(defaults[name], int)
-        fields[name] = parser.parse_integer() if is_integer else parse_i64_list(parser)
-
-    parser.parse_comma_separated_list(parser.Delimiter.ANGLE, parse_field)
-    return fields
-
-
 class StructAttr(ParametrizedAttribute):
-    """Base of the structures: every parameter is an ``i64`` or a list of them."""
+    """Base of the structures: every parameter is an ``i64`` or a list of them, zero or empty if it is not given.
+
+    ``<name = value, ...>``: fields that are zero or empty are left out, as MLIR does, and come in any order.
+    """
+
+    WRITES_ALL: ClassVar[bool] = False
+
+    def __init__(self, **fields: Field) -> None:
+        names = self.names()
+        if unknown := fields.keys() - names:
+            raise TypeError(f"{self.name} has no {', '.join(sorted(unknown))}")
+        values = (fields.get(name, _default(name)) for name in names)
+        super().__init__(*(i64_attr(v) if isinstance(v, int) else i64_array(v) for v in values))
+
+    @classmethod
+    def names(cls) -> list[str]:
+        """The fields, in the order of the text."""
+        return [name for name, _ in cls.get_irdl_definition().parameters]
 
     def fields(self) -> dict[str, Field]:
         """Field names and Python values, in the order of the text."""
-        return {
-            name: value.get_values() if isinstance(value, DenseArrayBase) else value.value.data
-            for name, value in self._parameters_by_name()
-        }
-
-    def _parameters_by_name(self) -> list[tuple[str, I64Array | IntegerAttr]]:
-        names = (name for name, _ in self.get_irdl_definition().parameters)
-        return list(zip(names, self.parameters))  # type: ignore[arg-type]
-
-    @classmethod
-    def from_fields(cls, fields: Mapping[str, Field]) -> StructAttr:
-        """Build the attribute from Python values."""
-        return cls.new(
-            [
-                i64_attr(value) if isinstance(value, int) else i64_array(value)
-                for value in fields.values()
-            ]
-        )
+        return {name: _value(getattr(self, name)) for name in self.names()}
 
     def print_parameters(self, printer: Printer) -> None:
-        print_struct(printer, self.fields())
+        text = ", ".join(
+            f"{name} = {value if isinstance(value, int) else list(value)}"
+            for name, value in self.fields().items()
+            if value or self.WRITES_ALL
+        )
+        printer.print_string(f"<{text}>")
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        names = [name for name, _ in cls.get_irdl_definition().parameters]
-        defaults: dict[str, Field] = {
-            name: 0 if name == "index_vector_dim" else () for name in names
-        }
-        fields = parse_struct(parser, defaults)
-        return cls.from_fields(fields).parameters
+        fields: dict[str, Field] = {}
+
+        def parse_field() -> None:
+            position = parser.pos
+            name = parser.parse_identifier(" as field name")
+            if name not in cls.names():
+                message = f"unknown field '{name}', expected one of {cls.names()}"
+                parser.raise_error(message, position)
+            parser.parse_punctuation("=")
+            is_integer = isinstance(_default(name), int)
+            fields[name] = parser.parse_integer() if is_integer else parse_i64_list(parser)
+
+        parser.parse_comma_separated_list(parser.Delimiter.ANGLE, parse_field)
+        return cls(**fields).parameters
 
 
-@irdl_attr_definition
+StructT = TypeVar("StructT", bound=StructAttr)
+
+
+def struct(cls: type[StructT]) -> type[StructT]:
+    """Defines a structure, which is made of its fields by name."""
+    return irdl_attr_definition(cls)
+
+
+def _default(name: str) -> Field:
+    return 0 if name in ("index_vector_dim", "operand_index") else ()
+
+
+def _value(attribute: I64Array | IntegerAttr) -> Field:
+    return attribute.get_values() if isinstance(attribute, DenseArrayBase) else attribute.value.data
+
+
+@struct
 class DotDimensionNumbersAttr(StructAttr):
     """Batching and contracting dimensions of ``dot_general``."""
 
@@ -179,23 +176,8 @@ class DotDimensionNumbersAttr(StructAttr):
     lhs_contracting_dimensions: I64Array
     rhs_contracting_dimensions: I64Array
 
-    def __init__(
-        self,
-        *,
-        lhs_batching_dimensions: Sequence[int] = (),
-        rhs_batching_dimensions: Sequence[int] = (),
-        lhs_contracting_dimensions: Sequence[int] = (),
-        rhs_contracting_dimensions: Sequence[int] = (),
-    ) -> None:
-        super().__init__(
-            i64_array(lhs_batching_dimensions),
-            i64_array(rhs_batching_dimensions),
-            i64_array(lhs_contracting_dimensions),
-            i64_array(rhs_contracting_dimensions),
-        )
 
-
-@irdl_attr_definition
+@struct
 class GatherDimensionNumbersAttr(StructAttr):
     """Which dimensions of operand, indices and result of ``gather`` correspond."""
 
@@ -208,27 +190,8 @@ class GatherDimensionNumbersAttr(StructAttr):
     start_index_map: I64Array
     index_vector_dim: IntegerAttr
 
-    def __init__(
-        self,
-        *,
-        offset_dims: Sequence[int] = (),
-        collapsed_slice_dims: Sequence[int] = (),
-        operand_batching_dims: Sequence[int] = (),
-        start_indices_batching_dims: Sequence[int] = (),
-        start_index_map: Sequence[int] = (),
-        index_vector_dim: int = 0,
-    ) -> None:
-        super().__init__(
-            i64_array(offset_dims),
-            i64_array(collapsed_slice_dims),
-            i64_array(operand_batching_dims),
-            i64_array(start_indices_batching_dims),
-            i64_array(start_index_map),
-            i64_attr(index_vector_dim),
-        )
 
-
-@irdl_attr_definition
+@struct
 class ScatterDimensionNumbersAttr(StructAttr):
     """Which dimensions of operand, indices and updates of ``scatter`` correspond."""
 
@@ -241,28 +204,9 @@ class ScatterDimensionNumbersAttr(StructAttr):
     scatter_dims_to_operand_dims: I64Array
     index_vector_dim: IntegerAttr
 
-    def __init__(
-        self,
-        *,
-        update_window_dims: Sequence[int] = (),
-        inserted_window_dims: Sequence[int] = (),
-        input_batching_dims: Sequence[int] = (),
-        scatter_indices_batching_dims: Sequence[int] = (),
-        scatter_dims_to_operand_dims: Sequence[int] = (),
-        index_vector_dim: int = 0,
-    ) -> None:
-        super().__init__(
-            i64_array(update_window_dims),
-            i64_array(inserted_window_dims),
-            i64_array(input_batching_dims),
-            i64_array(scatter_indices_batching_dims),
-            i64_array(scatter_dims_to_operand_dims),
-            i64_attr(index_vector_dim),
-        )
 
-
-@irdl_attr_definition
-class OutputOperandAliasAttr(ParametrizedAttribute):
+@struct
+class OutputOperandAliasAttr(StructAttr):
     """Which result of a ``custom_call`` lives in which operand's buffer."""
 
     name = "stablehlo.output_operand_alias"
@@ -270,33 +214,7 @@ class OutputOperandAliasAttr(ParametrizedAttribute):
     output_tuple_indices: I64Array
     operand_index: IntegerAttr
     operand_tuple_indices: I64Array
-
-    def __init__(
-        self,
-        output_tuple_indices: Sequence[int] = (),
-        operand_index: int = 0,
-        operand_tuple_indices: Sequence[int] = (),
-    ) -> None:
-        super().__init__(
-            i64_array(output_tuple_indices),
-            i64_attr(operand_index),
-            i64_array(operand_tuple_indices),
-        )
-
-    def print_parameters(self, printer: Printer) -> None:
-        printer.print_string(
-            f"<output_tuple_indices = {list(self.output_tuple_indices.get_values())}, "
-            f"operand_index = {self.operand_index.value.data}, "
-            f"operand_tuple_indices = {list(self.operand_tuple_indices.get_values())}>"
-        )
-
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        fields = parse_struct(
-            parser,
-            {"output_tuple_indices": (), "operand_index": 0, "operand_tuple_indices": ()},
-        )
-        return cls(**fields).parameters  # type: ignore[arg-type]
+    WRITES_ALL: ClassVar[bool] = True
 
 
 # --- attributes with a syntax of their own -------------------------------------------------------
@@ -308,14 +226,14 @@ class ConvSide:
     def __init__(self, letters: str) -> None:
         self.letters = letters
 
-    def print(self, first: int, second: int, spatial: Sequence[int]) -> str:
+    def text(self, first: int, second: int, spatial: Sequence[int]) -> str:
         """``[b, f, 0, 1]`` from the positions of the two letters and of the spatial dimensions."""
         labels: dict[int, str] = {first: self.letters[0], second: self.letters[1]}
         labels |= {position: str(index) for index, position in enumerate(spatial)}
         return f"[{', '.join(labels.get(i, '?') for i in range(max(labels) + 1))}]"
 
     def parse(self, parser: AttrParser) -> tuple[int, int, list[int]]:
-        """The inverse of :meth:`print`."""
+        """The inverse of :meth:`text`."""
 
         def parse_label() -> str:
             if (number := parser.parse_optional_integer(allow_boolean=False)) is not None:
@@ -377,34 +295,18 @@ class ConvDimensionNumbersAttr(ParametrizedAttribute):
 
     def sides(self) -> tuple[tuple[int, int, tuple[int, ...]], ...]:
         """The three tuples :meth:`from_sides` takes."""
-        return (
-            (
-                self.input_batch_dimension.value.data,
-                self.input_feature_dimension.value.data,
-                self.input_spatial_dimensions.get_values(),
-            ),
-            (
-                self.kernel_output_feature_dimension.value.data,
-                self.kernel_input_feature_dimension.value.data,
-                self.kernel_spatial_dimensions.get_values(),
-            ),
-            (
-                self.output_batch_dimension.value.data,
-                self.output_feature_dimension.value.data,
-                self.output_spatial_dimensions.get_values(),
-            ),
-        )
+        parameters: Any = self.parameters
+        positions: list[Any] = [_value(parameter) for parameter in parameters]
+        return tuple(tuple(positions[start : start + 3]) for start in (0, 3, 6))
 
-    def print_bare(self, printer: Printer) -> None:
+    def bare_text(self) -> str:
         """The labels without the attribute's name, as the op prints them."""
         lhs, kernel, output = self.sides()
-        printer.print_string(
-            f"{DATA_SIDE.print(*lhs)}x{KERNEL_SIDE.print(*kernel)}->{DATA_SIDE.print(*output)}"
-        )
+        return f"{DATA_SIDE.text(*lhs)}x{KERNEL_SIDE.text(*kernel)}->{DATA_SIDE.text(*output)}"
 
     @classmethod
     def parse_bare(cls, parser: AttrParser) -> ConvDimensionNumbersAttr:
-        """The inverse of :meth:`print_bare`."""
+        """The inverse of :meth:`bare_text`."""
         lhs = DATA_SIDE.parse(parser)
         parser.parse_keyword("x")
         kernel = KERNEL_SIDE.parse(parser)
@@ -412,8 +314,7 @@ class ConvDimensionNumbersAttr(ParametrizedAttribute):
         return cls.from_sides(lhs, kernel, DATA_SIDE.parse(parser))
 
     def print_parameters(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            self.print_bare(printer)
+        printer.print_string(f"<{self.bare_text()}>")
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:

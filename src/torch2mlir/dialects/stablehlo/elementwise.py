@@ -1,309 +1,264 @@
-"""StableHLO ops of two or three tensors that compute element by element."""
+"""StableHLO ops that compute element by element, and conversions of elements."""
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from collections.abc import Callable
+from typing import Any
 
-from xdsl.dialects.builtin import ComplexType, TensorType, i1
+from xdsl.dialects.builtin import ComplexType, IntegerAttr, i1, i32
 from xdsl.ir import Attribute
-from xdsl.irdl import (
-    irdl_op_definition,
-    operand_def,
-    opt_prop_def,
-    prop_def,
-    result_def,
-    traits_def,
-)
 from xdsl.parser import Parser
-from xdsl.printer import Printer
 from xdsl.traits import Commutative, Pure
 
-from torch2mlir.dialects.stablehlo import checks, syntax
-from torch2mlir.dialects.stablehlo.checks import Kinds
-from torch2mlir.dialects.stablehlo.enums import ComparisonDirectionAttr, ComparisonTypeAttr
-from torch2mlir.dialects.stablehlo.syntax import SAME, HloOp, TypeSyntax
+from torch2mlir.dialects.assembly import Clause, Read, Syntax
+from torch2mlir.dialects.rows import Elementwise, Row, Rule
+from torch2mlir.dialects.stablehlo import checks
+from torch2mlir.dialects.stablehlo.checks import Kinds, require
+from torch2mlir.dialects.stablehlo.kinds import FUNCTIONAL, SAME, StableHLO, syntax
 
-# --- two operands --------------------------------------------------------------------------------
+ELEMENTWISE = (Pure(), Elementwise())
+ResultType = Callable[[Any], Attribute]
+"""Element type of the result for that of the operand."""
 
 
-class BinaryOp(HloOp):
+def same(element_type: Attribute) -> Attribute:
+    """The operand's own."""
+    return element_type
+
+
+def boolean(element_type: Attribute) -> Attribute:
+    """Of a test."""
+    return i1
+
+
+def real_part(element_type: Attribute) -> Attribute:
+    """Of a complex number its parts'; real numbers stay what they are."""
+    return element_type.element_type if isinstance(element_type, ComplexType) else element_type
+
+
+# --- one operand ---------------------------------------------------------------------------------
+
+
+def unary(
+    name: str,
+    kinds: Kinds,
+    doc: str = "",
+    of: ResultType = same,
+    properties: str = "",
+    written: Syntax = SAME,
+) -> Row:
+    """A function of one tensor: a result of its shape, its element type of one of the kinds."""
+
+    def rule(op: Any) -> None:
+        checks.require_kind(op.operand, kinds)
+        checks.require_same_shapes(op)
+        expected = of(checks.tensor_type(op.operand).element_type)
+        checks.require_element_type(op.result, expected, "result")
+
+    signature = f"operand {properties} -> result"
+    return Row(name, signature, written, rule, doc, ELEMENTWISE)
+
+
+def function(name: str, doc: str = "") -> Row:
+    """A transcendental function of real or complex numbers."""
+    return unary(name, checks.FLOAT_OR_COMPLEX, doc, properties="{result_accuracy?: accuracy}")
+
+
+def conversion(name: str, doc: str) -> Row:
+    """Another element type, the same shape."""
+    return Row(name, "operand -> result", SAME, checks.require_same_shapes, doc, ELEMENTWISE)
+
+
+def _verify_bitcast(op: Any) -> None:
+    rank, result_rank = (len(checks.shape_of(value)) for value in (op.operand, op.result))
+    require(
+        abs(rank - result_rank) <= 1,
+        f"rank changes by at most one, got {rank} and {result_rank}",
+    )
+    common = min(rank, result_rank)
+    lhs, rhs = (checks.shape_of(value)[:common] for value in (op.operand, op.result))
+    require(checks.same_shape(lhs, rhs), "leading dimensions must stay what they are")
+
+
+def _format_text(op: Any) -> str:
+    return f"e{op.exponent_bits.value.data}m{op.mantissa_bits.value.data}"
+
+
+def _parse_format(parser: Parser, read: Read) -> None:
+    position = parser.pos
+    exponent, found, mantissa = parser.parse_identifier().removeprefix("e").partition("m")
+    if not (found and exponent.isdigit() and mantissa.isdigit()):
+        parser.raise_error("expected format = e<bits>m<bits>", position)
+    read.properties["exponent_bits"] = IntegerAttr(int(exponent), i32)
+    read.properties["mantissa_bits"] = IntegerAttr(int(mantissa), i32)
+
+
+FORMAT = Clause(("exponent_bits", "mantissa_bits"), _format_text, _parse_format)
+
+StableHLO.add(
+    {
+        "AbsOp": unary("abs", checks.SIGNED_NUMBERS, "Absolute value, or modulus.", real_part),
+        "CbrtOp": function("cbrt", "Cubic root."),
+        "CeilOp": unary("ceil", checks.FLOATS, "Smallest integer not below."),
+        "ClzOp": unary("count_leading_zeros", checks.INTEGERS),
+        "CosineOp": function("cosine"),
+        "ExpOp": function("exponential"),
+        "Expm1Op": function("exponential_minus_one", "``exp(x) - 1``, exact near zero."),
+        "FloorOp": unary("floor", checks.FLOATS, "Largest integer not above."),
+        "ImagOp": unary("imag", checks.FLOAT_OR_COMPLEX, "Imaginary part.", real_part),
+        "IsFiniteOp": unary("is_finite", checks.FLOATS, "Neither infinite nor NaN.", boolean),
+        "LogOp": function("log", "Natural logarithm."),
+        "Log1pOp": function("log_plus_one", "``log(1 + x)``, exact near zero."),
+        "LogisticOp": function("logistic", "``1 / (1 + exp(-x))``."),
+        "NegOp": unary("negate", checks.NUMBERS),
+        "NotOp": unary("not", checks.LOGICAL, "Logical or bitwise not."),
+        "PopulationCountOp": unary("popcnt", checks.INTEGERS, "Number of bits that are set."),
+        "RealOp": unary("real", checks.FLOAT_OR_COMPLEX, "Real part.", real_part),
+        "RoundOp": unary("round_nearest_afz", checks.FLOATS, "Halves away from zero."),
+        "RoundNearestEvenOp": unary(
+            "round_nearest_even", checks.FLOATS, "Halves to the even one: PyTorch's ``round``."
+        ),
+        "RsqrtOp": function("rsqrt", "Reciprocal of the square root."),
+        "SignOp": unary(
+            "sign", checks.SIGNED_NUMBERS, "Of a complex number, the unit of its direction."
+        ),
+        "SineOp": function("sine"),
+        "SqrtOp": function("sqrt"),
+        "TanOp": function("tan"),
+        "TanhOp": function("tanh"),
+        "ReducePrecisionOp": unary(
+            "reduce_precision",
+            checks.FLOATS,
+            "Rounding to a float format of fewer bits, in the operand's own type.",
+            properties="{exponent_bits: i32, mantissa_bits: i32}",
+            written=syntax("same", more={"format": FORMAT}),
+        ),
+        "ConvertOp": conversion("convert", "Each number in the result's element type."),
+        "UniformQuantizeOp": conversion("uniform_quantize", "Float, or quantized, to quantized."),
+        "UniformDequantizeOp": conversion("uniform_dequantize", "Quantized to float."),
+        "BitcastConvertOp": Row(
+            "bitcast_convert",
+            "operand -> result",
+            FUNCTIONAL,
+            _verify_bitcast,
+            "The same bits as another element type; a last dimension takes up a change of width.",
+        ),
+    }
+)
+
+# --- two and three operands ----------------------------------------------------------------------
+
+
+def _operands_of(kinds: Kinds) -> Rule:
     """Two operands of one shape and element type, and a result of the same."""
 
-    TYPES: ClassVar[TypeSyntax] = SAME
-    KINDS: ClassVar[Kinds] = checks.ANY
-
-    lhs = operand_def(TensorType)
-    rhs = operand_def(TensorType)
-    result = result_def(TensorType)
-    traits = traits_def(Pure())
-
-    def verify_(self) -> None:
-        checks.require_kind(self.lhs, self.KINDS)
-        checks.require_same_shapes(self)
-        element_type = checks.tensor_type(self.lhs).element_type
+    def rule(op: Any) -> None:
+        checks.require_kind(op.lhs, kinds)
+        checks.require_same_shapes(op)
+        element_type = checks.tensor_type(op.lhs).element_type
         if checks.element_kind(element_type) is not None:
-            checks.require_element_type(self.rhs, element_type, "rhs")
-            checks.require_element_type(self.result, element_type, "result")
+            checks.require_element_type(op.rhs, element_type, "rhs")
+            checks.require_element_type(op.result, element_type, "result")
+
+    return rule
 
 
-class CommutativeOp(BinaryOp):
+def binary(name: str, kinds: Kinds = checks.ANY, doc: str = "") -> Row:
+    """A function of two tensors."""
+    return Row(name, "lhs, rhs -> result", SAME, _operands_of(kinds), doc, ELEMENTWISE)
+
+
+def commutative(name: str, kinds: Kinds = checks.ANY, doc: str = "") -> Row:
     """A binary op whose operands may change places."""
-
-    traits = traits_def(Commutative())
-
-
-class LogicalOp(CommutativeOp):
-    """A logical op on booleans, the bitwise one on integers."""
-
-    KINDS: ClassVar[Kinds] = checks.LOGICAL
-
-
-class ShiftOp(BinaryOp):
-    """A shift of the bits of `lhs` by `rhs` places."""
-
-    KINDS: ClassVar[Kinds] = checks.INTEGERS
-
-
-@irdl_op_definition
-class AddOp(CommutativeOp):
-    """Sum; logical or, on booleans."""
-
-    name = "stablehlo.add"
-
-
-@irdl_op_definition
-class AndOp(LogicalOp):
-    """Logical or bitwise and."""
-
-    name = "stablehlo.and"
-
-
-@irdl_op_definition
-class Atan2Op(BinaryOp):
-    """Angle of the point (rhs, lhs)."""
-
-    name = "stablehlo.atan2"
-    KINDS: ClassVar[Kinds] = checks.FLOAT_OR_COMPLEX
-
-
-@irdl_op_definition
-class DivOp(BinaryOp):
-    """Quotient; of integers, rounded toward zero."""
-
-    name = "stablehlo.divide"
-    KINDS: ClassVar[Kinds] = checks.NUMBERS
-
-
-@irdl_op_definition
-class MaxOp(CommutativeOp):
-    """Larger of the two; NaN if one is."""
-
-    name = "stablehlo.maximum"
-
-
-@irdl_op_definition
-class MinOp(CommutativeOp):
-    """Smaller of the two; NaN if one is."""
-
-    name = "stablehlo.minimum"
-
-
-@irdl_op_definition
-class MulOp(CommutativeOp):
-    """Product; logical and, on booleans."""
-
-    name = "stablehlo.multiply"
-
-
-@irdl_op_definition
-class OrOp(LogicalOp):
-    """Logical or bitwise or."""
-
-    name = "stablehlo.or"
-
-
-@irdl_op_definition
-class PowOp(BinaryOp):
-    """`lhs` to the power of `rhs`."""
-
-    name = "stablehlo.power"
-    KINDS: ClassVar[Kinds] = checks.NUMBERS
-
-
-@irdl_op_definition
-class RemOp(BinaryOp):
-    """Remainder, with the sign of `lhs`: PyTorch's ``fmod``."""
-
-    name = "stablehlo.remainder"
-    KINDS: ClassVar[Kinds] = checks.NUMBERS
-
-
-@irdl_op_definition
-class ShiftLeftOp(ShiftOp):
-    """Left shift."""
-
-    name = "stablehlo.shift_left"
-
-
-@irdl_op_definition
-class ShiftRightArithmeticOp(ShiftOp):
-    """Right shift that keeps the sign."""
-
-    name = "stablehlo.shift_right_arithmetic"
-
-
-@irdl_op_definition
-class ShiftRightLogicalOp(ShiftOp):
-    """Right shift that fills with zeros."""
-
-    name = "stablehlo.shift_right_logical"
-
-
-@irdl_op_definition
-class SubtractOp(BinaryOp):
-    """Difference."""
-
-    name = "stablehlo.subtract"
-    KINDS: ClassVar[Kinds] = checks.NUMBERS
-
-
-@irdl_op_definition
-class XorOp(LogicalOp):
-    """Logical or bitwise exclusive or."""
-
-    name = "stablehlo.xor"
-
-
-@irdl_op_definition
-class ComplexOp(HloOp):
-    """A complex number of its real and imaginary part."""
-
-    name = "stablehlo.complex"
-    TYPES: ClassVar[TypeSyntax] = syntax.COMPLEX
-
-    lhs = operand_def(TensorType)
-    rhs = operand_def(TensorType)
-    result = result_def(TensorType)
-    traits = traits_def(Pure())
-
-    def verify_(self) -> None:
-        checks.require_same_shapes(self)
-        part_type = checks.tensor_type(self.lhs).element_type
-        checks.require_kind(self.lhs, checks.FLOATS)
-        checks.require_element_type(self.rhs, part_type, "rhs")
-        checks.require_element_type(self.result, ComplexType(part_type), "result")  # type: ignore[type-var]
-
-
-@irdl_op_definition
-class CompareOp(HloOp):
-    """Comparison of two tensors; ``stablehlo.compare LT, %0, %1, FLOAT : ...``."""
-
-    name = "stablehlo.compare"
-
-    lhs = operand_def(TensorType)
-    rhs = operand_def(TensorType)
-    comparison_direction = prop_def(ComparisonDirectionAttr)
-    compare_type = opt_prop_def(ComparisonTypeAttr)
-    result = result_def(TensorType)
-    traits = traits_def(Pure())
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(f" {self.comparison_direction.data.value}, ")
-        syntax.print_operands(printer, self.operands)
-        if self.compare_type is not None:
-            printer.print_string(f", {self.compare_type.data.value}")
-        syntax.print_attr_dict(self, printer, printed=["comparison_direction", "compare_type"])
-        printer.print_string(f" : {syntax.function_type_text(self)}")
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        direction = parser.parse_str_enum(ComparisonDirectionAttr.enum_type)
-        properties: dict[str, Attribute] = {
-            "comparison_direction": ComparisonDirectionAttr(direction)  # type: ignore[arg-type]
-        }
-        parser.parse_punctuation(",")
-        operands = syntax.parse_operands(parser)
-        compare_type = parser.parse_optional_str_enum(ComparisonTypeAttr.enum_type)
-        if compare_type is not None:
-            properties["compare_type"] = ComparisonTypeAttr(compare_type)  # type: ignore[arg-type]
-        attributes = syntax.parse_attr_dict(cls, parser, properties)
-        signature = syntax.parse_function_signature(parser)
-        return syntax.build(cls, parser, operands, signature, properties, attributes)
-
-    def verify_(self) -> None:
-        checks.require_same_shapes(self)
-        checks.require_element_type(self.rhs, checks.tensor_type(self.lhs).element_type, "rhs")
-        checks.require_element_type(self.result, i1, "result")
-
-
-# --- three operands ------------------------------------------------------------------------------
-
-
-@irdl_op_definition
-class SelectOp(HloOp):
-    """`on_true` where the predicate, a scalar or of the same shape, holds, else `on_false`."""
-
-    name = "stablehlo.select"
-    TYPES: ClassVar[TypeSyntax] = syntax.SELECT
-
-    pred = operand_def(TensorType)
-    on_true = operand_def(TensorType)
-    on_false = operand_def(TensorType)
-    result = result_def(TensorType)
-    traits = traits_def(Pure())
-
-    def verify_(self) -> None:
-        checks.require_element_type(self.pred, i1, "pred")
-        shape = checks.shape_of(self.on_true)
-        if checks.shape_of(self.pred):
-            checks.require_shape(self.pred, shape, "pred")
-        for value, what in ((self.on_false, "on_false"), (self.result, "result")):
-            checks.require_shape(value, shape, what)
-            checks.require_element_type(value, checks.tensor_type(self.on_true).element_type, what)
-
-
-@irdl_op_definition
-class ClampOp(HloOp):
-    """The operand held between `min` and `max`, each a scalar or of the same shape."""
-
-    name = "stablehlo.clamp"
-    TYPES: ClassVar[TypeSyntax] = SAME
-
-    min = operand_def(TensorType)
-    operand = operand_def(TensorType)
-    max = operand_def(TensorType)
-    result = result_def(TensorType)
-    traits = traits_def(Pure())
-
-    def verify_(self) -> None:
-        shape = checks.shape_of(self.operand)
-        element_type = checks.tensor_type(self.operand).element_type
-        for bound, what in ((self.min, "min"), (self.max, "max")):
-            checks.require_element_type(bound, element_type, what)
-            if checks.shape_of(bound):
-                checks.require_shape(bound, shape, what)
-        checks.require_shape(self.result, shape, "result")
-        checks.require_element_type(self.result, element_type, "result")
-
-
-OPERATIONS = (
-    AddOp,
-    AndOp,
-    Atan2Op,
-    ClampOp,
-    CompareOp,
-    ComplexOp,
-    DivOp,
-    MaxOp,
-    MinOp,
-    MulOp,
-    OrOp,
-    PowOp,
-    RemOp,
-    SelectOp,
-    ShiftLeftOp,
-    ShiftRightArithmeticOp,
-    ShiftRightLogicalOp,
-    SubtractOp,
-    XorOp,
+    return binary(name, kinds, doc)._replace(traits=(*ELEMENTWISE, Commutative()))
+
+
+def _verify_complex(op: Any) -> None:
+    checks.require_same_shapes(op)
+    part_type: Any = checks.tensor_type(op.lhs).element_type
+    checks.require_kind(op.lhs, checks.FLOATS)
+    checks.require_element_type(op.rhs, part_type, "rhs")
+    checks.require_element_type(op.result, ComplexType(part_type), "result")
+
+
+def _verify_compare(op: Any) -> None:
+    checks.require_same_shapes(op)
+    checks.require_element_type(op.rhs, checks.tensor_type(op.lhs).element_type, "rhs")
+    checks.require_element_type(op.result, i1, "result")
+
+
+def _verify_select(op: Any) -> None:
+    checks.require_element_type(op.pred, i1, "pred")
+    shape = checks.shape_of(op.on_true)
+    if checks.shape_of(op.pred):
+        checks.require_shape(op.pred, shape, "pred")
+    for value, what in ((op.on_false, "on_false"), (op.result, "result")):
+        checks.require_shape(value, shape, what)
+        checks.require_element_type(value, checks.tensor_type(op.on_true).element_type, what)
+
+
+def _verify_clamp(op: Any) -> None:
+    shape = checks.shape_of(op.operand)
+    element_type = checks.tensor_type(op.operand).element_type
+    for bound, what in ((op.min, "min"), (op.max, "max")):
+        checks.require_element_type(bound, element_type, what)
+        if checks.shape_of(bound):
+            checks.require_shape(bound, shape, what)
+    checks.require_shape(op.result, shape, "result")
+    checks.require_element_type(op.result, element_type, "result")
+
+
+StableHLO.add(
+    {
+        "AddOp": commutative("add", doc="Sum; logical or, on booleans."),
+        "AndOp": commutative("and", checks.LOGICAL, "Logical or bitwise and."),
+        "Atan2Op": binary("atan2", checks.FLOAT_OR_COMPLEX, "Angle of the point (rhs, lhs)."),
+        "DivOp": binary("divide", checks.NUMBERS, "Quotient; of integers, rounded toward zero."),
+        "MaxOp": commutative("maximum", doc="Larger of the two; NaN if one is."),
+        "MinOp": commutative("minimum", doc="Smaller of the two; NaN if one is."),
+        "MulOp": commutative("multiply", doc="Product; logical and, on booleans."),
+        "OrOp": commutative("or", checks.LOGICAL, "Logical or bitwise or."),
+        "PowOp": binary("power", checks.NUMBERS),
+        "RemOp": binary("remainder", checks.NUMBERS, "With the sign of `lhs`: PyTorch's ``fmod``."),
+        "ShiftLeftOp": binary("shift_left", checks.INTEGERS),
+        "ShiftRightArithmeticOp": binary(
+            "shift_right_arithmetic", checks.INTEGERS, "Keeps the sign."
+        ),
+        "ShiftRightLogicalOp": binary("shift_right_logical", checks.INTEGERS, "Fills with zeros."),
+        "SubtractOp": binary("subtract", checks.NUMBERS),
+        "XorOp": commutative("xor", checks.LOGICAL, "Logical or bitwise exclusive or."),
+        "ComplexOp": Row(
+            "complex",
+            "lhs, rhs -> result",
+            syntax("complex"),
+            _verify_complex,
+            "A complex number of its real and imaginary part.",
+            ELEMENTWISE,
+        ),
+        "CompareOp": Row(
+            "compare",
+            "lhs, rhs {comparison_direction: direction, compare_type?: order} -> result",
+            Syntax(
+                " {comparison_direction}, {operands}{compare_type}{attributes} : {functional}",
+            ),
+            _verify_compare,
+            traits=ELEMENTWISE,
+        ),
+        "SelectOp": Row(
+            "select",
+            "pred, on_true, on_false -> result",
+            syntax("select"),
+            _verify_select,
+            "`on_true` where the predicate, a scalar or of the same shape, holds, else `on_false`.",
+            ELEMENTWISE,
+        ),
+        "ClampOp": Row(
+            "clamp",
+            "min, operand, max -> result",
+            SAME,
+            _verify_clamp,
+            "The operand held between `min` and `max`, each a scalar or of the same shape.",
+            ELEMENTWISE,
+        ),
+    }
 )

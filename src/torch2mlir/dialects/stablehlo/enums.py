@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from xdsl.dialects.utils import EnumAttribute
-from xdsl.ir import SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import irdl_attr_definition
-from xdsl.parser import AttrParser
-from xdsl.printer import Printer
 from xdsl.utils.str_enum import StrEnum
+
+from torch2mlir.dialects.enum_attributes import InAngleBrackets, enum_attribute
 
 
 class ComparisonDirection(StrEnum):
@@ -80,65 +79,17 @@ class ResultAccuracyMode(StrEnum):
     TOLERANCE = "TOLERANCE"
 
 
-@irdl_attr_definition
-class ComparisonDirectionAttr(EnumAttribute[ComparisonDirection], SpacedOpaqueSyntaxAttribute):
-    """``#stablehlo<comparison_direction LT>``."""
-
-    name = "stablehlo.comparison_direction"
-
-
-@irdl_attr_definition
-class ComparisonTypeAttr(EnumAttribute[ComparisonType], SpacedOpaqueSyntaxAttribute):
-    """``#stablehlo<comparison_type FLOAT>``."""
-
-    name = "stablehlo.comparison_type"
+ComparisonDirectionAttr = enum_attribute("stablehlo.comparison_direction", ComparisonDirection)
+ComparisonTypeAttr = enum_attribute("stablehlo.comparison_type", ComparisonType)
+PrecisionAttr = enum_attribute("stablehlo.precision", Precision)
+FftTypeAttr = enum_attribute("stablehlo.fft_type", FftType)
+TransposeAttr = enum_attribute("stablehlo.transpose", Transpose)
+RngDistributionAttr = enum_attribute("stablehlo.rng_distribution", RngDistribution)
+RngAlgorithmAttr = enum_attribute("stablehlo.rng_algorithm", RngAlgorithm)
 
 
 @irdl_attr_definition
-class PrecisionAttr(EnumAttribute[Precision], SpacedOpaqueSyntaxAttribute):
-    """``#stablehlo<precision HIGHEST>``."""
-
-    name = "stablehlo.precision"
-
-
-@irdl_attr_definition
-class FftTypeAttr(EnumAttribute[FftType], SpacedOpaqueSyntaxAttribute):
-    """``#stablehlo<fft_type RFFT>``."""
-
-    name = "stablehlo.fft_type"
-
-
-@irdl_attr_definition
-class TransposeAttr(EnumAttribute[Transpose], SpacedOpaqueSyntaxAttribute):
-    """``#stablehlo<transpose NO_TRANSPOSE>``."""
-
-    name = "stablehlo.transpose"
-
-
-@irdl_attr_definition
-class RngDistributionAttr(EnumAttribute[RngDistribution], SpacedOpaqueSyntaxAttribute):
-    """``#stablehlo<rng_distribution UNIFORM>``."""
-
-    name = "stablehlo.rng_distribution"
-
-
-@irdl_attr_definition
-class RngAlgorithmAttr(EnumAttribute[RngAlgorithm], SpacedOpaqueSyntaxAttribute):
-    """``#stablehlo<rng_algorithm THREE_FRY>``."""
-
-    name = "stablehlo.rng_algorithm"
-
-
-@irdl_attr_definition
-class ResultAccuracyModeAttr(EnumAttribute[ResultAccuracyMode]):
+class ResultAccuracyModeAttr(InAngleBrackets, EnumAttribute[ResultAccuracyMode]):
     """``#stablehlo.result_accuracy_mode<HIGHEST>``."""
 
     name = "stablehlo.result_accuracy_mode"
-
-    def print_parameter(self, printer: Printer) -> None:
-        printer.print_string(f"<{self.data.value}>")
-
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> ResultAccuracyMode:
-        with parser.in_angle_brackets():
-            return parser.parse_str_enum(ResultAccuracyMode)

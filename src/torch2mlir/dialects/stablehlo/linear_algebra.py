@@ -1,97 +1,87 @@
-"""StableHLO matrix decompositions, triangular systems and Fourier transforms."""
+"""StableHLO matrix decompositions, triangular systems, Fourier transforms and batch norms."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any
 
-from xdsl.dialects.builtin import BoolAttr, TensorType
-from xdsl.irdl import (
-    IRDLOperation,
-    irdl_op_definition,
-    operand_def,
-    opt_prop_def,
-    prop_def,
-    result_def,
-    traits_def,
-)
-from xdsl.traits import Pure
-
-from torch2mlir.dialects.stablehlo import checks, syntax
-from torch2mlir.dialects.stablehlo.attrs import I64_ARRAY
+from torch2mlir.dialects.rows import Row
+from torch2mlir.dialects.stablehlo import checks
 from torch2mlir.dialects.stablehlo.checks import require, shape_of
-from torch2mlir.dialects.stablehlo.enums import (
-    FftTypeAttr,
-    TransposeAttr,
-)
-from torch2mlir.dialects.stablehlo.syntax import SAME, Clause, HloOp, TypeSyntax
+from torch2mlir.dialects.stablehlo.kinds import StableHLO, syntax
 
 
-@irdl_op_definition
-class CholeskyOp(HloOp):
-    """Cholesky decomposition of a batch of matrices."""
-
-    name = "stablehlo.cholesky"
-    CLAUSES: ClassVar[tuple[Clause, ...]] = (syntax.bool_clause("lower", "lower"),)
-    TYPES: ClassVar[TypeSyntax] = SAME
-
-    a = operand_def(TensorType)
-    lower = opt_prop_def(BoolAttr)
-    result = result_def(TensorType)
-    traits = traits_def(Pure())
-
-    def verify_(self) -> None:
-        shape = shape_of(self.a)
-        square = len(shape) >= 2 and checks.same_dim(shape[-1], shape[-2])
-        require(square, f"expected square matrices, got {checks.shape_text(shape)}")
-        checks.require_same_shapes(self)
+def _verify_cholesky(op: Any) -> None:
+    shape = shape_of(op.a)
+    square = len(shape) >= 2 and checks.same_dim(shape[-1], shape[-2])
+    require(square, f"expected square matrices, got {checks.shape_text(shape)}")
+    checks.require_same_shapes(op)
 
 
-@irdl_op_definition
-class TriangularSolveOp(IRDLOperation):
-    """Solution of a batch of triangular systems, ``a x = b`` or ``x a = b``."""
-
-    name = "stablehlo.triangular_solve"
-
-    a = operand_def(TensorType)
-    b = operand_def(TensorType)
-    left_side = prop_def(BoolAttr)
-    lower = prop_def(BoolAttr)
-    unit_diagonal = prop_def(BoolAttr)
-    transpose_a = prop_def(TransposeAttr)
-    result = result_def(TensorType)
-    traits = traits_def(Pure())
-
-    def verify_(self) -> None:
-        a, b = shape_of(self.a), shape_of(self.b)
-        require(len(a) == len(b) >= 2, "a and b must be batches of matrices of one rank")
-        require(checks.same_dim(a[-1], a[-2]), f"a must be square, got {checks.shape_text(a)}")
-        checks.require_shape(self.result, b, "result")
+def _verify_triangular_solve(op: Any) -> None:
+    a, b = shape_of(op.a), shape_of(op.b)
+    require(len(a) == len(b) >= 2, "a and b must be batches of matrices of one rank")
+    require(checks.same_dim(a[-1], a[-2]), f"a must be square, got {checks.shape_text(a)}")
+    checks.require_shape(op.result, b, "result")
 
 
-@irdl_op_definition
-class FftOp(HloOp):
-    """Fourier transform over the last dimensions."""
-
-    name = "stablehlo.fft"
-    CLAUSES: ClassVar[tuple[Clause, ...]] = (
-        syntax.enum_clause("type", "fft_type", FftTypeAttr),
-        syntax.i64_array_clause("length", "fft_length"),
-    )
-
-    operand = operand_def(TensorType)
-    fft_type = prop_def(FftTypeAttr)
-    fft_length = prop_def(I64_ARRAY)
-    result = result_def(TensorType)
-    traits = traits_def(Pure())
-
-    def verify_(self) -> None:
-        rank, length = len(shape_of(self.operand)), len(self.fft_length.get_values())
-        require(1 <= length <= min(rank, 3), "fft_length must name one to three dimensions")
-        checks.require_length(shape_of(self.result), rank, "result")
+def _verify_fft(op: Any) -> None:
+    rank, length = len(shape_of(op.operand)), len(op.fft_length.get_values())
+    require(1 <= length <= min(rank, 3), "fft_length must name one to three dimensions")
+    checks.require_length(shape_of(op.result), rank, "result")
 
 
-OPERATIONS = (
-    CholeskyOp,
-    FftOp,
-    TriangularSolveOp,
+def _verify_batch_norm(op: Any) -> None:
+    """The first operand and result have one shape, the others one entry per feature."""
+    shape, feature = shape_of(op.operands[0]), op.feature_index.value.data
+    checks.require_dims([feature], len(shape), "feature_index")
+    for value in (*op.operands, *op.results):
+        if len(shape_of(value)) != 1 or len(shape) == 1:
+            checks.require_shape(value, shape, "a batch")
+        else:
+            checks.require_shape(value, [shape[feature]], "a per-feature value")
+
+
+NORM = "{epsilon: float, feature_index: i64}"
+
+StableHLO.add(
+    {
+        "CholeskyOp": Row(
+            "cholesky",
+            "a {lower?: bool} -> result",
+            syntax("same", lower="lower"),
+            _verify_cholesky,
+            "Cholesky decomposition of a batch of matrices.",
+        ),
+        "TriangularSolveOp": Row(
+            "triangular_solve",
+            "a, b {left_side: bool, lower: bool, unit_diagonal: bool, transpose_a: transpose}"
+            " -> result",
+            rule=_verify_triangular_solve,
+            doc="Solution of a batch of triangular systems, ``a x = b`` or ``x a = b``.",
+        ),
+        "FftOp": Row(
+            "fft",
+            "operand {fft_type: fft_type, fft_length: i64s} -> result",
+            syntax(type="fft_type", length="fft_length"),
+            _verify_fft,
+            "Fourier transform over the last dimensions.",
+        ),
+        "BatchNormInferenceOp": Row(
+            "batch_norm_inference",
+            f"operand, scale, offset, mean, variance {NORM} -> result",
+            rule=_verify_batch_norm,
+        ),
+        "BatchNormTrainingOp": Row(
+            "batch_norm_training",
+            f"operand, scale, offset {NORM} -> output, batch_mean, batch_var",
+            rule=_verify_batch_norm,
+        ),
+        "BatchNormGradOp": Row(
+            "batch_norm_grad",
+            f"operand, scale, mean, variance, grad_output {NORM}"
+            " -> grad_operand, grad_scale, grad_offset",
+            rule=_verify_batch_norm,
+            doc="Gradients of ``batch_norm_training``.",
+        ),
+    }
 )

@@ -3,54 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Self, cast
+from typing import Any, Self, cast
 
-from xdsl.dialects.builtin import (
-    BoolAttr,
-    DenseIntOrFPElementsAttr,
-    IntegerAttr,
-    LocationAttr,
-    TensorType,
-    i1,
-)
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, LocationAttr, TensorType, i1
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.irdl import (
-    IRDLOperation,
-    SameVariadicOperandSize,
-    irdl_op_definition,
-    operand_def,
-    opt_prop_def,
-    prop_def,
-    region_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-    var_result_def,
-)
+from xdsl.irdl import SameVariadicOperandSize
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.traits import RecursiveMemoryEffect
 
-from torch2mlir.dialects.stablehlo import checks, syntax
+from torch2mlir.dialects.assembly import (
+    Read,
+    attribute_dictionary,
+    created,
+    functional_text,
+    parse_functional,
+)
+from torch2mlir.dialects.rows import Row, RowOp
+from torch2mlir.dialects.stablehlo import checks
 from torch2mlir.dialects.stablehlo.attrs import (
-    I64_ARRAY,
     I64Array,
-    ScatterDimensionNumbersAttr,
     i64_array,
     padding_pairs,
     parse_i64_list,
 )
 from torch2mlir.dialects.stablehlo.checks import require, shape_of
-from torch2mlir.dialects.stablehlo.control_flow import ReturnOp
-from torch2mlir.dialects.stablehlo.elementwise import CompareOp
 from torch2mlir.dialects.stablehlo.enums import (
     ComparisonDirection,
     ComparisonDirectionAttr,
     ComparisonType,
     ComparisonTypeAttr,
 )
+from torch2mlir.dialects.stablehlo.kinds import StableHLO
 
 # --- bodies --------------------------------------------------------------------------------------
+
+
+def _return(values: Sequence[SSAValue], location: LocationAttr | None) -> Operation:
+    return StableHLO["ReturnOp"].create(operands=values, location=location)
 
 
 def combiner(
@@ -60,7 +50,7 @@ def combiner(
     scalar = TensorType(element_type, [])
     block = Block(arg_types=[scalar, scalar])
     combined = op_type.create(operands=block.args, result_types=[scalar], location=location)
-    block.add_ops([combined, ReturnOp.create(operands=combined.results, location=location)])
+    block.add_ops([combined, _return(combined.results, location)])
     return Region(block)
 
 
@@ -83,13 +73,13 @@ def comparator(
     properties: dict[str, Attribute] = {"comparison_direction": ComparisonDirectionAttr(direction)}
     if compare_type is not None:
         properties["compare_type"] = ComparisonTypeAttr(compare_type)
-    compare = CompareOp.create(
+    compare = StableHLO["CompareOp"].create(
         operands=block.args[:2],
         result_types=[TensorType(i1, [])],
         properties=properties,
         location=location,
     )
-    block.add_ops([compare, ReturnOp.create(operands=compare.results, location=location)])
+    block.add_ops([compare, _return(compare.results, location)])
     return Region(block)
 
 
@@ -97,7 +87,7 @@ def assign_body(element_type: Attribute, location: LocationAttr | None = None) -
     """The body ``(old, new) -> new`` of a ``scatter`` that overwrites."""
     scalar = TensorType(element_type, [])
     block = Block(arg_types=[scalar, scalar])
-    block.add_op(ReturnOp.create(operands=block.args[1:], location=location))
+    block.add_op(_return(block.args[1:], location))
     return Region(block)
 
 
@@ -107,9 +97,9 @@ def _verify_body(region: Region, argument_count: int, result_count: int) -> None
         len(block.args) == argument_count,
         f"body takes {len(block.args)} arguments, expected {argument_count}",
     )
-    terminator = block.last_op
+    end = block.last_op
     require(
-        isinstance(terminator, ReturnOp) and len(terminator.operands) == result_count,
+        end is not None and end.name == "stablehlo.return" and len(end.operands) == result_count,
         f"body must end with a stablehlo.return of {result_count} values",
     )
 
@@ -122,24 +112,13 @@ def _verify_results(results: Sequence[SSAValue], count: int, shape: Sequence[int
 
 # --- reduce --------------------------------------------------------------------------------------
 
+ATTRIBUTES = attribute_dictionary(["dimensions"])
 
-@irdl_op_definition
-class ReduceOp(IRDLOperation):
-    """Reduction over dimensions, of several tensors together.
 
-    ``stablehlo.reduce(%0 init: %1) applies stablehlo.add across dimensions = [1] : ...``, or with
+class ReduceBase(RowOp):
+    """``stablehlo.reduce(%0 init: %1) applies stablehlo.add across dimensions = [1] : ...``, or with
     the body written out after ``reducer``.
     """
-
-    name = "stablehlo.reduce"
-
-    inputs = var_operand_def(TensorType)
-    init_values = var_operand_def(TensorType)
-    dimensions = prop_def(I64_ARRAY)
-    body = region_def("single_block")
-    res = var_result_def(TensorType)
-    traits = traits_def(RecursiveMemoryEffect())
-    irdl_options = (SameVariadicOperandSize(),)
 
     def _applied_op(self) -> Operation | None:
         """The one op of the body, where ``applies`` says all about it."""
@@ -151,7 +130,8 @@ class ReduceOp(IRDLOperation):
         says_all = (
             op.name.startswith("stablehlo.")
             and tuple(op.operands) == tuple(args)
-            and isinstance(terminator, ReturnOp)
+            and terminator is not None
+            and terminator.name == "stablehlo.return"
             and tuple(terminator.operands) == tuple(op.results)
             and len(self.operands) == 2
             and args[0].type == args[1].type == op.results[0].type == self.operands[1].type
@@ -171,8 +151,8 @@ class ReduceOp(IRDLOperation):
         if applied is not None:
             printer.print_string(f" applies {applied.name}")
         printer.print_string(f" across dimensions = {list(self.dimensions.get_values())}")
-        syntax.print_attr_dict(self, printer, printed=["dimensions"])
-        printer.print_string(f" : {syntax.function_type_text(self)}")
+        ATTRIBUTES.print(self, printer)
+        printer.print_string(f" : {functional_text(self)}")
         if applied is None:
             printer.print_string("\n reducer")
             args = self.body.block.args
@@ -198,16 +178,17 @@ class ReduceOp(IRDLOperation):
         parser.parse_keyword("across")
         parser.parse_keyword("dimensions")
         parser.parse_punctuation("=")
-        properties: dict[str, Attribute] = {"dimensions": i64_array(parse_i64_list(parser))}
-        attributes = syntax.parse_attr_dict(cls, parser, properties)
-        signature = syntax.parse_function_signature(parser)
+        read = Read(cls, [*inputs, *init_values])
+        read.properties["dimensions"] = i64_array(parse_i64_list(parser))
+        ATTRIBUTES.parse(parser, read)
+        parser.parse_punctuation(":")
+        read.inputs, read.outputs = parse_functional(parser)
         if applied is not None:
-            init_type = cast(TensorType, signature.inputs[len(inputs)])
+            init_type = cast(TensorType, read.inputs[len(inputs)])
             body = combiner(parser.ctx.get_op(applied), init_type.element_type)
         else:
             body = cls._parse_reducer(parser)
-        operands = [*inputs, *init_values]
-        return syntax.build(cls, parser, operands, signature, properties, attributes, [body])
+        return created(cls, parser, read, regions=[body])
 
     @staticmethod
     def _parse_reducer(parser: Parser) -> Region:
@@ -227,21 +208,8 @@ class ReduceOp(IRDLOperation):
             pairs.append(pair)
         return parser.parse_region([pair[side] for side in range(2) for pair in pairs])
 
-    def verify_(self) -> None:
-        count, dims = len(self.inputs), self.dimensions.get_values()
-        require(count > 0, "expected at least one input")
-        shape = shape_of(self.inputs[0])
-        checks.require_dims(dims, len(shape), "dimensions")
-        for value in self.inputs:
-            checks.require_shape(value, shape, "input")
-        for value in self.init_values:
-            checks.require_shape(value, [], "init value")
-        kept = [size for dim, size in enumerate(shape) if dim not in dims]
-        _verify_results(self.res, count, kept)
-        _verify_body(self.body, 2 * count, count)
 
-
-# --- windows -------------------------------------------------------------------------------------
+# --- what is verified ----------------------------------------------------------------------------
 
 
 def _window_shape(
@@ -272,183 +240,163 @@ def _window_shape(
     ]
 
 
-@irdl_op_definition
-class ReduceWindowOp(IRDLOperation):
-    """Reduction of every window of the inputs: pooling, cumulative sums."""
+def _verify_reduce(op: Any) -> None:
+    count, dims = len(op.inputs), op.dimensions.get_values()
+    require(count > 0, "expected at least one input")
+    shape = shape_of(op.inputs[0])
+    checks.require_dims(dims, len(shape), "dimensions")
+    for value in op.inputs:
+        checks.require_shape(value, shape, "input")
+    for value in op.init_values:
+        checks.require_shape(value, [], "init value")
+    kept = [size for dim, size in enumerate(shape) if dim not in dims]
+    _verify_results(op.res, count, kept)
+    _verify_body(op.body, 2 * count, count)
 
-    name = "stablehlo.reduce_window"
 
-    inputs = var_operand_def(TensorType)
-    init_values = var_operand_def(TensorType)
-    window_dimensions = prop_def(I64_ARRAY)
-    window_strides = opt_prop_def(I64_ARRAY)
-    base_dilations = opt_prop_def(I64_ARRAY)
-    window_dilations = opt_prop_def(I64_ARRAY)
-    padding = opt_prop_def(DenseIntOrFPElementsAttr)
-    body = region_def("single_block")
-    res = var_result_def(TensorType)
-    traits = traits_def(RecursiveMemoryEffect())
-    irdl_options = (SameVariadicOperandSize(),)
+def _verify_reduce_window(op: Any) -> None:
+    count = len(op.inputs)
+    require(count > 0, "expected at least one input")
+    shape = shape_of(op.inputs[0])
+    for value in op.inputs:
+        checks.require_shape(value, shape, "input")
+    for value in op.init_values:
+        checks.require_shape(value, [], "init value")
+    expected = _window_shape(
+        shape,
+        op.window_dimensions,
+        op.window_strides,
+        op.padding,
+        op.base_dilations,
+        op.window_dilations,
+    )
+    _verify_results(op.res, count, expected)
+    _verify_body(op.body, 2 * count, count)
 
-    def verify_(self) -> None:
-        count = len(self.inputs)
-        require(count > 0, "expected at least one input")
-        shape = shape_of(self.inputs[0])
-        for value in self.inputs:
-            checks.require_shape(value, shape, "input")
-        for value in self.init_values:
-            checks.require_shape(value, [], "init value")
-        expected = _window_shape(
-            shape,
-            self.window_dimensions,
-            self.window_strides,
-            self.padding,
-            self.base_dilations,
-            self.window_dilations,
+
+def _verify_select_and_scatter(op: Any) -> None:
+    shape = shape_of(op.operand)
+    checks.require_shape(op.init_value, [], "init_value")
+    checks.require_shape(op.result, shape, "result")
+    if op.window_dimensions is not None:
+        expected = _window_shape(shape, op.window_dimensions, op.window_strides, op.padding)
+        checks.require_shape(op.source, expected, "source")
+    _verify_body(op.select, 2, 1)
+    _verify_body(op.scatter, 2, 1)
+
+
+def _verify_scatter(op: Any) -> None:
+    count = len(op.inputs)
+    require(count > 0, "expected at least one input")
+    shape = shape_of(op.inputs[0])
+    numbers = op.scatter_dimension_numbers
+    window, inserted, batching, mapped = (
+        values.get_values()
+        for values in (
+            numbers.update_window_dims,
+            numbers.inserted_window_dims,
+            numbers.input_batching_dims,
+            numbers.scatter_dims_to_operand_dims,
         )
-        _verify_results(self.res, count, expected)
-        _verify_body(self.body, 2 * count, count)
+    )
+    checks.require_dims([*inserted, *batching], len(shape), "inserted and batching dims")
+    checks.require_dims(mapped, len(shape), "scatter_dims_to_operand_dims")
+    require(
+        len(window) + len(inserted) + len(batching) == len(shape),
+        f"window, inserted and batching dims must add up to the inputs' rank {len(shape)}",
+    )
+    indices_rank = len(shape_of(op.scatter_indices))
+    index_vector_dim = numbers.index_vector_dim.value.data
+    require(
+        0 <= index_vector_dim <= indices_rank,
+        f"index_vector_dim {index_vector_dim} must be in [0, {indices_rank}]",
+    )
+    updates_rank = len(window) + indices_rank - (index_vector_dim < indices_rank)
+    checks.require_dims(window, updates_rank, "update_window_dims")
+    for update in op.updates:
+        checks.require_length(shape_of(update), updates_rank, "updates' shape")
+    _verify_results(op.res, count, shape)
+    _verify_body(op.update_computation, 2 * count, count)
 
 
-@irdl_op_definition
-class SelectAndScatterOp(IRDLOperation):
-    """Each source element added where its window's element is selected: max pooling's gradient."""
-
-    name = "stablehlo.select_and_scatter"
-
-    operand = operand_def(TensorType)
-    source = operand_def(TensorType)
-    init_value = operand_def(TensorType)
-    window_dimensions = opt_prop_def(I64_ARRAY)
-    window_strides = opt_prop_def(I64_ARRAY)
-    padding = opt_prop_def(DenseIntOrFPElementsAttr)
-    select = region_def("single_block")
-    scatter = region_def("single_block")
-    result = result_def(TensorType)
-    traits = traits_def(RecursiveMemoryEffect())
-
-    def verify_(self) -> None:
-        shape = shape_of(self.operand)
-        checks.require_shape(self.init_value, [], "init_value")
-        checks.require_shape(self.result, shape, "result")
-        if self.window_dimensions is not None:
-            expected = _window_shape(
-                shape, self.window_dimensions, self.window_strides, self.padding
-            )
-            checks.require_shape(self.source, expected, "source")
-        _verify_body(self.select, 2, 1)
-        _verify_body(self.scatter, 2, 1)
+def _verify_sort(op: Any) -> None:
+    count = len(op.inputs)
+    require(count > 0, "expected at least one input")
+    shape = shape_of(op.inputs[0])
+    for value in op.inputs:
+        checks.require_shape(value, shape, "input")
+    if op.dimension is not None and shape:
+        dimension, rank = op.dimension.value.data, len(shape)
+        require(-rank <= dimension < rank, f"dimension {dimension} must be in [-{rank}, {rank})")
+    _verify_results(op.res, count, shape)
+    _verify_body(op.comparator, 2 * count, 1)
 
 
-# --- scatter, sort, map --------------------------------------------------------------------------
+def _verify_map(op: Any) -> None:
+    require(len(op.inputs) > 0, "expected at least one input")
+    shape = shape_of(op.result)
+    for value in op.inputs:
+        checks.require_shape(value, shape, "input")
+    dims = list(op.dimensions.get_values())
+    require(dims == list(range(len(shape))), f"dimensions {dims} must be all, in order")
+    _verify_body(op.computation, len(op.inputs), 1)
 
 
-@irdl_op_definition
-class ScatterOp(IRDLOperation):
-    """The inputs with updates combined in at positions given by an index tensor."""
+REGION = (RecursiveMemoryEffect(),)
+SAME_SIZES = (SameVariadicOperandSize(),)
 
-    name = "stablehlo.scatter"
-
-    inputs = var_operand_def(TensorType)
-    scatter_indices = operand_def(TensorType)
-    updates = var_operand_def(TensorType)
-    scatter_dimension_numbers = prop_def(ScatterDimensionNumbersAttr)
-    indices_are_sorted = opt_prop_def(BoolAttr)
-    unique_indices = opt_prop_def(BoolAttr)
-    update_computation = region_def("single_block")
-    res = var_result_def(TensorType)
-    traits = traits_def(RecursiveMemoryEffect())
-    irdl_options = (SameVariadicOperandSize(),)
-
-    def verify_(self) -> None:
-        count = len(self.inputs)
-        require(count > 0, "expected at least one input")
-        shape = shape_of(self.inputs[0])
-        numbers = self.scatter_dimension_numbers
-        window, inserted, batching, mapped = (
-            values.get_values()
-            for values in (
-                numbers.update_window_dims,
-                numbers.inserted_window_dims,
-                numbers.input_batching_dims,
-                numbers.scatter_dims_to_operand_dims,
-            )
-        )
-        checks.require_dims([*inserted, *batching], len(shape), "inserted and batching dims")
-        checks.require_dims(mapped, len(shape), "scatter_dims_to_operand_dims")
-        require(
-            len(window) + len(inserted) + len(batching) == len(shape),
-            f"window, inserted and batching dims must add up to the inputs' rank {len(shape)}",
-        )
-        indices_rank = len(shape_of(self.scatter_indices))
-        index_vector_dim = numbers.index_vector_dim.value.data
-        require(
-            0 <= index_vector_dim <= indices_rank,
-            f"index_vector_dim {index_vector_dim} must be in [0, {indices_rank}]",
-        )
-        updates_rank = len(window) + indices_rank - (index_vector_dim < indices_rank)
-        checks.require_dims(window, updates_rank, "update_window_dims")
-        for update in self.updates:
-            checks.require_length(shape_of(update), updates_rank, "updates' shape")
-        _verify_results(self.res, count, shape)
-        _verify_body(self.update_computation, 2 * count, count)
-
-
-@irdl_op_definition
-class SortOp(IRDLOperation):
-    """Tensors sorted together along one dimension."""
-
-    name = "stablehlo.sort"
-
-    inputs = var_operand_def(TensorType)
-    dimension = opt_prop_def(IntegerAttr)
-    is_stable = opt_prop_def(BoolAttr)
-    comparator = region_def("single_block")
-    res = var_result_def(TensorType)
-    traits = traits_def(RecursiveMemoryEffect())
-
-    def verify_(self) -> None:
-        count = len(self.inputs)
-        require(count > 0, "expected at least one input")
-        shape = shape_of(self.inputs[0])
-        for value in self.inputs:
-            checks.require_shape(value, shape, "input")
-        if self.dimension is not None and shape:
-            dimension, rank = self.dimension.value.data, len(shape)
-            require(
-                -rank <= dimension < rank, f"dimension {dimension} must be in [-{rank}, {rank})"
-            )
-        _verify_results(self.res, count, shape)
-        _verify_body(self.comparator, 2 * count, 1)
-
-
-@irdl_op_definition
-class MapOp(IRDLOperation):
-    """A function of scalars applied to the elements of several tensors."""
-
-    name = "stablehlo.map"
-
-    inputs = var_operand_def(TensorType)
-    dimensions = prop_def(I64_ARRAY)
-    computation = region_def("single_block")
-    result = result_def(TensorType)
-    traits = traits_def(RecursiveMemoryEffect())
-
-    def verify_(self) -> None:
-        require(len(self.inputs) > 0, "expected at least one input")
-        shape = shape_of(self.result)
-        for value in self.inputs:
-            checks.require_shape(value, shape, "input")
-        dims = list(self.dimensions.get_values())
-        require(dims == list(range(len(shape))), f"dimensions {dims} must be all, in order")
-        _verify_body(self.computation, len(self.inputs), 1)
-
-
-OPERATIONS = (
-    MapOp,
-    ReduceOp,
-    ReduceWindowOp,
-    ScatterOp,
-    SelectAndScatterOp,
-    SortOp,
+StableHLO.add(
+    {
+        "ReduceOp": Row(
+            "reduce",
+            "inputs*, init_values* {dimensions: i64s} (body) -> res*",
+            rule=_verify_reduce,
+            doc="Reduction over dimensions, of several tensors together.",
+            traits=REGION,
+            base=ReduceBase,
+            options=SAME_SIZES,
+        ),
+        "ReduceWindowOp": Row(
+            "reduce_window",
+            "inputs*, init_values* {window_dimensions: i64s, window_strides?: i64s,"
+            " base_dilations?: i64s, window_dilations?: i64s, padding?: pairs} (body) -> res*",
+            rule=_verify_reduce_window,
+            doc="Reduction of every window of the inputs: pooling, cumulative sums.",
+            traits=REGION,
+            options=SAME_SIZES,
+        ),
+        "SelectAndScatterOp": Row(
+            "select_and_scatter",
+            "operand, source, init_value"
+            " {window_dimensions?: i64s, window_strides?: i64s, padding?: pairs}"
+            " (select, scatter) -> result",
+            rule=_verify_select_and_scatter,
+            doc="Each source element added where its window's element is selected: max pooling's"
+            " gradient.",
+            traits=REGION,
+        ),
+        "ScatterOp": Row(
+            "scatter",
+            "inputs*, scatter_indices, updates* {scatter_dimension_numbers: scatter_dims,"
+            " indices_are_sorted?: bool, unique_indices?: bool} (update_computation) -> res*",
+            rule=_verify_scatter,
+            doc="The inputs with updates combined in at positions given by an index tensor.",
+            traits=REGION,
+            options=SAME_SIZES,
+        ),
+        "SortOp": Row(
+            "sort",
+            "inputs* {dimension?: i64, is_stable?: bool} (comparator) -> res*",
+            rule=_verify_sort,
+            doc="Tensors sorted together along one dimension.",
+            traits=REGION,
+        ),
+        "MapOp": Row(
+            "map",
+            "inputs* {dimensions: i64s} (computation) -> result",
+            rule=_verify_map,
+            doc="A function of scalars applied to the elements of several tensors.",
+            traits=REGION,
+        ),
+    }
 )

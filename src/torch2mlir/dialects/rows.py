@@ -1,0 +1,236 @@
+"""Operations as rows of data: the class of an op is made from its row when it is first asked for.
+
+A row says what an op takes and gives in one line, as MLIR's operation definitions do:
+
+    lhs, rhs -> result                                       operands and results, tensors unless they say `: kind`
+    inputs*, init_values* {dimensions: i64s} (body) -> res*  `*` for any number; properties in braces; regions
+    input {axis: i32, nan_mode?: nan_mode = ..} -> output    `?` for a property that may be left out
+
+beside it how the op is written (:class:`~torch2mlir.dialects.assembly.Syntax`; none is MLIR's generic form), its
+traits, and the rule that its types and properties obey, a function that raises. The constraints of the signature
+are checked by xDSL before the rule is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import new_class
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+
+from xdsl.ir import Attribute, Dialect, Operation, OpTraits
+from xdsl.irdl import (
+    AnyAttr,
+    AttrConstraint,
+    IRDLOperation,
+    IRDLOption,
+    OpDef,
+    OperandDef,
+    OptPropertyDef,
+    PropertyDef,
+    RegionDef,
+    ResultDef,
+    SingleBlockRegionDef,
+    VarOperandDef,
+    VarRegionDef,
+    VarResultDef,
+    VarSingleBlockRegionDef,
+    irdl_to_attr_constraint,
+)
+from xdsl.irdl.operations import get_accessors_from_op_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import OpTrait, Pure
+
+if TYPE_CHECKING:
+    from torch2mlir.dialects.assembly import Syntax
+
+Rule = Callable[[Any], None]
+"""Raises a VerifyException unless the types and properties of an op fit together."""
+
+
+class Kind(NamedTuple):
+    """What a name of a signature may be.
+
+    Attributes:
+        constraint: an attribute class or a constraint of xDSL's.
+        text: a property's value as the op's syntax writes it.
+        parse: the inverse.
+        default: the value of a property that is left out.
+    """
+
+    constraint: Any = AnyAttr()
+    text: Callable[[Any], str] = str
+    parse: Callable[[Parser], Attribute] = Parser.parse_attribute
+    default: Attribute | None = None
+
+    def check(self) -> AttrConstraint:
+        """The constraint as xDSL takes it."""
+        return irdl_to_attr_constraint(self.constraint)
+
+
+class Row(NamedTuple):
+    """One op; see the module's own text.
+
+    Attributes:
+        name: without the dialect's.
+        signature: operands, properties, regions and results.
+        syntax: how it is written; None for the generic form.
+        rule: what is verified beyond the signature.
+        doc: what it computes, where its name does not say it.
+        traits: of xDSL.
+        base: a class with methods of its own, for a syntax that no table describes.
+        options: how segments of several variadic operands are told apart.
+    """
+
+    name: str
+    signature: str
+    syntax: Syntax | None = None
+    rule: Rule | None = None
+    doc: str = ""
+    traits: tuple[OpTrait, ...] = (Pure(),)
+    base: type[RowOp] | None = None
+    options: tuple[IRDLOption, ...] = ()
+
+
+class Elementwise(OpTrait):
+    """Every element of the result depends on the elements at its place in the operands alone."""
+
+
+class RowOp(IRDLOperation):
+    """Base of the ops made from rows; operands, results, properties and regions go by their names."""
+
+    row: ClassVar[Row]
+    kinds: ClassVar[Mapping[str, Kind]]
+    """Name of a property -> its kind."""
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+
+class WrittenOp(RowOp):
+    """An op with a syntax."""
+
+    def print(self, printer: Printer) -> None:
+        self.syntax().print(self, printer)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        return cls.syntax().parse(cls, parser)
+
+    @classmethod
+    def syntax(cls) -> Syntax:
+        """How the op is written."""
+        assert cls.row.syntax is not None
+        return cls.row.syntax
+
+
+class OpTable(Dialect):
+    """A dialect whose ops are rows under the names of their classes, and are made on first use."""
+
+    def __init__(
+        self, name: str, kinds: Mapping[str, Kind], attributes: Iterable[type[Attribute]] = ()
+    ) -> None:
+        """A table without rows.
+
+        Args:
+            name: of the dialect.
+            kinds: what its signatures may say after a colon; `tensor` is what operands and results are.
+            attributes: the dialect's own attributes and types.
+        """
+        super().__init__(name, [], list(attributes))
+        self._kinds = kinds
+        self._rows: dict[str, Row] = {}
+        self._class_names: dict[str, str] = {}
+        self._classes: dict[str, type[RowOp]] = {}
+
+    def add(self, rows: Mapping[str, Row]) -> None:
+        """Rows under the names that their classes get."""
+        self._rows.update(rows)
+        self._class_names.update(
+            {f"{self.name}.{row.name}": class_name for class_name, row in rows.items()}
+        )
+
+    def __getitem__(self, class_name: str) -> type[RowOp]:
+        """The class ``AddOp``.
+
+        Raises:
+            AttributeError: there is no such row.
+        """
+        if (op_type := self._classes.get(class_name)) is None:
+            if class_name not in self._rows:
+                raise AttributeError(f"the {self.name} dialect has no {class_name}")
+            op_type = self._classes[class_name] = self._make(class_name, self._rows[class_name])
+        return op_type
+
+    def find_op(self, name: str) -> type[RowOp] | None:
+        """The class of the op ``stablehlo.add``, or None."""
+        class_name = self._class_names.get(name)
+        return None if class_name is None else self[class_name]
+
+    @property
+    def operations(self) -> Iterator[type[Operation]]:
+        return (self[class_name] for class_name in self._rows)
+
+    def _make(self, class_name: str, row: Row) -> type[RowOp]:
+        name = f"{self.name}.{row.name}"
+        definition = OpDef(name, options=list(row.options), traits=OpTraits(lambda: row.traits))
+        kinds = _fill(definition, row.signature, self._kinds)
+        base = row.base or (RowOp if row.syntax is None else WrittenOp)
+        members = {
+            "__doc__": row.doc or f"`{name}`.",
+            "__module__": base.__module__,
+            "name": name,
+            "row": row,
+            "kinds": kinds,
+            **get_accessors_from_op_def(definition, row.rule),
+        }
+        return new_class(class_name, (base,), exec_body=lambda body: body.update(members))
+
+
+_SIGNATURE = re.compile(
+    r"(?P<operands>[^{(>]*?)\s*(?:\{(?P<properties>[^}]*)\})?\s*(?:\((?P<regions>[^)]*)\))?\s*(?:->(?P<results>.*))?"
+)
+_NAME = re.compile(r"(?:(?P<accessor>\w+)=)?(?P<name>\w+)(?P<mark>[*?]?)(?::\s*(?P<kind>\w+))?")
+
+
+def _names(text: str | None) -> Iterator[tuple[str, str, str, str | None]]:
+    """Accessor, name, mark and kind of each entry of a list."""
+    for item in (text or "").split(","):
+        if item := item.strip():
+            match = _NAME.fullmatch(item)
+            if match is None:
+                raise ValueError(f"cannot read '{item}' in a signature")
+            accessor, name, mark, kind = match.groups()
+            yield accessor or name, name, mark, kind
+
+
+def _fill(definition: OpDef, signature: str, kinds: Mapping[str, Kind]) -> dict[str, Kind]:
+    """Add what a signature says to a definition.
+
+    Returns:
+        the kinds of the properties.
+    """
+    match = _SIGNATURE.fullmatch(signature)
+    if match is None:
+        raise ValueError(f"cannot read the signature '{signature}'")
+    for _, name, mark, kind in _names(match["operands"]):
+        constraint = kinds[kind or "tensor"].check()
+        definition.operands.append((name, (VarOperandDef if mark else OperandDef)(constraint)))
+    for _, name, mark, kind in _names(match["results"]):
+        constraint = kinds[kind or "tensor"].check()
+        definition.results.append((name, (VarResultDef if mark else ResultDef)(constraint)))
+    for _, name, mark, kind in _names(match["regions"]):
+        many, one = (
+            (VarRegionDef, RegionDef) if kind else (VarSingleBlockRegionDef, SingleBlockRegionDef)
+        )
+        definition.regions.append((name, (many if mark else one)()))
+    properties: dict[str, Kind] = {}
+    for accessor, name, mark, kind in _names(match["properties"]):
+        properties[name] = kinds[kind or name]
+        made = OptPropertyDef if mark else PropertyDef
+        default = properties[name].default if mark else None
+        definition.properties[name] = made(properties[name].check(), default)
+        definition.accessor_names[accessor] = (name, "property")
+    return properties
