@@ -15,6 +15,7 @@ from torch import nn
 
 import torch2mlir
 from tests.hybrid.opaque_op import opaque
+from torch2mlir.hybrid.ways import Way
 from torch2mlir.tools import node_schema_str
 from torch2mlir.tools.cli import main
 
@@ -250,19 +251,6 @@ def test_allow_tracing_off_captures_at_calls_only() -> None:
     assert model.calls == 3
 
 
-def test_tune_leaves_slower_clusters_to_pytorch(monkeypatch: pytest.MonkeyPatch) -> None:
-    from torch2mlir.hybrid import tune
-
-    times = iter([2.0, 1.0])
-    monkeypatch.setattr(tune, "_seconds", lambda call: next(times))
-    model = nn.Sequential(nn.Linear(4, 4), nn.Tanh()).eval()
-    optimized = torch2mlir.optimize(model, True, torch.randn(2, 4), tune=True)
-    row = optimized.report().clusters[0]
-    assert not row.is_compiled and row.reason is not None and "slower than PyTorch" in row.reason
-    check(optimized, model, (torch.randn(2, 4),))
-    assert optimized.report().compiled_ops == 0 and optimized.report().compiled_share == 0
-
-
 def test_a_cluster_that_computes_something_else_is_left_to_pytorch(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -270,8 +258,8 @@ def test_a_cluster_that_computes_something_else_is_left_to_pytorch(
 
     compiled = partition._Partitioning._compile
 
-    def wrong(self: Any, module: torch.fx.GraphModule) -> Callable[..., Any]:
-        right = compiled(self, module)
+    def wrong(self: Any, module: torch.fx.GraphModule, way: Way) -> Callable[..., Any]:
+        right = compiled(self, module, way)
         return lambda *args: tuple(value * 1.5 for value in right(*args))
 
     monkeypatch.setattr(partition._Partitioning, "_compile", wrong)

@@ -14,6 +14,7 @@ from torch2mlir.errors import EngineError
 from torch2mlir.hybrid.config import Config
 from torch2mlir.hybrid.effects import RANDOM, WRITES
 from torch2mlir.hybrid.partition import Partition, partition
+from torch2mlir.hybrid.ways import Way
 
 
 def parts(
@@ -191,7 +192,7 @@ def test_the_white_list_of_the_environment_is_tried_and_falls_back(
 def test_a_cluster_that_the_engine_refuses_loses_the_op_it_refuses() -> None:
     from torch2mlir.frontends.fx.exported import import_graph_module
 
-    def compile_region(module: torch.fx.GraphModule) -> Any:
+    def compile_region(module: torch.fx.GraphModule, way: Way) -> Any:
         import torch2mlir
 
         if any(n.target is torch.ops.aten.cumsum.default for n in module.graph.nodes):

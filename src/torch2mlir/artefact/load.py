@@ -80,7 +80,8 @@ class LoadedFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         calling = self.calling
         leaves, symbols = calling.bind(args, kwargs)
-        program = self._programs.get(symbols if self._is_static else ())
+        is_special = self._is_static or symbols in self._programs
+        program = self._programs.get(symbols if is_special else ())
         if program is None:
             raise InputError(
                 f"the artefact has no code for the sizes {_shown(dict(symbols))}",

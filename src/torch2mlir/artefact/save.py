@@ -18,7 +18,7 @@ from torch2mlir.artefact.signature import canonical, dtype_name, dump_signature,
 from torch2mlir.artefact.weights import write_tensors
 from torch2mlir.errors import ArtefactError, InputError
 from torch2mlir.hybrid.module import OptimizedModule
-from torch2mlir.hybrid.partition import engine_of
+from torch2mlir.hybrid.ways import static_choice
 from torch2mlir.program import StateInput
 from torch2mlir.runtime.compiled import CompiledFunction, LoadedProgram
 
@@ -156,15 +156,15 @@ def _write_optimized(optimized: OptimizedModule, place: Path) -> None:
     for index, program in enumerate(programs):
         torch.export.save(program, place / f"{index}.pt2")
     config = optimized.config
-    engine = engine_of(config)
+    way = config.way or static_choice(programs[0].graph)
     fields = dataclasses.asdict(dataclasses.replace(config, engine=None))
     fields |= {
-        "engine": engine.name,
+        "engine": None if config.engine is None else way.name,
         "white_list": sorted(config.white_list),
         "black_list": sorted(config.black_list),
     }
     (place / CONFIG).write_text(canonical(fields))
-    _finish(place, "optimized", engine, config.dialect)
+    _finish(place, "optimized", way.engine, way.dialect)
 
 
 def _finish(place: Path, kind: str, engine: Any, dialect: str) -> None:

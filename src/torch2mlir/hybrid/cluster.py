@@ -11,6 +11,7 @@ from torch.fx import GraphModule
 
 from torch2mlir.errors import InputError, Torch2MLIRError
 from torch2mlir.hybrid.effects import is_tensor_node
+from torch2mlir.hybrid.ways import Way
 
 Compiled = Callable[..., Sequence[Any]]
 
@@ -27,11 +28,20 @@ class Cluster(torch.nn.Module):
         calls: how often it ran, compiled or not.
         fallbacks: how often it ran in PyTorch.
         reason: why it runs in PyTorch, if it does, or did the last time it fell back.
+        way: who runs it when it runs compiled.
     """
 
-    def __init__(self, region: GraphModule, compiled: Compiled, strided: Sequence[int]) -> None:
+    def __init__(
+        self,
+        region: GraphModule,
+        compiled: Compiled,
+        strided: Sequence[int],
+        way: Way,
+        compile_region: Callable[[GraphModule, Way], Compiled],
+    ) -> None:
         super().__init__()
         self.region = region
+        self.way = way
         self.ops = [
             str(node.target)
             for node in region.graph.nodes
@@ -43,39 +53,59 @@ class Cluster(torch.nn.Module):
         self.fallbacks = 0
         self.reason: str | None = None
         self._compiled: Compiled | None = compiled
+        self._prepared: Compiled | None = None
+        self._compile_region = compile_region
         output = next(n for n in reversed(region.graph.nodes) if n.op == "output")
-        self._strides = [(index, output.args[0][index].meta["val"]) for index in strided]
+        orders = [(index, _stride_order(output.args[0][index].meta["val"])) for index in strided]
+        self._orders = [(index, order) for index, order in orders if order is not None]
 
     @property
     def compiled(self) -> Compiled | None:
         """The compiled function, or None if the cluster has been left to PyTorch."""
         return self._compiled
 
-    def leave_to_pytorch(self, reason: str) -> None:
-        """From now on PyTorch runs it."""
-        self._compiled, self.reason = None, reason
+    def compiled_by(self, way: Way) -> Compiled:
+        """The same in another way.
+
+        Raises:
+            Torch2MLIRError: it cannot be compiled in that way.
+        """
+        if way == self.way and self._compiled is not None:
+            return self._compiled
+        return self._compile_region(self.region, way)
+
+    def run_by(self, way: Way, compiled: Compiled) -> None:
+        """From now on it runs in this way."""
+        self.way, self._compiled, self.reason = way, compiled, None
+
+    def leave_to_pytorch(self, reason: str, prepared: Compiled | None = None) -> None:
+        """From now on PyTorch runs it, with its weights ``prepared`` if something does that."""
+        self._compiled, self.reason, self._prepared = None, reason, prepared
 
     def forward(self, *args: Any) -> Sequence[Any]:
         self.calls += 1
         if self._compiled is not None:
             try:
-                return self._as_strided(self._compiled(*args), args)
+                return self._as_strided(self._compiled(*args))
             except InputError as error:
                 self.reason = error.message
             except Torch2MLIRError as error:
                 self.leave_to_pytorch(error.message)
+        if self._prepared is not None:
+            try:
+                return self._as_strided(self._prepared(*args))
+            except Exception as error:  # what is wrong with the call the region itself tells
+                self.reason = f"with prepared weights: {error}"
         self.fallbacks += 1
         return self.region(*args)
 
-    def _as_strided(self, results: Sequence[Any], args: Sequence[Any]) -> Sequence[Any]:
+    def _as_strided(self, results: Sequence[Any]) -> Sequence[Any]:
         """The results with PyTorch's strides, where somebody may see them; engines give dense tensors."""
-        if not self._strides:
+        if not self._orders:
             return results
         values = list(results)
-        for index, fake in self._strides:
-            order = _stride_order(fake)
-            if order is not None:
-                values[index] = _in_order(values[index], order)
+        for index, order in self._orders:
+            values[index] = _in_order(values[index], order)
         return values
 
 

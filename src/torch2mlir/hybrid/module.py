@@ -13,17 +13,23 @@ import torch
 from torch.utils import _pytree as pytree
 
 from torch2mlir.errors import CaptureError, InputError, Torch2MLIRError
+from torch2mlir.hybrid.calls import direct_call, kind_of_call
 from torch2mlir.hybrid.capture import Captured, ExportedProgram, export_whole
 from torch2mlir.hybrid.config import Config
-from torch2mlir.hybrid.partition import Partition, engine_of, partition
+from torch2mlir.hybrid.difference import difference
+from torch2mlir.hybrid.partition import Partition, partition
 from torch2mlir.hybrid.regions import RegionByRegion
 from torch2mlir.hybrid.report import ClusterRow, KeptRow, Report
+from torch2mlir.hybrid.selection import Selection
 from torch2mlir.hybrid.state import ModuleState, cloned, modes, undone
 from torch2mlir.hybrid.support import shortened
-from torch2mlir.hybrid.tune import Segment, difference, examine
+from torch2mlir.hybrid.tune import Segment, examine
+from torch2mlir.hybrid.ways import check_any_installed
 
 _MOST_CAPTURES = 8
 """For how many kinds of calls a model is captured; further ones run in PyTorch."""
+_REMEMBERED = 1024
+"""Of how many kinds of calls it is remembered that a capture is right for them."""
 
 WANTS_GRADIENT = "gradients are wanted: optimize is for inference"
 
@@ -84,6 +90,32 @@ class _Variant:
     state: ModuleState
     modes: Hashable
     segments: list[Segment] = dataclasses.field(default_factory=list)
+    selection: Selection | None = None
+    calls: set[Hashable] = dataclasses.field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.run = direct_call(self.parts.module)
+        spec = self.captured.out_spec
+        self._result = (lambda results: results[0]) if spec.is_leaf() else self._unflattened
+
+    def _unflattened(self, results: Sequence[Any]) -> Any:
+        return pytree.tree_unflatten(list(results), self.captured.out_spec)
+
+    def takes_again(self, call: Hashable) -> bool:
+        """Whether a call of this kind has been found to be one that the capture is right for, and still is."""
+        return call in self.calls and self.modes == modes() and self.state.is_current()
+
+    def remember(self, call: Hashable) -> None:
+        """Notes a kind of call that the capture is right for."""
+        if len(self.calls) >= _REMEMBERED:
+            self.calls.clear()
+        self.calls.add(call)
+
+    def __call__(self, leaves: Sequence[Any]) -> Any:
+        if torch.is_grad_enabled():
+            with torch.no_grad():
+                return self._result(self.run(leaves))
+        return self._result(self.run(leaves))
 
 
 class OptimizedModule(torch.nn.Module):
@@ -104,7 +136,8 @@ class OptimizedModule(torch.nn.Module):
             if not callable(model):
                 raise InputError(f"a {type(model).__name__} is no model")
             model = _Function(model)
-        engine_of(config)  # is it installed, and does it take the dialect
+        if config.way is None:
+            check_any_installed()
         self.model = model
         self.training = model.training
         self.config = config
@@ -131,13 +164,19 @@ class OptimizedModule(torch.nn.Module):
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         self._calls += 1
+        call = None if kwargs else kind_of_call(args)
+        if call is not None and not (torch.is_grad_enabled() and self.model.training):
+            for variant in self._variants:
+                if variant.takes_again(call):
+                    return variant(args)
         reason = self._reason_for_pytorch(args, kwargs)
         if reason is None:
             with torch.no_grad():
-                variant, leaves = self._variant(args, kwargs)
-                if variant is not None and leaves is not None:
-                    results = variant.parts.module(*leaves)
-                    return pytree.tree_unflatten(list(results), variant.captured.out_spec)
+                found, leaves = self._variant(args, kwargs)
+                if found is not None and leaves is not None:
+                    if call is not None and not found.captured.writes_inputs:
+                        found.remember(call)
+                    return found(leaves)
                 if self._regions is not None:
                     return self._regions(*args, **kwargs)
                 reason = self._refused or "another kind of call than any captured one"
@@ -268,7 +307,7 @@ class OptimizedModule(torch.nn.Module):
             return "the captured program does not take copies of its arguments"
         with undone(self.model):
             examination = examine(variant.parts.module, leaves, self.config)
-        variant.segments = examination.segments
+        variant.segments, variant.selection = examination.segments, examination.selection
         wanted = pytree.tree_leaves(expected)
         if len(wanted) != len(examination.results):
             return "the captured program has another number of results"
@@ -304,10 +343,14 @@ class OptimizedModule(torch.nn.Module):
         if not found.capture:
             found.capture.append("not captured yet: that happens at the first call")
         for index, part in enumerate(parts):
-            _add_parts(found, part, f"{index}.", self.config)
+            _add_parts(found, part, f"{index}.")
         if self._regions is not None:
             found.segments = list(self._regions.segments)
+            for index, selection in enumerate(self._regions.selections):
+                found.add_selection(selection, f"{index}.")
         elif self._variants:
+            for index, variant in enumerate(self._variants):
+                found.add_selection(variant.selection, f"{index}.")
             found.segments = [s.within("0.") for s in self._variants[0].segments]
         return found
 
@@ -355,15 +398,14 @@ class _Function(torch.nn.Module):
         return self.function(*args, **kwargs)
 
 
-def _add_parts(report: Report, parts: Partition, prefix: str, config: Config) -> None:
-    engine = engine_of(config)
+def _add_parts(report: Report, parts: Partition, prefix: str) -> None:
     for index, cluster in enumerate(parts.clusters):
         report.clusters.append(
             ClusterRow(
                 f"{prefix}cluster_{index}",
                 len(cluster.ops),
-                engine.name,
-                config.dialect,
+                cluster.way.name,
+                cluster.way.dialect,
                 cluster.calls,
                 cluster.fallbacks,
                 cluster.compiled is not None,

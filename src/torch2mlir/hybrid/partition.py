@@ -11,7 +11,7 @@ from functools import partial
 import torch
 from torch.fx import Graph, GraphModule, Node
 
-from torch2mlir.api import compile, engine_for, export_and_import
+from torch2mlir.api import compile, export_and_import
 from torch2mlir.dialects.locations import describe
 from torch2mlir.frontends.fx import locations
 from torch2mlir.frontends.fx.exported import import_graph_module
@@ -21,11 +21,10 @@ from torch2mlir.hybrid.config import Config
 from torch2mlir.hybrid.effects import Effects, effects, is_tensor_node, keep_views_of_results
 from torch2mlir.hybrid.region import Region, Regions, hints_of, ranges_of
 from torch2mlir.hybrid.support import LoneOps, problem_of, reason_against
-from torch2mlir.pipeline import Pipeline
+from torch2mlir.hybrid.ways import Way, ways_unmeasured
 from torch2mlir.runtime.compiled import CompiledFunction
-from torch2mlir.runtime.engine import Engine
 
-CompileRegion = Callable[[GraphModule], Compiled]
+CompileRegion = Callable[[GraphModule, Way], Compiled]
 """Compiles a graph whose placeholders are all arguments and that returns a tuple; fails with any exception."""
 
 TOO_SMALL = "too few ops beside it to be worth a cluster"
@@ -80,7 +79,7 @@ def partition(
             not changed; parameters and buffers are shared with the result.
         config: what may be compiled, and by whom.
         ranges: the smallest and largest value of each symbolic size; by default what PyTorch knows of them.
-        compile_region: compiles a cluster; by default ``torch2mlir.compile`` for the configuration's engine.
+        compile_region: compiles a cluster in a way; by default ``torch2mlir.compile``.
     """
     return _Partitioning(graph_module, config or Config(), ranges, compile_region).run()
 
@@ -96,8 +95,9 @@ class _Partitioning:
         compile_region: CompileRegion | None,
     ) -> None:
         self.config = config
-        self.engine = engine_of(config)
         self.root = _copied(graph_module)
+        self.ways = ways_unmeasured(config.way, self.root.graph)
+        self.way = self.ways[0]
         self.ranges = dict(ranges_of(self.root.graph) if ranges is None else ranges)
         self.hints = hints_of(self.root.graph)
         self.compile_region = compile_region or self._compile
@@ -107,7 +107,7 @@ class _Partitioning:
         self.regions = Regions(self.root, self.effects.written)
         self.kept: dict[Node, str] = dict(self.effects.kept)
         self.clusterable = set[Node]()
-        self.compiled = dict[tuple[Node, ...], tuple[Region, Compiled]]()
+        self.compiled = dict[tuple[Node, ...], tuple[Region, Compiled, Way]]()
         self.cuts = Counter[Node]()
         self.failures = 0
 
@@ -129,7 +129,7 @@ class _Partitioning:
             if node.target is operator.getitem:
                 self._follow(node)
             elif node not in self.kept:
-                reason = reason_against(node, self.config, self.engine)
+                reason = reason_against(node, self.config, self.way)
                 if reason is None and not self.regions.sizes_can_be_made(node):
                     reason = "it takes a number that is computed from a tensor"
                 if reason is None:
@@ -162,11 +162,12 @@ class _Partitioning:
 
     # compiling
 
-    def _compile(self, module: GraphModule) -> CompiledFunction:
+    def _compile(self, module: GraphModule, way: Way) -> CompiledFunction:
         program = import_graph_module(module, ranges=self.ranges)
-        compiled = compile(program, output_type=self.config.dialect, engine=self.engine)
+        compiled = compile(program, output_type=way.dialect, engine=way.engine)
         if names := program.signature.ranges:
-            if not self.engine.needs_static_shapes:
+            # what is tuned is tuned for the sizes of the example, and compiled for others when they come
+            if not way.engine.needs_static_shapes and not self.config.tune:
                 compiled.compile_for()
             elif all(name in self.hints for name in names):
                 compiled.compile_for({name: self.hints[name] for name in names})
@@ -174,7 +175,7 @@ class _Partitioning:
 
     def _lower(self, module: GraphModule) -> None:
         program = import_graph_module(module, ranges=self.ranges)
-        export_and_import(program, output_type=self.config.dialect, weights="arguments")
+        export_and_import(program, output_type=self.way.dialect, weights="arguments")
 
     def _compiles(self, nodes: Sequence[Node]) -> bool:
         """Whether a cluster can be compiled; if not, some of its nodes are clusterable no more."""
@@ -195,10 +196,18 @@ class _Partitioning:
         return False
 
     def _try(self, key: tuple[Node, ...], region: Region) -> str | None:
-        def attempt() -> None:
-            self.compiled[key] = region, self.compile_region(region.graph_module)
+        """Compiles a region in the first way that can; what is against the first, if none can."""
+        problems = list[str]()
+        for way in self.ways:
 
-        return problem_of(attempt)
+            def attempt(way: Way = way) -> None:
+                self.compiled[key] = region, self.compile_region(region.graph_module, way), way
+
+            problem = problem_of(attempt)
+            if problem is None:
+                return None
+            problems.append(problem)
+        return problems[0]
 
     def _lone_problem(self, node: Node) -> str | None:
         if node.target is operator.getitem:
@@ -226,7 +235,7 @@ class _Partitioning:
         return {whole[bad - 1]: problem}
 
     def _compile_part(self, nodes: Sequence[Node]) -> None:
-        self.compile_region(self.regions.cut(nodes).graph_module)
+        self.compile_region(self.regions.cut(nodes).graph_module, self.way)
 
     # putting together
 
@@ -258,14 +267,14 @@ class _Partitioning:
     def _call_cluster(
         self, nodes: Sequence[Node], graph: Graph, values: dict[Node, Node], result: Partition
     ) -> None:
-        region, compiled = self.compiled[tuple(nodes)]
+        region, compiled, way = self.compiled[tuple(nodes)]
         seen = [
             index
             for index, node in enumerate(region.outputs)
             if any(user not in self.clusterable for user in node.users)
         ]
         name = f"cluster_{len(result.clusters)}"
-        cluster = Cluster(region.graph_module, compiled, seen)
+        cluster = Cluster(region.graph_module, compiled, seen, way, self.compile_region)
         result.clusters.append(cluster)
         self.root.add_submodule(name, cluster)
         call = graph.call_module(name, tuple(values[node] for node in region.inputs))
@@ -282,13 +291,6 @@ def _with_items(nodes: Sequence[Node], region: Sequence[Node]) -> list[Node]:
         for n in region
         if n in chosen or (n.target is operator.getitem and n.all_input_nodes[0] in chosen)
     ]
-
-
-def engine_of(config: Config) -> Engine:
-    """The engine of a configuration."""
-    if isinstance(config.engine, Engine):
-        return config.engine
-    return engine_for(Pipeline.to(config.dialect), config.engine)
 
 
 def _copied(graph_module: GraphModule) -> GraphModule:

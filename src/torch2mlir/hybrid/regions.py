@@ -17,6 +17,7 @@ from torch.fx import GraphModule
 from torch2mlir.hybrid.capture import quiet
 from torch2mlir.hybrid.config import Config
 from torch2mlir.hybrid.partition import Partition, partition
+from torch2mlir.hybrid.selection import Selection
 from torch2mlir.hybrid.tune import Segment, examine
 
 _MOST_CAPTURES = 64
@@ -33,6 +34,7 @@ class RegionByRegion:
         reason: why the model is not captured whole.
         parts: the graphs captured so far.
         segments: the parts of the examined runs, in order.
+        selections: how the clusters of each graph were tuned, if they were.
         breaks: where Python comes between graphs: PyTorch's reason, and how often it was met.
     """
 
@@ -41,6 +43,7 @@ class RegionByRegion:
         self.reason = reason
         self.parts = list[Partition]()
         self.segments = list[Segment]()
+        self.selections = list[Selection | None]()
         self.breaks = Counter[str]()
         self._lock = threading.Lock()
         limits: dict[str, Any] = {"recompile_limit": _MOST_CAPTURES, "isolate_recompiles": True}
@@ -72,6 +75,7 @@ class RegionByRegion:
             parts = partition(gm, self.config)
             index = len(self.parts)
             self.parts.append(parts)
+            self.selections.append(None)
         first = True
 
         def run(*args: Any) -> Any:
@@ -80,6 +84,7 @@ class RegionByRegion:
                 return parts.module(*args)
             first = False
             examination = examine(parts.module, args, self.config)
+            self.selections[index] = examination.selection
             for segment in examination.segments:
                 self.segments.append(segment.within(f"{index}."))
             return examination.results

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from io import StringIO
 from pathlib import Path
@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from torch2mlir.files import write_whole
+from torch2mlir.hybrid.selection import Selection, Trial
 from torch2mlir.hybrid.tune import Segment
 
 
@@ -50,6 +51,8 @@ class Report:
         clusters: the clusters of all graphs.
         kept: what runs in PyTorch besides.
         segments: the parts of a measured run, in order; empty if none was measured.
+        trials: the ways that clusters were measured in, if they were tuned.
+        tuning: what that took, a line for each graph.
         calls: how often the module has been called.
         pytorch_calls: the calls that ran in PyTorch as a whole, by reason.
     """
@@ -58,6 +61,8 @@ class Report:
     clusters: list[ClusterRow] = field(default_factory=list)
     kept: list[KeptRow] = field(default_factory=list)
     segments: list[Segment] = field(default_factory=list)
+    trials: list[Trial] = field(default_factory=list)
+    tuning: list[str] = field(default_factory=list)
     calls: int = 0
     pytorch_calls: Counter[str] = field(default_factory=Counter)
 
@@ -91,12 +96,13 @@ class Report:
         if self.compiled_share is not None:
             total = sum(segment.seconds for segment in self.segments)
             lines.append(f"{self.compiled_share:.0%} of {total * 1e3:.3g} ms runs compiled")
+        lines += self.tuning
         lines.append(f"{self.calls} calls, {self.pytorch_calls.total()} of them all in PyTorch")
         lines += [f"  {count} x {reason}" for reason, count in self.pytorch_calls.most_common()]
         return lines
 
     def tables(self) -> list[Table]:
-        """The clusters, and what runs in PyTorch."""
+        """The clusters, the ways they were measured in, and what runs in PyTorch."""
         clusters = Table(title="clusters", title_justify="left")
         for heading in ("cluster", "ops", "runs", "calls", "ms", "PyTorch ms"):
             clusters.add_column(heading)
@@ -113,7 +119,23 @@ class Report:
             kept.add_column(heading)
         for item in self.kept:
             kept.add_row(item.op, str(item.count), item.reason, item.location or "")
-        return [table for table, rows in ((clusters, self.clusters), (kept, self.kept)) if rows]
+        shown = ((clusters, self.clusters), (self._trials_table(), self.trials), (kept, self.kept))
+        return [table for table, rows in shown if rows]
+
+    def _trials_table(self) -> Table:
+        trials = Table(title="ways measured", title_justify="left")
+        for heading in ("cluster", "way", "ms", "outcome"):
+            trials.add_column(heading)
+        for trial in self.trials:
+            trials.add_row(trial.cluster, trial.way, _ms(trial.seconds), trial.outcome)
+        return trials
+
+    def add_selection(self, selection: Selection | None, graph: str) -> None:
+        """Adds how the clusters of a graph were tuned."""
+        if selection is None or not selection.trials:
+            return
+        self.trials += [replace(t, cluster=graph + t.cluster) for t in selection.trials]
+        self.tuning.append(selection.summary())
 
     def __str__(self) -> str:
         text = StringIO()
@@ -175,7 +197,7 @@ def picture(segments: Sequence[Segment]) -> str:
     for segment in segments:
         width = segment.seconds / total * _WIDTH
         color = _COMPILED if segment.is_compiled else _PYTORCH
-        who = "compiled" if segment.is_compiled else "PyTorch"
+        who = f"compiled, {segment.who}" if segment.is_compiled else "PyTorch"
         title = f"{segment.name} ({who}): {segment.ops} ops, {segment.seconds * 1e3:.3g} ms"
         label = segment.name if width > 8 * len(segment.name) else ""
         parts.append(

@@ -16,6 +16,8 @@ import torch
 _PRIMITIVES = bool | int | float | str | None
 _CONTAINERS = list | dict | set
 _MISSING = object()
+_dict_version = getattr(torch._C._dynamo.guards, "dict_version", None)
+"""What Python counts writes to a dictionary with, as TorchDynamo's guards ask for it; not of every PyTorch."""
 _OWN = frozenset(vars(torch.nn.Module())) - {"training"}
 """Attributes every module has; those that hold its tensors and modules are looked at one by one."""
 
@@ -28,13 +30,17 @@ class ModuleState:
         self._values = list[tuple[dict[str, Any], str, Any]]()
         self._contents = list[tuple[dict[str, Any], str, Any, Any]]()
         self._keys = list[tuple[dict[str, Any], frozenset[str]]]()
+        self._tables = list[dict[str, Any]]()
+        self._versions = list[int]()
         for module in model.modules():
             if not isinstance(module, torch.jit.ScriptModule):  # its attributes are the script's
                 self._look_at(module)
 
     def _look_at(self, module: torch.nn.Module) -> None:
         attributes = vars(module)
-        for table in (module._parameters, module._buffers, module._modules):
+        tables = (module._parameters, module._buffers, module._modules)
+        self._tables += [attributes, *tables]
+        for table in tables:
             self._objects += [(table, name, value) for name, value in table.items()]
         self._keys.append((attributes, frozenset(attributes)))
         for name, value in attributes.items():
@@ -48,13 +54,20 @@ class ModuleState:
                 self._objects.append((attributes, name, value))
 
     def is_current(self) -> bool:
-        """Whether a call would read the same."""
-        return all(table.get(name, _MISSING) is value for table, name, value in self._objects) and (
-            all(_same(table.get(name, _MISSING), value) for table, name, value in self._values)
-            and all(
-                _same(table.get(name, _MISSING), saved) for table, name, _, saved in self._contents
-            )
+        """Whether a call would read the same; asked at every call, so tables nobody has written to are not read."""
+        versions = None if _dict_version is None else [*map(_dict_version, self._tables)]
+        if versions is None or versions != self._versions:
+            if not self._attributes_are_current():
+                return False
+            self._versions = versions or []
+        return all(
+            _same(table.get(name, _MISSING), saved) for table, name, _, saved in self._contents
         )
+
+    def _attributes_are_current(self) -> bool:
+        return all(
+            table.get(name, _MISSING) is value for table, name, value in self._objects
+        ) and all(_same(table.get(name, _MISSING), value) for table, name, value in self._values)
 
     def keys_are_current(self) -> bool:
         """Whether no attribute has come or gone."""

@@ -15,7 +15,7 @@ from torch2mlir.errors import Torch2MLIRError
 from torch2mlir.frontends.fx.control_flow import HIGHER_ORDER
 from torch2mlir.hybrid.config import Config
 from torch2mlir.hybrid.effects import is_tensor_node
-from torch2mlir.runtime.engine import Engine
+from torch2mlir.hybrid.ways import Way
 from torch2mlir.transforms.decompositions import find_decomposition
 
 _COMPOSITE = torch._C.DispatchKey.CompositeImplicitAutograd
@@ -28,7 +28,7 @@ Check = Callable[[GraphModule], None]
 """Raises a Torch2MLIRError if a graph cannot be compiled."""
 
 
-def reason_against(node: Node, config: Config, engine: Engine) -> str | None:
+def reason_against(node: Node, config: Config, way: Way) -> str | None:
     """Why an op stays in PyTorch, by its name and schema alone; None if it may be tried."""
     target = node.target
     if isinstance(target, torch._ops.HigherOrderOperator):
@@ -39,21 +39,19 @@ def reason_against(node: Node, config: Config, engine: Engine) -> str | None:
     name, overload = target._schema.name, target._schema.overload_name
     if config.refuses(name, overload):
         return "on the black list"
-    if engine.needs_static_shapes and _has_sizes_from_data(node):
-        return (
-            f"a size that depends on elements, for each of which {engine.name} would compile anew"
-        )
+    if way.engine.needs_static_shapes and _has_sizes_from_data(node):
+        return f"a size that depends on elements, for each of which {way.name} would compile anew"
     if torch.Tag.data_dependent_output in target.tags and not is_tensor_node(node):
         return "its result is a Python number computed from a tensor"
     if place := _elsewhere(node):
         return place
     if config.wants(name, overload) or target.namespace in _PYTORCHS:
         return None
-    if _op_name(target) in lowering_functions(config.dialect):
+    if _op_name(target) in lowering_functions(way.dialect):
         return None
     if find_decomposition(target) or target.has_kernel_for_dispatch_key(_COMPOSITE):
         return None
-    return f"no lowering to {config.dialect} and no decomposition is known"
+    return f"no lowering to {way.dialect} and no decomposition is known"
 
 
 def _op_name(target: torch._ops.OpOverload) -> str:

@@ -9,24 +9,13 @@ from typing import Any
 
 import torch
 from torch.fx import GraphModule, Interpreter, Node
-from torch.utils import _pytree as pytree
 
 from torch2mlir.hybrid.cluster import Cluster
 from torch2mlir.hybrid.config import Config
-
-_TOLERANCE = {
-    torch.float64: 1e-9,
-    torch.complex128: 1e-9,
-    torch.float32: 1e-3,
-    torch.complex64: 1e-3,
-    torch.float16: 2e-2,
-    torch.bfloat16: 5e-2,
-}
-"""The largest error, relative to the largest element, that other orders of summation may make over many ops."""
+from torch2mlir.hybrid.difference import difference
+from torch2mlir.hybrid.selection import Selection
 
 _RUNS = 3
-_NOISE = 1.05
-"""A cluster is slower if it takes longer than PyTorch by more than what measurements vary by."""
 
 
 @dataclass
@@ -39,6 +28,7 @@ class Segment:
         ops: how many ops it has.
         seconds: what it took.
         pytorch_seconds: what PyTorch takes for a cluster.
+        who: the engine, or PyTorch.
     """
 
     name: str
@@ -46,6 +36,7 @@ class Segment:
     ops: int
     seconds: float
     pytorch_seconds: float | None = None
+    who: str = "PyTorch"
 
     def within(self, graph: str) -> Segment:
         """The same, with the name its cluster has among those of several graphs."""
@@ -59,14 +50,16 @@ class Examination:
     Attributes:
         results: what the graph returned.
         segments: its parts in the order they ran.
+        selection: how clusters were tuned, if they were.
     """
 
     results: Any = None
     segments: list[Segment] = field(default_factory=list)
+    selection: Selection | None = None
 
 
 def examine(module: GraphModule, inputs: Sequence[Any], config: Config) -> Examination:
-    """Runs a graph in parts. Clusters that differ from PyTorch, or with ``tune`` are slower, are left to PyTorch.
+    """Runs a graph in parts. Clusters that differ from PyTorch are left to it; with ``tune`` each gets its fastest way.
 
     Args:
         module: of ``partition``.
@@ -76,7 +69,7 @@ def examine(module: GraphModule, inputs: Sequence[Any], config: Config) -> Exami
     examiner = _Examiner(module, config)
     with torch.no_grad():
         results = examiner.run(*inputs)
-    return Examination(results, examiner.segments)
+    return Examination(results, examiner.segments, examiner.selection)
 
 
 class _Examiner(Interpreter):
@@ -84,6 +77,9 @@ class _Examiner(Interpreter):
         super().__init__(module)
         self.config = config
         self.segments = list[Segment]()
+        clusters = [m for m in module.children() if isinstance(m, Cluster)]
+        ops = sum(len(cluster.ops) for cluster in clusters)
+        self.selection = Selection(config, ops) if config.tune else None
 
     def run_node(self, n: Node) -> Any:
         if n.op == "call_module":
@@ -107,23 +103,24 @@ class _Examiner(Interpreter):
 
     def _cluster(self, name: str, cluster: Cluster, args: Sequence[Any]) -> Any:
         results = cluster(*args)
-        if cluster.compiled is not None and self.config.verify:
-            problem = difference(results, cluster.region(*args))
-            if problem is not None:
-                cluster.leave_to_pytorch(f"differs from PyTorch: {problem}")
-        compiled = _seconds(lambda: cluster(*args))
-        pytorch = compiled
-        if cluster.compiled is not None:
-            pytorch = _seconds(lambda: cluster.region(*args))
-            if self.config.tune and compiled > pytorch * _NOISE:
-                cluster.leave_to_pytorch(
-                    f"slower than PyTorch: {compiled * 1e3:.3g} ms against {pytorch * 1e3:.3g}"
-                )
+        if self.selection is not None and cluster.compiled is not None:
+            taken, pytorch = self.selection.choose(name, cluster, args)
+            results = cluster(*args)
+        else:
+            if cluster.compiled is not None and self.config.verify:
+                problem = difference(results, cluster.region(*args))
+                if problem is not None:
+                    cluster.leave_to_pytorch(f"differs from PyTorch: {problem}")
+            taken = pytorch = _seconds(lambda: cluster(*args))
+            if cluster.compiled is not None:
+                pytorch = _seconds(lambda: cluster.region(*args))
+            else:
+                results = cluster.region(*args)
         is_compiled = cluster.compiled is not None
-        taken = compiled if is_compiled else pytorch
-        self.segments.append(Segment(name, is_compiled, len(cluster.ops), taken, pytorch))
+        who = cluster.way.name if is_compiled else "PyTorch"
+        self.segments.append(Segment(name, is_compiled, len(cluster.ops), taken, pytorch, who))
         cluster.calls = cluster.fallbacks = 0
-        return results if is_compiled else cluster.region(*args)
+        return results
 
 
 def _seconds(call: Callable[[], Any]) -> float:
@@ -134,39 +131,3 @@ def _seconds(call: Callable[[], Any]) -> float:
         call()
         best = min(best, time.perf_counter() - start)
     return best
-
-
-def difference(actual: Any, expected: Any) -> str | None:
-    """What is different about results, beyond rounding; None if nothing is."""
-    left, spec = pytree.tree_flatten(list(actual))
-    right, other = pytree.tree_flatten(list(expected))
-    if spec != other:
-        return "another structure of results"
-    for a, b in zip(left, right):
-        problem = _tensor_difference(a, b) if isinstance(b, torch.Tensor) else None
-        if not isinstance(b, torch.Tensor) and a != b:
-            problem = f"{a!r} instead of {b!r}"
-        if problem is not None:
-            return problem
-    return None
-
-
-def _tensor_difference(a: torch.Tensor, b: torch.Tensor) -> str | None:
-    if a.shape != b.shape or a.dtype != b.dtype:
-        return f"{a.dtype} {list(a.shape)} instead of {b.dtype} {list(b.shape)}"
-    if a.numel() == 0:
-        return None
-    tolerance = _TOLERANCE.get(b.dtype)
-    if tolerance is None:
-        return None if torch.equal(a, b) else "other whole numbers"
-    wide = torch.complex128 if b.is_complex() else torch.float64
-    a, b = a.to(wide), b.to(wide)
-    finite = torch.isfinite(b)
-    if not torch.equal(torch.isfinite(a), finite) or not torch.equal(
-        torch.nan_to_num(a[~finite]), torch.nan_to_num(b[~finite])
-    ):
-        return "infinities or NaN in other places"
-    error, largest = (a - b)[finite].abs(), b[finite].abs()
-    if error.numel() and float(error.max()) > tolerance * max(float(largest.max()), 1e-30):
-        return f"an error of {float(error.max()):.3g} where the largest element is {float(largest.max()):.3g}"
-    return None

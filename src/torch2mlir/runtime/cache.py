@@ -150,6 +150,12 @@ def function_key(engine: Engine, function: LoweredFunction) -> bytes:
     return _digest([*about, *_surroundings(), function.text()])
 
 
+def choice_key(engines: Iterable[Engine], about: Iterable[str]) -> bytes:
+    """The digest of what decides which of several engines is the fastest for something."""
+    names = [f"{_version_of(each.name)} {each.version()}" for each in engines]
+    return _digest(["choice", *names, *_surroundings(), *about])
+
+
 def cache_from_environment(default: bool) -> CodeCache | None:
     """The cache that ``TORCH2MLIR_CACHE_DIR`` names; without it the user's own, if there is to be a ``default``.
 

@@ -138,7 +138,11 @@ class CompiledFunction:
         return dict(self._loaded)
 
     def compile_for(self, symbols: Mapping[str, int] | None = None) -> None:
-        """Compiles ahead of the first call; ``symbols`` are the values of symbolic sizes, if there are any."""
+        """Compiles ahead of the first call; ``symbols`` are the values of symbolic sizes, if there are any.
+
+        With ``symbols`` an engine that takes varying sizes too compiles a program for these alone, which calls of these
+        sizes use; others use one for all sizes.
+        """
         self._executable(tuple(sorted((symbols or {}).items())))
 
     def compile_like(self, *args: Any, **kwargs: Any) -> None:
@@ -148,7 +152,7 @@ class CompiledFunction:
             InputError: not a call that the program was captured for.
         """
         symbols = self.calling.bind(args, kwargs)[1]
-        self._executable(symbols if self.engine.needs_static_shapes else ())
+        self._executable(self._key(symbols))
 
     def text(self, symbols: Mapping[str, int] | None = None) -> str:
         """The text the engine gets, for given values of symbolic sizes.
@@ -182,7 +186,7 @@ class CompiledFunction:
         leaves, symbols = calling.bind(args, kwargs)
         if torch.is_grad_enabled():
             self._gradients.check(leaves)
-        loaded = self._executable(symbols if self.engine.needs_static_shapes else ())
+        loaded = self._executable(self._key(symbols))
         guard = self._guard(leaves) if self.guard else None
         held, taken = loaded.held(), 0
         arguments = list[Any]()
@@ -245,6 +249,11 @@ class CompiledFunction:
                     weights=[replaced.get(id(tensor), tensor) for tensor in loaded.weights],
                     prepared=[replaced.get(id(tensor), tensor) for tensor in loaded.prepared],
                 )
+
+    def _key(self, symbols: Shapes) -> Shapes:
+        """The specialisation for a call: of its sizes, where there has to be one or is one, else that of all sizes."""
+        is_special = self.engine.needs_static_shapes or symbols in self._loaded
+        return symbols if is_special else ()
 
     def _executable(self, key: Shapes) -> LoadedProgram:
         if (loaded := self._loaded.get(key)) is not None:

@@ -32,7 +32,7 @@ def _stamps(tensors: Sequence[torch.Tensor]) -> list[Stamp]:
         return [(0 if t.is_inference() else t._version, t.data_ptr(), t.stride()) for t in tensors]
 
 
-class _Watched(ABC):
+class Watched(ABC):
     """Something made of tensors, made again when these change. Safe to use from several threads."""
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class _Watched(ABC):
     def _make(self, tensors: list[torch.Tensor], stamps: list[Stamp]) -> list[Any]: ...
 
 
-class Handles(_Watched):
+class Handles(Watched):
     """The handles of an executable for tensors; those of tensors that have not changed are kept."""
 
     def __init__(self, executable: Executable) -> None:
@@ -76,7 +76,7 @@ class Handles(_Watched):
         ]
 
 
-class PreparedWeights(_Watched):
+class PreparedWeights(Watched):
     """What ``prepare-weights`` has moved out of a program, computed once for each state of the weights."""
 
     def __init__(self, executable: Executable) -> None:

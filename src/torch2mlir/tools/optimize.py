@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="print what runs where; with a FILE (.html or .svg) also draw it",
     )
-    parser.add_argument("--engine", metavar="ENGINE", help="who runs clusters (default: xla)")
+    parser.add_argument("--engine", metavar="ENGINE", help="who runs clusters (default: a choice)")
     parser.add_argument("--to", metavar="DIALECT", help="the dialect of clusters")
     parser.add_argument(
         "--white-list", default="", metavar="OPS", help="ops to try, as 'aten::a;aten::b;'"
@@ -43,7 +43,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--min-cluster-size", type=int, default=2, metavar="N", help="(default: %(default)s)"
     )
     parser.add_argument(
-        "--tune", action="store_true", help="leave to PyTorch what PyTorch runs faster"
+        "--tune",
+        nargs="?",
+        const="fast",
+        default=False,
+        metavar="HOW",
+        help="measure what runs clusters fastest: 'fast' (30 s a graph) or 'full' (300 s)",
     )
     parser.add_argument("--input", dest="input_types", action="append", default=[],
                         type=input_type, metavar="TYPE", help=INPUT_HELP)  # fmt: skip

@@ -1,0 +1,233 @@
+"""Which way a cluster runs: chosen by content, or measured; nothing wrong is chosen, and choices are remembered."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+import torch2mlir
+from torch2mlir.errors import EngineError, InputError
+from torch2mlir.hybrid import partition, selection, ways
+from torch2mlir.hybrid.ways import Way, static_choice
+from torch2mlir.runtime.compiled import CompiledFunction
+
+ENGINES = ["onnxruntime", "openvino", "xla", "iree"]
+
+
+def network() -> nn.Sequential:
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 4)).eval()
+
+
+def times(monkeypatch: pytest.MonkeyPatch, seconds: dict[str, float]) -> None:
+    """Every way takes as long as said; PyTorch a second."""
+    real = selection._race
+
+    def race(candidates: Any, args: Any, rounds: int, deadline: float) -> None:
+        real(candidates, args, 1, deadline)
+        for candidate in candidates:
+            candidate.best = seconds.get(candidate.name, 1.0)
+
+    monkeypatch.setattr(selection, "_race", race)
+
+
+def optimized(tune: Any = "fast", **options: Any) -> Any:
+    return torch2mlir.optimize(network(), True, torch.randn(2, 4), tune=tune, **options)
+
+
+def outcomes(module: Any) -> dict[str, str]:
+    return {trial.way: trial.outcome for trial in module.report().trials}
+
+
+def right(module: Any) -> None:
+    model = network()
+    for rows in (2, 2, 5):
+        x = torch.randn(rows, 4)
+        with torch.no_grad():
+            torch.testing.assert_close(module(x), model(x))
+
+
+@pytest.mark.parametrize("fastest", [*ENGINES, selection.PREPARED, selection.EAGER])
+def test_the_fastest_way_is_chosen(fastest: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    times(monkeypatch, {fastest: 0.5})
+    module = optimized()
+    right(module)
+    found = outcomes(module)
+    assert found == {name: "slower" for name in found} | {fastest: "chosen"}
+    assert set(found) == {*ENGINES, selection.PREPARED, selection.EAGER}
+    row = module.report().clusters[0]
+    assert row.is_compiled == (fastest in ENGINES)
+    assert row.engine == fastest if row.is_compiled else "PyTorch is fastest" in str(row.reason)
+    assert module.report().pytorch_ops == (0 if row.is_compiled else 3)
+
+
+def test_a_way_that_is_wrong_is_never_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    times(monkeypatch, {"onnxruntime": 0.1, "xla": 0.5})
+    compiled = partition._Partitioning._compile
+
+    def wrong(self: Any, module: torch.fx.GraphModule, way: Way) -> Callable[..., Any]:
+        call = compiled(self, module, way)
+        return call if way.name != "onnxruntime" else lambda *args: [1.5 * v for v in call(*args)]
+
+    monkeypatch.setattr(partition._Partitioning, "_compile", wrong)
+    module = optimized()
+    right(module)
+    found = outcomes(module)
+    assert found["xla"] == "chosen" and found["onnxruntime"].startswith("differs from PyTorch: an")
+
+
+def test_a_way_that_is_wrong_later_is_never_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    times(monkeypatch, {"onnxruntime": 0.1, "xla": 0.5})
+    compiled = partition._Partitioning._compile
+
+    def worse(self: Any, module: torch.fx.GraphModule, way: Way) -> Callable[..., Any]:
+        call, count = compiled(self, module, way), itertools.count()
+        if way.name != "onnxruntime":
+            return call
+        return lambda *args: [v if next(count) < 2 else v + 1 for v in call(*args)]
+
+    monkeypatch.setattr(partition._Partitioning, "_compile", worse)
+    module = optimized()
+    right(module)
+    assert "after many calls" in outcomes(module)["onnxruntime"]
+
+
+def test_a_way_that_writes_into_arguments_is_never_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    times(monkeypatch, {"xla": 0.1})
+    compiled = partition._Partitioning._compile
+
+    def writes(self: Any, module: torch.fx.GraphModule, way: Way) -> Callable[..., Any]:
+        call = compiled(self, module, way)
+        if way.name != "xla":
+            return call
+
+        def run(*args: Any) -> Any:
+            results = call(*args)
+            args[0].zero_()
+            return results
+
+        return run
+
+    monkeypatch.setattr(partition._Partitioning, "_compile", writes)
+    module = optimized()
+    right(module)
+    assert outcomes(module)["xla"] == "differs from PyTorch: it writes into its arguments"
+
+
+def test_a_way_that_cannot_compile_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    times(monkeypatch, {})
+    compiled = partition._Partitioning._compile
+
+    def refuse(self: Any, module: torch.fx.GraphModule, way: Way) -> CompiledFunction:
+        if way.name in ("onnxruntime", "iree"):
+            raise EngineError("not today")
+        return compiled(self, module, way)
+
+    monkeypatch.setattr(partition._Partitioning, "_compile", refuse)
+    module = optimized()
+    right(module)
+    assert outcomes(module)["iree"] == "refused: not today"
+
+
+def test_choices_are_remembered_by_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TORCH2MLIR_CACHE_DIR", str(tmp_path))
+    times(monkeypatch, {"xla": 0.5})
+    first = optimized()
+    times(monkeypatch, {"iree": 0.1})
+    second = optimized()
+    assert outcomes(first) == outcomes(second)
+    assert "1 of the choices known from before" in str(second.report())
+    right(second)
+    times(monkeypatch, {"iree": 0.1})
+    other = torch2mlir.optimize(network(), True, torch.randn(3, 4), tune="fast")
+    assert outcomes(other)["iree"] == "chosen"  # other sizes are another choice
+
+
+def test_a_remembered_choice_that_is_wrong_now_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TORCH2MLIR_CACHE_DIR", str(tmp_path))
+    times(monkeypatch, {"xla": 0.5, "openvino": 0.7})
+    optimized()
+    compiled = partition._Partitioning._compile
+
+    def wrong(self: Any, module: torch.fx.GraphModule, way: Way) -> Callable[..., Any]:
+        call = compiled(self, module, way)
+        return call if way.name != "xla" else lambda *args: [v + 1 for v in call(*args)]
+
+    monkeypatch.setattr(partition._Partitioning, "_compile", wrong)
+    module = optimized()
+    right(module)
+    assert outcomes(module)["openvino"] == "chosen"
+
+
+def test_a_budget_that_is_spent_begins_nothing_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    times(monkeypatch, {})
+    module = optimized(budget=1e-9)
+    right(module)
+    assert "not tried: the 1e-09 s are spent" in outcomes(module)["xla"]
+
+
+def test_an_engine_alone_is_measured_against_pytorch(monkeypatch: pytest.MonkeyPatch) -> None:
+    times(monkeypatch, {"iree": 0.5})
+    module = optimized(engine="iree")
+    assert set(outcomes(module)) == {"iree", selection.PREPARED, selection.EAGER}
+    right(module)
+
+
+def test_an_engines_name_chooses_it_without_measuring() -> None:
+    module = optimized("iree")
+    assert module.report().clusters[0].engine == "iree" and not module.report().trials
+    right(module)
+    with pytest.raises(InputError, match="another engine than engine='xla'"):
+        optimized("iree", engine="xla")
+    with pytest.raises(InputError, match="'fast', 'full' or an engine"):
+        optimized("quick")
+    with pytest.raises(InputError, match="seconds above 0"):
+        optimized(budget=-1)
+
+
+def graph_of(function: Callable[..., Any], *args: Any) -> torch.fx.Graph:
+    class Model(nn.Module):
+        def forward(self, *values: Any) -> Any:
+            return function(*values)
+
+    return torch.export.export(Model(), args).graph
+
+
+def test_the_static_choice_follows_the_content(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = torch.randn(4, 4)
+    products, other = graph_of(torch.matmul, x, x), graph_of(torch.tanh, x)
+    assert static_choice(products).name == "onnxruntime"
+    assert static_choice(other).name == "xla"
+    assert static_choice(graph_of(torch.matmul, x.double(), x.double())).name == "xla"
+    monkeypatch.setattr(ways, "is_installed", lambda name: name in ("iree", "openvino"))
+    assert static_choice(products).name == static_choice(other).name == "iree"
+
+
+def test_what_the_first_choice_refuses_the_second_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = partition._Partitioning._compile
+
+    def refuse(self: Any, module: torch.fx.GraphModule, way: Way) -> CompiledFunction:
+        if way.name == "onnxruntime":
+            raise EngineError("not today")
+        return compiled(self, module, way)
+
+    monkeypatch.setattr(partition._Partitioning, "_compile", refuse)
+    module = optimized(False)
+    right(module)
+    assert module.report().clusters[0].engine == "xla"
+
+
+def test_reports_show_what_was_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    times(monkeypatch, {"xla": 0.001})
+    module = optimized()
+    assert "ways measured" in str(module.report()) and "tuned (fast)" in str(module.report())
+    page = module.report().save(tmp_path / "report.html").read_text()
+    assert "ways measured" in page and "compiled, xla" in page
