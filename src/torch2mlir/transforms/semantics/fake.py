@@ -14,20 +14,28 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx import GraphModule
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
+from torch.utils import _pytree as pytree
 from xdsl.ir import Attribute
 
 from torch2mlir.dialects.torch import types as t
-from torch2mlir.dialects.torch.dims import Dim, KnownSize
+from torch2mlir.dialects.torch.dims import Dim, KnownSize, substitute
 from torch2mlir.dialects.torch.symbols import INT64_MAX
 from torch2mlir.errors import BackendContractError
 from torch2mlir.frontends import dtypes
 from torch2mlir.frontends.fx import symbols
 
-_HINTS = (11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53)
-_LARGE_HINTS = (2003, 2011, 2017, 2027, 2029, 2039, 2053, 2063, 2069, 2081, 2083, 2087)
-"""Example sizes of symbols: distinct primes, so that no test on an example holds by accident."""
+_HINTS = (2003, 2011, 2017, 2027, 2029, 2039, 2053, 2063, 2069, 2081, 2083, 2087)
+"""Example sizes of symbols: distinct primes, so that no test on an example holds by accident.
+
+They are large, because a size that is made of one by strides is 1 for small ones, and PyTorch then takes it for 1.
+"""
+_MEDIUM_HINTS = (11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53)
 _SMALL_HINTS = tuple(range(len(_HINTS)))
 """What is added to the smallest size a symbol may have: such a size is an example too."""
+
+
+def _example(size: int | torch.SymInt) -> int:
+    return size if isinstance(size, int) else int(size.node.hint)
 
 
 class FakeWorld:
@@ -52,10 +60,13 @@ class FakeWorld:
         if known is None:
             low, high = self._ranges.get(name, (2, INT64_MAX))
             low = max(low, 2)
-            hint = example or self._hints[len(self._symbols) % len(self._hints)]
+            number = len(self._symbols) % len(self._hints)
+            hint = example or self._hints[number]
             hint = low + hint if hint < low or self._hints is _SMALL_HINTS else hint
+            if hint > high:
+                hint = high - number  # the examples of symbols with equal ranges differ
             known = self.shape_env.create_symbol(
-                max(low, min(hint, high)),
+                max(low, hint),
                 ConstantSource(f"__{name}"),
                 dynamic_dim=DimDynamic.DYNAMIC,
                 constraint_dim=None,
@@ -121,7 +132,7 @@ class FakeWorld:
 
     def others(self) -> list[FakeWorld]:
         """Worlds with the same symbols and other example sizes."""
-        return [FakeWorld(self._ranges, hints) for hints in (_LARGE_HINTS, _SMALL_HINTS)]
+        return [FakeWorld(self._ranges, hints) for hints in (_MEDIUM_HINTS, _SMALL_HINTS)]
 
     def trace(
         self,
@@ -143,12 +154,31 @@ class FakeWorld:
             asked = ", ".join(str(guard.expr) for guard in self.shape_env.guards[guards:])
             for other in self.others():
                 again = other._trace(function, arguments(other), table)
-                if graph_module.code != again.code or self.shape_env.replacements:
+                differs = graph_module.code != again.code or not other.has(
+                    self, graph_module, again
+                )
+                if differs or self.shape_env.replacements:
                     raise BackendContractError(
                         f"what this op does depends on its sizes ({asked})",
                         hint="make the sizes it depends on static, or bound them with torch._check",
                     )
         return graph_module
+
+    def has(self, world: FakeWorld, graph: GraphModule, ours: GraphModule) -> bool:
+        """Whether the sizes in another world's graph are those of this world's, for the examples here."""
+        examples = {
+            name: int(self.shape_env.backed_var_to_val[symbol])
+            for name, symbol in self._symbols.items()
+        }
+        for node, again in zip(graph.graph.nodes, ours.graph.nodes, strict=True):
+            values = (node.meta.get("val"), again.meta.get("val"))
+            for one, other in zip(*map(pytree.tree_leaves, values), strict=True):
+                if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
+                    for size, found in zip(one.shape, other.shape, strict=True):
+                        known = substitute(world.size_of(size), examples)
+                        if isinstance(known, int) and known != _example(found):
+                            return False
+        return True
 
     def _trace(
         self,
