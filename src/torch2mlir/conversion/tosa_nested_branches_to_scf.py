@@ -13,6 +13,7 @@ from xdsl.ir import Operation, Region
 from xdsl.passes import ModulePass
 
 from torch2mlir.dialects import tosa
+from torch2mlir.dialects.rows import RowOp
 
 
 class TosaNestedBranchesToScfPass(ModulePass):
@@ -28,11 +29,11 @@ class TosaNestedBranchesToScfPass(ModulePass):
                 _replace(branch)
 
 
-def _inside(branch: tosa.CondIfOp) -> list[Operation]:
+def _inside(branch: RowOp) -> list[Operation]:
     return [op for op in branch.walk() if op is not branch]
 
 
-def _replace(branch: tosa.CondIfOp) -> None:
+def _replace(branch: RowOp) -> None:
     block = branch.parent
     type = branch.condition.type
     if block is None or not isinstance(type, TensorType):
@@ -53,7 +54,7 @@ def _replace(branch: tosa.CondIfOp) -> None:
     branch.erase()
 
 
-def _region(branch: tosa.CondIfOp, region: Region) -> Region:
+def _region(branch: RowOp, region: Region) -> Region:
     """A branch without arguments: what is handed in is used as it is."""
     block = region.block
     for argument, value in zip(list(block.args), branch.input_list, strict=False):

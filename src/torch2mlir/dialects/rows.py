@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import new_class
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
+from xdsl.dialects.builtin import StringAttr, SymbolRefAttr
 from xdsl.ir import Attribute, Dialect, Operation, OpTraits
 from xdsl.irdl import (
     AnyAttr,
@@ -45,7 +46,7 @@ from xdsl.traits import OpTrait, Pure
 if TYPE_CHECKING:
     from torch2mlir.dialects.assembly import Syntax
 
-Rule = Callable[[Any], None]
+Rule = Callable[[Any], object]
 """Raises a VerifyException unless the types and properties of an op fit together."""
 
 
@@ -67,6 +68,10 @@ class Kind(NamedTuple):
     def check(self) -> AttrConstraint:
         """The constraint as xDSL takes it."""
         return irdl_to_attr_constraint(self.constraint)
+
+
+SYMBOL = Kind(StringAttr, lambda value: str(SymbolRefAttr(value.data)), Parser.parse_symbol_name)
+"""The name of a function or variable: ``@main``."""
 
 
 class Row(NamedTuple):

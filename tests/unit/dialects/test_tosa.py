@@ -9,7 +9,7 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 from tests.oracle import iree_opt, torch_mlir_opt
 from tests.unit.dialects.roundtrip import function, text_of
 from tests.unit.dialects.roundtrip import parse as parse_in
-from torch2mlir.dialects.tosa import TOSA, ConstShapeOp, ShapeType
+from torch2mlir.dialects.tosa import TOSA, ShapeType, const_shape
 
 INSTANCES = (Path(__file__).parent / "tosa_ops.mlir").read_text()
 ONLY_IN_IREE = {"tosa.argmin"}
@@ -61,7 +61,7 @@ def test_attributes_that_are_not_the_operations_own_are_kept():
 
 
 def test_a_scalar_has_an_empty_shape():
-    constant = ConstShapeOp.of([])
+    constant = const_shape([])
     constant.verify()
     assert constant.output.type == ShapeType(0)
     assert "dense<> : tensor<0xindex>" in torch_mlir_opt(function(str(constant)))

@@ -112,7 +112,7 @@ class TosaLowering(DynamicShapes):
 
     def shape(self, sizes: Sequence[int]) -> SSAValue:
         """A ``!tosa.shape`` constant."""
-        return self.at_entry(("shape", tuple(sizes)), lambda: tosa.ConstShapeOp.of(sizes))
+        return self.at_entry(("shape", tuple(sizes)), lambda: tosa.const_shape(sizes))
 
     def constant(self, values: Attribute, sizes: Sequence[int], dtype: Attribute) -> Tensor:
         """A constant tensor, one for equal values."""

@@ -24,7 +24,7 @@ from xdsl.ir import Attribute
 from xdsl.parser import Parser
 
 from torch2mlir.dialects.assembly import Clause, Syntax, of_property
-from torch2mlir.dialects.rows import Kind, OpTable
+from torch2mlir.dialects.rows import SYMBOL, Kind, OpTable
 from torch2mlir.dialects.stablehlo import attrs, enums
 from torch2mlir.dialects.stablehlo.attrs import bool_array, i64_array, i64_attr, parse_i64_list
 
@@ -101,7 +101,7 @@ KINDS: dict[str, Kind] = {
         _parse_pairs,
     ),
     "string": Kind(StringAttr, str, lambda parser: StringAttr(parser.parse_str_literal())),
-    "symbol": Kind(StringAttr, lambda value: f"@{value.data}", Parser.parse_symbol_name),
+    "symbol": SYMBOL,
     "tensor": Kind(TensorType),
     "token": Kind(attrs.TokenType),
     "tuple": Kind(TupleType),

@@ -1,14 +1,13 @@
 """The TOSA dialect's type and enumeration attributes."""
 
-from typing import Any
-
 from xdsl.dialects.builtin import IntAttr
-from xdsl.dialects.utils import EnumAttribute
-from xdsl.ir import ParametrizedAttribute, TypeAttribute
+from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.str_enum import StrEnum
+
+from torch2mlir.dialects.enum_attributes import InAngleBrackets, enum_attribute
 
 
 @irdl_attr_definition
@@ -60,42 +59,15 @@ class BlockSize(StrEnum):
     BLOCK_SIZE_32 = "BLOCK_SIZE_32"
 
 
-class _BracketedEnum:
-    """Enumerations print as `#tosa.<name><VALUE>`."""
+NanModeAttr = enum_attribute("tosa.nan_mode", NanMode, InAngleBrackets)
+RoundingModeAttr = enum_attribute("tosa.rounding_mode", RoundingMode, InAngleBrackets)
+ResizeModeAttr = enum_attribute("tosa.resize_mode", ResizeMode, InAngleBrackets)
+BlockSizeAttr = enum_attribute("tosa.block_size", BlockSize, InAngleBrackets)
 
-    def print_parameter(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            super().print_parameter(printer)  # type: ignore[misc]
-
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> Any:
-        with parser.in_angle_brackets():
-            return super().parse_parameter(parser)  # type: ignore[misc]
-
-
-@irdl_attr_definition
-class NanModeAttr(_BracketedEnum, EnumAttribute[NanMode]):
-    """`#tosa.nan_mode<PROPAGATE>`."""
-
-    name = "tosa.nan_mode"
-
-
-@irdl_attr_definition
-class RoundingModeAttr(_BracketedEnum, EnumAttribute[RoundingMode]):
-    """`#tosa.rounding_mode<SINGLE_ROUND>`."""
-
-    name = "tosa.rounding_mode"
-
-
-@irdl_attr_definition
-class ResizeModeAttr(_BracketedEnum, EnumAttribute[ResizeMode]):
-    """`#tosa.resize_mode<BILINEAR>`."""
-
-    name = "tosa.resize_mode"
-
-
-@irdl_attr_definition
-class BlockSizeAttr(_BracketedEnum, EnumAttribute[BlockSize]):
-    """`#tosa.block_size<BLOCK_SIZE_32>`."""
-
-    name = "tosa.block_size"
+ATTRIBUTES: list[type[Attribute]] = [
+    BlockSizeAttr,
+    NanModeAttr,
+    ResizeModeAttr,
+    RoundingModeAttr,
+    ShapeType,
+]

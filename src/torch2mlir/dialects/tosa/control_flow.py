@@ -3,8 +3,8 @@
 Regions take the operands as block arguments, or refer to outer values when there are none.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Self, TypeVar
+from collections.abc import Sequence
+from typing import Any, Self
 
 from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
@@ -13,64 +13,25 @@ from xdsl.dialects.builtin import (
     TensorType,
     i1,
 )
-from xdsl.ir import Attribute, Region, SSAValue
-from xdsl.irdl import (
-    IRDLOperation,
-    irdl_op_definition,
-    operand_def,
-    opt_prop_def,
-    prop_def,
-    region_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-    var_result_def,
-)
+from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, RecursiveMemoryEffect, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
-from torch2mlir.dialects.assembly import results_text, type_text, types_text, values_text
-from torch2mlir.dialects.tosa.base import TENSOR, element_type, require, shape_of
+from torch2mlir.dialects.assembly import (
+    Syntax,
+    functional_text,
+    parse_results,
+    results_text,
+    type_text,
+    types_text,
+)
+from torch2mlir.dialects.rows import Row, RowOp
+from torch2mlir.dialects.tosa.checks import element_type, require, shape_of
+from torch2mlir.dialects.tosa.kinds import TOSA
 
-T = TypeVar("T")
-
-
-@irdl_op_definition
-class YieldOp(IRDLOperation):
-    """Ends a region of cond_if and while_loop with its values."""
-
-    name = "tosa.yield"
-
-    inputs = var_operand_def(TENSOR)
-    traits = traits_def(IsTerminator())
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(f" {values_text(printer, self.operands)}")
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(f" : {types_text(self.operand_types)}")
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        position = parser.pos
-        values = _parse_list(parser, parser.parse_optional_unresolved_operand)
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        types = _parse_list(parser, parser.parse_optional_type)
-        operands = parser.resolve_operands(values, types, position)
-        return cls.create(operands=operands, attributes=attributes)
-
-
-def _parse_list(parser: Parser, parse_optional: Callable[[], T | None]) -> Sequence[T]:
-    """Parse a comma-separated list that may be empty."""
-
-    def parse() -> T:
-        if (item := parse_optional()) is None:
-            parser.raise_error("expected another element after the comma")
-        return item
-
-    return parser.parse_optional_undelimited_comma_separated_list(parse_optional, parse) or ()
+# --- how they are written --------------------------------------------------------------------------
 
 
 def _print_assignments(printer: Printer, region: Region, inputs: Sequence[SSAValue]) -> None:
@@ -103,59 +64,8 @@ def _parse_assignments(
     return arguments, values
 
 
-def _verify_region(
-    op: IRDLOperation,
-    name: str,
-    region: Region,
-    inputs: Sequence[SSAValue],
-    yields: Sequence[Attribute],
-) -> None:
-    """A region takes `inputs` and yields as many values as `yields` has types."""
-    arguments = region.block.args
-    if len(arguments) != len(inputs):
-        raise VerifyException(
-            f"{op.name}: {name} takes {len(arguments)} arguments, the op has {len(inputs)} inputs"
-        )
-    for argument, value in zip(arguments, inputs, strict=True):
-        if element_type(argument) != element_type(value):
-            raise VerifyException(
-                f"{op.name}: {name} takes {argument.type} where the input is {value.type}"
-            )
-    last = region.block.last_op
-    if not isinstance(last, YieldOp):
-        raise VerifyException(f"{op.name}: {name} must end with tosa.yield")
-    if len(last.operands) != len(yields):
-        raise VerifyException(
-            f"{op.name}: {name} yields {len(last.operands)} values, expected {len(yields)}"
-        )
-
-
-def _is_condition(value: SSAValue) -> bool:
-    """A condition is a boolean tensor with one element."""
-    shape = shape_of(value)
-    return element_type(value) == i1 and (shape is None or all(dim in (1, -1) for dim in shape))
-
-
-@irdl_op_definition
-class CondIfOp(IRDLOperation):
-    """Run one of two regions, chosen by a one-element boolean tensor."""
-
-    name = "tosa.cond_if"
-
-    condition = operand_def(TENSOR)
-    input_list = var_operand_def(TENSOR)
-    then_graph = region_def("single_block")
-    else_graph = region_def("single_block")
-    output_list = var_result_def(TENSOR)
-    traits = traits_def(RecursiveMemoryEffect())
-
-    def verify_(self) -> None:
-        require(
-            _is_condition(self.condition),
-            f"{self.name}: condition must be a tensor<i1>, got {self.condition.type}",
-        )
-        for name in ("then_graph", "else_graph"):
-            _verify_region(self, name, getattr(self, name), self.input_list, self.result_types)
+class CondIfBase(RowOp):
+    """``tosa.cond_if %0 (%a = %1) : tensor<i1> (type) -> type {...} else {...}``."""
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
@@ -182,7 +92,7 @@ class CondIfOp(IRDLOperation):
             inputs, outputs = signature.inputs.data, signature.outputs.data
         else:
             parser.parse_punctuation("->")
-            inputs, outputs = (), tuple(_parse_result_types(parser))
+            inputs, outputs = (), tuple(parse_results(parser))
         then_graph = parser.parse_region()
         parser.parse_keyword("else")
         else_graph = parser.parse_region()
@@ -196,42 +106,12 @@ class CondIfOp(IRDLOperation):
         )
 
 
-def _parse_result_types(parser: Parser) -> Sequence[Attribute]:
-    """Parse one type, or several in parentheses."""
-    types = parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
-    return [parser.parse_type()] if types is None else types
-
-
-@irdl_op_definition
-class WhileLoopOp(IRDLOperation):
-    """Run body_graph on the inputs while cond_graph yields true."""
-
-    name = "tosa.while_loop"
-
-    input_list = var_operand_def(TENSOR)
-    cond_graph = region_def("single_block")
-    body_graph = region_def("single_block")
-    output_list = var_result_def(TENSOR)
-    traits = traits_def(RecursiveMemoryEffect())
-
-    def verify_(self) -> None:
-        require(
-            len(self.input_list) == len(self.output_list),
-            f"{self.name}: has {len(self.input_list)} inputs and {len(self.output_list)} results",
-        )
-        _verify_region(self, "cond_graph", self.cond_graph, self.input_list, [i1])
-        _verify_region(self, "body_graph", self.body_graph, self.input_list, self.result_types)
-        last = self.cond_graph.block.last_op
-        assert isinstance(last, YieldOp)
-        require(
-            _is_condition(last.operands[0]),
-            f"{self.name}: cond_graph must yield a tensor<i1>, got {last.operands[0].type}",
-        )
+class WhileLoopBase(RowOp):
+    """``tosa.while_loop (%a = %0) : (type) -> type {...} do {...}``."""
 
     def print(self, printer: Printer) -> None:
         _print_assignments(printer, self.cond_graph, self.input_list)
-        inputs, outputs = types_text(self.operand_types), results_text(self.result_types)
-        printer.print_string(f" : ({inputs}) -> {outputs} ")
+        printer.print_string(f" : {functional_text(self)} ")
         printer.print_region(self.cond_graph, print_entry_block_args=False)
         printer.print_string(" do ")
         printer.print_region(self.body_graph)
@@ -260,22 +140,8 @@ class WhileLoopOp(IRDLOperation):
         )
 
 
-@irdl_op_definition
-class VariableOp(IRDLOperation):
-    """Declares a variable that keeps its value between calls."""
-
-    name = "tosa.variable"
-
-    sym_name = prop_def(StringAttr)
-    sym_visibility = opt_prop_def(StringAttr)
-    var_shape = prop_def(DenseIntOrFPElementsAttr)
-    type = prop_def()
-    initial_value = opt_prop_def()
-    traits = traits_def(SymbolOpInterface())
-
-    def tensor_type(self) -> TensorType:
-        """The type of the variable's value."""
-        return TensorType(self.type, self.var_shape.get_values())
+class VariableBase(RowOp):
+    """``tosa.variable @state = dense<0.0> : tensor<2xf32>``, or the type alone."""
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
@@ -285,7 +151,9 @@ class VariableOp(IRDLOperation):
         printer.print_symbol_name(self.sym_name.data)
         printer.print_op_attributes(self.attributes)
         if self.initial_value is None:
-            printer.print_string(f" : {type_text(self.tensor_type())}")
+            printer.print_string(
+                f" : {type_text(TensorType(self.type, self.var_shape.get_values()))}"
+            )
         else:
             printer.print_string(" = ")
             printer.print_attribute(self.initial_value)
@@ -314,60 +182,114 @@ class VariableOp(IRDLOperation):
         return cls.create(properties=properties, attributes=attributes)
 
 
-@irdl_op_definition
-class VariableReadOp(IRDLOperation):
-    """The current value of a variable."""
+# --- what is verified ------------------------------------------------------------------------------
 
-    name = "tosa.variable_read"
 
-    # `name` is the class's own: the property is reached as `variable`.
-    variable = prop_def(StringAttr, prop_name="name")
-    output1 = result_def(TENSOR)
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_symbol_name(self.variable.data)
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(f" : {type_text(self.output1.type)}")
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        variable = parser.parse_symbol_name()
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        return cls.create(
-            result_types=[parser.parse_type()],
-            properties={"name": variable},
-            attributes=attributes,
+def _verify_region(
+    op: Operation,
+    name: str,
+    region: Region,
+    inputs: Sequence[SSAValue],
+    yields: Sequence[Attribute],
+) -> None:
+    """A region takes `inputs` and yields as many values as `yields` has types."""
+    arguments = region.block.args
+    if len(arguments) != len(inputs):
+        raise VerifyException(
+            f"{op.name}: {name} takes {len(arguments)} arguments, the op has {len(inputs)} inputs"
+        )
+    for argument, value in zip(arguments, inputs, strict=True):
+        if element_type(argument) != element_type(value):
+            raise VerifyException(
+                f"{op.name}: {name} takes {argument.type} where the input is {value.type}"
+            )
+    last = region.block.last_op
+    if last is None or last.name != "tosa.yield":
+        raise VerifyException(f"{op.name}: {name} must end with tosa.yield")
+    if len(last.operands) != len(yields):
+        raise VerifyException(
+            f"{op.name}: {name} yields {len(last.operands)} values, expected {len(yields)}"
         )
 
 
-@irdl_op_definition
-class VariableWriteOp(IRDLOperation):
-    """Sets the value of a variable."""
+def _is_condition(value: SSAValue) -> bool:
+    """A condition is a boolean tensor with one element."""
+    shape = shape_of(value)
+    return element_type(value) == i1 and (shape is None or all(dim in (1, -1) for dim in shape))
 
-    name = "tosa.variable_write"
 
-    input1 = operand_def(TENSOR)
-    variable = prop_def(StringAttr, prop_name="name")
+def _verify_cond_if(op: Any) -> None:
+    require(
+        _is_condition(op.condition),
+        f"{op.name}: condition must be a tensor<i1>, got {op.condition.type}",
+    )
+    for name in ("then_graph", "else_graph"):
+        _verify_region(op, name, getattr(op, name), op.input_list, op.result_types)
 
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_symbol_name(self.variable.data)
-        printer.print_string(", ")
-        printer.print_ssa_value(self.input1)
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(f" : {type_text(self.input1.type)}")
 
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        variable = parser.parse_symbol_name()
-        parser.parse_punctuation(",")
-        value = parser.parse_unresolved_operand()
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        return cls.create(
-            operands=[parser.resolve_operand(value, parser.parse_type())],
-            properties={"name": variable},
-            attributes=attributes,
-        )
+def _verify_while_loop(op: Any) -> None:
+    require(
+        len(op.input_list) == len(op.output_list),
+        f"{op.name}: has {len(op.input_list)} inputs and {len(op.output_list)} results",
+    )
+    _verify_region(op, "cond_graph", op.cond_graph, op.input_list, [i1])
+    _verify_region(op, "body_graph", op.body_graph, op.input_list, op.result_types)
+    last = op.cond_graph.block.last_op
+    require(
+        _is_condition(last.operands[0]),
+        f"{op.name}: cond_graph must yield a tensor<i1>, got {last.operands[0].type}",
+    )
+
+
+REGIONS = (RecursiveMemoryEffect(),)
+
+# `name` is the class's own: the property is reached as `variable`.
+TOSA.add(
+    {
+        "YieldOp": Row(
+            "yield",
+            "inputs*",
+            Syntax(" {operands}{attributes} : {operand_types}"),
+            doc="Ends a region of cond_if and while_loop with its values.",
+            traits=(IsTerminator(),),
+        ),
+        "CondIfOp": Row(
+            "cond_if",
+            "condition, input_list* (then_graph, else_graph) -> output_list*",
+            rule=_verify_cond_if,
+            doc="Run one of two regions, chosen by a one-element boolean tensor.",
+            traits=REGIONS,
+            base=CondIfBase,
+        ),
+        "WhileLoopOp": Row(
+            "while_loop",
+            "input_list* (cond_graph, body_graph) -> output_list*",
+            rule=_verify_while_loop,
+            doc="Run body_graph on the inputs while cond_graph yields true.",
+            traits=REGIONS,
+            base=WhileLoopBase,
+        ),
+        "VariableOp": Row(
+            "variable",
+            "{sym_name: symbol, sym_visibility?: string, var_shape: elements, type: any,"
+            " initial_value?: any}",
+            doc="Declares a variable that keeps its value between calls.",
+            traits=(SymbolOpInterface(),),
+            base=VariableBase,
+        ),
+        "VariableReadOp": Row(
+            "variable_read",
+            "{variable=name: symbol} -> output1",
+            Syntax(" {name}{attributes} : {result_type}"),
+            doc="The current value of a variable.",
+            traits=(),
+        ),
+        "VariableWriteOp": Row(
+            "variable_write",
+            "input1 {variable=name: symbol}",
+            Syntax(" {name}, {operands}{attributes} : {operand_types}"),
+            doc="Sets the value of a variable.",
+            traits=(),
+        ),
+    }
+)

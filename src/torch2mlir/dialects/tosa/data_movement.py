@@ -5,290 +5,210 @@ it), so they are static; only the operand and result tensors may have dynamic di
 """
 
 from math import prod
+from typing import Any
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, I32, DenseArrayBase, IntegerAttr
-from xdsl.irdl import (
-    irdl_op_definition,
-    operand_def,
-    prop_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
-from xdsl.traits import Pure
+from xdsl.dialects.builtin import DYNAMIC_INDEX
 
-from torch2mlir.dialects.tosa.attributes import ResizeModeAttr
-from torch2mlir.dialects.tosa.base import (
-    SHAPE,
-    TENSOR,
-    TosaOp,
+from torch2mlir.dialects.rows import Row, Rule
+from torch2mlir.dialects.tosa.checks import (
     axis_of,
+    every,
+    ranks,
     require,
     require_rank,
     require_same_element_type,
-    require_same_shape,
     require_shape_rank,
-    require_single_element,
     same_dim,
+    same_element_types,
+    same_shapes,
     shape_of,
+    shape_ranks,
+    single_elements,
 )
+from torch2mlir.dialects.tosa.kinds import SYNTAX, TOSA
+
+SAME_ELEMENTS = same_element_types("input1", "output")
 
 
-@irdl_op_definition
-class ConcatOp(TosaOp):
-    """Join tensors along `axis`; all other dimensions are equal."""
+def _sized_by(*names: str, times: int = 1, reason: str = "the rank of input1") -> Rule:
+    """The result has the operand's rank, and the named shapes list as many sizes."""
 
-    name = "tosa.concat"
+    def rule(op: Any) -> None:
+        if (source := shape_of(op.input1)) is not None:
+            require_rank(op, "result", op.output, len(source))
+            for name in names:
+                require_shape_rank(op, name, getattr(op, name), times * len(source), reason)
 
-    input1 = var_operand_def(TENSOR)
-    axis = prop_def(IntegerAttr[I32])
-    output = result_def(TENSOR)
-    traits = traits_def(Pure())
+    return rule
 
-    def verify_(self) -> None:
-        require(bool(self.input1), f"{self.name}: needs at least one operand")
-        axis = axis_of(self, self.axis, self.output)
-        shapes = [shape_of(value) for value in self.input1]
-        result = shape_of(self.output)
-        if result is None:
-            return
-        for value, shape in zip(self.input1, shapes, strict=True):
-            require_same_element_type(self, operand=value, result=self.output)
-            if shape is None:
-                continue
-            fits = len(shape) == len(result) and all(
-                index == axis or same_dim(*dims)
-                for index, dims in enumerate(zip(shape, result, strict=True))
-            )
-            require(
-                fits, f"{self.name}: {value.type} does not fit {self.output.type} off axis {axis}"
-            )
-        parts = [shape[axis] if shape is not None else DYNAMIC_INDEX for shape in shapes]
-        require(
-            DYNAMIC_INDEX in parts or same_dim(sum(parts), result[axis]),
-            f"{self.name}: axis {axis} adds up to {sum(parts)}, result is {self.output.type}",
+
+def _verify_concat(op: Any) -> None:
+    require(bool(op.input1), f"{op.name}: needs at least one operand")
+    axis = axis_of(op, op.axis, op.output)
+    shapes = [shape_of(value) for value in op.input1]
+    result = shape_of(op.output)
+    if result is None:
+        return
+    for value, shape in zip(op.input1, shapes, strict=True):
+        require_same_element_type(op, operand=value, result=op.output)
+        if shape is None:
+            continue
+        fits = len(shape) == len(result) and all(
+            index == axis or same_dim(*dims)
+            for index, dims in enumerate(zip(shape, result, strict=True))
         )
+        require(fits, f"{op.name}: {value.type} does not fit {op.output.type} off axis {axis}")
+    parts = [shape[axis] if shape is not None else DYNAMIC_INDEX for shape in shapes]
+    require(
+        DYNAMIC_INDEX in parts or same_dim(sum(parts), result[axis]),
+        f"{op.name}: axis {axis} adds up to {sum(parts)}, result is {op.output.type}",
+    )
 
 
-@irdl_op_definition
-class PadOp(TosaOp):
-    """Pad with one constant; padding lists (before, after) of each dimension."""
-
-    name = "tosa.pad"
-
-    input1 = operand_def(TENSOR)
-    padding = operand_def(SHAPE)
-    pad_const = operand_def(TENSOR)
-    output = result_def(TENSOR)
-    traits = traits_def(Pure())
-
-    def verify_(self) -> None:
-        require_same_element_type(
-            self, input1=self.input1, pad_const=self.pad_const, output=self.output
-        )
-        require_single_element(self, pad_const=self.pad_const)
-        if (source := shape_of(self.input1)) is not None:
-            require_rank(self, "result", self.output, len(source))
-            require_shape_rank(
-                self, "padding", self.padding, 2 * len(source), "before and after each dimension"
-            )
+def _verify_reshape(op: Any) -> None:
+    source, result = shape_of(op.input1), shape_of(op.output)
+    if result is None:
+        return
+    require_shape_rank(op, "shape", op.shape, len(result), "the rank of the result")
+    if source is None or DYNAMIC_INDEX in (*source, *result):
+        return
+    require(
+        prod(source) == prod(result),
+        f"{op.name}: {op.input1.type} and {op.output.type} differ in element count",
+    )
 
 
-@irdl_op_definition
-class ReshapeOp(TosaOp):
-    """The same elements in another shape; at most one size of `shape` may be -1."""
-
-    name = "tosa.reshape"
-
-    input1 = operand_def(TENSOR)
-    shape = operand_def(SHAPE)
-    output = result_def(TENSOR)
-    traits = traits_def(Pure())
-
-    def verify_(self) -> None:
-        require_same_element_type(self, input1=self.input1, output=self.output)
-        source, result = shape_of(self.input1), shape_of(self.output)
-        if result is None:
-            return
-        require_shape_rank(self, "shape", self.shape, len(result), "the rank of the result")
-        if source is None or DYNAMIC_INDEX in (*source, *result):
-            return
-        require(
-            prod(source) == prod(result),
-            f"{self.name}: {self.input1.type} and {self.output.type} differ in element count",
-        )
+def _verify_transpose(op: Any) -> None:
+    perms = op.perms.get_values()
+    source, result = shape_of(op.input1), shape_of(op.output)
+    if source is None:
+        return
+    require(
+        sorted(perms) == list(range(len(source))),
+        f"{op.name}: perms {list(perms)} is not a permutation of the dimensions "
+        f"of {op.input1.type}",
+    )
+    if result is None:
+        return
+    require(
+        len(result) == len(source)
+        and all(same_dim(source[p], dim) for p, dim in zip(perms, result, strict=True)),
+        f"{op.name}: {op.input1.type} permuted by {list(perms)} is not {op.output.type}",
+    )
 
 
-@irdl_op_definition
-class ReverseOp(TosaOp):
-    """Elements in reverse order along `axis`."""
-
-    name = "tosa.reverse"
-
-    input1 = operand_def(TENSOR)
-    axis = prop_def(IntegerAttr[I32])
-    output = result_def(TENSOR)
-    traits = traits_def(Pure())
-
-    def verify_(self) -> None:
-        axis_of(self, self.axis, self.input1)
-        require_same_shape(self, input1=self.input1, output=self.output)
-        require_same_element_type(self, input1=self.input1, output=self.output)
+def _verify_gather(op: Any) -> None:
+    values, indices, result = map(shape_of, (op.values, op.indices, op.output))
+    if values is None or indices is None or result is None:
+        return
+    wanted = (values[0], indices[1], values[2])
+    require(
+        same_dim(values[0], indices[0]) and all(map(same_dim, wanted, result)),
+        f"{op.name}: {op.values.type} at {op.indices.type} is not {op.output.type}",
+    )
 
 
-@irdl_op_definition
-class SliceOp(TosaOp):
-    """`size` elements from `start`, in every dimension; size -1 means up to the end."""
-
-    name = "tosa.slice"
-
-    input1 = operand_def(TENSOR)
-    start = operand_def(SHAPE)
-    size = operand_def(SHAPE)
-    output = result_def(TENSOR)
-    traits = traits_def(Pure())
-
-    def verify_(self) -> None:
-        require_same_element_type(self, input1=self.input1, output=self.output)
-        if (source := shape_of(self.input1)) is not None:
-            require_rank(self, "result", self.output, len(source))
-            require_shape_rank(self, "start", self.start, len(source), "the rank of input1")
-            require_shape_rank(self, "size", self.size, len(source), "the rank of input1")
-
-
-@irdl_op_definition
-class TileOp(TosaOp):
-    """Repeat the tensor `multiples` times in every dimension."""
-
-    name = "tosa.tile"
-
-    input1 = operand_def(TENSOR)
-    multiples = operand_def(SHAPE)
-    output = result_def(TENSOR)
-    traits = traits_def(Pure())
-
-    def verify_(self) -> None:
-        require_same_element_type(self, input1=self.input1, output=self.output)
-        if (source := shape_of(self.input1)) is not None:
-            require_rank(self, "result", self.output, len(source))
-            require_shape_rank(self, "multiples", self.multiples, len(source), "the rank of input1")
-
-
-@irdl_op_definition
-class TransposeOp(TosaOp):
-    """Permute dimensions: result dimension i is input dimension perms[i]."""
-
-    name = "tosa.transpose"
-
-    input1 = operand_def(TENSOR)
-    perms = prop_def(DenseArrayBase.constr(I32))
-    output = result_def(TENSOR)
-    traits = traits_def(Pure())
-
-    def verify_(self) -> None:
-        require_same_element_type(self, input1=self.input1, output=self.output)
-        perms = self.perms.get_values()
-        source, result = shape_of(self.input1), shape_of(self.output)
-        if source is None:
-            return
-        require(
-            sorted(perms) == list(range(len(source))),
-            f"{self.name}: perms {list(perms)} is not a permutation of the dimensions "
-            f"of {self.input1.type}",
-        )
-        if result is None:
-            return
-        require(
-            len(result) == len(source)
-            and all(same_dim(source[p], dim) for p, dim in zip(perms, result, strict=True)),
-            f"{self.name}: {self.input1.type} permuted by {list(perms)} is not {self.output.type}",
-        )
-
-
-@irdl_op_definition
-class GatherOp(TosaOp):
-    """values [N, K, C] at indices [N, W] gives [N, W, C]."""
-
-    name = "tosa.gather"
-
-    values = operand_def(TENSOR)
-    indices = operand_def(TENSOR)
-    output = result_def(TENSOR)
-    traits = traits_def(Pure())
-
-    def verify_(self) -> None:
-        require_rank(self, "values", self.values, 3)
-        require_rank(self, "indices", self.indices, 2)
-        require_rank(self, "result", self.output, 3)
-        require_same_element_type(self, values=self.values, output=self.output)
-        values, indices, result = map(shape_of, (self.values, self.indices, self.output))
-        if values is None or indices is None or result is None:
-            return
-        wanted = (values[0], indices[1], values[2])
-        require(
-            same_dim(values[0], indices[0]) and all(map(same_dim, wanted, result)),
-            f"{self.name}: {self.values.type} at {self.indices.type} is not {self.output.type}",
-        )
-
-
-@irdl_op_definition
-class RowGatherOp(TosaOp):
-    """`row_count` consecutive rows of values [N, K, C] from each of indices [N, W]."""
-
-    name = "tosa.row_gather"
-
-    values = operand_def(TENSOR)
-    indices = operand_def(TENSOR)
-    row_count = operand_def(TENSOR)
-    output = result_def(TENSOR)
-    traits = traits_def(Pure())
-
-    def verify_(self) -> None:
-        require_rank(self, "values", self.values, 3)
-        require_rank(self, "indices", self.indices, 2)
-        require_single_element(self, row_count=self.row_count)
-        require_rank(self, "result", self.output, 3)
-
-
-@irdl_op_definition
-class ScatterOp(TosaOp):
-    """values_in [N, K, C] with rows input [N, W, C] written at indices [N, W]."""
-
-    name = "tosa.scatter"
-
-    values_in = operand_def(TENSOR)
-    indices = operand_def(TENSOR)
-    input = operand_def(TENSOR)
-    values_out = result_def(TENSOR)
-    traits = traits_def(Pure())
-
-    def verify_(self) -> None:
-        require_rank(self, "values_in", self.values_in, 3)
-        require_rank(self, "indices", self.indices, 2)
-        require_rank(self, "input", self.input, 3)
-        require_same_shape(self, values_in=self.values_in, values_out=self.values_out)
-        require_same_element_type(
-            self, values_in=self.values_in, input=self.input, values_out=self.values_out
-        )
-
-
-@irdl_op_definition
-class ResizeOp(TosaOp):
-    """Resize [N, H, W, C]; scale is (y numerator, y denominator, x numerator, x denominator)."""
-
-    name = "tosa.resize"
-
-    input = operand_def(TENSOR)
-    scale = operand_def(SHAPE)
-    offset = operand_def(SHAPE)
-    border = operand_def(SHAPE)
-    mode = prop_def(ResizeModeAttr)
-    output = result_def(TENSOR)
-    traits = traits_def(Pure())
-
-    def verify_(self) -> None:
-        require_rank(self, "input", self.input, 4)
-        require_rank(self, "result", self.output, 4)
-        require_shape_rank(self, "scale", self.scale, 4, "numerator, denominator of y and x")
-        require_shape_rank(self, "offset", self.offset, 2, "y, x")
-        require_shape_rank(self, "border", self.border, 2, "y, x")
+TOSA.add(
+    {
+        "ConcatOp": Row(
+            "concat",
+            "input1* {axis: i32} -> output",
+            SYNTAX,
+            _verify_concat,
+            "Join tensors along `axis`; all other dimensions are equal.",
+        ),
+        "PadOp": Row(
+            "pad",
+            "input1, padding: shape, pad_const -> output",
+            SYNTAX,
+            every(
+                same_element_types("input1", "pad_const", "output"),
+                single_elements("pad_const"),
+                _sized_by("padding", times=2, reason="before and after each dimension"),
+            ),
+            "Pad with one constant; padding lists (before, after) of each dimension.",
+        ),
+        "ReshapeOp": Row(
+            "reshape",
+            "input1, shape: shape -> output",
+            SYNTAX,
+            every(SAME_ELEMENTS, _verify_reshape),
+            "The same elements in another shape; at most one size of `shape` may be -1.",
+        ),
+        "ReverseOp": Row(
+            "reverse",
+            "input1 {axis: i32} -> output",
+            SYNTAX,
+            every(
+                lambda op: axis_of(op, op.axis, op.input1),
+                same_shapes("input1", "output"),
+                SAME_ELEMENTS,
+            ),
+            "Elements in reverse order along `axis`.",
+        ),
+        "SliceOp": Row(
+            "slice",
+            "input1, start: shape, size: shape -> output",
+            SYNTAX,
+            every(SAME_ELEMENTS, _sized_by("start", "size")),
+            "`size` elements from `start`, in every dimension; size -1 means up to the end.",
+        ),
+        "TileOp": Row(
+            "tile",
+            "input1, multiples: shape -> output",
+            SYNTAX,
+            every(SAME_ELEMENTS, _sized_by("multiples")),
+            "Repeat the tensor `multiples` times in every dimension.",
+        ),
+        "TransposeOp": Row(
+            "transpose",
+            "input1 {perms: i32s} -> output",
+            SYNTAX,
+            every(SAME_ELEMENTS, _verify_transpose),
+            "Permute dimensions: result dimension i is input dimension perms[i].",
+        ),
+        "GatherOp": Row(
+            "gather",
+            "values, indices -> output",
+            SYNTAX,
+            every(
+                ranks(values=3, indices=2, result=3),
+                same_element_types("values", "output"),
+                _verify_gather,
+            ),
+            "values [N, K, C] at indices [N, W] gives [N, W, C].",
+        ),
+        "RowGatherOp": Row(
+            "row_gather",
+            "values, indices, row_count -> output",
+            SYNTAX,
+            every(ranks(values=3, indices=2, result=3), single_elements("row_count")),
+            "`row_count` consecutive rows of values [N, K, C] from each of indices [N, W].",
+        ),
+        "ScatterOp": Row(
+            "scatter",
+            "values_in, indices, input -> values_out",
+            SYNTAX,
+            every(
+                ranks(values_in=3, indices=2, input=3),
+                same_shapes("values_in", "values_out"),
+                same_element_types("values_in", "input", "values_out"),
+            ),
+            "values_in [N, K, C] with rows input [N, W, C] written at indices [N, W].",
+        ),
+        "ResizeOp": Row(
+            "resize",
+            "input, scale: shape, offset: shape, border: shape {mode: mode} -> output",
+            SYNTAX,
+            every(
+                ranks(input=4, result=4),
+                shape_ranks(
+                    scale=(4, "numerator, denominator of y and x"),
+                    offset=(2, "y, x"),
+                    border=(2, "y, x"),
+                ),
+            ),
+            "Resize [N, H, W, C]; scale is (y numerator, y denominator, x numerator, x denominator).",
+        ),
+    }
+)

@@ -1,23 +1,11 @@
 """Reductions along one axis: the reduced dimension stays with size 1, argmax and argmin drop it."""
 
-from abc import ABC
+from typing import Any
 
-from xdsl.dialects.builtin import I32, IntegerAttr, IntegerType
-from xdsl.irdl import (
-    irdl_op_definition,
-    operand_def,
-    opt_prop_def,
-    prop_def,
-    result_def,
-    traits_def,
-)
-from xdsl.traits import Pure
+from xdsl.dialects.builtin import IntegerType
 
-from torch2mlir.dialects.tosa.attributes import NanModeAttr
-from torch2mlir.dialects.tosa.base import (
-    PROPAGATE,
-    TENSOR,
-    TosaOp,
+from torch2mlir.dialects.rows import Row
+from torch2mlir.dialects.tosa.checks import (
     axis_of,
     element_type,
     require,
@@ -25,112 +13,60 @@ from torch2mlir.dialects.tosa.base import (
     same_dim,
     shape_of,
 )
+from torch2mlir.dialects.tosa.kinds import SYNTAX, TOSA
 
 
-class ReductionOp(TosaOp, ABC):
+def _verify_reduction(op: Any) -> None:
+    axis = axis_of(op, op.axis, op.input)
+    require_same_element_type(op, input=op.input, output=op.output)
+    _verify_shapes(op, axis, (1,), f"reducing axis {axis} of {op.input.type} cannot give")
+
+
+def _verify_position(op: Any) -> None:
+    axis = axis_of(op, op.axis, op.input)
+    require(
+        isinstance(element_type(op.output), IntegerType),
+        f"{op.name}: result must hold integers, got {op.output.type}",
+    )
+    _verify_shapes(op, axis, (), f"{op.input.type} without axis {axis} is not")
+
+
+def _verify_shapes(op: Any, axis: int, left: tuple[int, ...], message: str) -> None:
+    source, result = shape_of(op.input), shape_of(op.output)
+    if source is None or result is None:
+        return
+    wanted = (*source[:axis], *left, *source[axis + 1 :])
+    require(
+        len(result) == len(wanted) and all(map(same_dim, wanted, result)),
+        f"{op.name}: {message} {op.output.type}",
+    )
+
+
+def reduction(name: str, doc: str, nan_mode: str = "") -> Row:
     """Reduce `axis` to size 1."""
-
-    input = operand_def(TENSOR)
-    axis = prop_def(IntegerAttr[I32])
-    output = result_def(TENSOR)
-    traits = traits_def(Pure())
-
-    def verify_(self) -> None:
-        axis = axis_of(self, self.axis, self.input)
-        require_same_element_type(self, input=self.input, output=self.output)
-        source, result = shape_of(self.input), shape_of(self.output)
-        if source is None or result is None:
-            return
-        wanted = (*source[:axis], 1, *source[axis + 1 :])
-        require(
-            len(result) == len(wanted) and all(map(same_dim, wanted, result)),
-            f"{self.name}: reducing axis {axis} of {self.input.type} "
-            f"cannot give {self.output.type}",
-        )
+    return Row(name, f"input {{axis: i32{nan_mode}}} -> output", SYNTAX, _verify_reduction, doc)
 
 
-class NanModeReductionOp(ReductionOp, ABC):
-    """A reduction that compares, and so has an opinion on NaN."""
-
-    nan_mode = opt_prop_def(NanModeAttr, default_value=PROPAGATE)
-
-
-class ArgReductionOp(TosaOp, ABC):
+def position(name: str, doc: str) -> Row:
     """The index of an extreme value along `axis`, which disappears from the shape."""
-
-    input = operand_def(TENSOR)
-    axis = prop_def(IntegerAttr[I32])
-    nan_mode = opt_prop_def(NanModeAttr, default_value=PROPAGATE)
-    output = result_def(TENSOR)
-    traits = traits_def(Pure())
-
-    def verify_(self) -> None:
-        axis = axis_of(self, self.axis, self.input)
-        require(
-            isinstance(element_type(self.output), IntegerType),
-            f"{self.name}: result must hold integers, got {self.output.type}",
-        )
-        source, result = shape_of(self.input), shape_of(self.output)
-        if source is None or result is None:
-            return
-        wanted = (*source[:axis], *source[axis + 1 :])
-        require(
-            len(result) == len(wanted) and all(map(same_dim, wanted, result)),
-            f"{self.name}: {self.input.type} without axis {axis} is not {self.output.type}",
-        )
+    return Row(name, f"input {{axis: i32{NAN_MODE}}} -> output", SYNTAX, _verify_position, doc)
 
 
-@irdl_op_definition
-class ReduceAllOp(ReductionOp):
-    """Logical and of booleans."""
+# A reduction that compares has an opinion on NaN.
+NAN_MODE = ", nan_mode?: nan_mode"
 
-    name = "tosa.reduce_all"
-
-
-@irdl_op_definition
-class ReduceAnyOp(ReductionOp):
-    """Logical or of booleans."""
-
-    name = "tosa.reduce_any"
-
-
-@irdl_op_definition
-class ReduceMaxOp(NanModeReductionOp):
-    """The largest value."""
-
-    name = "tosa.reduce_max"
-
-
-@irdl_op_definition
-class ReduceMinOp(NanModeReductionOp):
-    """The smallest value."""
-
-    name = "tosa.reduce_min"
-
-
-@irdl_op_definition
-class ReduceProductOp(ReductionOp):
-    """The product."""
-
-    name = "tosa.reduce_product"
-
-
-@irdl_op_definition
-class ReduceSumOp(ReductionOp):
-    """The sum."""
-
-    name = "tosa.reduce_sum"
-
-
-@irdl_op_definition
-class ArgMaxOp(ArgReductionOp):
-    """Index of the largest value, the first of equals."""
-
-    name = "tosa.argmax"
-
-
-@irdl_op_definition
-class ArgMinOp(ArgReductionOp):
-    """Index of the smallest value, the first of equals. Newer than torch-mlir-opt 20261001."""
-
-    name = "tosa.argmin"
+TOSA.add(
+    {
+        "ReduceAllOp": reduction("reduce_all", "Logical and of booleans."),
+        "ReduceAnyOp": reduction("reduce_any", "Logical or of booleans."),
+        "ReduceMaxOp": reduction("reduce_max", "The largest value.", NAN_MODE),
+        "ReduceMinOp": reduction("reduce_min", "The smallest value.", NAN_MODE),
+        "ReduceProductOp": reduction("reduce_product", "The product."),
+        "ReduceSumOp": reduction("reduce_sum", "The sum."),
+        "ArgMaxOp": position("argmax", "Index of the largest value, the first of equals."),
+        "ArgMinOp": position(
+            "argmin",
+            "Index of the smallest value, the first of equals. Newer than torch-mlir-opt 20261001.",
+        ),
+    }
+)

@@ -1,227 +1,115 @@
 """Compile-time shapes: constants of type `!tosa.shape<N>` and arithmetic on them."""
 
-from abc import ABC
 from collections.abc import Sequence
+from typing import Any
 
-from xdsl.dialects.builtin import (
-    I32,
-    BoolAttr,
-    DenseIntOrFPElementsAttr,
-    IndexType,
-    IntegerAttr,
-    TensorType,
-)
-from xdsl.irdl import (
-    irdl_op_definition,
-    operand_def,
-    prop_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType, TensorType
 from xdsl.traits import ConstantLike, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from torch2mlir.dialects.rows import Row, RowOp
 from torch2mlir.dialects.tosa.attributes import ShapeType
-from torch2mlir.dialects.tosa.base import (
-    SHAPE,
-    TENSOR,
-    TosaOp,
+from torch2mlir.dialects.tosa.checks import (
     axis_of,
+    every,
     require_shape_rank,
-    require_single_element,
+    shape_ranks,
+    single_elements,
 )
+from torch2mlir.dialects.tosa.kinds import SYNTAX, TOSA
 
 
-@irdl_op_definition
-class ConstShapeOp(TosaOp):
-    """A constant list of sizes."""
+def const_shape(sizes: Sequence[int]) -> RowOp:
+    """The constant shape with the given sizes."""
+    type_ = TensorType(IndexType(), [len(sizes)])
+    return TOSA["ConstShapeOp"].create(
+        result_types=[ShapeType(len(sizes))],
+        properties={"values": DenseIntOrFPElementsAttr.from_list(type_, sizes)},
+    )
 
-    name = "tosa.const_shape"
 
-    values = prop_def(DenseIntOrFPElementsAttr)
-    output = result_def(SHAPE)
-    traits = traits_def(Pure(), ConstantLike())
-
-    @classmethod
-    def of(cls, sizes: Sequence[int]) -> "ConstShapeOp":
-        """The constant shape with the given sizes."""
-        type_ = TensorType(IndexType(), [len(sizes)])
-        return cls.create(
-            result_types=[ShapeType(len(sizes))],
-            properties={"values": DenseIntOrFPElementsAttr.from_list(type_, sizes)},
+def _verify_const_shape(op: Any) -> None:
+    assert isinstance(op.output.type, ShapeType)
+    wanted = TensorType(IndexType(), [op.output.type.rank.data])
+    if op.values.get_type() != wanted:
+        raise VerifyException(
+            f"{op.name}: values must be a {wanted} for {op.output.type}, got {op.values.get_type()}"
         )
 
-    def verify_(self) -> None:
-        assert isinstance(self.output.type, ShapeType)
-        wanted = TensorType(IndexType(), [self.output.type.rank.data])
-        if self.values.get_type() != wanted:
-            raise VerifyException(
-                f"{self.name}: values must be a {wanted} for {self.output.type}, "
-                f"got {self.values.get_type()}"
-            )
+
+def _verify_concat_shape(op: Any) -> None:
+    total = sum(value.type.rank.data for value in op.input if isinstance(value.type, ShapeType))
+    require_shape_rank(op, "result", op.output, total, "the sum of the operands' ranks")
 
 
-class UnaryShapeOp(TosaOp, ABC):
+def _verify_elementwise(op: Any) -> None:
+    rank = op.output.type.rank.data
+    for name, _ in op.get_irdl_definition().operands:
+        require_shape_rank(op, name, getattr(op, name), rank, "the rank of the result")
+
+
+def unary(name: str, doc: str) -> Row:
     """Elementwise on one shape."""
-
-    input = operand_def(SHAPE)
-    output = result_def(SHAPE)
-    traits = traits_def(Pure())
-
-    def verify_(self) -> None:
-        assert isinstance(self.output.type, ShapeType)
-        rank = self.output.type.rank.data
-        require_shape_rank(self, "input", self.input, rank, "the rank of the result")
+    return Row(name, "input: shape -> output: shape", SYNTAX, _verify_elementwise, doc)
 
 
-class BinaryShapeOp(TosaOp, ABC):
+def binary(name: str, doc: str) -> Row:
     """Elementwise on two shapes of one rank."""
-
-    input1 = operand_def(SHAPE)
-    input2 = operand_def(SHAPE)
-    output = result_def(SHAPE)
-    traits = traits_def(Pure())
-
-    def verify_(self) -> None:
-        assert isinstance(self.output.type, ShapeType)
-        rank = self.output.type.rank.data
-        require_shape_rank(self, "input1", self.input1, rank, "the rank of the result")
-        require_shape_rank(self, "input2", self.input2, rank, "the rank of the result")
+    signature = "input1: shape, input2: shape -> output: shape"
+    return Row(name, signature, SYNTAX, _verify_elementwise, doc)
 
 
-@irdl_op_definition
-class AddShapeOp(BinaryShapeOp):
-    """x + y."""
-
-    name = "tosa.add_shape"
-
-
-@irdl_op_definition
-class SubShapeOp(BinaryShapeOp):
-    """x - y."""
-
-    name = "tosa.sub_shape"
-
-
-@irdl_op_definition
-class MulShapeOp(BinaryShapeOp):
-    """x * y."""
-
-    name = "tosa.mul_shape"
-
-
-@irdl_op_definition
-class DivCeilShapeOp(BinaryShapeOp):
-    """x / y, rounded up."""
-
-    name = "tosa.div_ceil_shape"
-
-
-@irdl_op_definition
-class DivFloorShapeOp(BinaryShapeOp):
-    """x / y, rounded down."""
-
-    name = "tosa.div_floor_shape"
-
-
-@irdl_op_definition
-class ModShapeOp(BinaryShapeOp):
-    """x modulo y."""
-
-    name = "tosa.mod_shape"
-
-
-@irdl_op_definition
-class MaxShapeOp(BinaryShapeOp):
-    """The larger of x and y."""
-
-    name = "tosa.max_shape"
-
-
-@irdl_op_definition
-class MinShapeOp(BinaryShapeOp):
-    """The smaller of x and y."""
-
-    name = "tosa.min_shape"
-
-
-@irdl_op_definition
-class Exp2ShapeOp(UnaryShapeOp):
-    """2 to the power x."""
-
-    name = "tosa.exp2_shape"
-
-
-@irdl_op_definition
-class Log2CeilShapeOp(UnaryShapeOp):
-    """log2(x), rounded up."""
-
-    name = "tosa.log2_ceil_shape"
-
-
-@irdl_op_definition
-class Log2FloorShapeOp(UnaryShapeOp):
-    """log2(x), rounded down."""
-
-    name = "tosa.log2_floor_shape"
-
-
-@irdl_op_definition
-class ConcatShapeOp(TosaOp):
-    """The sizes of several shapes in a row."""
-
-    name = "tosa.concat_shape"
-
-    input = var_operand_def(SHAPE)
-    output = result_def(SHAPE)
-    traits = traits_def(Pure())
-
-    def verify_(self) -> None:
-        total = sum(
-            value.type.rank.data for value in self.input if isinstance(value.type, ShapeType)
-        )
-        require_shape_rank(self, "result", self.output, total, "the sum of the operands' ranks")
-
-
-@irdl_op_definition
-class SliceShapeOp(TosaOp):
-    """`size` sizes of a shape from position `start`; both are tensor<1xi32>."""
-
-    name = "tosa.slice_shape"
-
-    input = operand_def(SHAPE)
-    start = operand_def(TENSOR)
-    size = operand_def(TENSOR)
-    output = result_def(SHAPE)
-    traits = traits_def(Pure())
-
-    def verify_(self) -> None:
-        require_single_element(self, start=self.start, size=self.size)
-
-
-@irdl_op_definition
-class DimOp(TosaOp):
-    """The size of one dimension of a tensor."""
-
-    name = "tosa.dim"
-
-    input1 = operand_def(TENSOR)
-    axis = prop_def(IntegerAttr[I32])
-    output = result_def(SHAPE)
-    traits = traits_def(Pure())
-
-    def verify_(self) -> None:
-        axis_of(self, self.axis, self.input1)
-        require_shape_rank(self, "result", self.output, 1, "one size")
-
-
-@irdl_op_definition
-class AssertEqualShapeOp(TosaOp):
-    """Fail unless two shapes are equal, or broadcast if `allow_broadcast`."""
-
-    name = "tosa.assert_equal_shape"
-
-    input1 = operand_def(SHAPE)
-    input2 = operand_def(SHAPE)
-    allow_broadcast = prop_def(BoolAttr)
+TOSA.add(
+    {
+        "ConstShapeOp": Row(
+            "const_shape",
+            "{values: elements} -> output: shape",
+            SYNTAX,
+            _verify_const_shape,
+            "A constant list of sizes.",
+            (Pure(), ConstantLike()),
+        ),
+        "AddShapeOp": binary("add_shape", "x + y."),
+        "SubShapeOp": binary("sub_shape", "x - y."),
+        "MulShapeOp": binary("mul_shape", "x * y."),
+        "DivCeilShapeOp": binary("div_ceil_shape", "x / y, rounded up."),
+        "DivFloorShapeOp": binary("div_floor_shape", "x / y, rounded down."),
+        "ModShapeOp": binary("mod_shape", "x modulo y."),
+        "MaxShapeOp": binary("max_shape", "The larger of x and y."),
+        "MinShapeOp": binary("min_shape", "The smaller of x and y."),
+        "Exp2ShapeOp": unary("exp2_shape", "2 to the power x."),
+        "Log2CeilShapeOp": unary("log2_ceil_shape", "log2(x), rounded up."),
+        "Log2FloorShapeOp": unary("log2_floor_shape", "log2(x), rounded down."),
+        "ConcatShapeOp": Row(
+            "concat_shape",
+            "input*: shape -> output: shape",
+            SYNTAX,
+            _verify_concat_shape,
+            "The sizes of several shapes in a row.",
+        ),
+        "SliceShapeOp": Row(
+            "slice_shape",
+            "input: shape, start, size -> output: shape",
+            SYNTAX,
+            single_elements("start", "size"),
+            "`size` sizes of a shape from position `start`; both are tensor<1xi32>.",
+        ),
+        "DimOp": Row(
+            "dim",
+            "input1 {axis: i32} -> output: shape",
+            SYNTAX,
+            every(
+                lambda op: axis_of(op, op.axis, op.input1),
+                shape_ranks(result=(1, "one size")),
+            ),
+            "The size of one dimension of a tensor.",
+        ),
+        "AssertEqualShapeOp": Row(
+            "assert_equal_shape",
+            "input1: shape, input2: shape {allow_broadcast: bool}",
+            SYNTAX,
+            doc="Fail unless two shapes are equal, or broadcast if `allow_broadcast`.",
+            traits=(),
+        ),
+    }
+)

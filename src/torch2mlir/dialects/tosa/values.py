@@ -1,52 +1,33 @@
-"""Constants, conversions of element type, Fourier transforms and custom operations."""
+"""Constants, conversions of element type, Fourier transforms, custom operations and block-scaled tensors.
 
-from typing import Any
+A block-scaled (microscaling) tensor is data and one scale for each block of the last axis.
+"""
 
-from xdsl.dialects.builtin import BoolAttr, DenseIntOrFPElementsAttr, StringAttr
+from typing import Any, Self
+
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.ir import Attribute
-from xdsl.irdl import (
-    IRDLOperation,
-    irdl_op_definition,
-    operand_def,
-    opt_prop_def,
-    prop_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-    var_result_def,
-)
+from xdsl.parser import Parser
 from xdsl.traits import ConstantLike, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from torch2mlir.dialects.tosa.attributes import RoundingModeAttr
-from torch2mlir.dialects.tosa.base import (
-    TENSOR,
-    TosaOp,
-    require_rank,
-    require_same_shape,
-    require_single_element,
+from torch2mlir.dialects.rows import Row, RowOp
+from torch2mlir.dialects.tosa.checks import (
+    every,
+    ranks,
+    same_shapes,
+    shape_ranks,
+    single_elements,
 )
+from torch2mlir.dialects.tosa.kinds import FULL_ENUMS, SYNTAX, TOSA
 
 
-@irdl_op_definition
-class ConstOp(TosaOp):
-    """A constant tensor. torch-mlir-opt knows only its generic form, so that is what we print."""
+class ConstBase(RowOp):
+    """torch-mlir-opt knows only the generic form, so that is what we print; the other one is read."""
 
-    name = "tosa.const"
-
-    values = prop_def()
-    output = result_def(TENSOR)
-    traits = traits_def(Pure(), ConstantLike())
-
-    # xDSL prints the generic form of an operation that does not override `print`.
-    print = IRDLOperation.print
-
-    def verify_(self) -> None:
-        type_ = elements_type(self.values)
-        if type_ is not None and type_ != self.output.type:
-            raise VerifyException(
-                f"{self.name}: values have type {type_}, result is {self.output.type}"
-            )
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        return SYNTAX.parse(cls, parser)
 
 
 def elements_type(elements: Attribute) -> Attribute | None:
@@ -57,97 +38,123 @@ def elements_type(elements: Attribute) -> Attribute | None:
     return type_ if isinstance(type_, Attribute) else None
 
 
-@irdl_op_definition
-class CastOp(TosaOp):
-    """Convert element types; `input_unsigned` is newer than torch-mlir-opt 20261001."""
-
-    name = "tosa.cast"
-
-    input = operand_def(TENSOR)
-    input_unsigned = opt_prop_def(BoolAttr)
-    output = result_def(TENSOR)
-    traits = traits_def(Pure())
-
-    def verify_(self) -> None:
-        require_same_shape(self, input=self.input, output=self.output)
+def _verify_const(op: Any) -> None:
+    type_ = elements_type(op.values)
+    if type_ is not None and type_ != op.output.type:
+        raise VerifyException(f"{op.name}: values have type {type_}, result is {op.output.type}")
 
 
-@irdl_op_definition
-class RescaleOp(TosaOp):
-    """Fixed-point rescale between integer types, per tensor or per channel of the last axis."""
+TOSA.add(
+    {
+        "ConstOp": Row(
+            "const",
+            "{values: any} -> output",
+            None,
+            _verify_const,
+            "A constant tensor.",
+            (Pure(), ConstantLike()),
+            ConstBase,
+        ),
+        "CastOp": Row(
+            "cast",
+            "input {input_unsigned?: bool} -> output",
+            SYNTAX,
+            same_shapes("input", "output"),
+            "Convert element types; `input_unsigned` is newer than torch-mlir-opt 20261001.",
+        ),
+        "RescaleOp": Row(
+            "rescale",
+            "input, multiplier, shift, input_zp, output_zp {scale32: bool,"
+            " rounding_mode: rounding_mode, per_channel: bool, input_unsigned: bool,"
+            " output_unsigned: bool} -> output",
+            SYNTAX,
+            every(
+                same_shapes("input", "output"),
+                ranks(multiplier=1, shift=1),
+                single_elements("input_zp", "output_zp"),
+            ),
+            "Fixed-point rescale between integer types, per tensor or per channel of the last axis.",
+        ),
+        "FFT2DOp": Row(
+            "fft2d",
+            "input_real, input_imag {inverse: bool, local_bound?: bool}"
+            " -> output_real, output_imag",
+            SYNTAX,
+            every(
+                ranks(input_real=3),
+                same_shapes("input_real", "input_imag", "output_real", "output_imag"),
+            ),
+            "Fourier transform over H and W of a complex [N, H, W]; the inverse is not normalized.",
+        ),
+        "RFFT2DOp": Row(
+            "rfft2d",
+            "input_real {local_bound?: bool} -> output_real, output_imag",
+            SYNTAX,
+            every(ranks(input_real=3), same_shapes("output_real", "output_imag")),
+            "Fourier transform of a real [N, H, W]; the results are [N, H, W/2 + 1].",
+        ),
+        "CustomOp": Row(
+            "custom",
+            "input_list*: any {operator_name: string, domain_name: string,"
+            " implementation_attrs: string} -> output_list*: any",
+            SYNTAX,
+            doc="An operation of the vendor `domain_name`, opaque to TOSA.",
+            traits=(),
+        ),
+    }
+)
 
-    name = "tosa.rescale"
+# --- block-scaled tensors --------------------------------------------------------------------------
 
-    input = operand_def(TENSOR)
-    multiplier = operand_def(TENSOR)
-    shift = operand_def(TENSOR)
-    input_zp = operand_def(TENSOR)
-    output_zp = operand_def(TENSOR)
-    scale32 = prop_def(BoolAttr)
-    rounding_mode = prop_def(RoundingModeAttr)
-    per_channel = prop_def(BoolAttr)
-    input_unsigned = prop_def(BoolAttr)
-    output_unsigned = prop_def(BoolAttr)
-    output = result_def(TENSOR)
-    traits = traits_def(Pure())
+BLOCK = "{block_size: block_size}"
 
-    def verify_(self) -> None:
-        require_same_shape(self, input=self.input, output=self.output)
-        require_rank(self, "multiplier", self.multiplier, 1)
-        require_rank(self, "shift", self.shift, 1)
-        require_single_element(self, input_zp=self.input_zp, output_zp=self.output_zp)
-
-
-@irdl_op_definition
-class FFT2DOp(TosaOp):
-    """Fourier transform over H and W of a complex [N, H, W]; the inverse is not normalized."""
-
-    name = "tosa.fft2d"
-
-    input_real = operand_def(TENSOR)
-    input_imag = operand_def(TENSOR)
-    inverse = prop_def(BoolAttr)
-    local_bound = opt_prop_def(BoolAttr)
-    output_real = result_def(TENSOR)
-    output_imag = result_def(TENSOR)
-    traits = traits_def(Pure())
-
-    def verify_(self) -> None:
-        require_rank(self, "input_real", self.input_real, 3)
-        require_same_shape(
-            self,
-            input_real=self.input_real,
-            input_imag=self.input_imag,
-            output_real=self.output_real,
-            output_imag=self.output_imag,
-        )
-
-
-@irdl_op_definition
-class RFFT2DOp(TosaOp):
-    """Fourier transform of a real [N, H, W]; the results are [N, H, W/2 + 1]."""
-
-    name = "tosa.rfft2d"
-
-    input_real = operand_def(TENSOR)
-    local_bound = opt_prop_def(BoolAttr)
-    output_real = result_def(TENSOR)
-    output_imag = result_def(TENSOR)
-    traits = traits_def(Pure())
-
-    def verify_(self) -> None:
-        require_rank(self, "input_real", self.input_real, 3)
-        require_same_shape(self, output_real=self.output_real, output_imag=self.output_imag)
-
-
-@irdl_op_definition
-class CustomOp(TosaOp):
-    """An operation of the vendor `domain_name`, opaque to TOSA."""
-
-    name = "tosa.custom"
-
-    input_list = var_operand_def()
-    operator_name = prop_def(StringAttr)
-    domain_name = prop_def(StringAttr)
-    implementation_attrs = prop_def(StringAttr)
-    output_list = var_result_def()
+TOSA.add(
+    {
+        "CastToBlockScaledOp": Row(
+            "cast_to_block_scaled",
+            f"input_data {BLOCK} -> output_data, output_scale",
+            SYNTAX,
+            same_shapes("input_data", "output_data"),
+            "Split a float tensor into narrow data and block scales.",
+        ),
+        "CastFromBlockScaledOp": Row(
+            "cast_from_block_scaled",
+            f"input_data, input_scale {BLOCK} -> output_data",
+            SYNTAX,
+            same_shapes("input_data", "output_data"),
+            "Multiply narrow data by its block scales.",
+        ),
+        "MatMulTBlockScaledOp": Row(
+            "matmul_t_block_scaled",
+            f"a_data, a_scale, b_data, b_scale {BLOCK} -> output_data",
+            SYNTAX,
+            ranks(a_data=3, a_scale=3, b_data=3, b_scale=3, output_data=3),
+            "a [N, H, C] times b [N, W, C] transposed, both block-scaled along C.",
+        ),
+        "Conv2DBlockScaledOp": Row(
+            "conv2d_block_scaled",
+            "input_data, input_scale, weight_data, weight_scale, bias, pad: shape, stride: shape,"
+            f" dilation: shape {BLOCK} -> output",
+            SYNTAX,
+            every(
+                ranks(input_data=4, input_scale=4, weight_data=4, weight_scale=4, output=4, bias=1),
+                shape_ranks(
+                    pad=(4, "top, bottom, left, right"), stride=(2, "y, x"), dilation=(2, "y, x")
+                ),
+            ),
+            "conv2d of block-scaled input and weight; pad, stride, dilation are shape operands.",
+        ),
+        "ReshapeBlockScaledOp": Row(
+            "reshape_block_scaled",
+            f"input*, new_value_shape: shape {BLOCK} -> output*",
+            FULL_ENUMS,
+            doc="Reshape data and its scales together.",
+        ),
+        "RowGatherBlockScaledOp": Row(
+            "row_gather_block_scaled",
+            f"values*, indices, row_count {BLOCK} -> output*",
+            FULL_ENUMS,
+            doc="row_gather of data and its scales together.",
+        ),
+    }
+)

@@ -1,160 +1,20 @@
-"""What all TOSA operations share: their assembly and the checks their verifiers are made of."""
+"""What the rules of TOSA's rows are made of."""
 
-from abc import ABC
 from collections.abc import Sequence
-from typing import ClassVar, Self
+from typing import Any
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     DenseArrayBase,
     IntegerAttr,
     TensorType,
-    UnitAttr,
     UnrankedTensorType,
-    i32,
-    i64,
 )
-from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import IRDLOperation, base
-from xdsl.parser import Parser
-from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from torch2mlir.dialects.assembly import results_text, types_text, values_text
-from torch2mlir.dialects.tosa.attributes import (
-    BlockSizeAttr,
-    NanMode,
-    NanModeAttr,
-    ResizeModeAttr,
-    RoundingModeAttr,
-    ShapeType,
-)
-
-TENSOR = base(TensorType) | base(UnrankedTensorType)
-SHAPE = base(ShapeType)
-INT_LIST = base(DenseArrayBase)
-PROPAGATE = NanModeAttr(NanMode.PROPAGATE)
-
-_ENUMS: dict[str, type[EnumAttribute]] = {
-    "nan_mode": NanModeAttr,
-    "rounding_mode": RoundingModeAttr,
-    "mode": ResizeModeAttr,
-    "block_size": BlockSizeAttr,
-}
-
-
-class TosaOp(IRDLOperation, ABC):
-    """An operation written `tosa.name %operands {attributes} : (types) -> types`.
-
-    Newer MLIR writes attributes as clauses, `axis(1) nan_mode<IGNORE>`; the parser reads both.
-    """
-
-    BARE_ENUMS: ClassVar[bool] = True
-    """Whether an enumeration in the attribute dictionary is its bare keyword."""
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(f" {values_text(printer, self.operands)}")
-        self._print_attributes(printer)
-        inputs, outputs = types_text(self.operand_types), results_text(self.result_types)
-        printer.print_string(f" : ({inputs}) -> {outputs}")
-
-    def _print_attributes(self, printer: Printer) -> None:
-        named = {**self.properties, **self.attributes}
-        if named.get("nan_mode") == PROPAGATE:
-            del named["nan_mode"]
-        if not named:
-            return
-        separator = " {"
-        for name in sorted(named):
-            printer.print_string(separator)
-            separator = ", "
-            value = named[name]
-            if self.BARE_ENUMS and isinstance(value, EnumAttribute):
-                printer.print_string(f"{name} = {value.data.value}")
-            else:
-                printer.print_identifier_or_string_literal(name)
-                # torch-mlir-opt wants a value even for unit attributes.
-                printer.print_string(" = ")
-                printer.print_attribute(value)
-        printer.print_string("}")
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        position = parser.pos
-        operands = (
-            parser.parse_optional_undelimited_comma_separated_list(
-                parser.parse_optional_unresolved_operand, parser.parse_unresolved_operand
-            )
-            or ()
-        )
-        named = _parse_clauses(parser)
-        parser.parse_punctuation(":")
-        signature = parser.parse_function_type()
-        properties, attributes = split_properties(cls, named)
-        return cls.create(
-            operands=parser.resolve_operands(operands, signature.inputs.data, position),
-            result_types=signature.outputs.data,
-            properties=properties,
-            attributes=attributes,
-        )
-
-
-def split_properties(
-    op: type[IRDLOperation], named: dict[str, Attribute]
-) -> tuple[dict[str, Attribute], dict[str, Attribute]]:
-    """Divide a parsed dictionary into the op's own properties and discardable attributes."""
-    own = op.get_irdl_definition().properties
-    properties = {name: value for name, value in named.items() if name in own}
-    attributes = {name: value for name, value in named.items() if name not in own}
-    return properties, attributes
-
-
-def _parse_clauses(parser: Parser) -> dict[str, Attribute]:
-    """Parse `clause(value) clause<KEYWORD> {name = value, ...}`, all of it optional."""
-    named: dict[str, Attribute] = {}
-    while (name := parser.parse_optional_identifier()) is not None:
-        if name in _ENUMS:
-            with parser.in_angle_brackets():
-                named[name] = _parse_enum(parser, name)
-        else:
-            with parser.in_parens():
-                named[name] = _parse_clause_value(parser, name)
-
-    def entry() -> None:
-        key = parser.parse_identifier_or_str_literal()
-        if parser.parse_optional_punctuation("=") is None:
-            named[key] = UnitAttr()
-        elif key in _ENUMS:
-            named[key] = _parse_enum(parser, key)
-        else:
-            named[key] = parser.parse_attribute()
-
-    parser.parse_optional_comma_separated_list(parser.Delimiter.BRACES, entry)
-    return named
-
-
-def _parse_enum(parser: Parser, name: str) -> Attribute:
-    """Parse an enumeration as its bare keyword or in full."""
-    if (attribute := parser.parse_optional_attribute()) is not None:
-        return attribute
-    return _ENUMS[name](parser.parse_str_enum(_ENUMS[name].enum_type))
-
-
-def _parse_clause_value(parser: Parser, name: str) -> Attribute:
-    """Parse what a clause's parentheses hold; integers there have no type of their own."""
-    if name == "axis":
-        return IntegerAttr(parser.parse_integer(), i32)
-    if parser.parse_optional_punctuation("["):
-        values: list[int] = []
-        if parser.parse_optional_punctuation("]") is None:
-            values = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_integer)
-            parser.parse_punctuation("]")
-        return DenseArrayBase.from_list(i32 if name == "perms" else i64, values)
-    return parser.parse_attribute()
-
-
-# Checks
+from torch2mlir.dialects.rows import Rule
+from torch2mlir.dialects.tosa.attributes import ShapeType
 
 
 def require(condition: bool, message: str) -> None:
@@ -277,3 +137,72 @@ def axis_of(op: Operation, axis: IntegerAttr, value: SSAValue) -> int:
     if index < 0 or (shape is not None and index >= len(shape)):
         raise VerifyException(f"{op.name}: axis {index} is out of range for {value.type}")
     return index
+
+
+# --- rules -----------------------------------------------------------------------------------------
+# Names are those of operands and results; `result` is the op's only one.
+
+
+def _named(op: Any, name: str) -> SSAValue:
+    return op.results[0] if name == "result" else getattr(op, name)
+
+
+def every(*rules: Rule) -> Rule:
+    """All of the rules hold."""
+
+    def rule(op: Any) -> None:
+        for each in rules:
+            each(op)
+
+    return rule
+
+
+def ranks(**wanted: int) -> Rule:
+    """Tensors are unranked or have the given ranks."""
+
+    def rule(op: Any) -> None:
+        for name, rank in wanted.items():
+            require_rank(op, name, _named(op, name), rank)
+
+    return rule
+
+
+def shape_ranks(**wanted: tuple[int, str]) -> Rule:
+    """`!tosa.shape` operands list so many sizes, with what they are."""
+
+    def rule(op: Any) -> None:
+        for name, (rank, reason) in wanted.items():
+            require_shape_rank(op, name, _named(op, name), rank, reason)
+
+    return rule
+
+
+def single_elements(*names: str) -> Rule:
+    """Zero points and shifts hold one element."""
+    return lambda op: require_single_element(op, **{name: _named(op, name) for name in names})
+
+
+def same_element_types(*names: str) -> Rule:
+    """The named tensors have one element type."""
+    return lambda op: require_same_element_type(op, **{name: _named(op, name) for name in names})
+
+
+def same_shapes(*names: str) -> Rule:
+    """The named tensors may all have one shape."""
+    return lambda op: require_same_shape(op, **{name: _named(op, name) for name in names})
+
+
+def broadcast(*names: str) -> Rule:
+    """The named tensors broadcast to the result."""
+    return lambda op: require_broadcast(op, [_named(op, name) for name in names], op.results[0])
+
+
+def element_type_is(name: str, wanted: Attribute, spelled: str) -> Rule:
+    """A tensor has this element type; `spelled` is how a message ends."""
+
+    def rule(op: Any) -> None:
+        value = _named(op, name)
+        got = f"{op.name}: {name} must {spelled}, got {value.type}"
+        require(element_type(value) == wanted, got)
+
+    return rule
