@@ -3,6 +3,8 @@
 A conversion finds in the operands of a core op
 
 - element types explicit: tensors have the type that the op computes in, by PyTorch's promotion;
+- broadcasting explicit: operands of elementwise ops have the sizes of the result, as the target says that (``spread``):
+  by an op, a view that loops read for nothing, or the rank alone where the target's own ops repeat what has size 1;
 - dimensions counted from the front, those of reductions listed and sorted;
 - starts of slices and places of selects counted from the front, and inside;
 - options of windows given for each dimension, strides too.
@@ -13,7 +15,7 @@ conversions by hand (of Python's arithmetic at run time, of loops) come through 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 from xdsl.dialects.builtin import i1
@@ -37,11 +39,12 @@ class Typed(Protocol):
 
 
 class Form(Protocol):
-    """What normalizing asks of the conversion: the type of the op's result, and the target's way to cast."""
+    """What normalizing asks of the conversion: the type of the op's result, how the target casts and broadcasts."""
 
     @property
     def out(self) -> Any: ...
     def cast(self, x: Any, dtype: Attribute) -> Any: ...
+    def spread(self, x: Any, sizes: Sequence[KnownSize]) -> Any: ...
     def static(self, value: object, what: str) -> int: ...
 
 
@@ -105,6 +108,27 @@ def parts_of_the_result(form: Form, operands: Operands) -> None:
     """``cat``: a list of tensors of the type of the result."""
     operands[0] = list(operands[0])
     of_the_result(form, operands[0])
+
+
+# sizes
+
+
+def of_the_result_sizes(form: Form, operands: Operands) -> None:
+    """All tensors are of the sizes of the result."""
+    _spread_over(form, operands, range(len(operands)))
+
+
+def _spread_over(form: Form, operands: Operands, places: Iterable[int]) -> None:
+    sizes = form.out.sizes
+    for place in places:
+        operand = operands[place]
+        if _is_tensor(operand) and operand.sizes != sizes:
+            operands[place] = form.spread(operand, sizes)
+
+
+def _added(form: Form, operands: Operands) -> None:
+    """``addmm``: what is added to the product."""
+    _spread_over(form, operands, [0])
 
 
 # dimensions
@@ -219,13 +243,17 @@ _LOGICAL = {f"torch.aten.logical_{name}" for name in ("and", "or", "xor")}
 
 def _rules() -> dict[str, tuple[Rule, ...]]:
     arithmetic = (UNARY | BINARY) - _OF_THE_OPERAND - _COMPARISONS - _LOGICAL
-    rules: dict[str, tuple[Rule, ...]] = dict.fromkeys(arithmetic, (of_the_result,))
-    rules |= dict.fromkeys(_COMPARISONS, (promoted,))
-    rules |= dict.fromkeys(_LOGICAL, (of_booleans,))
+    repeated = of_the_result_sizes
+    rules: dict[str, tuple[Rule, ...]] = dict.fromkeys(arithmetic, (of_the_result, repeated))
+    rules |= dict.fromkeys(_OF_THE_OPERAND, (repeated,))
+    rules |= dict.fromkeys(_COMPARISONS, (promoted, repeated))
+    rules |= dict.fromkeys(_LOGICAL, (of_booleans, repeated))
     named: dict[str, tuple[Rule, ...]] = {
-        "clamp": (of_the_result,),
-        "clamp.Tensor": (of_the_result,),
-        "where.self": (branches_of_the_result,),
+        "clamp": (of_the_result, repeated),
+        "clamp.Tensor": (of_the_result, repeated),
+        "where.self": (branches_of_the_result, repeated),
+        "complex": (repeated,),
+        "addmm": (_added,),
         "cat": (parts_of_the_result, axis(1)),
         "sum.dim_IntList": (_axes_or_all, of_the_result),
         "mean.dim": (_axes_or_all, of_the_result),

@@ -287,7 +287,7 @@ class Lowering(ABC):
         *operands: Operand,
         computed: Attribute | Sequence[Attribute],
     ) -> Tensor:
-        """A formula on operands that broadcast together to the sizes of the op's result.
+        """A formula on operands of the sizes of the op's result (see :meth:`spread`), and on numbers.
 
         Args:
             code: from an expression for each operand to that of the result, which becomes of the result's type.
@@ -313,6 +313,13 @@ class Lowering(ABC):
     @abstractmethod
     def broadcast_to(self, x: Tensor, sizes: Sequence[KnownSize]) -> Tensor:
         """Right-aligned broadcasting; a size of 1 that faces another size is repeated."""
+
+    def spread(self, x: Tensor, sizes: Sequence[KnownSize]) -> Tensor:
+        """An operand of elementwise ops under the sizes of their result: broadcast, unless the dialect does better.
+
+        That is a view where an op reads its operands through maps, or the rank alone where ops repeat what has size 1.
+        """
+        return self.broadcast_to(x, sizes)
 
     @abstractmethod
     def reshape(self, x: Tensor, sizes: Sequence[KnownSize]) -> Tensor:

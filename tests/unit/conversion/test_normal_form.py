@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
+from typing import cast
 
 import pytest
 import torch
+from xdsl.dialects.builtin import f32
+from xdsl.ir import Attribute, SSAValue
 
+from torch2mlir.contract.core_ops import BINARY, COMPLEX, SELECTION
+from torch2mlir.contract.normal_form import normalize
 from torch2mlir.contract.positions import from_front, start_from_front
 from torch2mlir.contract.promotion import promote, scalar_dtype
+from torch2mlir.conversion.lowering import ResultType, Tensor
 from torch2mlir.dialects.torch import dims
+from torch2mlir.dialects.torch.dims import KnownSize
 from torch2mlir.frontends.dtypes import element_type
 
 DTYPES = (
@@ -42,6 +50,28 @@ def test_numbers_count_least(number: complex) -> None:
         x = torch.zeros([2] * rank, dtype=dtype)
         ours = promote([(element_type(dtype), rank)], [scalar_dtype(number)])
         assert ours == element_type(torch.result_type(x, number)), f"{dtype} and {number}"
+
+
+class Recorder:
+    """A conversion that only notes what is broadcast."""
+
+    out = ResultType((4, 3), f32)
+
+    def cast(self, x: Tensor, dtype: Attribute) -> Tensor:
+        return Tensor(x.value, x.sizes, dtype)
+
+    def spread(self, x: Tensor, sizes: Sequence[KnownSize]) -> Tensor:
+        return Tensor(x.value, tuple(sizes), x.dtype)
+
+    def static(self, value: object, what: str) -> int:
+        raise AssertionError
+
+
+def test_operands_of_elementwise_ops_have_the_sizes_of_the_result() -> None:
+    row = Tensor(cast(SSAValue, None), (3,), f32)
+    for name in (BINARY | SELECTION | COMPLEX) - {"torch.prims.real", "torch.prims.imag"}:
+        operands = normalize(Recorder(), name, [row, row, row])
+        assert [x.sizes for x in operands] == [(4, 3)] * 3, name
 
 
 def test_positions_are_pythons() -> None:

@@ -89,7 +89,8 @@ def linear(lower: LinalgLowering, x: Tensor, weight: Tensor, bias: Tensor | None
     result = product(lower, linalg.MatmulOp, matrix, weights, init, TRANSPOSED_RHS)
     if bias is not None:
         sizes = result.sizes
+        added = lower.spread(bias, sizes)
         result = lower.elementwise(
-            addition, result, bias, computed=computed, dtype=computed, sizes=sizes
+            addition, result, added, computed=computed, dtype=computed, sizes=sizes
         )
     return lower.reshape(lower.cast(result, out.dtype), out.sizes)

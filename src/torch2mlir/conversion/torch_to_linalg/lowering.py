@@ -100,6 +100,30 @@ def broadcast_subscripts(
     ]
 
 
+class Spread(Tensor):
+    """A tensor as if it were repeated to other sizes: loop nests read it through their maps, for nothing.
+
+    Who asks for its value gets a repeated tensor.
+    """
+
+    def __init__(self, lower: LinalgLowering, source: Tensor, sizes: Sequence[KnownSize]) -> None:
+        vars(self).update(
+            lower=lower, source=source, sizes=tuple(sizes), dtype=source.dtype, known=None
+        )
+
+    lower: LinalgLowering
+    source: Tensor
+    known: SSAValue | None
+
+    @property
+    def value(self) -> SSAValue:  # type: ignore[override]
+        """The repeated tensor."""
+        if self.known is None:
+            vars(self)["known"] = self.lower.broadcast_to(self.source, self.sizes).value
+        assert self.known is not None
+        return self.known
+
+
 class LinalgLowering(Lowering):
     """Builds linalg, tensor, arith, math and complex ops."""
 
@@ -298,11 +322,11 @@ class LinalgLowering(Lowering):
         dtype: Attribute | None = None,
         sizes: Sequence[KnownSize] | None = None,
     ) -> Tensor:
-        """``build(s, *elements)`` for corresponding elements of operands broadcast to the result.
+        """``build(s, *elements)`` for corresponding elements of operands.
 
         Args:
             build: emits the scalar code; its result is converted to ``dtype``.
-            operands: tensors and numbers.
+            operands: tensors of the result's sizes (see :meth:`spread`), and numbers.
             computed: what elements are converted to first; by default tensors keep their types, and numbers, which
                 need one, are of the result's.
             dtype: element type of the result; the op's own by default.
@@ -323,8 +347,13 @@ class LinalgLowering(Lowering):
             scalars = [next(read) if isinstance(o, Tensor) else o for o in known]
             return build(s, *(s.cast(x, computed) if computed else x for x in scalars))
 
-        accesses = [(x, broadcast_subscripts(x.sizes, sizes)) for x in tensors]
-        return self.compute(body, accesses, sizes, dtype)
+        return self.compute(body, [self._element_by_element(x) for x in tensors], sizes, dtype)
+
+    def _element_by_element(self, x: Tensor) -> Access:
+        """How a nest over the result's dimensions reads an operand; a number has none."""
+        if isinstance(x, Spread):
+            return x.source, broadcast_subscripts(x.source.sizes, x.sizes)
+        return x, range(x.rank)
 
     def formula(
         self,
@@ -394,6 +423,9 @@ class LinalgLowering(Lowering):
         added = i64_array(tuple(range(len(sizes) - x.rank)))
         operands = [x, self.empty(sizes, x.dtype)]
         return self.op(linalg.BroadcastOp, operands, sizes, x.dtype, {"dimensions": added})
+
+    def spread(self, x: Tensor, sizes: Sequence[KnownSize]) -> Tensor:
+        return x if x.sizes == tuple(sizes) else Spread(self, x, sizes)
 
     def transpose(self, x: Tensor, permutation: Sequence[int]) -> Tensor:
         if list(permutation) == list(range(x.rank)):

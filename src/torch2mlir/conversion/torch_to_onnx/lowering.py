@@ -310,6 +310,10 @@ class OnnxLowering(Lowering):
             return self.reshape(x, sizes)
         return self.node("Expand", x, self.shape(sizes), sizes=sizes, dtype=x.dtype)
 
+    def spread(self, x: Tensor, sizes: Sequence[KnownSize]) -> Tensor:
+        """As it is: ONNX's operators repeat by PyTorch's rule, and engines fuse vectors that are added, not planes."""
+        return x
+
     def reshape(self, x: Tensor, sizes: Sequence[KnownSize]) -> Tensor:
         if x.sizes == tuple(sizes):
             return x

@@ -10,9 +10,7 @@ from torch2mlir.dialects import stablehlo as hlo
 @lowers("aten.complex")
 def complex(lower: StablehloLowering, real: Tensor, imaginary: Tensor) -> Tensor:
     """Complex numbers of their parts."""
-    out = lower.out
-    real, imaginary = (lower.broadcast_to(x, out.sizes) for x in (real, imaginary))
-    return lower.complex(real, imaginary, out.dtype)
+    return lower.complex(real, imaginary, lower.out.dtype)
 
 
 @lowers("prims.real")

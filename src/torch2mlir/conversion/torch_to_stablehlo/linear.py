@@ -28,7 +28,7 @@ def addmm(
     if beta == 0:
         return lower.cast(_scaled(lower, product, alpha), lower.out.dtype)
 
-    addend = lower.broadcast_to(lower.cast(bias, product.dtype), product.sizes)
+    addend = lower.cast(bias, product.dtype)
     parts = _scaled(lower, product, alpha), _scaled(lower, addend, beta)
     return lower.cast(lower.apply(hlo.AddOp, *parts), lower.out.dtype)
 
@@ -43,4 +43,5 @@ def linear(lower: StablehloLowering, x: Tensor, weight: Tensor, bias: Tensor | N
     product = lower.dot(x, weight, contracting=(x.rank - 1, weight.rank - 1))
     if bias is None:
         return lower.cast(product, lower.out.dtype)
-    return lower.elementwise(hlo.AddOp, product, bias, computed=product.dtype)
+    added = lower.spread(bias, product.sizes)
+    return lower.elementwise(hlo.AddOp, product, added, computed=product.dtype)

@@ -256,7 +256,7 @@ class StablehloLowering(Lowering):
     ) -> Tensor:
         """An op on operands of the result's sizes, converted to ``computed``, by default the result's type."""
         types = self.one_each(computed or self.out.dtype, operands)
-        return self.cast(self.apply(op_class, *self._spread(operands, types)), self.out.dtype)
+        return self.cast(self.apply(op_class, *self._typed(operands, types)), self.out.dtype)
 
     def formula(
         self,
@@ -264,16 +264,15 @@ class StablehloLowering(Lowering):
         *operands: Operand,
         computed: Attribute | Sequence[Attribute],
     ) -> Tensor:
-        tensors = self._spread(operands, self.one_each(computed, operands))
+        tensors = self._typed(operands, self.one_each(computed, operands))
         return self.cast(code(*expressions(self.words, tensors, operands)).value, self.out.dtype)
 
-    def _spread(self, operands: Sequence[Operand], types: Sequence[Attribute]) -> list[Tensor]:
-        """Operands of these element types and of the result's sizes."""
-        sizes = self.out.sizes
+    def _typed(self, operands: Sequence[Operand], types: Sequence[Attribute]) -> list[Tensor]:
+        """Operands of these element types; numbers become tensors of the result's sizes."""
         return [
-            self.broadcast_to(self.cast(operand, dtype), sizes)
+            self.cast(operand, dtype)
             if isinstance(operand, Tensor)
-            else self.splat(operand, sizes, dtype)
+            else self.splat(operand, self.out.sizes, dtype)
             for operand, dtype in zip(operands, types, strict=True)
         ]
 

@@ -303,6 +303,10 @@ class TosaLowering(DynamicShapes):
         multiples = [1 if have == size else size for have, size in pairs]
         return self.tile(x, multiples)  # type: ignore[arg-type]
 
+    def spread(self, x: Tensor, sizes: Sequence[KnownSize]) -> Tensor:
+        """Of the rank of the result: TOSA's ops repeat dimensions of size 1."""
+        return self.ranked(x, len(sizes))
+
     def repeat(self, x: Tensor, counts: Sequence[KnownSize]) -> Tensor:
         if not is_static(counts) or sum(not isinstance(size, int) for size in x.sizes) > 1:
             return super().repeat(x, counts)
