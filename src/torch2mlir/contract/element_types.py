@@ -90,3 +90,10 @@ def category(dtype: Attribute) -> int:
 def widened(dtype: Attribute) -> Attribute:
     """What sums and formulas of an element type are computed in: f32 for half floats, as PyTorch does on CPU."""
     return f32 if isinstance(dtype, Float16Type | BFloat16Type) else dtype
+
+
+def neutral(word: str, dtype: Attribute) -> bool | float | int:
+    """The element that changes nothing: what combining elements by ``add mul max min or and`` starts from."""
+    if word in ("max", "min"):
+        return lowest(dtype) if word == "max" else highest(dtype)
+    return {"add": 0, "mul": 1, "or": False, "and": True}[word]

@@ -372,5 +372,32 @@ class Lowering(ABC):
         return Tensor(x.value, tuple(sizes), x.dtype)
 
     @abstractmethod
+    def reduce(
+        self,
+        word: str,
+        x: Tensor,
+        over: Sequence[int],
+        computed: Attribute,
+        sizes: Sequence[KnownSize] | None = None,
+    ) -> Tensor:
+        """The elements along dimensions combined by a word: ``add mul max min or and``; a NaN is an extremum.
+
+        Args:
+            word: starts from its neutral element, so that of no elements that is left.
+            x: any tensor.
+            over: the dimensions, sorted; without any the elements stay.
+            computed: what elements are converted to before, and the type of the result.
+            sizes: of the result, the dimensions left out or with size 1; the op's own by default.
+        """
+
+    @abstractmethod
+    def extremum(self, word: str, x: Tensor, axis: int, sizes: Sequence[KnownSize]) -> list[Tensor]:
+        """The ``max`` or ``min`` along a dimension and its first position; the first NaN is both."""
+
+    @abstractmethod
+    def running_sum(self, x: Tensor, axis: int) -> Tensor:
+        """``result[i] = x[0] + .. + x[i]`` along a dimension, of elements of a tensor that has some."""
+
+    @abstractmethod
     def iota(self, sizes: Sequence[KnownSize], dim: int, dtype: Attribute) -> Tensor:
         """``0, 1, 2, ..`` along a dimension, repeated along the others."""

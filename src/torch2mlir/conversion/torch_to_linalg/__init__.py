@@ -12,6 +12,7 @@ from torch2mlir.conversion.torch_to_linalg import (
     sorting,
 )
 from torch2mlir.conversion.torch_to_linalg.lowering import LinalgLowering
+from torch2mlir.conversion.torch_to_linalg.reduction import Reductions
 
 FAMILIES = (
     reduction,
@@ -24,6 +25,12 @@ FAMILIES = (
     complex,
     control_flow,
 )
-LOWERING = LinalgLowering
+
+
+class Vocabulary(Reductions, LinalgLowering):
+    """All words of Linalg-on-Tensors."""
+
+
+LOWERING = Vocabulary
 
 __all__ = ["FAMILIES", "LOWERING", "LinalgLowering"]

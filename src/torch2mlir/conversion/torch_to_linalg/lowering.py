@@ -386,25 +386,6 @@ class LinalgLowering(Lowering):
             return Tensor(value.value, (), value.dtype)
         return value
 
-    def reduce(
-        self, build: ScalarCode, x: Tensor, over: Sequence[int], init: Number, dtype: Attribute
-    ) -> Tensor:
-        """Combines elements along dimensions: ``build(s, element, accumulator)``, both of type ``dtype``.
-
-        The sizes are the op's own; reduced dimensions are kept if those have the rank of ``x``.
-        """
-        over = [d for d in over if d < x.rank]
-        kept = [d for d in range(x.rank) if d not in over]
-        keeps = self.out.rank == x.rank
-        subscripts = [None if d in over else d for d in range(x.rank)] if keeps else kept
-        kinds = "".join("r" if d in over else "p" for d in range(x.rank))
-
-        def body(s: Scalars, element: Scalar, accumulator: Scalar) -> Scalar | Sequence[Scalar]:
-            return build(s, s.cast(element, dtype), accumulator)
-
-        output = (self.full(init, self.out.sizes, dtype), subscripts)
-        return self.nest(kinds, [(x, range(x.rank))], [output], body)[0]
-
     # the rest of the shared vocabulary
 
     def cast(self, x: Tensor, dtype: Attribute) -> Tensor:

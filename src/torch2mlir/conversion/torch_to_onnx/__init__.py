@@ -16,6 +16,7 @@ from torch2mlir.conversion.torch_to_onnx import (
     sorting,
 )
 from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering
+from torch2mlir.conversion.torch_to_onnx.reduction import Reductions
 
 FAMILIES = (
     activations,
@@ -32,6 +33,12 @@ FAMILIES = (
     scatter,
     sorting,
 )
-LOWERING = OnnxLowering
+
+
+class Vocabulary(Reductions, OnnxLowering):
+    """All words of ONNX."""
+
+
+LOWERING = Vocabulary
 
 __all__ = ["FAMILIES", "LOWERING", "OnnxLowering"]

@@ -13,7 +13,6 @@ from torch2mlir.contract import element_types
 from torch2mlir.contract.element_types import si64, widened
 from torch2mlir.conversion.lowering import Number, Tensor
 from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering, lowers
-from torch2mlir.conversion.torch_to_onnx.reduction import extremum_of
 from torch2mlir.conversion.torch_to_onnx.words import ui8
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import KnownSize
@@ -138,7 +137,7 @@ def _maximum(lower: OnnxLowering, x: Tensor, window: Window) -> Tensor:
     lowest = element_types.lowest(x.dtype)
     if not element_types.is_float(x.dtype):
         elements = window.elements(x, lowest)
-        return extremum_of(lower, "ReduceMax", elements, [0], elements.sizes[1:])
+        return lower.reduce("max", elements, [0], x.dtype, elements.sizes[1:])
     found = window.pool("MaxPool", x, lowest)
     undefined = lower.cast(lower.apply("IsNaN", x, dtype=i1), f32)
     above = lower.cast(lower.compare("Greater", x, lowest), f32)
@@ -152,7 +151,7 @@ def _with_places(lower: OnnxLowering, x: Tensor, window: Window) -> list[Tensor]
     """The maximum of each window and the first place of the plane where it is, of NaNs the last; padding is none."""
     elements = window.elements(x, element_types.lowest(x.dtype))
     inside = window.elements(lower.splat(1, (1, 1, *window.plane), ui8), 0)
-    found = extremum_of(lower, "ReduceMax", elements, [0], elements.sizes[1:])
+    found = lower.reduce("max", elements, [0], x.dtype, elements.sizes[1:])
     hits = lower.compare("Equal", elements, found)
     if element_types.is_float(x.dtype):
         undefined = (lower.apply("IsNaN", each, dtype=i1) for each in (elements, found))

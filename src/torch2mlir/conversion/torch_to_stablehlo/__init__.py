@@ -13,6 +13,7 @@ from torch2mlir.conversion.torch_to_stablehlo import (
     sorting,
 )
 from torch2mlir.conversion.torch_to_stablehlo.lowering import StablehloLowering
+from torch2mlir.conversion.torch_to_stablehlo.reduction import Reductions
 
 FAMILIES = (
     complex,
@@ -26,6 +27,12 @@ FAMILIES = (
     sorting,
     control_flow,
 )
-LOWERING = StablehloLowering
+
+
+class Vocabulary(Reductions, StablehloLowering):
+    """All words of StableHLO."""
+
+
+LOWERING = Vocabulary
 
 __all__ = ["FAMILIES", "LOWERING", "StablehloLowering"]

@@ -304,24 +304,6 @@ class StablehloLowering(Lowering):
         """The body that combines two elements with an op."""
         return hlo.combiner(op_class, self.element_type(dtype), self.location)
 
-    def reduce(
-        self,
-        op_class: type[Operation],
-        x: Tensor,
-        over: Sequence[int],
-        init: Number,
-        computed: Attribute,
-    ) -> Tensor:
-        """The elements along dimensions combined in type ``computed``, under the result's sizes."""
-        x = self.cast(x, computed)
-        if over:
-            kept = [size for axis, size in enumerate(x.sizes) if axis not in over]
-            operands = [x, self.splat(init, (), computed)]
-            properties: dict[str, Attribute] = {"dimensions": hlo.i64_array(over)}
-            body = self.combiner(op_class, computed)
-            x = self.op(hlo.ReduceOp, operands, kept, computed, properties, [body])
-        return self.reshape(x, self.out.sizes)
-
     def window_properties(
         self,
         window: Sequence[int],

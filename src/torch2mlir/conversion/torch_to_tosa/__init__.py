@@ -13,6 +13,7 @@ from torch2mlir.conversion.torch_to_tosa import (
     sorting,
 )
 from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering
+from torch2mlir.conversion.torch_to_tosa.reduction import Reductions
 
 FAMILIES = (
     elementwise,
@@ -26,6 +27,12 @@ FAMILIES = (
     constructors,
     control_flow,
 )
-LOWERING = TosaLowering
+
+
+class Vocabulary(Reductions, TosaLowering):
+    """All words of TOSA."""
+
+
+LOWERING = Vocabulary
 
 __all__ = ["FAMILIES", "LOWERING", "TosaLowering"]

@@ -170,8 +170,8 @@ def _integers(lower: TosaLowering, conv: _Convolution) -> Tensor:
             weight, [*offsets, 0, 0], (*ones, features, channels), [1] * weight.rank
         )
         products = lower.elementwise(tosa.MulOp, taken, lower.reshape(factors, (1, *factors.sizes)))
-        sums = lower.reduce(tosa.ReduceSumOp, products, [products.rank - 1])
-        sums = lower.reshape(sums, products.sizes[:-1])
+        last, sizes = products.rank - 1, products.sizes[:-1]
+        sums = lower.reduce("add", products, [last], products.dtype, sizes)
         total = lower.elementwise(tosa.AddOp, sums, total)
     return total
 

@@ -8,19 +8,17 @@ N counts dimensions in front of the indexed ones, K the indexed ones as one, C t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import BoolAttr
-from xdsl.ir import Attribute, Operation
+from xdsl.dialects.builtin import BoolAttr, i1
 
 from torch2mlir.contract import element_types
-from torch2mlir.contract.element_types import widened
+from torch2mlir.contract.element_types import neutral, widened
 from torch2mlir.conversion.expressions import Expr
 from torch2mlir.conversion.lowering import Number, Tensor
 from torch2mlir.conversion.torch_to_tosa.casts import computed_dtype, si32
 from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering, lowers
-from torch2mlir.conversion.torch_to_tosa.reduction import product
 from torch2mlir.dialects import tosa
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import KnownSize
@@ -141,9 +139,7 @@ def _written(lower: TosaLowering, values: Tensor, places: Tensor, rows: Tensor) 
         )
     hits, numbers = _hits(lower, places, length), lower.iota((1, 1, count), 2, si32)
     chosen = lower.select(hits, numbers, lower.splat(-1, (1, 1, 1), si32))
-    last = Expr(
-        lower.words, lower.reshape(lower.reduce(tosa.ReduceMaxOp, chosen, [2]), values.sizes)
-    )
+    last = Expr(lower.words, lower.reduce("max", chosen, [2], si32, values.sizes))
     taken = lower.gather(lower.reshape(rows, (*rows.sizes, 1)), last.of("max", 0).value)
     return lower.select((last > -1).value, lower.reshape(taken, values.sizes), values)
 
@@ -157,7 +153,7 @@ def scatter_value(lower: TosaLowering, x: Tensor, dim: int, index: Tensor, value
     sizes = [x.sizes[i] if i == lines.axis else size for i, size in enumerate(index.sizes)]
     count, length = lines.of(index).sizes[0], x.sizes[lines.axis] if x.rank else 1
     hits = _hits(lower, lines.of(index), length)
-    hit = lower.reshape(lower.reduce(tosa.ReduceAnyOp, hits, [2]), (count, length))
+    hit = lower.reduce("or", hits, [2], i1, (count, length))
     places = lines.back(hit, sizes)
     missing = [dims.sub(have, part) for have, part in zip(x.sizes, sizes, strict=True)]
     places = lower.pad(places, [0] * x.rank, missing, False)
@@ -204,27 +200,15 @@ def scatter_reduce(
     return _combined(lower, x, dim, index, source, reduce)
 
 
-Along = Callable[[TosaLowering, Tensor, int], Tensor]
-
-
-def _by(op_class: type[Operation]) -> Along:
-    return lambda lower, x, axis: lower.reduce(op_class, x, [axis])
-
-
-REDUCTIONS: dict[str, tuple[Along, type[Operation], Callable[[Attribute], Number]]] = {
-    "sum": (_by(tosa.ReduceSumOp), tosa.AddOp, lambda dtype: 0),
-    "prod": (product, tosa.MulOp, lambda dtype: 1),
-    "amax": (_by(tosa.ReduceMaxOp), tosa.MaximumOp, element_types.lowest),
-    "amin": (_by(tosa.ReduceMinOp), tosa.MinimumOp, element_types.highest),
-}
-"""How elements are combined along an axis, two of them, and what that starts from."""
+COMBINING = {"sum": "add", "prod": "mul", "amax": "max", "amin": "min"}
+"""PyTorch's reductions as words."""
 
 
 def _combined(
     lower: TosaLowering, x: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str
 ) -> Tensor:
     """``tosa.scatter`` takes no index twice: every place reduces all elements, those that point elsewhere neutral."""
-    along, of_two, neutral = REDUCTIONS[reduce]
+    word = COMBINING[reduce]
     if 0 in index.sizes:
         return x
     lines = lines_of(lower, x, dim)
@@ -239,12 +223,14 @@ def _combined(
     hits = _hits(lower, lines.of(lower.cast(index, si32)), length)
     rows = lines.of(lower.cast(source, dtype))
     rows = lower.reshape(rows, (count, 1, rows.sizes[1]))
-    nothing = lower.splat(neutral(dtype), (1, 1, 1), dtype)
-    found = lines.back(along(lower, lower.select(hits, rows, nothing), 2), sizes)
+    nothing = lower.splat(neutral(word, dtype), (1, 1, 1), dtype)
+    along = lower.reduce(word, lower.select(hits, rows, nothing), [2], dtype, (count, length))
+    found = lines.back(along, sizes)
     if sizes != x.sizes:
         missing = [dims.sub(have, part) for have, part in zip(x.sizes, sizes, strict=True)]
-        found = lower.pad(found, [0] * x.rank, missing, neutral(dtype))
-    return lower.cast(lower.elementwise(of_two, lower.cast(x, dtype), found), x.dtype)
+        found = lower.pad(found, [0] * x.rank, missing, neutral(word, dtype))
+    both = Expr(lower.words, lower.cast(x, dtype)).of(word, Expr(lower.words, found))
+    return lower.cast(both.value, x.dtype)
 
 
 def _hits(lower: TosaLowering, index: Tensor, length: KnownSize) -> Tensor:

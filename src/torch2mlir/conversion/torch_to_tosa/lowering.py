@@ -52,12 +52,6 @@ _ANY_INTEGER = {tosa.SelectOp, tosa.CastOp} | _BITWISE | _LOGICAL
 """Elementwise ops that take integers of every width as they are."""
 _MOVEMENT = {tosa.ConcatOp, tosa.PadOp, tosa.ReshapeOp, tosa.SliceOp, tosa.TransposeOp}
 """Ops that IREE takes with f64 elements too."""
-_OF_NOTHING: dict[type[Operation], Number] = {
-    tosa.ReduceSumOp: 0,
-    tosa.ReduceProductOp: 1,
-    tosa.ReduceAnyOp: False,
-    tosa.ReduceAllOp: True,
-}
 
 
 class TosaLowering(DynamicShapes):
@@ -245,42 +239,6 @@ class TosaLowering(DynamicShapes):
         """``tosa.equal``, ``tosa.greater`` or ``tosa.greater_equal`` of one element type."""
         return self.elementwise(op_class, lhs, rhs, dtype=i1)
 
-    def reduce(
-        self,
-        op_class: type[Operation],
-        x: Tensor,
-        axes: Sequence[int],
-        properties: Mapping[str, Attribute] | None = None,
-    ) -> Tensor:
-        """Reduces axis by axis; they stay with size 1."""
-        last = self._last.get(x.value)
-        if last is not None:
-            places = [channels_last_permutation(x.rank).index(axis) for axis in axes]
-            return self.channels_first(self._reduce(op_class, last, places, properties))
-        return self._reduce(op_class, x, axes, properties)
-
-    def _reduce(
-        self,
-        op_class: type[Operation],
-        x: Tensor,
-        axes: Sequence[int],
-        properties: Mapping[str, Attribute] | None,
-    ) -> Tensor:
-        if any(x.sizes[axis] == 0 for axis in axes):
-            sizes = [1 if i in axes else size for i, size in enumerate(x.sizes)]
-            return self.splat(self._of_nothing(op_class), sizes, x.dtype)
-        for axis in axes:
-            sizes = [1 if i == axis else size for i, size in enumerate(x.sizes)]
-            named = {"axis": IntegerAttr(axis, i32), **(properties or {})}
-            x = self.op(op_class, [x], sizes, x.dtype, named)
-        return x
-
-    def _of_nothing(self, op_class: type[Operation]) -> Number:
-        """What a reduction of no elements gives."""
-        if op_class not in _OF_NOTHING:
-            self.fail("there is no largest or smallest of no elements")
-        return _OF_NOTHING[op_class]
-
     # shapes
 
     def ranked(self, x: Tensor, rank: int) -> Tensor:
@@ -355,6 +313,10 @@ class TosaLowering(DynamicShapes):
                 properties = {"axis": IntegerAttr(axis, i32)}
                 x = self.op(tosa.ReverseOp, [x], x.sizes, x.dtype, properties)
         return x
+
+    def known_channels_last(self, x: Tensor) -> Tensor | None:
+        """``[N, ..., C]`` of what has been computed so, as ``[N, C, ...]``."""
+        return self._last.get(x.value)
 
     def channels_last(self, x: Tensor) -> Tensor:
         """``[N, C, ...]`` as ``[N, ..., C]``."""

@@ -2,93 +2,76 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from xdsl.dialects.builtin import IntegerAttr, i32
 from xdsl.ir import Attribute, Operation
 
 from torch2mlir.contract import element_types
-from torch2mlir.contract.element_types import widened
+from torch2mlir.contract.element_types import neutral, si64
 from torch2mlir.conversion.lowering import Tensor
 from torch2mlir.conversion.torch_to_tosa.casts import computed_dtype, si8, si32
-from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering, lowers
+from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering, channels_last_permutation
 from torch2mlir.dialects import tosa
-from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import KnownSize
 
-
-def _accumulated(dtype: Attribute) -> Attribute:
-    """The type PyTorch sums elements in: f32 for half precision."""
-    return widened(dtype) if element_types.is_float(dtype) else computed_dtype(dtype)
-
-
-def _sum(lower: TosaLowering, x: Tensor, over: Sequence[int]) -> Tensor:
-    summed = lower.cast(x, _accumulated(lower.out.dtype))
-    return lower.reduce(tosa.ReduceSumOp, summed, over)
-
-
-def _finished(lower: TosaLowering, x: Tensor) -> Tensor:
-    """The op's result: its element type, reduced axes dropped if it has none."""
-    return lower.reshape(lower.cast(x, lower.out.dtype), lower.out.sizes)
-
-
-@lowers("aten.sum.dim_IntList")
-def sum(lower: TosaLowering, x: Tensor, over: Sequence[int], *_: Any) -> Tensor:
-    """The sum of elements converted to the result's type; half precision accumulates in f32."""
-    return _finished(lower, _sum(lower, x, over))
-
-
-@lowers("aten.mean.dim")
-def mean(lower: TosaLowering, x: Tensor, over: Sequence[int], *_: Any) -> Tensor:
-    """The sum times the inverse of the count."""
-    total = _sum(lower, x, over)
-    count = dims.product([x.sizes[axis] for axis in over])
-    if count == 0:  # a product of two constants would be folded, and that of 0 and NaN to 0
-        return lower.splat(math.nan, lower.out.sizes, lower.out.dtype)
-    if isinstance(count, int):
-        inverse = lower.splat(1 / count, (1,) * x.rank, total.dtype)
-    else:
-        inverse = lower.elementwise(tosa.ReciprocalOp, lower.splat(count, (), total.dtype))
-    return _finished(lower, lower.elementwise(tosa.MulOp, total, inverse))
-
-
-EXTREMUM: dict[str, type[Operation]] = {
-    "aten.amax": tosa.ReduceMaxOp,
-    "aten.amin": tosa.ReduceMinOp,
+COMBINING: dict[str, type[Operation]] = {
+    "add": tosa.ReduceSumOp,
+    "and": tosa.ReduceAllOp,
+    "max": tosa.ReduceMaxOp,
+    "min": tosa.ReduceMinOp,
+    "mul": tosa.ReduceProductOp,
+    "or": tosa.ReduceAnyOp,
 }
 
 
-def _extremum(op_class: type[Operation]) -> Callable[..., Tensor]:
-    def lower_extremum(lower: TosaLowering, x: Tensor, over: Sequence[int], *_: Any) -> Tensor:
-        wide = lower.cast(x, computed_dtype(x.dtype))
-        return _finished(lower, lower.reduce(op_class, wide, over))
+class Reductions(TosaLowering):
+    """The words that combine the elements of a tensor with each other."""
 
-    return lower_extremum
+    def reduce(
+        self,
+        word: str,
+        x: Tensor,
+        over: Sequence[int],
+        computed: Attribute,
+        sizes: Sequence[KnownSize] | None = None,
+    ) -> Tensor:
+        wide = computed if word in ("or", "and") else computed_dtype(computed)
+        result = _along(self, word, self.cast(self.cast(x, computed), wide), over)
+        return self.reshape(self.cast(result, computed), self.out.sizes if sizes is None else sizes)
 
+    def extremum(self, word: str, x: Tensor, axis: int, sizes: Sequence[KnownSize]) -> list[Tensor]:
+        place = self.cast(_position(self, x, axis, word == "max"), si64)
+        return [self.reduce(word, x, [axis], x.dtype, sizes), self.reshape(place, sizes)]
 
-for _name, _op in EXTREMUM.items():
-    lowers(_name)(_extremum(_op))
-
-LOGICAL: dict[str, type[Operation]] = {
-    "aten.any.dims": tosa.ReduceAnyOp,
-    "aten.all.dims": tosa.ReduceAllOp,
-}
-
-
-def _logical(op_class: type[Operation]) -> Callable[..., Tensor]:
-    def lower_logical(lower: TosaLowering, x: Tensor, over: Sequence[int], *_: Any) -> Tensor:
-        return _finished(lower, lower.reduce(op_class, x, over))
-
-    return lower_logical
-
-
-for _name, _op in LOGICAL.items():
-    lowers(_name)(_logical(_op))
+    def running_sum(self, x: Tensor, axis: int) -> Tensor:
+        wide = self.cast(x, computed_dtype(x.dtype))
+        scan = _doubling_sums if isinstance(x.sizes[axis], int) else _masked_sums
+        return self.cast(scan(self, wide, axis), x.dtype)
 
 
-# positions of extrema
+def _along(lower: TosaLowering, word: str, x: Tensor, over: Sequence[int]) -> Tensor:
+    """Axis by axis; they stay with size 1. What exists with channels last is reduced so."""
+    last = lower.known_channels_last(x)
+    if last is not None:
+        places = [channels_last_permutation(x.rank).index(axis) for axis in over]
+        return lower.channels_first(_axis_by_axis(lower, word, last, places))
+    return _axis_by_axis(lower, word, x, over)
+
+
+def _axis_by_axis(lower: TosaLowering, word: str, x: Tensor, over: Sequence[int]) -> Tensor:
+    if any(x.sizes[axis] == 0 for axis in over):
+        if word in ("max", "min"):
+            lower.fail("there is no largest or smallest of no elements")
+        sizes = [1 if i in over else size for i, size in enumerate(x.sizes)]
+        return lower.splat(neutral(word, x.dtype), sizes, x.dtype)
+    for axis in over:
+        if word == "mul" and not element_types.is_float(x.dtype):
+            x = _product(lower, x, axis)
+            continue
+        sizes = [1 if i == axis else size for i, size in enumerate(x.sizes)]
+        x = lower.op(COMBINING[word], [x], sizes, x.dtype, {"axis": IntegerAttr(axis, i32)})
+    return x
 
 
 def _position(lower: TosaLowering, x: Tensor, axis: int, largest: bool) -> Tensor:
@@ -107,55 +90,9 @@ def _position(lower: TosaLowering, x: Tensor, axis: int, largest: bool) -> Tenso
     return lower.op(tosa.ArgMaxOp, [source], sizes, index, {"axis": IntegerAttr(axis, i32)})
 
 
-def _arg(largest: bool) -> Callable[..., Tensor]:
-    def lower_arg(lower: TosaLowering, x: Tensor, dim: int | None, *_: Any) -> Tensor:
-        if dim is None or x.rank == 0:
-            x, dim = lower.reshape(x, (dims.product(x.sizes),)), 0
-        return _finished(lower, _position(lower, x, dim, largest))
-
-    return lower_arg
-
-
-lowers("aten.argmax")(_arg(largest=True))
-lowers("aten.argmin")(_arg(largest=False))
-
-
-def _with_position(largest: bool) -> Callable[..., tuple[Tensor, Tensor]]:
-    op_class = tosa.ReduceMaxOp if largest else tosa.ReduceMinOp
-
-    def lower_extremum(lower: TosaLowering, x: Tensor, dim: int, *_: Any) -> tuple[Tensor, Tensor]:
-        x = lower.ranked(x, max(x.rank, 1))
-        axis = dim
-        values = lower.reduce(op_class, lower.cast(x, computed_dtype(x.dtype)), [axis])
-        position = lower.cast(_position(lower, x, axis, largest), element_types.si64)
-        return _finished(lower, values), lower.reshape(position, lower.out.sizes)
-
-    return lower_extremum
-
-
-lowers("aten.max.dim")(_with_position(largest=True))
-lowers("aten.min.dim")(_with_position(largest=False))
-
-
-# products and running sums
-
-
-@lowers("aten.prod.dim_int")
-def prod(lower: TosaLowering, x: Tensor, dim: int, *_: Any) -> Tensor:
-    """The product; integers, which ``tosa.reduce_product`` does not take, in :func:`product`."""
-    dtype = _accumulated(lower.out.dtype)
-    x = lower.cast(lower.ranked(lower.cast(x, lower.out.dtype), max(x.rank, 1)), dtype)
-    return _finished(lower, product(lower, x, dim))
-
-
-def product(lower: TosaLowering, x: Tensor, axis: int) -> Tensor:
-    """The product along an axis, which stays with size 1; of integers as a tree of products."""
-    if element_types.is_float(x.dtype):
-        return lower.reduce(tosa.ReduceProductOp, x, [axis])
+def _product(lower: TosaLowering, x: Tensor, axis: int) -> Tensor:
+    """The product of integers, which ``tosa.reduce_product`` does not take, as a tree of products."""
     size = lower.static(x.sizes[axis], "the size of a dimension of integers to multiply")
-    if size == 0:
-        ones = [1 if i == axis else have for i, have in enumerate(x.sizes)]
-        return lower.splat(1, ones, x.dtype)
     while size > 1:
         half = size // 2
         halves = [_part(lower, x, axis, start, half) for start in (0, half)]
@@ -171,16 +108,6 @@ def _part(lower: TosaLowering, x: Tensor, axis: int, start: int, size: KnownSize
     starts = [start if i == axis else 0 for i in range(x.rank)]
     sizes = [size if i == axis else have for i, have in enumerate(x.sizes)]
     return lower.slice(x, starts, sizes, [1] * x.rank)
-
-
-@lowers("aten.cumsum")
-def cumsum(lower: TosaLowering, x: Tensor, dim: int, *_: Any) -> Tensor:
-    """Sums of the elements up to each one."""
-    dtype = _accumulated(lower.out.dtype)
-    wide = lower.cast(lower.ranked(lower.cast(x, lower.out.dtype), max(x.rank, 1)), dtype)
-    axis = dim
-    scan = _doubling_sums if isinstance(wide.sizes[axis], int) else _masked_sums
-    return _finished(lower, scan(lower, wide, axis))
 
 
 def _doubling_sums(lower: TosaLowering, x: Tensor, axis: int) -> Tensor:
@@ -208,4 +135,4 @@ def _masked_sums(lower: TosaLowering, x: Tensor, axis: int) -> Tensor:
     earlier = lower.compare(tosa.GreaterEqualOp, rows, columns)
     source = lower.reshape(x, (*x.sizes[:axis], 1, *x.sizes[axis:]))
     chosen = lower.select(earlier, source, lower.splat(0, (1,) * source.rank, x.dtype))
-    return lower.reshape(lower.reduce(tosa.ReduceSumOp, chosen, [axis + 1]), x.sizes)
+    return lower.reduce("add", chosen, [axis + 1], x.dtype, x.sizes)

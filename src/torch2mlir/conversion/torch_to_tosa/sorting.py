@@ -87,7 +87,7 @@ def _places(lower: TosaLowering, values: Tensor, descending: bool) -> Tensor:
     before = _precedes(rival, element, descending)
     tied = ~_precedes(element, rival, descending) & (columns < rows)
     counted = lower.cast((before | tied).value, si32)
-    return lower.reshape(lower.reduce(tosa.ReduceSumOp, counted, [2]), (count, length))
+    return lower.reduce("add", counted, [2], si32, (count, length))
 
 
 def _inverse(lower: TosaLowering, places: Tensor, dtype: Attribute) -> Tensor:
@@ -97,7 +97,7 @@ def _inverse(lower: TosaLowering, places: Tensor, dtype: Attribute) -> Tensor:
     going = lower.reshape(places, (count, 1, length))
     here = lower.compare(tosa.EqualOp, rows, going)
     positions = lower.select(here, columns, lower.splat(0, (1, 1, 1), dtype))
-    return lower.reshape(lower.reduce(tosa.ReduceSumOp, positions, [2]), (count, length))
+    return lower.reduce("add", positions, [2], dtype, (count, length))
 
 
 # a network

@@ -1,0 +1,102 @@
+"""Reductions and running sums, once for all dialects: what is combined and in which type; targets say how."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from xdsl.dialects.builtin import i1
+
+from torch2mlir.contract.element_types import is_complex, si64, widened
+from torch2mlir.conversion.lowering import Lowering, Tensor
+from torch2mlir.conversion.registry import lowers_everywhere
+from torch2mlir.dialects.torch import dims
+
+
+@lowers_everywhere("aten.sum.dim_IntList")
+def sum_(lower: Lowering, x: Tensor, over: Sequence[int], *_: Any) -> Tensor:
+    """The sum in the type of the result; half floats are added up in f32."""
+    return lower.cast(_total(lower, x, over), lower.out.dtype)
+
+
+def _total(lower: Lowering, x: Tensor, over: Sequence[int]) -> Tensor:
+    return lower.reduce("add", x, over, widened(lower.out.dtype))
+
+
+@lowers_everywhere("aten.mean.dim")
+def mean(lower: Lowering, x: Tensor, over: Sequence[int], *_: Any) -> Tensor:
+    """The sum divided by the number of elements; NaN if there are none."""
+    dtype, count = lower.out.dtype, dims.product([x.sizes[d] for d in over])
+    if count == 0:  # what is folded of a quotient of two constants need not be NaN
+        nothing = complex(math.nan, math.nan) if is_complex(dtype) else math.nan
+        return lower.splat(nothing, lower.out.sizes, dtype)
+    total = _total(lower, x, over)
+    return lower.formula(lambda total, count: total / count, total, count, computed=widened(dtype))
+
+
+@lowers_everywhere("aten.prod.dim_int")
+def prod(lower: Lowering, x: Tensor, dim: int, *_: Any) -> Tensor:
+    """The product along a dimension; of half floats in f32."""
+    over, dtype = [dim] if x.rank else [], lower.out.dtype
+    return lower.cast(lower.reduce("mul", x, over, widened(dtype)), dtype)
+
+
+def _extremum(word: str) -> Callable[..., Tensor]:
+    def lower_extremum(lower: Lowering, x: Tensor, over: Sequence[int], *_: Any) -> Tensor:
+        return lower.reduce(word, x, over, x.dtype)
+
+    return lower_extremum
+
+
+def _truth(word: str) -> Callable[..., Tensor]:
+    def lower_truth(lower: Lowering, x: Tensor, over: Sequence[int], *_: Any) -> Tensor:
+        return lower.cast(lower.reduce(word, x, over, i1), lower.out.dtype)
+
+    return lower_truth
+
+
+lowers_everywhere("aten.amax")(_extremum("max"))
+lowers_everywhere("aten.amin")(_extremum("min"))
+lowers_everywhere("aten.any.dims")(_truth("or"))
+lowers_everywhere("aten.all.dims")(_truth("and"))
+
+# where the extremum is
+
+
+def _with_position(word: str) -> Callable[..., list[Tensor]]:
+    def lower_both(lower: Lowering, x: Tensor, dim: int, *_: Any) -> list[Tensor]:
+        if x.rank == 0:
+            return [x, lower.splat(0, (), si64)]
+        return lower.extremum(word, x, dim, lower.out.sizes)
+
+    return lower_both
+
+
+def _position(word: str) -> Callable[..., Tensor]:
+    def lower_position(lower: Lowering, x: Tensor, dim: int | None, *_: Any) -> Tensor:
+        if x.rank == 0:
+            return lower.splat(0, lower.out.sizes, si64)
+        if dim is not None:
+            return lower.extremum(word, x, dim, lower.out.sizes)[1]
+        line = lower.reshape(x, [dims.product(x.sizes)])
+        return lower.reshape(lower.extremum(word, line, 0, ())[1], lower.out.sizes)
+
+    return lower_position
+
+
+lowers_everywhere("aten.max.dim")(_with_position("max"))
+lowers_everywhere("aten.min.dim")(_with_position("min"))
+lowers_everywhere("aten.argmax")(_position("max"))
+lowers_everywhere("aten.argmin")(_position("min"))
+
+# scans
+
+
+@lowers_everywhere("aten.cumsum")
+def cumsum(lower: Lowering, x: Tensor, dim: int, *_: Any) -> Tensor:
+    """``result[i] = x[0] + .. + x[i]`` along a dimension; half floats are added up in f32."""
+    dtype = lower.out.dtype
+    if x.rank == 0 or 0 in x.sizes:
+        return lower.cast(x, dtype)
+    return lower.cast(lower.running_sum(lower.cast(x, widened(dtype)), dim), dtype)
