@@ -399,5 +399,13 @@ class Lowering(ABC):
         """``result[i] = x[0] + .. + x[i]`` along a dimension, of elements of a tensor that has some."""
 
     @abstractmethod
+    def matmul(self, x: Tensor, y: Tensor) -> Tensor:
+        """``x @ y`` of matrices or of batches of them, in the type that is added up in: f32 for half floats."""
+
+    @abstractmethod
+    def project(self, x: Tensor, weight: Tensor) -> Tensor:
+        """``x @ weight.T`` along the last dimension of ``x``, as :meth:`matmul`; a weight of rank 1 is a single row."""
+
+    @abstractmethod
     def iota(self, sizes: Sequence[KnownSize], dim: int, dtype: Attribute) -> Tensor:
         """``0, 1, 2, ..`` along a dimension, repeated along the others."""

@@ -11,6 +11,7 @@ from torch2mlir.conversion.torch_to_linalg import (
     scatter,
     sorting,
 )
+from torch2mlir.conversion.torch_to_linalg.linear import Products
 from torch2mlir.conversion.torch_to_linalg.lowering import LinalgLowering
 from torch2mlir.conversion.torch_to_linalg.reduction import Reductions
 
@@ -27,7 +28,7 @@ FAMILIES = (
 )
 
 
-class Vocabulary(Reductions, LinalgLowering):
+class Vocabulary(Reductions, Products, LinalgLowering):
     """All words of Linalg-on-Tensors."""
 
 

@@ -10,9 +10,9 @@ from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr
 from xdsl.ir import Attribute, Operation
 
 from torch2mlir.contract.element_types import widened
-from torch2mlir.conversion.lowering import Operand, Scalar, Tensor
+from torch2mlir.conversion.lowering import Tensor
 from torch2mlir.conversion.torch_to_linalg.lowering import LinalgLowering, lowers
-from torch2mlir.conversion.torch_to_linalg.scalars import Scalars, addition, two
+from torch2mlir.conversion.torch_to_linalg.scalars import addition
 from torch2mlir.dialects import linalg
 from torch2mlir.dialects.linalg.structured import SEGMENTS, dims_map, segment_sizes
 from torch2mlir.dialects.torch import dims
@@ -40,57 +40,37 @@ def product(
     return lower.op(op_class, [x, y, init], init.sizes, init.dtype, properties)
 
 
-def zeros(lower: LinalgLowering) -> Tensor:
-    """What a product accumulates into, of the op's own sizes."""
-    return lower.full(0, lower.out.sizes, widened(lower.out.dtype))
+class Products(LinalgLowering):
+    """The words for matrix products."""
+
+    def matmul(self, x: Tensor, y: Tensor) -> Tensor:
+        op_class = linalg.MatmulOp if x.rank == 2 else linalg.BatchMatmulOp
+        init = self.full(0, (*x.sizes[:-1], y.sizes[-1]), widened(x.dtype))
+        return product(self, op_class, x, y, init)
+
+    def project(self, x: Tensor, weight: Tensor) -> Tensor:
+        result = _rows(self, x, weight)
+        return self.reshape(result, (*x.sizes[:-1], *weight.sizes[:-1]))
 
 
-@lowers("aten.mm")
-def mm(lower: LinalgLowering, x: Tensor, y: Tensor) -> Tensor:
-    """``x @ y`` of matrices."""
-    return lower.cast(product(lower, linalg.MatmulOp, x, y, zeros(lower)), lower.out.dtype)
-
-
-@lowers("aten.bmm")
-def bmm(lower: LinalgLowering, x: Tensor, y: Tensor) -> Tensor:
-    """``x @ y`` of batches of matrices."""
-    return lower.cast(product(lower, linalg.BatchMatmulOp, x, y, zeros(lower)), lower.out.dtype)
-
-
-@lowers("aten.addmm")
-def addmm(
-    lower: LinalgLowering, bias: Tensor, x: Tensor, y: Tensor, beta: Operand, alpha: Operand
-) -> Tensor:
-    """``beta * bias + alpha * (x @ y)``; with ``beta`` 0 the bias is not read."""
-    computed = widened(lower.out.dtype)
-    result = product(lower, linalg.MatmulOp, x, y, zeros(lower))
-    if beta == 0 and alpha == 1:
-        return lower.cast(result, lower.out.dtype)
-    if beta == 0:
-        return lower.elementwise(two("mul"), result, alpha, computed=computed)
-    if beta == 1 and alpha == 1:
-        return lower.elementwise(addition, result, bias, computed=computed)
-
-    def build(s: Scalars, b: Scalar, r: Scalar, beta: Scalar, alpha: Scalar) -> Scalar:
-        return s("add", s("mul", b, beta), s("mul", r, alpha))
-
-    return lower.elementwise(build, bias, result, beta, alpha, computed=computed)
-
-
-@lowers("aten.linear")
-def linear(lower: LinalgLowering, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    """``x @ weight.T + bias``, leading dimensions of ``x`` taken together; the transposition is an indexing map."""
-    out, computed = lower.out, widened(lower.out.dtype)
+def _rows(lower: LinalgLowering, x: Tensor, weight: Tensor) -> Tensor:
+    """Leading dimensions of ``x`` taken together; the transposition is an indexing map."""
     features = weight.sizes[0] if weight.rank == 2 else 1
     rows = dims.product(x.sizes[:-1])
     matrix = lower.reshape(x, [rows, x.sizes[-1]])
     weights = lower.reshape(weight, [features, weight.sizes[-1]])
-    init = lower.full(0, [rows, features], computed)
-    result = product(lower, linalg.MatmulOp, matrix, weights, init, TRANSPOSED_RHS)
+    init = lower.full(0, [rows, features], widened(x.dtype))
+    return product(lower, linalg.MatmulOp, matrix, weights, init, TRANSPOSED_RHS)
+
+
+@lowers("aten.linear")
+def linear(lower: LinalgLowering, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """``x @ weight.T + bias``, added while rows are still together: IREE does it where it multiplies."""
+    result, computed = _rows(lower, x, weight), widened(lower.out.dtype)
     if bias is not None:
         sizes = result.sizes
         added = lower.spread(bias, sizes)
         result = lower.elementwise(
             addition, result, added, computed=computed, dtype=computed, sizes=sizes
         )
-    return lower.reshape(lower.cast(result, out.dtype), out.sizes)
+    return lower.reshape(lower.cast(result, lower.out.dtype), lower.out.sizes)

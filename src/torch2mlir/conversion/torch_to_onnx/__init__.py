@@ -15,6 +15,7 @@ from torch2mlir.conversion.torch_to_onnx import (
     scatter,
     sorting,
 )
+from torch2mlir.conversion.torch_to_onnx.linear import Products
 from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering
 from torch2mlir.conversion.torch_to_onnx.reduction import Reductions
 
@@ -35,7 +36,7 @@ FAMILIES = (
 )
 
 
-class Vocabulary(Reductions, OnnxLowering):
+class Vocabulary(Reductions, Products, OnnxLowering):
     """All words of ONNX."""
 
 

@@ -12,6 +12,7 @@ from torch2mlir.conversion.torch_to_stablehlo import (
     scatter,
     sorting,
 )
+from torch2mlir.conversion.torch_to_stablehlo.linear import Products
 from torch2mlir.conversion.torch_to_stablehlo.lowering import StablehloLowering
 from torch2mlir.conversion.torch_to_stablehlo.reduction import Reductions
 
@@ -29,7 +30,7 @@ FAMILIES = (
 )
 
 
-class Vocabulary(Reductions, StablehloLowering):
+class Vocabulary(Reductions, Products, StablehloLowering):
     """All words of StableHLO."""
 
 

@@ -24,7 +24,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from torch2mlir.contract import element_types
-from torch2mlir.contract.element_types import widened
 from torch2mlir.contract.positions import is_natural
 from torch2mlir.conversion.expressions import Expr, expressions
 from torch2mlir.conversion.lowering import Lowering, Number, Operand, Scalar, Tensor
@@ -332,26 +331,6 @@ class StablehloLowering(Lowering):
         operands = [x, self.splat(init, (), x.dtype)]
         body = self.combiner(op_class, x.dtype)
         return self.op(hlo.ReduceWindowOp, operands, sizes, x.dtype, properties, [body])
-
-    def dot(self, a: Tensor, b: Tensor, contracting: tuple[int, int], batching: int = 0) -> Tensor:
-        """``dot_general`` over one dimension of each; the first ``batching`` dimensions are paired.
-
-        Half floats are added up in f32, and that is the type of the result.
-        """
-        left, right = contracting
-        sizes = [
-            *a.sizes[:batching],
-            *(s for i, s in enumerate(a.sizes) if i >= batching and i != left),
-            *(s for i, s in enumerate(b.sizes) if i >= batching and i != right),
-        ]
-        numbers = hlo.DotDimensionNumbersAttr(
-            lhs_batching_dimensions=range(batching),
-            rhs_batching_dimensions=range(batching),
-            lhs_contracting_dimensions=[left],
-            rhs_contracting_dimensions=[right],
-        )
-        properties = {"dot_dimension_numbers": numbers}
-        return self.op(hlo.DotGeneralOp, [a, b], sizes, widened(a.dtype), properties)
 
     # shapes
 

@@ -12,6 +12,7 @@ from torch2mlir.conversion.torch_to_tosa import (
     reduction,
     sorting,
 )
+from torch2mlir.conversion.torch_to_tosa.linear import Products
 from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering
 from torch2mlir.conversion.torch_to_tosa.reduction import Reductions
 
@@ -29,7 +30,7 @@ FAMILIES = (
 )
 
 
-class Vocabulary(Reductions, TosaLowering):
+class Vocabulary(Reductions, Products, TosaLowering):
     """All words of TOSA."""
 
 

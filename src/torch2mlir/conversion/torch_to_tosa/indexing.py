@@ -346,6 +346,6 @@ def _accumulated(lower: TosaLowering, values: Tensor, row: Tensor, rows: Tensor)
     """
     dtype = widened(x) if element_types.is_float(x := values.dtype) else computed_dtype(x)
     hits = lower.cast(_hits(lower, row, values.sizes[1]), dtype)
-    sums = lower.matmul(hits, lower.cast(rows, dtype), dtype)
+    sums = lower.batch_matmul(hits, lower.cast(rows, dtype), dtype)
     total = lower.elementwise(tosa.AddOp, lower.cast(values, dtype), sums)
     return lower.cast(total, values.dtype)

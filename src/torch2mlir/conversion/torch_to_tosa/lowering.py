@@ -433,7 +433,7 @@ class TosaLowering(DynamicShapes):
 
     # structured ops
 
-    def matmul(self, a: Tensor, b: Tensor, dtype: Attribute) -> Tensor:
+    def batch_matmul(self, a: Tensor, b: Tensor, dtype: Attribute) -> Tensor:
         """``[N, H, C] @ [N, C, W]``, accumulated in ``dtype``."""
         if a.sizes[2] == 0:
             return self.splat(0, (a.sizes[0], a.sizes[1], b.sizes[2]), dtype)
