@@ -19,7 +19,7 @@ def addmm(
 ) -> Tensor:
     """``beta * bias + alpha * (x @ y)``; with ``beta`` 0 the bias is not read."""
     product = lower.matmul(x, y)
-    terms = [(product, alpha)] if beta == 0 else [(bias, beta), (product, alpha)]
+    terms = [(product, alpha)] if beta == 0 else [(product, alpha), (bias, beta)]
     factors = [factor for _, factor in terms if factor != 1]
 
     def code(*values: Expr) -> Expr:

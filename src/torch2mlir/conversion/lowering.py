@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, UNKNOWN_LOC, LocationAttr, TensorType
 from xdsl.dialects.func import FuncOp
@@ -24,6 +24,9 @@ from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim, KnownSize
 from torch2mlir.errors import UnsupportedOpError
+
+if TYPE_CHECKING:
+    from torch2mlir.conversion.pooling import Window
 
 Number = bool | int | float | complex
 
@@ -286,6 +289,7 @@ class Lowering(ABC):
         code: Callable[..., Expr],
         *operands: Operand,
         computed: Attribute | Sequence[Attribute],
+        result: ResultType | None = None,
     ) -> Tensor:
         """A formula on operands of the sizes of the op's result (see :meth:`spread`), and on numbers.
 
@@ -293,6 +297,7 @@ class Lowering(ABC):
             code: from an expression for each operand to that of the result, which becomes of the result's type.
             operands: tensors and numbers.
             computed: the element type that operands are converted to before, one for all or one for each.
+            result: sizes and element type of the result, if they are not the op's own.
         """
 
     @abstractmethod
@@ -405,6 +410,14 @@ class Lowering(ABC):
     @abstractmethod
     def project(self, x: Tensor, weight: Tensor) -> Tensor:
         """``x @ weight.T`` along the last dimension of ``x``, as :meth:`matmul`; a weight of rank 1 is a single row."""
+
+    @abstractmethod
+    def pool(self, word: str, x: Tensor, window: Window) -> Tensor:
+        """The elements of each window over ``[n, c, h, w]`` combined: ``max``, NaN if there is one, or ``add``."""
+
+    @abstractmethod
+    def max_pool_places(self, x: Tensor, window: Window) -> list[Tensor]:
+        """The maxima and where in the plane each first is, i64; of NaNs the last, and never in the padding."""
 
     @abstractmethod
     def iota(self, sizes: Sequence[KnownSize], dim: int, dtype: Attribute) -> Tensor:

@@ -14,7 +14,14 @@ LoweringFunction = Callable[..., Any]
 _LOWERINGS = defaultdict[str, dict[str, LoweringFunction]](dict)
 _SHARED: dict[str, LoweringFunction] = {}
 """Lowerings in the words that all dialects share; a target's own go before them."""
-_SHARED_FAMILIES = ("constructors", "data_movement", "elementwise", "linear", "reduction")
+_SHARED_FAMILIES = (
+    "constructors",
+    "data_movement",
+    "elementwise",
+    "linear",
+    "pooling",
+    "reduction",
+)
 
 
 def op_name(name: str) -> str:

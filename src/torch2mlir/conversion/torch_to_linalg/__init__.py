@@ -13,6 +13,7 @@ from torch2mlir.conversion.torch_to_linalg import (
 )
 from torch2mlir.conversion.torch_to_linalg.linear import Products
 from torch2mlir.conversion.torch_to_linalg.lowering import LinalgLowering
+from torch2mlir.conversion.torch_to_linalg.pooling import Pools
 from torch2mlir.conversion.torch_to_linalg.reduction import Reductions
 
 FAMILIES = (
@@ -28,7 +29,7 @@ FAMILIES = (
 )
 
 
-class Vocabulary(Reductions, Products, LinalgLowering):
+class Vocabulary(Pools, Reductions, Products, LinalgLowering):
     """All words of Linalg-on-Tensors."""
 
 

@@ -31,7 +31,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, Affine
 from torch2mlir.contract import element_types
 from torch2mlir.contract.element_types import widened
 from torch2mlir.conversion.expressions import Expr, expressions
-from torch2mlir.conversion.lowering import Lowering, Number, Operand, Scalar, Tensor
+from torch2mlir.conversion.lowering import Lowering, Number, Operand, ResultType, Scalar, Tensor
 from torch2mlir.conversion.registry import lowers as register
 from torch2mlir.conversion.torch_to_linalg.reassociation import regroup
 from torch2mlir.conversion.torch_to_linalg.scalars import INDEX, Scalars, number_attribute
@@ -360,16 +360,18 @@ class LinalgLowering(Lowering):
         code: Callable[..., Expr],
         *operands: Operand,
         computed: Attribute | Sequence[Attribute],
+        result: ResultType | None = None,
     ) -> Tensor:
         types = self.one_each(computed, operands)
 
         def body(s: Scalars, *elements: Scalar) -> Scalar:
             cast = [s.cast(element, dtype) for element, dtype in zip(elements, types, strict=True)]
-            result: Scalar = code(*expressions(self.words, cast, operands)).value
-            return result
+            found: Scalar = code(*expressions(self.words, cast, operands)).value
+            return found
 
-        of_all = computed if isinstance(computed, Attribute) else None
-        return self.elementwise(body, *operands, computed=of_all)
+        of_all, result = computed if isinstance(computed, Attribute) else None, result or self.out
+        sizes, dtype = result.sizes, result.dtype
+        return self.elementwise(body, *operands, computed=of_all, dtype=dtype, sizes=sizes)
 
     def has_word(self, word: str, dtype: Attribute) -> bool:
         return self.words.has(word, dtype)

@@ -17,6 +17,7 @@ from torch2mlir.conversion.torch_to_onnx import (
 )
 from torch2mlir.conversion.torch_to_onnx.linear import Products
 from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering
+from torch2mlir.conversion.torch_to_onnx.pooling import Pools
 from torch2mlir.conversion.torch_to_onnx.reduction import Reductions
 
 FAMILIES = (
@@ -36,7 +37,7 @@ FAMILIES = (
 )
 
 
-class Vocabulary(Reductions, Products, OnnxLowering):
+class Vocabulary(Pools, Reductions, Products, OnnxLowering):
     """All words of ONNX."""
 
 

@@ -140,11 +140,12 @@ class OnnxLowering(Lowering):
         code: Callable[..., Expr],
         *operands: Operand,
         computed: Attribute | Sequence[Attribute],
+        result: ResultType | None = None,
     ) -> Tensor:
         types = self.one_each(computed, operands)
         tensors = [self.operand(o, dtype) for o, dtype in zip(operands, types, strict=True)]
-        result = code(*expressions(self.words, tensors, operands)).value
-        return self.broadcast_to(self.cast(result, self.out.dtype), self.out.sizes)
+        found, result = code(*expressions(self.words, tensors, operands)).value, result or self.out
+        return self.broadcast_to(self.cast(found, result.dtype), result.sizes)
 
     def has_word(self, word: str, dtype: Attribute) -> bool:
         return word in IN_HALVES or self.words.has(word, dtype)

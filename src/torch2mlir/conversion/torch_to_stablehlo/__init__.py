@@ -14,6 +14,7 @@ from torch2mlir.conversion.torch_to_stablehlo import (
 )
 from torch2mlir.conversion.torch_to_stablehlo.linear import Products
 from torch2mlir.conversion.torch_to_stablehlo.lowering import StablehloLowering
+from torch2mlir.conversion.torch_to_stablehlo.pooling import Pools
 from torch2mlir.conversion.torch_to_stablehlo.reduction import Reductions
 
 FAMILIES = (
@@ -30,7 +31,7 @@ FAMILIES = (
 )
 
 
-class Vocabulary(Reductions, Products, StablehloLowering):
+class Vocabulary(Pools, Reductions, Products, StablehloLowering):
     """All words of StableHLO."""
 
 

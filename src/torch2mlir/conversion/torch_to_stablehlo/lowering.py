@@ -26,7 +26,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from torch2mlir.contract import element_types
 from torch2mlir.contract.positions import is_natural
 from torch2mlir.conversion.expressions import Expr, expressions
-from torch2mlir.conversion.lowering import Lowering, Number, Operand, Scalar, Tensor
+from torch2mlir.conversion.lowering import Lowering, Number, Operand, ResultType, Scalar, Tensor
 from torch2mlir.conversion.registry import lowers as register
 from torch2mlir.conversion.torch_to_stablehlo.words import IN_HALVES, StablehloWords
 from torch2mlir.dialects import stablehlo as hlo
@@ -255,23 +255,31 @@ class StablehloLowering(Lowering):
     ) -> Tensor:
         """An op on operands of the result's sizes, converted to ``computed``, by default the result's type."""
         types = self.one_each(computed or self.out.dtype, operands)
-        return self.cast(self.apply(op_class, *self._typed(operands, types)), self.out.dtype)
+        tensors = self._typed(operands, types, self.out.sizes)
+        return self.cast(self.apply(op_class, *tensors), self.out.dtype)
 
     def formula(
         self,
         code: Callable[..., Expr],
         *operands: Operand,
         computed: Attribute | Sequence[Attribute],
+        result: ResultType | None = None,
     ) -> Tensor:
-        tensors = self._typed(operands, self.one_each(computed, operands))
-        return self.cast(code(*expressions(self.words, tensors, operands)).value, self.out.dtype)
+        result = result or self.out
+        tensors = self._typed(operands, self.one_each(computed, operands), result.sizes)
+        return self.cast(code(*expressions(self.words, tensors, operands)).value, result.dtype)
 
-    def _typed(self, operands: Sequence[Operand], types: Sequence[Attribute]) -> list[Tensor]:
+    def _typed(
+        self,
+        operands: Sequence[Operand],
+        types: Sequence[Attribute],
+        sizes: Sequence[KnownSize],
+    ) -> list[Tensor]:
         """Operands of these element types; numbers become tensors of the result's sizes."""
         return [
             self.cast(operand, dtype)
             if isinstance(operand, Tensor)
-            else self.splat(operand, self.out.sizes, dtype)
+            else self.splat(operand, sizes, dtype)
             for operand, dtype in zip(operands, types, strict=True)
         ]
 

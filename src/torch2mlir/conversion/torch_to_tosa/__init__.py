@@ -14,6 +14,7 @@ from torch2mlir.conversion.torch_to_tosa import (
 )
 from torch2mlir.conversion.torch_to_tosa.linear import Products
 from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering
+from torch2mlir.conversion.torch_to_tosa.pooling import Pools
 from torch2mlir.conversion.torch_to_tosa.reduction import Reductions
 
 FAMILIES = (
@@ -30,7 +31,7 @@ FAMILIES = (
 )
 
 
-class Vocabulary(Reductions, Products, TosaLowering):
+class Vocabulary(Pools, Reductions, Products, TosaLowering):
     """All words of TOSA."""
 
 

@@ -33,7 +33,7 @@ from xdsl.ir import Attribute, Operation, Region, SSAValue
 from torch2mlir.contract import element_types
 from torch2mlir.contract.element_types import widened
 from torch2mlir.conversion.expressions import Expr, expressions
-from torch2mlir.conversion.lowering import Number, Operand, Scalar, Tensor
+from torch2mlir.conversion.lowering import Number, Operand, ResultType, Scalar, Tensor
 from torch2mlir.conversion.registry import lowers as register
 from torch2mlir.conversion.torch_to_tosa.casts import cast, computed_dtype, si8, si32
 from torch2mlir.conversion.torch_to_tosa.dynamic_shapes import DynamicShapes, is_static
@@ -199,11 +199,18 @@ class TosaLowering(DynamicShapes):
         code: Callable[..., Expr],
         *operands: Operand,
         computed: Attribute | Sequence[Attribute],
+        result: ResultType | None = None,
     ) -> Tensor:
         types = self.one_each(computed, operands)
-        tensors = [self.operand(o, dtype) for o, dtype in zip(operands, types, strict=True)]
-        result = code(*expressions(self.words, tensors, operands)).value
-        return self.broadcast_to(self.cast(result, self.out.dtype), self.out.sizes)
+        rank = (result or self.out).rank
+        tensors = [
+            self.splat(o, (1,) * rank, dtype)
+            if isinstance(o, int | float)
+            else self.operand(o, dtype)
+            for o, dtype in zip(operands, types, strict=True)
+        ]
+        found, result = code(*expressions(self.words, tensors, operands)).value, result or self.out
+        return self.broadcast_to(self.cast(found, result.dtype), result.sizes)
 
     def has_word(self, word: str, dtype: Attribute) -> bool:
         return self.words.has(word, dtype)
