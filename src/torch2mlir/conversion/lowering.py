@@ -18,6 +18,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 
 from torch2mlir.contract import element_types
+from torch2mlir.contract.positions import is_natural
 from torch2mlir.conversion.expressions import Expr
 from torch2mlir.dialects.locations import describe
 from torch2mlir.dialects.torch import dims
@@ -250,9 +251,34 @@ class Lowering(ABC):
     def symbol_from_argument(self, argument: SSAValue, dim: int) -> SSAValue:
         """The size of a function argument's dimension, as the dialect computes with sizes; emitted at the entry."""
 
-    @abstractmethod
     def size(self, size: KnownSize) -> SSAValue:
         """A size as the dialect computes with sizes; emitted at the entry, once."""
+        if isinstance(size, int):
+            return self.size_constant(size)
+        if size.op == "symbol":
+            return self.symbols[size.name]
+        return self.in_entry(lambda: self._computed_size(size), ("size", size))
+
+    def _computed_size(self, size: Dim) -> SSAValue:
+        result, *others = [self.size(operand) for operand in dims.operands_to_compute(size)]
+        for operand in others:
+            result = self.size_op(size.op, result, operand, is_natural(size))
+        return result
+
+    @abstractmethod
+    def size_constant(self, size: int) -> SSAValue:
+        """A number as the dialect computes with sizes; emitted at the entry, once."""
+
+    @abstractmethod
+    def size_op(self, word: str, x: SSAValue, y: SSAValue, natural: bool) -> SSAValue:
+        """Two sizes combined: ``add mul max min floordiv mod``, the last two as Python's, of a positive divisor.
+
+        Args:
+            word: what is computed.
+            x: a size.
+            y: another one.
+            natural: whether no number on the way is negative.
+        """
 
     @abstractmethod
     def size_from_tensor(self, count: Tensor) -> SSAValue:

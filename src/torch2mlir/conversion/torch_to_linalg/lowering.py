@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
-from math import prod
 from typing import Any
 
-from xdsl.dialects import arith, tensor
+from xdsl.dialects import tensor
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     AffineMapAttr,
@@ -25,18 +24,18 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 
 from torch2mlir.contract import element_types
 from torch2mlir.contract.element_types import widened
 from torch2mlir.conversion.expressions import Expr, expressions
-from torch2mlir.conversion.lowering import Lowering, Number, Operand, ResultType, Scalar, Tensor
+from torch2mlir.conversion.lowering import Number, Operand, ResultType, Scalar, Tensor
 from torch2mlir.conversion.registry import lowers as register
-from torch2mlir.conversion.torch_to_linalg.reassociation import regroup
-from torch2mlir.conversion.torch_to_linalg.scalars import INDEX, Scalars, number_attribute
+from torch2mlir.conversion.tensor_dialect import INDEX, TensorDialect, i64_array
+from torch2mlir.conversion.torch_to_linalg.scalars import Scalars, number_attribute
 from torch2mlir.conversion.torch_to_linalg.words import LinalgWords
-from torch2mlir.dialects import arith_ext, linalg, tensor_ext
+from torch2mlir.dialects import arith_ext, linalg
 from torch2mlir.dialects.linalg.structured import SEGMENTS, segment_sizes
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch import types as t
@@ -53,13 +52,6 @@ ScalarCode = Callable[..., Scalar | Sequence[Scalar]]
 """``build(s, *elements)``: emits scalar ops, returns what the nest yields."""
 
 _NUMBERS: dict[Attribute, Attribute] = {t.int_type: i64, t.float_type: f64, t.bool_type: i1}
-_SIZE_ARITHMETIC: dict[str, type[Operation]] = {
-    "add": arith.AddiOp,
-    "mul": arith.MuliOp,
-    "max": arith.MaxSIOp,
-    "min": arith.MinSIOp,
-    "floordiv": arith.FloorDivSIOp,
-}
 
 
 @lru_cache(maxsize=4096)
@@ -81,12 +73,6 @@ def _indexing_maps(
 @lru_cache(maxsize=256)
 def _iterators(kinds: str) -> Attribute:
     return ArrayAttr([linalg.REDUCTION if kind == "r" else linalg.PARALLEL for kind in kinds])
-
-
-@lru_cache(maxsize=1024)
-def i64_array(values: tuple[int, ...]) -> DenseArrayBase:
-    """A list of integers as MLIR's ``array<i64: ..>``."""
-    return DenseArrayBase.from_list(i64, values)
 
 
 def broadcast_subscripts(
@@ -116,7 +102,7 @@ class Spread(Tensor):
     known: SSAValue | None
 
     @property
-    def value(self) -> SSAValue:  # type: ignore[override]
+    def value(self) -> SSAValue:
         """The repeated tensor."""
         if self.known is None:
             vars(self)["known"] = self.lower.broadcast_to(self.source, self.sizes).value
@@ -124,7 +110,7 @@ class Spread(Tensor):
         return self.known
 
 
-class LinalgLowering(Lowering):
+class LinalgLowering(TensorDialect):
     """Builds linalg, tensor, arith, math and complex ops."""
 
     target = "linalg-on-tensors"
@@ -139,35 +125,11 @@ class LinalgLowering(Lowering):
 
     # sizes
 
-    def symbol_from_argument(self, argument: SSAValue, dim: int) -> SSAValue:
-        axis = self.size(dim)
-        return self.at_entry(
-            ("dim", argument, dim),
-            lambda: tensor.DimOp.create(operands=[argument, axis], result_types=[INDEX]),
-        )
+    def size_constant(self, size: int) -> SSAValue:
+        return self.scalars.constant(size, INDEX).value
 
-    def size(self, size: KnownSize) -> SSAValue:
-        if isinstance(size, int):
-            return self.scalars.constant(size, INDEX).value
-        if size.op == "symbol":
-            return self.symbols[size.name]
-        return self.in_entry(lambda: self._size_expression(size), ("size", size))
-
-    def _size_expression(self, size: Dim) -> SSAValue:
-        operands = [self.size(arg) for arg in dims.operands_to_compute(size)]
-        result = operands[0]
-        for operand in operands[1:]:
-            if size.op == "mod":  # of the sign of the divisor: x - floor(x / y) * y
-                floor = self._size_op("floordiv", result, operand)
-                whole = self._size_op("mul", floor, operand)
-                result = self.emit(arith.SubiOp, [result, whole], [INDEX], _NO_OVERFLOW).results[0]
-            else:
-                result = self._size_op(size.op, result, operand)
-        return result
-
-    def _size_op(self, name: str, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-        flags = _NO_OVERFLOW if name in ("add", "mul") else None
-        return self.emit(_SIZE_ARITHMETIC[name], [lhs, rhs], [INDEX], flags).results[0]
+    def index(self, size: KnownSize | Scalar) -> SSAValue:
+        return self.scalars.cast(size, INDEX).value if isinstance(size, Scalar) else self.size(size)
 
     def size_from_tensor(self, count: Tensor) -> SSAValue:
         return self.scalars.cast(self.scalars.extract(count, []), INDEX).value
@@ -178,19 +140,6 @@ class LinalgLowering(Lowering):
         number = self.scalars.cast(Scalar(self.size(size), INDEX), element_types.si64)
         type = TensorType(i64, [])
         return self.emit(tensor.FromElementsOp, [number.value], [type]).results[0]
-
-    def mixed(self, sizes: Sequence[KnownSize | Scalar]) -> tuple[DenseArrayBase, list[SSAValue]]:
-        """Sizes as an array with place holders, and values for these."""
-        static = tuple(size if isinstance(size, int) else DYNAMIC_INDEX for size in sizes)
-        return i64_array(static), self.dynamic(sizes)
-
-    def dynamic(self, sizes: Sequence[KnownSize | Scalar]) -> list[SSAValue]:
-        """The values of those sizes that are no literals."""
-        return [
-            self.scalars.cast(size, INDEX).value if isinstance(size, Scalar) else self.size(size)
-            for size in sizes
-            if not isinstance(size, int)
-        ]
 
     # constants and destinations
 
@@ -233,13 +182,6 @@ class LinalgLowering(Lowering):
         if isinstance(value, Scalar):
             return self.scalars.cast(value, dtype)
         return self.scalars.constant(value, dtype)
-
-    def empty(self, sizes: Sequence[KnownSize], dtype: Attribute) -> Tensor:
-        """A destination without contents."""
-        type = self.tensor_type(sizes, dtype)
-        key = ("empty", tuple(sizes), type)
-        build = lambda: self.emit(tensor.EmptyOp, self.dynamic(sizes), [type]).results[0]  # noqa: E731
-        return Tensor(self.in_entry(build, key), tuple(sizes), dtype)
 
     # loop nests
 
@@ -423,34 +365,7 @@ class LinalgLowering(Lowering):
             return x
         if 0 in x.sizes or 0 in sizes:
             return self.empty(sizes, x.dtype)
-        groups = regroup(x.sizes, sizes) if x.sizes and sizes else []
-        collapsed = self._collapse(x, [source for source, _ in groups])
-        return self._expand(collapsed, [result for _, result in groups], sizes)
-
-    def _collapse(self, x: Tensor, groups: Sequence[range]) -> Tensor:
-        """One dimension for each group."""
-        if x.rank == len(groups):
-            return x
-        sizes = [dims.product([x.sizes[i] for i in group]) for group in groups]
-        type = _merged(x.value.type, groups)
-        properties = {"reassociation": _reassociation(tuple(groups))}
-        op = self.emit(tensor.CollapseShapeOp, [x.value], [type], properties)
-        return Tensor(op.results[0], tuple(sizes), x.dtype)
-
-    def _expand(self, x: Tensor, groups: Sequence[range], sizes: Sequence[KnownSize]) -> Tensor:
-        """A group of dimensions for each one."""
-        type = self.tensor_type(sizes, x.dtype)
-        if len(sizes) == x.rank:
-            return Tensor(self.tensor_cast(x.value, type), tuple(sizes), x.dtype)
-        source = self.tensor_cast(x.value, _merged(type, groups))
-        static, dynamic = self.mixed(sizes)
-        properties = {"reassociation": _reassociation(tuple(groups)), "static_output_shape": static}
-        op = self.emit(tensor_ext.ExpandShapeOp, [source, *dynamic], [type], properties)
-        return Tensor(op.results[0], tuple(sizes), x.dtype)
-
-    def tensor_cast(self, value: SSAValue, type: Attribute) -> SSAValue:
-        """The same tensor with more or fewer of its sizes in its type."""
-        return value if value.type == type else self.emit(tensor.CastOp, [value], [type]).results[0]
+        return self.regrouped(x, sizes)
 
     def sized(self, x: Tensor, sizes: Sequence[KnownSize]) -> Tensor:
         value = self.tensor_cast(x.value, self.tensor_type(sizes, x.dtype))
@@ -468,26 +383,6 @@ class LinalgLowering(Lowering):
         if 0 in sizes:  # IREE takes a start at the end of a tensor for one outside
             return self.empty(sizes, x.dtype)
         return self.extract_slice(x, starts, sizes, steps, sizes)
-
-    def extract_slice(
-        self,
-        x: Tensor,
-        starts: Sequence[KnownSize | Scalar],
-        sizes: Sequence[KnownSize],
-        steps: Sequence[int],
-        kept: Sequence[KnownSize],
-    ) -> Tensor:
-        """A window of a tensor; ``kept`` are its sizes without dimensions of size 1 to be dropped."""
-        static_offsets, offsets = self.mixed(starts)
-        static_sizes, dynamic = self.mixed(sizes)
-        properties: dict[str, Attribute] = {
-            "static_offsets": static_offsets,
-            "static_sizes": static_sizes,
-            "static_strides": i64_array(tuple(steps)),
-            SEGMENTS: DenseArrayBase.from_list(i32, [1, len(offsets), len(dynamic), 0]),
-        }
-        operands = [x, *offsets, *dynamic]
-        return self.op(tensor.ExtractSliceOp, operands, kept, x.dtype, properties)
 
     def concatenate(self, xs: Sequence[Tensor], dim: int) -> Tensor:
         if len(xs) == 1:
@@ -536,22 +431,6 @@ class LinalgLowering(Lowering):
 
     def iota(self, sizes: Sequence[KnownSize], dim: int, dtype: Attribute) -> Tensor:
         return self.compute(lambda s: s.cast(s.index(dim), dtype), [], sizes, dtype)
-
-
-_NO_OVERFLOW = {"overflowFlags": arith.IntegerOverflowAttr("none")}
-
-
-@lru_cache(maxsize=4096)
-def _reassociation(groups: tuple[range, ...]) -> Attribute:
-    return ArrayAttr([ArrayAttr([IntegerAttr(i, i64) for i in group]) for group in groups])
-
-
-def _merged(type: Attribute, groups: Sequence[range]) -> TensorType[Attribute]:
-    """The type with one dimension for each group; a product with an unknown size is unknown."""
-    shape = type.get_shape()  # type: ignore[attr-defined]
-    parts = [[shape[i] for i in group] for group in groups]
-    merged = [DYNAMIC_INDEX if DYNAMIC_INDEX in part else prod(part) for part in parts]
-    return TensorType(type.element_type, merged)  # type: ignore[attr-defined]
 
 
 def _splat_literal(value: Number, type: TensorType[Any]) -> Attribute:

@@ -27,7 +27,6 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from torch2mlir.contract import element_types
 from torch2mlir.contract.element_types import si64
-from torch2mlir.contract.positions import is_natural
 from torch2mlir.conversion.expressions import Expr, expressions
 from torch2mlir.conversion.lowering import Lowering, Number, Operand, ResultType, Scalar, Tensor
 from torch2mlir.conversion.registry import lowers as register
@@ -42,7 +41,7 @@ lowers = partial(register, "onnx")
 si32 = IntegerType(32, Signedness.SIGNED)
 
 _SIZE = TensorType(i64, [1])
-_SIZE_ARITHMETIC = {"add": "Add", "mul": "Mul", "max": "Max", "min": "Min"}
+_SIZE_ARITHMETIC = {"add": "Add", "mul": "Mul", "max": "Max", "min": "Min", "mod": "Mod"}
 
 Code = str | Callable[..., Tensor]
 """The name of an operator, or a formula ``code(lower, *tensors)`` on tensors that broadcast together."""
@@ -193,29 +192,17 @@ class OnnxLowering(Lowering):
             ),
         )
 
-    def size(self, size: KnownSize) -> SSAValue:
-        if isinstance(size, int):
-            return self.vector([size])
-        if size.op == "symbol":
-            return self.symbols[size.name]
-        return self.in_entry(lambda: self._size_expression(size), ("size", size))
+    def size_constant(self, size: int) -> SSAValue:
+        return self.vector([size])
 
-    def _size_expression(self, size: Dim) -> SSAValue:
-        operands = [self.size(arg) for arg in dims.operands_to_compute(size)]
-        result = operands[0]
-        for operand in operands[1:]:
-            if size.op in _SIZE_ARITHMETIC:
-                result = self._size_op(_SIZE_ARITHMETIC[size.op], result, operand)
-            elif size.op == "mod":
-                result = self._size_op("Mod", result, operand)
-            else:  # a division that leaves no rest rounds neither up nor down
-                rest = self._size_op("Mod", result, operand)
-                whole = result if is_natural(size) else self._size_op("Sub", result, rest)
-                result = self._size_op("Div", whole, operand)
-        return result
+    def size_op(self, word: str, x: SSAValue, y: SSAValue, natural: bool) -> SSAValue:
+        def emit(name: str, *operands: SSAValue) -> SSAValue:
+            return self.emit(onnx.op_class(name), operands, [_SIZE]).results[0]
 
-    def _size_op(self, name: str, *operands: SSAValue) -> SSAValue:
-        return self.emit(onnx.op_class(name), operands, [_SIZE]).results[0]
+        if word != "floordiv":
+            return emit(_SIZE_ARITHMETIC[word], x, y)
+        # a division that leaves no rest rounds neither up nor down
+        return emit("Div", x if natural else emit("Sub", x, emit("Mod", x, y)), y)
 
     def shape(self, sizes: Sequence[KnownSize]) -> SSAValue:
         """Sizes as a ``tensor<Nxi64>``."""

@@ -24,7 +24,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from torch2mlir.contract import element_types
-from torch2mlir.contract.positions import is_natural
 from torch2mlir.conversion.expressions import Expr, expressions
 from torch2mlir.conversion.lowering import Lowering, Number, Operand, ResultType, Scalar, Tensor
 from torch2mlir.conversion.registry import lowers as register
@@ -80,45 +79,20 @@ class StablehloLowering(Lowering):
             ),
         )
 
-    def size(self, size: KnownSize) -> SSAValue:
-        if isinstance(size, int):
-            return self._size_constant(size)
-        if size.op == "symbol":
-            return self.symbols[size.name]
-        return self.in_entry(lambda: self._size_expression(size), ("size", size))
-
-    def _size_constant(self, size: int) -> SSAValue:
+    def size_constant(self, size: int) -> SSAValue:
         return self.at_entry(("size", size), lambda: _constant(_SIZE, [size]))
 
-    def _size_expression(self, size: Dim) -> SSAValue:
-        operands = [self.size(arg) for arg in dims.operands_to_compute(size)]
-        result = operands[0]
-        for operand in operands[1:]:
-            if size.op in _SIZE_ARITHMETIC:
-                result = self._size_op(_SIZE_ARITHMETIC[size.op], result, operand)
-            elif size.op == "floordiv":
-                result = self._floor_division(size, result, operand)
-            elif is_natural(size):
-                result = self._size_op(hlo.RemOp, result, operand)
-            else:  # mod: x - floor(x / y) * y
-                whole = self._size_op(
-                    hlo.MulOp, self._floor_division(size, result, operand), operand
-                )
-                result = self._size_op(hlo.SubtractOp, result, whole)
-        return result
+    def size_op(self, word: str, x: SSAValue, y: SSAValue, natural: bool) -> SSAValue:
+        def emit(op_class: type[Operation], *operands: SSAValue) -> SSAValue:
+            return self.emit(op_class, operands, [_SIZE]).results[0]
 
-    def _size_op(self, op_class: type[Operation], *operands: SSAValue) -> SSAValue:
-        return self.emit(op_class, operands, [_SIZE]).results[0]
-
-    def _floor_division(self, size: Dim, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-        """Rounds down also for negative numerators, as ceil divisions are written ``-((-a) // b)``; ``rhs > 0``."""
-        if is_natural(size):
-            return self._size_op(hlo.DivOp, lhs, rhs)
-        remainder = self._size_op(hlo.RemOp, lhs, rhs)
-        # (lhs - ((lhs rem rhs) + rhs) rem rhs) is a multiple of rhs, so truncation is exact
-        shifted = self._size_op(hlo.RemOp, self._size_op(hlo.AddOp, remainder, rhs), rhs)
-        exact = self._size_op(hlo.SubtractOp, lhs, shifted)
-        return self._size_op(hlo.DivOp, exact, rhs)
+        if word in _SIZE_ARITHMETIC:
+            return emit(_SIZE_ARITHMETIC[word], x, y)
+        if natural:
+            return emit(hlo.DivOp if word == "floordiv" else hlo.RemOp, x, y)
+        # ceil divisions are written ``-((-a) // b)``: what is left over, made positive
+        rest = emit(hlo.RemOp, emit(hlo.AddOp, emit(hlo.RemOp, x, y), y), y)
+        return rest if word == "mod" else emit(hlo.DivOp, emit(hlo.SubtractOp, x, rest), y)
 
     def shape(self, sizes: Sequence[KnownSize]) -> SSAValue:
         """Sizes as a ``tensor<Nxi32>``, the shape operand of StableHLO's dynamic ops."""

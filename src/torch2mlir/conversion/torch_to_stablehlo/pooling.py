@@ -51,5 +51,6 @@ def _windows(
     padding = [(0, 0), (0, 0), *((low, high) for low, high in edges if isinstance(high, int))]
     if len(padding) < x.rank:
         x, padding = window.padded(lower, x, fill), []
-    options = ([1, 1, *each] for each in (window.kernel, window.strides, window.dilations))
-    return x, lower.window_properties(*options, padding)
+    options = (window.kernel, window.strides, window.dilations)
+    kernel, strides, dilations = ([1, 1, *each] for each in options)
+    return x, lower.window_properties(kernel, strides, dilations, padding)

@@ -16,46 +16,29 @@ does, and nowhere but in this file:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
-from math import prod
 
 from xdsl.dialects import arith, math, tensor
 from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
     ArrayAttr,
     DenseArrayBase,
     Float64Type,
-    IndexType,
     IntegerAttr,
     TensorType,
-    i32,
     i64,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from torch2mlir.contract.element_types import is_float
-from torch2mlir.conversion.lowering import Lowering, Tensor
-from torch2mlir.conversion.torch_to_linalg.reassociation import regroup
-from torch2mlir.dialects import arith_ext, linalg, tensor_ext, tosa
+from torch2mlir.conversion.lowering import Tensor
+from torch2mlir.conversion.tensor_dialect import INDEX, TensorDialect
+from torch2mlir.dialects import arith_ext, linalg, tosa
 from torch2mlir.dialects.linalg.structured import (
     SEGMENTS,
     dims_map,
     iterator_types,
     segment_sizes,
 )
-from torch2mlir.dialects.torch import dims
-from torch2mlir.dialects.torch.dims import Dim, KnownSize
-
-INDEX = IndexType()
-_WRAPS: dict[str, Attribute] = {"overflowFlags": arith.IntegerOverflowAttr("none")}
-_SIZE_ARITHMETIC: dict[str, tuple[type[Operation], dict[str, Attribute]]] = {
-    "add": (arith.AddiOp, _WRAPS),
-    "sub": (arith.SubiOp, _WRAPS),
-    "mul": (arith.MuliOp, _WRAPS),
-    "max": (arith.MaxSIOp, {}),
-    "min": (arith.MinSIOp, {}),
-    "floordiv": (arith.FloorDivSIOp, {}),
-}
+from torch2mlir.dialects.torch.dims import KnownSize
 
 _NUMBERS: dict[type[Operation], type[Operation]] = {
     tosa.AbsOp: math.AbsFOp,
@@ -79,40 +62,14 @@ def is_static(sizes: Sequence[KnownSize]) -> bool:
     return all(isinstance(size, int) for size in sizes)
 
 
-class DynamicShapes(Lowering):
+class DynamicShapes(TensorDialect):
     """The part of the vocabulary that is not TOSA."""
 
     # sizes
 
-    def symbol_from_argument(self, argument: SSAValue, dim: int) -> SSAValue:
-        axis = self.size(dim)
-        return self.at_entry(
-            ("dim", argument, dim),
-            lambda: tensor.DimOp.create(operands=[argument, axis], result_types=[INDEX]),
-        )
-
-    def size(self, size: KnownSize) -> SSAValue:
-        if isinstance(size, int):
-            value = IntegerAttr(size, INDEX)
-            return self.at_entry(("size", size), lambda: arith_ext.ConstantOp.of(value))
-        if size.op == "symbol":
-            return self.symbols[size.name]
-        return self.in_entry(lambda: self._size_expression(size), ("size", size))
-
-    def _size_expression(self, size: Dim) -> SSAValue:
-        operands = [self.size(arg) for arg in dims.operands_to_compute(size)]
-        result = operands[0]
-        for operand in operands[1:]:
-            if size.op == "mod":  # of the divisor's sign: x - floor(x / y) * y
-                floor = self._size_op("floordiv", result, operand)
-                result = self._size_op("sub", result, self._size_op("mul", floor, operand))
-            else:
-                result = self._size_op(size.op, result, operand)
-        return result
-
-    def _size_op(self, name: str, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-        op_class, properties = _SIZE_ARITHMETIC[name]
-        return self.emit(op_class, [lhs, rhs], [INDEX], properties).results[0]
+    def size_constant(self, size: int) -> SSAValue:
+        value = IntegerAttr(size, INDEX)
+        return self.at_entry(("size", size), lambda: arith_ext.ConstantOp.of(value))
 
     def size_tensor(self, size: KnownSize, type: Attribute) -> SSAValue:
         """A size as a rank-0 tensor of a builtin integer type, made once."""
@@ -126,29 +83,12 @@ class DynamicShapes(Lowering):
     def size_as_scalar(self, size: KnownSize) -> SSAValue:
         return self.size_tensor(size, i64)
 
-    def _mixed(self, sizes: Sequence[KnownSize]) -> tuple[DenseArrayBase, list[SSAValue]]:
-        """Sizes as an array with place holders, and values for these."""
-        static = [size if isinstance(size, int) else DYNAMIC_INDEX for size in sizes]
-        dynamic = [self.size(size) for size in sizes if not isinstance(size, int)]
-        return DenseArrayBase.from_list(i64, static), dynamic
-
     # tensors
-
-    def _empty(self, sizes: Sequence[KnownSize], dtype: Attribute) -> SSAValue:
-        """A destination without contents."""
-        type = self.tensor_type(sizes, dtype)
-        dynamic = self._mixed(sizes)[1]
-        build = lambda: self.emit(tensor.EmptyOp, dynamic, [type]).results[0]  # noqa: E731
-        return self.in_entry(build, ("empty", tuple(sizes), type))
-
-    def nothing(self, sizes: Sequence[KnownSize], dtype: Attribute) -> Tensor:
-        """A tensor without elements, which TOSA does not have."""
-        return Tensor(self._empty(sizes, dtype), tuple(sizes), dtype)
 
     def fill(self, number: Attribute, sizes: Sequence[KnownSize], dtype: Attribute) -> Tensor:
         """A tensor of sizes known at run time with one value, a builtin number, everywhere."""
         value = self.at_entry(("number", number), lambda: arith_ext.ConstantOp.of(number))
-        operands = [value, self._empty(sizes, dtype)]
+        operands = [value, self.empty(sizes, dtype)]
         return self.op(linalg.FillOp, operands, sizes, dtype, {SEGMENTS: segment_sizes(1, 1)})
 
     def repeat_to(self, x: Tensor, sizes: Sequence[KnownSize]) -> Tensor:
@@ -160,7 +100,7 @@ class DynamicShapes(Lowering):
             if i < offset or (x.sizes[i - offset] == 1 and size != 1)
         ]
         source = self.reshape(x, [size for i, size in enumerate(sizes) if i not in added])
-        operands = [source, self._empty(sizes, x.dtype)]
+        operands = [source, self.empty(sizes, x.dtype)]
         properties = {"dimensions": DenseArrayBase.from_list(i64, added)}
         return self.op(linalg.BroadcastOp, operands, sizes, x.dtype, properties)
 
@@ -180,7 +120,7 @@ class DynamicShapes(Lowering):
             "iterator_types": iterator_types(parallel=1),
             SEGMENTS: segment_sizes(0, 1),
         }
-        line = self._empty([size], dtype)
+        line = self.empty([size], dtype)
         counted = self.op(linalg.GenericOp, [line], [size], dtype, properties, [Region(block)])
         row = self.op(tensor.ReshapeOp, [counted, self._row_shape(size)], [1, size], dtype)
         return self.reshape(row, [size])
@@ -190,51 +130,6 @@ class DynamicShapes(Lowering):
         sizes, type = [self.size(1), self.size(size)], TensorType(INDEX, [2])
         build = lambda: self.emit(tensor.FromElementsOp, sizes, [type]).results[0]  # noqa: E731
         return self.in_entry(build, ("row shape", size))
-
-    def extract_slice(
-        self,
-        x: Tensor,
-        starts: Sequence[KnownSize],
-        sizes: Sequence[KnownSize],
-        steps: Sequence[int],
-    ) -> Tensor:
-        """A slice with bounds known at run time."""
-        offsets, offset_values = self._mixed(starts)
-        lengths, length_values = self._mixed(sizes)
-        properties: dict[str, Attribute] = {
-            "static_offsets": offsets,
-            "static_sizes": lengths,
-            "static_strides": DenseArrayBase.from_list(i64, list(steps)),
-            SEGMENTS: DenseArrayBase.from_list(i32, [1, len(offset_values), len(length_values), 0]),
-        }
-        operands = [x.value, *offset_values, *length_values]
-        return self.op(tensor.ExtractSliceOp, operands, sizes, x.dtype, properties)
-
-    def regroup(self, x: Tensor, sizes: Sequence[KnownSize]) -> Tensor:
-        """A reshape to several sizes known at run time: merges dimensions, then splits them."""
-        type = self.tensor_type(sizes, x.dtype)
-        groups = regroup(x.sizes, sizes) if x.sizes and sizes else []
-        value = x.value
-        if x.rank > len(groups):
-            sources = [source for source, _ in groups]
-            merged = _merged(value.type, sources)
-            properties: dict[str, Attribute] = {"reassociation": _reassociation(tuple(sources))}
-            value = self.emit(tensor.CollapseShapeOp, [value], [merged], properties).results[0]
-        if len(sizes) > len(groups):
-            results = [result for _, result in groups]
-            value = self._tensor_cast(value, _merged(type, results))
-            static, dynamic = self._mixed(sizes)
-            properties = {
-                "reassociation": _reassociation(tuple(results)),
-                "static_output_shape": static,
-            }
-            operands = [value, *dynamic]
-            value = self.emit(tensor_ext.ExpandShapeOp, operands, [type], properties).results[0]
-        return Tensor(self._tensor_cast(value, type), tuple(sizes), x.dtype)
-
-    def _tensor_cast(self, value: SSAValue, type: Attribute) -> SSAValue:
-        """The same tensor with more or fewer of its sizes in its type."""
-        return value if value.type == type else self.emit(tensor.CastOp, [value], [type]).results[0]
 
     # f64
 
@@ -256,16 +151,3 @@ class DynamicShapes(Lowering):
             return self.op(arith.TruncFOp if narrows else arith.ExtFOp, [x], x.sizes, dtype)
         op_class = arith_ext.FPToSIOp if is_float(x.dtype) else arith_ext.SIToFPOp
         return self.op(op_class, [x], x.sizes, dtype)
-
-
-def _merged(type: Attribute, groups: Sequence[range]) -> TensorType[Attribute]:
-    """A tensor type with one dimension for each group; a product with an unknown size is unknown."""
-    shape = type.get_shape()  # type: ignore[attr-defined]
-    parts = [[shape[i] for i in group] for group in groups]
-    sizes = [DYNAMIC_INDEX if DYNAMIC_INDEX in part else prod(part) for part in parts]
-    return TensorType(type.element_type, sizes)  # type: ignore[attr-defined]
-
-
-@lru_cache(maxsize=4096)
-def _reassociation(groups: tuple[range, ...]) -> Attribute:
-    return ArrayAttr([ArrayAttr([IntegerAttr(i, i64) for i in group]) for group in groups])

@@ -16,8 +16,8 @@ class Products(TosaLowering):
     def matmul(self, x: Tensor, y: Tensor) -> Tensor:
         """Half precision accumulates in f32, which TOSA gives as the result; integers are widened."""
         wide = x.dtype if element_types.is_float(x.dtype) else computed_dtype(x.dtype)
-        operands = [self.ranked(self.cast(each, wide), 3) for each in (x, y)]
-        result = self.batch_matmul(*operands, widened(wide))
+        left, right = (self.ranked(self.cast(each, wide), 3) for each in (x, y))
+        result = self.batch_matmul(left, right, widened(wide))
         return self.reshape(result, (*x.sizes[:-1], y.sizes[-1]))
 
     def project(self, x: Tensor, weight: Tensor) -> Tensor:

@@ -86,7 +86,7 @@ class TosaLowering(DynamicShapes):
             for type in (dtype, *(o.dtype for o in operands if isinstance(o, Tensor))):
                 self._check_element(op_class, type)
             if 0 in sizes:
-                return self.nothing(sizes, dtype)
+                return self.empty(sizes, dtype)
         return super().op(op_class, operands, sizes, dtype, properties, regions)
 
     def _check_element(self, op_class: type[Operation], dtype: Attribute) -> None:
@@ -111,7 +111,7 @@ class TosaLowering(DynamicShapes):
     def constant(self, values: Attribute, sizes: Sequence[int], dtype: Attribute) -> Tensor:
         """A constant tensor, one for equal values."""
         if 0 in sizes:
-            return self.nothing(sizes, dtype)
+            return self.empty(sizes, dtype)
         type = self.tensor_type(sizes, dtype)
         value = self.at_entry(
             ("constant", values),
@@ -292,9 +292,9 @@ class TosaLowering(DynamicShapes):
             return source
         unknown = [size for size in sizes if not isinstance(size, int)]
         if 0 in sizes:
-            return self.nothing(sizes, x.dtype)
+            return self.empty(sizes, x.dtype)
         if len(unknown) > 1:
-            result = self.regroup(x, sizes)
+            result = self.regrouped(x, sizes)
         else:
             shape = [size if isinstance(size, int) else -1 for size in sizes]
             result = self.op(tosa.ReshapeOp, [source, self.shape(shape)], sizes, x.dtype)
@@ -356,7 +356,7 @@ class TosaLowering(DynamicShapes):
             return x
         rows = list(zip(x.sizes, starts, sizes, steps, strict=True))
         if not all(_slice_is_constant(*row) for row in rows):
-            return self.extract_slice(x, starts, sizes, steps)
+            return self.extract_slice(x, starts, sizes, steps, sizes)
         return self._every_step(x, starts, sizes, steps)  # type: ignore[arg-type]
 
     def _slice(self, x: Tensor, starts: Sequence[int], sizes: Sequence[KnownSize]) -> Tensor:
