@@ -15,6 +15,7 @@ from xdsl.traits import IsTerminator
 
 from torch2mlir.contract.core_ops import SCALAR_OPS
 from torch2mlir.contract.normal_form import normalize
+from torch2mlir.contract.op_name import OpName
 from torch2mlir.contract.target import get_target
 from torch2mlir.conversion.control_flow import CONTROL_FLOW
 from torch2mlir.conversion.lowering import Lowering, ResultType, Scalar, Tensor
@@ -223,7 +224,7 @@ class FunctionConversion:
         function = self.functions.get(lower.op_name)
         if function is None:
             raise UnsupportedOpError(
-                f"no lowering of '{lower.op_name.removeprefix('torch.')}' to {lower.target}",
+                f"no lowering of '{OpName(lower.op_name).dotted}' to {lower.target}",
                 op=f"{lower.op_name} : ({', '.join(map(str, op.operand_types))})",
                 location=describe(op.location),
                 dialect=lower.target,

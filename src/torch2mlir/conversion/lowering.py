@@ -18,6 +18,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 
 from torch2mlir.contract import element_types
+from torch2mlir.contract.op_name import OpName
 from torch2mlir.contract.positions import is_natural
 from torch2mlir.conversion.expressions import Expr
 from torch2mlir.dialects.locations import describe
@@ -126,7 +127,7 @@ class Lowering(ABC):
 
     def fail(self, reason: str, hint: str | None = None) -> NoReturn:
         """Stops with an error that names the op, its source line and the dialect."""
-        what = f"'{self.op_name.removeprefix('torch.')}'" if self.op_name else "the signature"
+        what = f"'{OpName(self.op_name).dotted}'" if self.op_name else "the signature"
         raise UnsupportedOpError(
             f"cannot lower {what} to {self.target}: {reason}",
             op=self.op_name or None,

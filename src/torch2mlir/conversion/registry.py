@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
+from torch2mlir.contract.op_name import OpName
 from torch2mlir.contract.target import get_target
 
 LoweringFunction = Callable[..., Any]
@@ -24,12 +25,6 @@ _SHARED_FAMILIES = (
 )
 
 
-def op_name(name: str) -> str:
-    """The dialect's op name for what people write: ``aten.exp``, ``mylib::op``, ``torch.aten.exp``."""
-    dotted = name.replace("::", ".").removesuffix(".default")
-    return dotted if dotted.startswith("torch.") else f"torch.{dotted}"
-
-
 def lowers(target: str, *names: str) -> Callable[[LoweringFunction], LoweringFunction]:
     """Registers ``function(lower, *operands)`` as the lowering of ops to a target; a later one replaces an earlier.
 
@@ -41,7 +36,7 @@ def lowers(target: str, *names: str) -> Callable[[LoweringFunction], LoweringFun
 
     def register(function: LoweringFunction) -> LoweringFunction:
         for name in names:
-            table[op_name(name)] = function
+            table[OpName.of(name)] = function
         return function
 
     return register
@@ -52,7 +47,7 @@ def lowers_everywhere(*names: str) -> Callable[[LoweringFunction], LoweringFunct
 
     def register(function: LoweringFunction) -> LoweringFunction:
         for name in names:
-            _SHARED[op_name(name)] = function
+            _SHARED[OpName.of(name)] = function
         return function
 
     return register
@@ -76,7 +71,7 @@ def lowering(name: str, target: str) -> Callable[[LoweringFunction], LoweringFun
     An op with a lowering is kept whole on the way to the backend contract for that target. See :func:`lowers` for
     what the function gets and returns.
     """
-    _OWN[get_target(target).name].add(op_name(name))
+    _OWN[get_target(target).name].add(OpName.of(name))
     return lowers(target, name)
 
 

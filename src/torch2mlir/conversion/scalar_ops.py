@@ -10,6 +10,7 @@ from xdsl.ir import Attribute, Operation
 
 from torch2mlir.contract.element_types import si64
 from torch2mlir.contract.normal_form import normalize
+from torch2mlir.contract.op_name import OpName
 from torch2mlir.conversion.lowering import Lowering, Operand, ResultType, Scalar, Tensor
 from torch2mlir.dialects.torch import types as t
 
@@ -69,7 +70,7 @@ def lower_scalar_op(
     Raises:
         UnsupportedOpError: the op, or the tensor op it stands for, has no lowering in the dialect.
     """
-    base = ".".join(op.name.split(".")[1:3])
+    base = OpName(op.name).packet.dotted
     known = _TENSOR_OPS.get(base)
     function = functions.get(known[0]) if known else None
     if known is None or (known[0] and function is None):

@@ -10,6 +10,7 @@ from torch.fx import Graph, GraphModule, Node
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 from torch.utils import _pytree as pytree
 
+from torch2mlir.contract.op_name import OpName
 from torch2mlir.conversion.registry import lowering_functions
 from torch2mlir.errors import Torch2MLIRError
 from torch2mlir.frontends.fx.control_flow import HIGHER_ORDER
@@ -47,16 +48,11 @@ def reason_against(node: Node, config: Config, way: Way) -> str | None:
         return place
     if config.wants(name, overload) or target.namespace in _PYTORCHS:
         return None
-    if _op_name(target) in lowering_functions(way.dialect):
+    if OpName.of_schema(target._schema) in lowering_functions(way.dialect):
         return None
     if find_decomposition(target) or target.has_kernel_for_dispatch_key(_COMPOSITE):
         return None
     return f"no lowering to {way.dialect} and no decomposition is known"
-
-
-def _op_name(target: torch._ops.OpOverload) -> str:
-    name, overload = target._schema.name.replace("::", "."), target._schema.overload_name
-    return f"torch.{name}.{overload}" if overload else f"torch.{name}"
 
 
 def _has_sizes_from_data(node: Node) -> bool:

@@ -21,6 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 from torch2mlir.contract.core_ops import CONTROL_FLOW, CORE_OPS, FAMILIES
+from torch2mlir.contract.op_name import OpName
 from torch2mlir.contract.target import get_target, lowered_targets
 from torch2mlir.conversion.registry import lowering_functions
 
@@ -120,7 +121,7 @@ def _table(rows: list[Row]) -> Table:
     if reasons:
         table.add_column("reason")
     for row in rows:
-        table.add_row(row.op.removeprefix("torch."), row.way, *row.cells, *([row.reason] * reasons))
+        table.add_row(OpName(row.op).dotted, row.way, *row.cells, *([row.reason] * reasons))
     return table
 
 
@@ -131,7 +132,7 @@ def markdown(rows: list[Row]) -> Iterator[str]:
     yield "| " + " | ".join(titles) + " |"
     yield "|---" * len(titles) + "|"
     for row in rows:
-        cells = [row.op.removeprefix("torch."), row.way, *row.cells, *([row.reason] * reasons)]
+        cells = [OpName(row.op).dotted, row.way, *row.cells, *([row.reason] * reasons)]
         yield "| " + " | ".join(cells) + " |"
 
 

@@ -11,6 +11,7 @@ from torch._C import DispatchKey
 from torch._ops import OpOverload
 
 from torch2mlir.contract.core_ops import CORE_OPS, FAMILIES, IDENTITIES, SCALAR_OPS
+from torch2mlir.contract.op_name import OpName
 from torch2mlir.contract.target import get_target, lowered_targets
 from torch2mlir.conversion.registry import lowering_functions
 from torch2mlir.dialects.torch.schema import Schema, find_schema, op_names
@@ -170,7 +171,7 @@ def _settled(found: list[Way]) -> list[Way]:
 
 def _base(op: str) -> str:
     """``relu`` for ``torch.aten.relu_`` and ``torch.aten.relu.out``."""
-    return op.split(".")[2].removesuffix("_")
+    return OpName(op).base.removesuffix("_")
 
 
 def _way(

@@ -13,6 +13,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 
 from torch2mlir.contract.core_ops import CORE_OPS, MAKES_SIZE, SCALAR_OPS
+from torch2mlir.contract.op_name import OpName
 from torch2mlir.dialects.locations import describe
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
@@ -52,9 +53,7 @@ def check_backend_contract(module: ModuleOp, legal_ops: tuple[str, ...] = ()) ->
     Raises:
         BackendContractError: names the first op that violates it, its types and the source line.
     """
-    legal = (
-        CORE_OPS | SCALAR_OPS | {n if n.startswith("torch.") else f"torch.{n}" for n in legal_ops}
-    )
+    legal = CORE_OPS | SCALAR_OPS | {OpName.of(name) for name in legal_ops}
     declared = set(symbol_ranges(module))
     for op in module.walk():
         if op is module:

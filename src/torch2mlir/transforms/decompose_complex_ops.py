@@ -19,6 +19,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from torch2mlir.contract.core_ops import CORE_OPS, IDENTITIES, PARTLY_CORE, SCALAR_OPS
+from torch2mlir.contract.op_name import OpName
 from torch2mlir.dialects.locations import describe
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
@@ -326,4 +327,4 @@ class DecomposeComplexOpsPass(ModulePass):
 
 def dialect_names(names: Iterable[str]) -> set[str]:
     """``aten.linear`` and ``torch.aten.linear`` are both accepted from users."""
-    return {name if name.startswith("torch.") else f"torch.{name}" for name in names}
+    return {OpName.of(name) for name in names}

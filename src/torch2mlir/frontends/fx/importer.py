@@ -14,6 +14,7 @@ from torch.utils import _pytree as pytree
 from xdsl.dialects.builtin import LocationAttr, StringAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from torch2mlir.contract.op_name import OpName
 from torch2mlir.dialects.locations import describe
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
@@ -233,7 +234,7 @@ class GraphImporter:
             operands = [self.operand(a) for a in node.args]
             op = core.build(_SIZE_OPS[full_name], operands, [t.int_type])
         else:
-            op_name = "torch." + full_name.replace("::", ".")
+            op_name: str = OpName.of(full_name)
             written = mutation.written_argument(target, node)
             if written is not None:
                 op_name = mutation.functional_name(op_name)

@@ -13,6 +13,7 @@ from functools import cache
 import torch
 from torch.fx import Graph, Node
 
+from torch2mlir.contract.op_name import OpName
 from torch2mlir.dialects.torch.schema import find_schema
 from torch2mlir.errors import CaptureError
 
@@ -114,9 +115,8 @@ def _is_simple_write(target: torch._ops.OpOverload) -> bool:
     schema = target._schema
     if len(schema.returns) != 1:
         return False
-    overload = f".{schema.overload_name}" if schema.overload_name else ""
     try:
-        functional_name("torch." + schema.name.replace("::", ".") + overload)
+        functional_name(OpName.of_schema(schema))
     except CaptureError:
         return False
     return True

@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from torch2mlir.contract.op_name import OpName
 from torch2mlir.dialects.func_ext import CallIndirectOp, ConstantOp
 from torch2mlir.dialects.locations import describe
 from torch2mlir.dialects.torch import core, object_graph
@@ -131,8 +132,9 @@ class GraphImporter:
                 hint="read a copy, x.clone(memory_format=torch.contiguous_format), or compile the Python module: "
                 "torch.export knows",
             )
-        op_name = "torch." + name.replace("::", ".")
-        self._finish(node, core.build(op_name, self._operands(node), self._result_types(node)))
+        self._finish(
+            node, core.build(OpName.of(name), self._operands(node), self._result_types(node))
+        )
 
     def _constant(self, node: Any) -> None:
         output = node.output()

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from torch2mlir.contract.op_name import OpName
 from torch2mlir.dialects.torch.schema import find_schema
 
 _CONTAINERS = {
@@ -74,7 +75,7 @@ class _Search:
 
     def _call(self, node: Any) -> None:
         text = node.schema()
-        schema = find_schema("torch." + text.partition("(")[0].replace("::", "."))
+        schema = find_schema(OpName.of(text.partition("(")[0]))
         if schema is None:
             return
         shared = {result.alias for result in schema.returns} - {None}

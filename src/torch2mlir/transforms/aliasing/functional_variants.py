@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
+from torch2mlir.contract.op_name import OpName
 from torch2mlir.dialects.torch.schema import Argument, Schema, find_schema, op_names
 
 _NAMED_OTHERWISE = {
@@ -66,7 +67,7 @@ def _overloads() -> dict[str, list[str]]:
     """Op name without overload -> the names with it."""
     found = defaultdict[str, list[str]](list)
     for name in op_names():
-        found[".".join(name.split(".")[:3])].append(name)
+        found[OpName(name).packet].append(name)
     return found
 
 

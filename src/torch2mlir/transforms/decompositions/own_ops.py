@@ -11,6 +11,7 @@ from torch._C import DispatchKey
 from torch._library.custom_ops import OPDEFS
 from torch._ops import OpOverload
 
+from torch2mlir.contract.op_name import OpName
 from torch2mlir.dialects.torch.schema import Schema
 from torch2mlir.errors import Torch2MLIRError
 from torch2mlir.transforms.decompositions.registry import Decomposition, decomposes, find_overload
@@ -62,7 +63,7 @@ def decomposition(name: str) -> Callable[[Decomposition], Decomposition]:
     Raises:
         Torch2MLIRError: PyTorch knows no such operator.
     """
-    overload = find_overload(f"torch.{name.replace('::', '.')}")
+    overload = find_overload(OpName.of(name))
     if overload is None:
         raise Torch2MLIRError(
             f"PyTorch knows no operator '{name}'",

@@ -12,6 +12,7 @@ from torch._decomp import core_aten_decompositions, decomposition_table
 from torch._ops import OpOverload, OpOverloadPacket
 
 from torch2mlir.contract.core_ops import CORE_OPS, IDENTITIES, PARTLY_CORE
+from torch2mlir.contract.op_name import OpName
 
 Decomposition = Callable[..., Any]
 _OURS: dict[OpOverload, Decomposition] = {}
@@ -45,9 +46,9 @@ def find_overload(op_name: str) -> OpOverload | None:
     """PyTorch's operator for ``torch.aten.add.Tensor``, or None if the installed PyTorch has no such operator."""
     if op_name.count(".") < 2:  # an operator of somebody's, called as none of PyTorch's can be
         return None
-    _, namespace, name, *overload = op_name.split(".")
-    packet = getattr(getattr(torch.ops, namespace), name, None)
-    chosen = ".".join(overload) or "default"
+    name = OpName(op_name)
+    packet = getattr(getattr(torch.ops, name.namespace), name.base, None)
+    chosen = name.overload
     if not isinstance(packet, OpOverloadPacket) or chosen not in packet.overloads():
         return None
     found: OpOverload = getattr(packet, chosen)
@@ -61,9 +62,7 @@ def is_dispatched(overload: OpOverload) -> bool:
 
 def op_name(overload: OpOverload) -> str:
     """``torch.aten.add.Tensor`` for PyTorch's operator."""
-    schema = overload._schema
-    suffix = f".{schema.overload_name}" if schema.overload_name else ""
-    return f"torch.{schema.name.replace('::', '.')}{suffix}"
+    return OpName.of_schema(overload._schema)
 
 
 @lru_cache(maxsize=1)
