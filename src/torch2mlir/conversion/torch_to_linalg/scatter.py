@@ -19,12 +19,12 @@ from torch2mlir.contract import element_types
 from torch2mlir.contract.element_types import si64, widened
 from torch2mlir.conversion.control_flow import region_block
 from torch2mlir.conversion.lowering import Number, Operand, Scalar, Tensor
+from torch2mlir.conversion.tensor_dialect import i64_array
 from torch2mlir.conversion.torch_to_linalg.indexing import check_indices, index_layout, wrapped
 from torch2mlir.conversion.torch_to_linalg.lowering import (
     Access,
     LinalgLowering,
     broadcast_subscripts,
-    i64_array,
     lowers,
 )
 from torch2mlir.conversion.torch_to_linalg.scalars import INDEX, Scalars, addition
