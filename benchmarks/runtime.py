@@ -1,13 +1,14 @@
 """How fast a call is: what people can install on this machine, side by side.
 
     python benchmarks/runtime.py
-    python benchmarks/runtime.py --models resnet50 bert-base --columns eager ours-xla onnxruntime --rounds 5
-    python benchmarks/runtime.py --plot docs/runtime.svg
+    python benchmarks/runtime.py --rows resnet50 bert-base --columns eager ours-xla onnxruntime --rounds 5
+    python benchmarks/runtime.py --essential --rounds 1 --results runtime.json --keep exports --plot docs/runtime.svg
 
 Every cell is measured in fresh processes, one cell at a time, the columns of a row in turn and as many rounds as asked
 for: the median of all calls, the lowest in brackets, in ms. A column that is not installed, or whose tool refuses the
 model, says so. The peers' packages are in ``benchmarks/requirements-peers.txt``; ``--peers-python`` names the Python of
-an environment of their own. The last row is the geometric mean, over the rows that every column has.
+an environment of their own (inductor needs a C++ compiler). The last row is the geometric mean, over the rows that
+every column has. ``optimize`` is ``torch2mlir.optimize(.., tune="fast")``, which measures for itself, in every process.
 
 The machine should be idle: two threads of one library beside any other busy process are several times slower.
 """
@@ -15,13 +16,8 @@ The machine should be idle: two threads of one library beside any other busy pro
 from __future__ import annotations
 
 import argparse
-import json
-import math
-import os
-import platform
-import statistics
-import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from functools import partial
@@ -29,6 +25,10 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "examples"))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from cells import Benchmark
+from cells import main as run
 
 COLUMNS = (
     "eager",
@@ -40,9 +40,19 @@ COLUMNS = (
     "ours-iree",
     "ours-ort",
     "ours-openvino",
-    "ours-tuned",
+    "optimize",
 )
-PEERS = {"onnxruntime", "openvino", "inductor", "inductor-frozen"}
+ESSENTIAL = (
+    "eager",
+    "inductor-frozen",
+    "onnxruntime",
+    "openvino",
+    "ours-xla",
+    "ours-ort",
+    "ours-openvino",
+    "optimize",
+)
+PEERS = frozenset({"onnxruntime", "openvino", "inductor", "inductor-frozen"})
 MODELS = (
     "bert-base",
     "gpt2",
@@ -57,96 +67,33 @@ MODELS = (
 
 Call = Callable[[], Any]
 
+_MOST = 500
+"""Calls of a process that are noted."""
+
 
 def main() -> int:
-    """Measure and print the table; with ``--worker`` measure one cell and print its milliseconds as JSON."""
-    options = _parse()
-    if options.worker:
-        print("RESULT " + json.dumps(_measure(*options.worker, options.seconds)))
-        return 0
-    from rich.console import Console
-    from rich.progress import Progress
-
-    cells: dict[tuple[str, str], list[float]] = {}
-    failures: dict[tuple[str, str], str] = {}
-    steps = [
-        (model, column)
-        for model in options.models
-        for _ in range(options.rounds)
-        for column in options.columns
-    ]
-    console = Console(stderr=True)
-    with Progress(console=console) as progress:
-        task = progress.add_task("", total=len(steps))
-        for model, column in steps:
-            progress.update(task, description=f"{model} {column}")
-            if (model, column) not in failures:
-                outcome = _in_fresh_process(model, column, options)
-                if isinstance(outcome, str):
-                    failures[model, column] = outcome
-                else:
-                    cells.setdefault((model, column), []).extend(outcome)
-            progress.advance(task)
-    _print_table(options, cells, failures)
-    if options.plot is not None:
-        options.plot.write_text(_svg(options, cells), encoding="utf-8")
-    return 0
-
-
-def _parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument(
-        "--models", nargs="+", choices=MODELS, default=list(MODELS), metavar="MODEL"
+    """Measures and prints the table."""
+    title = "ms per call, median (lowest)"
+    return run(
+        Benchmark(__file__, title, MODELS, COLUMNS, _measure, PEERS, ESSENTIAL), __doc__ or ""
     )
-    parser.add_argument(
-        "--columns", nargs="+", choices=COLUMNS, default=list(COLUMNS), metavar="COLUMN"
-    )
-    parser.add_argument("--rounds", type=int, default=2, help="fresh processes per cell")
-    parser.add_argument(
-        "--seconds", type=float, default=2.0, help="of calls in a process, after the first three"
-    )
-    parser.add_argument("--timeout", type=float, default=300.0, help="of a process, in seconds")
-    parser.add_argument("--peers-python", default=sys.executable, metavar="PYTHON")
-    parser.add_argument("--plot", type=Path, metavar="FILE.svg")
-    parser.add_argument("--worker", nargs=2, metavar=("MODEL", "COLUMN"), help=argparse.SUPPRESS)
-    return parser.parse_args()
 
 
-def _in_fresh_process(model: str, column: str, options: argparse.Namespace) -> list[float] | str:
-    python = options.peers_python if column in PEERS else sys.executable
-    command = [python, __file__, "--worker", model, column, "--seconds", str(options.seconds)]
-    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
-    try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=options.timeout, env=environment
-        )
-    except subprocess.TimeoutExpired:
-        return "timeout"
-    for line in done.stdout.splitlines():
-        if line.startswith("RESULT "):
-            found: list[float] = json.loads(line.removeprefix("RESULT "))
-            return found
-    last = (done.stderr.strip().splitlines() or ["no output"])[-1]
-    return "not installed" if "No module named" in last else f"refused: {last[:60]}"
-
-
-# one cell
-
-
-def _measure(model: str, column: str, seconds: float) -> list[float]:
+def _measure(model: str, column: str, options: argparse.Namespace) -> list[float]:
     """Milliseconds of each call, the first three left out."""
     import torch
 
     torch.manual_seed(0)
     module, args, kwargs = _model(model)
     with torch.no_grad():
+        _kept[:] = [options.keep / f"{model}.onnx"] if options.keep else []
         call = _CALLS[column](module, args, kwargs)
         _check(call(), module(*args, **kwargs))
         for _ in range(2):
             call()
         times = []
-        stop = time.perf_counter() + seconds
-        while time.perf_counter() < stop or len(times) < 5:
+        stop = time.perf_counter() + options.seconds
+        while (time.perf_counter() < stop and len(times) < _MOST) or len(times) < 5:
             start = time.perf_counter()
             call()
             times.append(1e3 * (time.perf_counter() - start))
@@ -216,14 +163,19 @@ def _inductor(module: Any, args: Any, kwargs: Any, freezing: bool = False) -> Ca
     return lambda: compiled(*args, **kwargs)
 
 
-def _onnx_file(module: Any, args: Any, kwargs: Any) -> str:
-    import tempfile
+_kept: list[Path] = []
+"""Where the exported model is kept, if it is."""
 
+
+def _onnx_file(module: Any, args: Any, kwargs: Any) -> str:
+    """The model as PyTorch exports it; weights are seeded, so an earlier run's export is the same."""
     import torch
 
-    path = str(Path(tempfile.mkdtemp()) / "model.onnx")
-    torch.onnx.export(module, args, path, kwargs=kwargs, dynamo=True, verbose=False)
-    return path
+    path = _kept[0] if _kept else Path(tempfile.mkdtemp()) / "model.onnx"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        torch.onnx.export(module, args, str(path), kwargs=kwargs, dynamo=True, verbose=False)
+    return str(path)
 
 
 def _onnxruntime(module: Any, args: Any, kwargs: Any) -> Call:
@@ -264,12 +216,17 @@ def _ours(module: Any, args: Any, kwargs: Any, output_type: str, engine: str) ->
     return lambda: compiled(*args, **kwargs)
 
 
-def _tuned(module: Any, args: Any, kwargs: Any) -> Call:
+def _optimize(module: Any, args: Any, kwargs: Any) -> Call:
+    import os
+
     import torch2mlir
 
-    inputs = (*args, *kwargs.values())
-    optimized = torch2mlir.optimize(module, model_inputs=inputs, tune=True)
-    return lambda: optimized(*inputs)
+    # every process measures for itself, whatever was found before
+    os.environ["TORCH2MLIR_CACHE_DIR"] = tempfile.mkdtemp()
+    optimized = torch2mlir.optimize(module, tune="fast")
+    optimized.prepare(args, kwargs)
+    print(optimized.report(), file=sys.stderr)
+    return lambda: optimized(*args, **kwargs)
 
 
 _CALLS: dict[str, Callable[[Any, Any, Any], Call]] = {
@@ -282,89 +239,8 @@ _CALLS: dict[str, Callable[[Any, Any, Any], Call]] = {
     "ours-iree": partial(_ours, output_type="linalg-on-tensors", engine="iree"),
     "ours-ort": partial(_ours, output_type="onnx", engine="onnxruntime"),
     "ours-openvino": partial(_ours, output_type="onnx", engine="openvino"),
-    "ours-tuned": _tuned,
+    "optimize": _optimize,
 }
-
-
-# the report
-
-Cells = dict[tuple[str, str], list[float]]
-
-
-def _print_table(
-    options: argparse.Namespace, cells: Cells, failures: dict[tuple[str, str], str]
-) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(
-        title=f"ms per call, median (lowest), {options.rounds} processes a cell; {_machine()}"
-    )
-    table.add_column("model")
-    for column in options.columns:
-        table.add_column(column, justify="right")
-    for model in options.models:
-        row = []
-        for column in options.columns:
-            times = cells.get((model, column))
-            row.append(
-                f"{statistics.median(times):.3g} ({min(times):.3g})"
-                if times
-                else failures.get((model, column), "-")
-            )
-        table.add_row(model, *row)
-    shared = [m for m in options.models if all((m, c) in cells for c in options.columns)]
-    if shared:
-        means = (_geometric_mean(cells, shared, column) for column in options.columns)
-        table.add_row(f"geometric mean of {len(shared)}", *(f"{mean:.3g}" for mean in means))
-    Console(width=60 + 18 * len(options.columns)).print(table)
-
-
-def _geometric_mean(cells: Cells, models: list[str], column: str) -> float:
-    logs = [math.log(statistics.median(cells[model, column])) for model in models]
-    return math.exp(sum(logs) / len(logs))
-
-
-def _machine() -> str:
-    name = platform.processor() or platform.machine()
-    try:
-        text = Path("/proc/cpuinfo").read_text()
-        name = next(
-            line.partition(":")[2].strip()
-            for line in text.splitlines()
-            if line.startswith("model name")
-        )
-    except (OSError, StopIteration):
-        pass
-    return f"{name}, {os.cpu_count()} cores"
-
-
-_COLOURS = ("#888", "#b07aa1", "#9c6ade", "#e15759", "#f28e2b", "#4e79a7", "#76b7b2", "#59a14f")
-
-
-def _svg(options: argparse.Namespace, cells: Cells) -> str:
-    """Bars of a row's speed against eager: longer is faster."""
-    rows = [m for m in options.models if (m, "eager") in cells]
-    height, step, left, unit = 0, 12, 130, 90.0
-    parts = list[str]()
-    for model in rows:
-        base = statistics.median(cells[model, "eager"])
-        parts.append(f'<text x="0" y="{height + 12}" font-weight="bold">{model}</text>')
-        for index, column in enumerate(options.columns):
-            if (times := cells.get((model, column))) is None:
-                continue
-            speed = base / statistics.median(times)
-            colour = _COLOURS[index % len(_COLOURS)]
-            parts.append(
-                f'<rect x="{left}" y="{height + 3}" width="{unit * speed:.0f}" height="{step - 3}" fill="{colour}"/>'
-                f'<text x="{left + unit * speed + 4:.0f}" y="{height + 11}">{column} {speed:.2f}x</text>'
-            )
-            height += step
-        height += step
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="1200" height="{height + 20}" font-family="sans-serif" '
-        f'font-size="9"><title>Speed against eager PyTorch</title>{"".join(parts)}</svg>\n'
-    )
 
 
 if __name__ == "__main__":

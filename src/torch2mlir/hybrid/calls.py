@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -14,20 +14,20 @@ from torch2mlir.hybrid.cluster import Cluster
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 
-def kind_of_call(args: Sequence[Any]) -> Hashable | None:
+def kind_of_call(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Hashable | None:
     """All that decides whether a capture takes a call, if the arguments are plain tensors and none wants a gradient.
 
     Taking a call's structure apart and looking at the guards of a capture costs more than a small model.
     """
     grad = torch.is_grad_enabled()
     kind = list[Hashable]()
-    for tensor in args:
+    for tensor in (*args, *kwargs.values()):
         if type(tensor) not in _PLAIN or (grad and tensor.requires_grad):
             return None
         if tensor.layout is not torch.strided or tensor.is_conj() or tensor.is_neg():
             return None
         kind.append((tensor.dtype, tensor.shape, tensor.stride(), tensor.device))
-    return tuple(kind)
+    return len(args), tuple(kwargs), tuple(kind)
 
 
 def direct_call(module: GraphModule) -> Callable[[Sequence[Any]], Sequence[Any]]:

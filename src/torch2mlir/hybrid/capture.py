@@ -57,13 +57,14 @@ class Captured:
 
     def leaves(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any] | None:
         """The leaves of a call that the graph is right for; None for another call."""
-        ordered = self._ordered(kwargs)
+        ordered = self.ordered(kwargs)
         leaves, spec = pytree.tree_flatten((tuple(args), ordered))
         if self.in_spec is not None and spec != self.in_spec:
             return None
         return leaves if self._takes(leaves) else None
 
-    def _ordered(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    def ordered(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """Named arguments in the order of the leaves."""
         names = self.in_spec.child(1).context if self.in_spec is not None else None
         if names is None or set(names) != set(kwargs):
             return dict(kwargs)

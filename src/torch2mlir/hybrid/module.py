@@ -91,7 +91,7 @@ class _Variant:
     modes: Hashable
     segments: list[Segment] = dataclasses.field(default_factory=list)
     selection: Selection | None = None
-    calls: set[Hashable] = dataclasses.field(default_factory=set)
+    calls: dict[Hashable, Sequence[str]] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.run = direct_call(self.parts.module)
@@ -105,11 +105,11 @@ class _Variant:
         """Whether a call of this kind has been found to be one that the capture is right for, and still is."""
         return call in self.calls and self.modes == modes() and self.state.is_current()
 
-    def remember(self, call: Hashable) -> None:
-        """Notes a kind of call that the capture is right for."""
+    def remember(self, call: Hashable, kwargs: Mapping[str, Any]) -> None:
+        """Notes a kind of call that the capture is right for, and in which order it takes the named arguments."""
         if len(self.calls) >= _REMEMBERED:
             self.calls.clear()
-        self.calls.add(call)
+        self.calls[call] = tuple(self.captured.ordered(kwargs))
 
     def __call__(self, leaves: Sequence[Any]) -> Any:
         if torch.is_grad_enabled():
@@ -164,18 +164,19 @@ class OptimizedModule(torch.nn.Module):
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         self._calls += 1
-        call = None if kwargs else kind_of_call(args)
+        call = kind_of_call(args, kwargs)
         if call is not None and not (torch.is_grad_enabled() and self.model.training):
             for variant in self._variants:
                 if variant.takes_again(call):
-                    return variant(args)
+                    names = variant.calls[call]
+                    return variant([*args, *map(kwargs.__getitem__, names)] if names else args)
         reason = self._reason_for_pytorch(args, kwargs)
         if reason is None:
             with torch.no_grad():
                 found, leaves = self._variant(args, kwargs)
                 if found is not None and leaves is not None:
                     if call is not None and not found.captured.writes_inputs:
-                        found.remember(call)
+                        found.remember(call, kwargs)
                     return found(leaves)
                 if self._regions is not None:
                     return self._regions(*args, **kwargs)
