@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import Any
 
 MARK = "RESULT "
+NOTE = "NOTE "
+"""Before what a worker prints to stand beside the figures in the table."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class Benchmark:
         peers: columns that run in the peers' Python.
         essential: the columns of ``--essential``.
         lower_is_better: whether the figures are times.
-        summarize: the last row.
+        arguments: adds options of its own, with values.
     """
 
     script: str
@@ -56,6 +58,7 @@ class Cell:
 
     values: list[float] = field(default_factory=list)
     failure: str | None = None
+    note: str = ""
 
     @property
     def middle(self) -> float:
@@ -71,8 +74,8 @@ class Results:
         self.cells = dict[tuple[str, str], Cell]()
         if path is not None and path.exists():
             for row, columns in json.loads(path.read_text())["cells"].items():
-                for column, (values, failure) in columns.items():
-                    self.cells[row, column] = Cell(values, failure)
+                for column, cell in columns.items():
+                    self.cells[row, column] = Cell(**cell)
 
     def put(self, row: str, column: str, cell: Cell) -> None:
         """Adds a cell and writes all of them down."""
@@ -80,8 +83,8 @@ class Results:
         if self._path is not None:
             found: dict[str, dict[str, Any]] = {}
             for (of, name), each in self.cells.items():
-                found.setdefault(of, {})[name] = [each.values, each.failure]
-            text = json.dumps({"machine": machine(), "cells": found}, indent=1)
+                found.setdefault(of, {})[name] = vars(each)
+            text = json.dumps({"machine": machine(), "cells": found})
             self._path.write_text(text, encoding="utf-8")
 
 
@@ -126,6 +129,9 @@ def _parse(benchmark: Benchmark, doc: str) -> argparse.Namespace:
     parser.add_argument("--peers-python", default=sys.executable, metavar="PYTHON")
     parser.add_argument("--plot", type=Path, metavar="FILE.svg")
     parser.add_argument("--worker", nargs=2, metavar=("ROW", "COLUMN"), help=argparse.SUPPRESS)
+    parser.add_argument(
+        "--size", choices=("full", "small"), default="full", help="small models try the program"
+    )
     benchmark.arguments(parser)
     options = parser.parse_args()
     if getattr(options, "essential", False):
@@ -156,17 +162,15 @@ def _fill(benchmark: Benchmark, options: argparse.Namespace, results: Results) -
             cell = fresh.setdefault((row, column), Cell())
             if cell.failure is None:
                 outcome = _in_fresh_process(benchmark, row, column, options)
-                if isinstance(outcome, str):
-                    cell.failure = outcome
-                else:
-                    cell.values += outcome
+                cell.values += outcome.values
+                cell.failure, cell.note = outcome.failure, outcome.note
                 results.put(row, column, cell)
             progress.advance(task)
 
 
 def _in_fresh_process(
     benchmark: Benchmark, row: str, column: str, options: argparse.Namespace
-) -> list[float] | str:
+) -> Cell:
     python = options.peers_python if column in benchmark.peers else sys.executable
     mine = {"--rows", "--columns", "--results", "--plot", "--rounds", "--again", "--essential"}
     command = [python, benchmark.script, "--worker", row, column]
@@ -180,16 +184,20 @@ def _in_fresh_process(
             command, capture_output=True, text=True, timeout=options.timeout, env=environment
         )
     except subprocess.TimeoutExpired:
-        return "timeout"
+        return Cell(failure="timeout")
+    cell = Cell()
     for line in done.stdout.splitlines():
+        if line.startswith(NOTE):
+            cell.note = line.removeprefix(NOTE)
         if line.startswith(MARK):
-            found: list[float] = json.loads(line.removeprefix(MARK))
-            return found
+            cell.values = json.loads(line.removeprefix(MARK))
+            return cell
     lines = [line for line in done.stderr.strip().splitlines() if line.strip()] or ["no output"]
     errors = [line for line in lines if "Error" in line.partition(":")[0]] or lines
     if done.returncode < 0:
-        return f"died of signal {-done.returncode}"
-    return "not installed" if "No module named" in errors[-1] else f"refused: {errors[-1][:120]}"
+        return Cell(failure=f"died of signal {-done.returncode}")
+    missing = "No module named" in errors[-1]
+    return Cell(failure="not installed" if missing else f"refused: {errors[-1][:120]}")
 
 
 # the report
@@ -218,7 +226,7 @@ def _shown(benchmark: Benchmark, cell: Cell | None) -> str:
     if not cell.values:
         return cell.failure or "-"
     best = min(cell.values) if benchmark.lower_is_better else max(cell.values)
-    return f"{cell.middle:.3g} ({best:.3g})"
+    return f"{cell.middle:.3g} ({best:.3g}) {cell.note}".strip()
 
 
 def _means(options: argparse.Namespace, results: Results) -> list[tuple[str, list[str]]]:

@@ -19,6 +19,7 @@ import argparse
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -27,7 +28,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "examples"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from cells import Benchmark
+from cells import NOTE, Benchmark
 from cells import main as run
 
 COLUMNS = (
@@ -84,9 +85,9 @@ def _measure(model: str, column: str, options: argparse.Namespace) -> list[float
     import torch
 
     torch.manual_seed(0)
-    module, args, kwargs = _model(model)
+    module, args, kwargs = _model(model, options.size)
     with torch.no_grad():
-        _kept[:] = [options.keep / f"{model}.onnx"] if options.keep else []
+        _kept[:] = [options.keep / f"{model}-{options.size}.onnx"] if options.keep else []
         call = _CALLS[column](module, args, kwargs)
         _check(call(), module(*args, **kwargs))
         for _ in range(2):
@@ -112,7 +113,7 @@ def _check(actual: Any, expected: Any) -> None:
     torch.testing.assert_close(torch.as_tensor(mine), eager, rtol=2e-2, atol=2e-2)
 
 
-def _model(name: str) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+def _model(name: str, size: str) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
     import torch
     from torch import nn
 
@@ -122,10 +123,12 @@ def _model(name: str) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
     from zoo import MODELS as ZOO
 
     if name.startswith("llama"):
-        entry = ZOO["llama"](layers=12, hidden=1024, sequence=int(name.partition("-")[2]))
+        entry = ZOO["llama"](
+            size=size, layers=12, hidden=1024, sequence=int(name.partition("-")[2])
+        )
     else:
-        entry = ZOO[name]()
-    return _FirstOutput(entry.model), entry.args, entry.kwargs
+        entry = ZOO[name](size=size)
+    return first_output(entry.model), entry.args, entry.kwargs
 
 
 def _first_output_class() -> type:
@@ -146,7 +149,8 @@ def _first_output_class() -> type:
     return FirstOutput
 
 
-def _FirstOutput(model: Any) -> Any:
+def first_output(model: Any) -> Any:
+    """The model as a function to its first tensor, in evaluation mode."""
     return _first_output_class()(model).eval()
 
 
@@ -225,7 +229,8 @@ def _optimize(module: Any, args: Any, kwargs: Any) -> Call:
     os.environ["TORCH2MLIR_CACHE_DIR"] = tempfile.mkdtemp()
     optimized = torch2mlir.optimize(module, tune="fast")
     optimized.prepare(args, kwargs)
-    print(optimized.report(), file=sys.stderr)
+    chosen = Counter(s.who for s in optimized.report().segments)
+    print(NOTE + ", ".join(chosen))
     return lambda: optimized(*args, **kwargs)
 
 

@@ -1,0 +1,79 @@
+"""Tokens per second of Llama-style models with a static cache: a prompt, then a token at a time.
+
+    python benchmarks/decode.py
+    python benchmarks/decode.py --rows llama-12x1024 --columns eager ours --prompt 16 --tokens 8 --rounds 1
+
+``transformers``' own ``generate`` drives all of them, greedy; the forward pass is eager, compiled by inductor or by
+``torch.compile(backend="torch2mlir")``. The first text compiles and is not counted, and its tokens are compared with
+eager's. The higher the better; weights are random, so the tokens mean nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "examples"))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from cells import Benchmark, main
+
+SIZES = {"llama-12x1024": (12, 1024), "llama-24x2048": (24, 2048)}
+OPTIONS: dict[str, dict[str, Any] | None] = {
+    "eager": None,
+    "inductor": {"backend": "inductor"},
+    "ours": {"backend": "torch2mlir"},
+}
+
+
+def measure(row: str, column: str, options: argparse.Namespace) -> list[float]:
+    """Tokens per second of each further text."""
+    import torch
+
+    from generate import language_model
+
+    torch.manual_seed(0)
+    layers, hidden = SIZES[row] if options.size == "full" else (2, 64)
+    model = language_model(layers, hidden, options.prompt + options.tokens)
+    prompt = torch.randint(1, 1000, (1, options.prompt))
+    twin = copy.copy(model)
+    if (how := OPTIONS[column]) is not None:
+        twin.forward = torch.compile(model.forward, **how)
+
+    def generate(of: Any) -> torch.Tensor:
+        settings = {"max_new_tokens": options.tokens, "do_sample": False}
+        return of.generate(prompt, disable_compile=True, cache_implementation="static", **settings)
+
+    tokens = generate(twin)
+    if column != "eager" and not torch.equal(tokens, generate(model)):
+        raise AssertionError("the tokens differ from eager's")
+    found, start = list[float](), time.perf_counter()
+    while len(found) < 2 or time.perf_counter() - start < options.seconds:
+        before = time.perf_counter()
+        generate(twin)
+        found.append(options.tokens / (time.perf_counter() - before))
+    return found
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """How long the texts are."""
+    parser.add_argument("--prompt", type=int, default=128, help="tokens of the prompt")
+    parser.add_argument("--tokens", type=int, default=128, help="tokens to generate")
+
+
+if __name__ == "__main__":
+    benchmark = Benchmark(
+        __file__,
+        "tokens per second, median (highest), the prompt's time included",
+        list(SIZES),
+        list(OPTIONS),
+        measure,
+        frozenset({"inductor"}),
+        lower_is_better=False,
+        arguments=arguments,
+    )
+    raise SystemExit(main(benchmark, __doc__ or ""))
