@@ -69,6 +69,7 @@ def backend(
         bw_compiler=compile_graph,
         inference_compiler=compile_graph,
         partition_fn=min_cut_rematerialization_partition,
+        keep_inference_input_mutations=True,
         decompositions=_decompositions(),
     )
     compiled: Callable[..., Any] = compiler(module, example_inputs)

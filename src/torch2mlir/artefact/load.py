@@ -145,6 +145,7 @@ def _loaded(
             get_target(manifest.dialect),
             tuple(load_spec(spec) for spec in entry["arguments"]),
             tuple(load_spec(spec) for spec in entry["results"]),
+            updated={int(argument): int(result) for argument, result in entry["updated"]},
         )
         executable = _executable(listed(place, manifest, entry["code"]), engine, function)
         kept = [signature.inputs[position] for position in entry["kept"]]

@@ -110,6 +110,7 @@ def _program(
         "prepared": [tensors.prepared(value) for value in program.prepared_values()],
         "arguments": [dump_spec(spec) for spec in function.arguments],
         "results": [dump_spec(spec) for spec in function.results],
+        "updated": sorted(map(list, function.updated.items())),
     }
 
 

@@ -17,6 +17,7 @@ from torch2mlir.program import (
     SeedInput,
     Signature,
     StateInput,
+    UserInput,
     UserOutput,
 )
 from torch2mlir.runtime.binding import Binder, Shapes
@@ -66,6 +67,25 @@ class CallingConvention:
         is_held = value.dtype is torch.complex32 and spec.dtype is torch.complex64
         return value.to(torch.complex64) if is_held else value
 
+    def updated(self, kept: Sequence[FunctionInput]) -> dict[int, int]:
+        """Which of a function's arguments become which of its results, by position.
+
+        Args:
+            kept: the inputs that are its first arguments.
+        """
+        places = dict[str | int, int]()
+        for place, item in enumerate(kept):
+            if isinstance(item, UserInput):
+                places[item.position] = place
+            elif isinstance(item, StateInput):
+                places[item.name] = place
+        found = dict[int, int]()
+        for result, mutation in enumerate(self.signature.mutations):
+            key = mutation.name if mutation.position is None else mutation.position
+            if key in places:
+                found[places[key]] = result
+        return found
+
     def result(self, results: Sequence[torch.Tensor], leaves: Sequence[Any]) -> Any:
         """What the caller gets of a function's results, once those that are mutations have been written back."""
         if count := len(self.signature.mutations):
@@ -78,7 +98,7 @@ class CallingConvention:
             for mutation, value in zip(self.signature.mutations, mutated, strict=True):
                 position = mutation.position
                 target = states[mutation.name] if position is None else leaves[position]
-                target.copy_(value.view(target.dtype))
+                write(target, value)
 
     def _returned(self, returned: Sequence[torch.Tensor]) -> Any:
         if self._container is not None:
@@ -102,6 +122,17 @@ class CallingConvention:
         if self.signature.out_spec is None:
             return tuple(leaves)
         return pytree.tree_unflatten(leaves, self.signature.out_spec)
+
+
+def write(target: torch.Tensor, value: torch.Tensor) -> None:
+    """Makes a result the elements of a tensor; it may be the tensor itself, updated in place.
+
+    Call it without gradients.
+    """
+    if value is not target:
+        target.copy_(value.view(target.dtype))
+    elif not target.is_inference():
+        torch.autograd.graph.increment_version(target)
 
 
 def _container(

@@ -19,6 +19,7 @@ from torch2mlir.program import (
     FunctionInput,
     Program,
     StateInput,
+    UserInput,
     entry_function,
 )
 from torch2mlir.runtime.binding import Shapes
@@ -80,7 +81,8 @@ class LoadedProgram:
 class CompiledFunction:
     """A program at the backend contract, compiled by an engine, for each shape where the engine needs that.
 
-    Call it as the model. Buffers (and inputs) the model mutates are written back after each call. A model that draws
+    Call it as the model. Buffers (and inputs) the model mutates are updated in place where the engine can (XLA),
+    and written back after each call where it cannot. A model that draws
     random numbers gets a new seed from PyTorch's default generator at each call. A weight or buffer that the model has
     got in the place of another is used from the next call on. Results carry no gradients. Tensors that a call is given
     are written in place; containers stay as they are: a ``DynamicCache`` goes on in the result. ``shapes`` tells which
@@ -187,7 +189,7 @@ class CompiledFunction:
         if torch.is_grad_enabled():
             self._gradients.check(leaves)
         loaded = self._executable(self._key(symbols))
-        guard = self._guard(leaves) if self.guard else None
+        guard = self._guard(leaves, loaded) if self.guard else None
         held, taken = loaded.held(), 0
         arguments = list[Any]()
         for item, spec, weights in loaded.order:
@@ -203,12 +205,16 @@ class CompiledFunction:
         guard.check()
         return calling.result(results, leaves)
 
-    def _guard(self, leaves: Sequence[Any]) -> Guard:
-        """Remembers the inputs and the state, as they are before a call."""
+    def _guard(self, leaves: Sequence[Any], loaded: LoadedProgram) -> Guard:
+        """Remembers the inputs and the state, as they are before a call, but for those it updates in place."""
         guard, signature = Guard(self.engine.name), self.program.signature
-        given = ((f"input '{i.name}'", leaves[i.position]) for i in signature.user_inputs)
-        guard.watch((name, leaf) for name, leaf in given if isinstance(leaf, torch.Tensor))
-        guard.watch((f"the model's '{s.name}'", s.tensor) for s in signature.state_inputs)
+        updated = [loaded.kept[place] for place in loaded.executable.function.updated]
+        read = [item for item in signature.inputs if all(item is not other for other in updated)]
+        for item in read:
+            if isinstance(item, StateInput):
+                guard.watch([(f"the model's '{item.name}'", item.tensor)])
+            elif isinstance(item, UserInput) and isinstance(leaves[item.position], torch.Tensor):
+                guard.watch([(f"input '{item.name}'", leaves[item.position])])
         return guard
 
     def __deepcopy__(self, memo: dict[int, Any]) -> CompiledFunction:
@@ -290,7 +296,9 @@ class CompiledFunction:
         )
 
     def _load(self, converted: _Converted) -> LoadedProgram:
-        executable = self._compile(self._lowered(converted.main))
+        main = self._lowered(converted.main)
+        updated = self.calling.updated(converted.kept)
+        executable = self._compile(self.engine.updating(main, updated))
         states = [item for item in converted.kept if self.calling.is_weight(item)]
         loaded = LoadedProgram(
             executable,

@@ -4,7 +4,8 @@ An engine compiles a function in a target dialect and runs it on tensors. What a
 
 - tensors go in and come out on the CPU, in the order of the entry function's types;
 - a call returns when its results are ready, and may come from any thread;
-- a result shares memory with no argument and with no other result;
+- a result shares memory with no argument and with no other result, unless the function updates an argument and the
+  engine can do that in place: then the result is the argument;
 - an argument of the wrong number, dtype or shape is an InputError, anything the engine itself
   refuses an EngineError.
 """
@@ -92,6 +93,17 @@ class Engine(ABC):
         Raises:
             EngineError: the engine does not take this dialect, or refuses the program.
         """
+
+    def updating(self, function: LoweredFunction, pairs: Mapping[int, int]) -> LoweredFunction:
+        """The function, so that the engine updates arguments of it in place, if it can; not compiled yet.
+
+        What a call returns for the result is then the argument itself, wherever it has not had to be copied.
+
+        Args:
+            function: changes with what is returned.
+            pairs: arguments that are not needed after a call, by position, and the results that take their place.
+        """
+        return function
 
     def version(self) -> str:
         """All that decides, beside program and machine, which code is made: versions and flags of the compiler."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,8 +17,10 @@ from torch2mlir.dialects.locations import describe
 from torch2mlir.errors import CaptureError, InputError, Torch2MLIRError
 from torch2mlir.frontends.dynamo.random_draws import draw_from_shapes, draws
 from torch2mlir.frontends.dynamo.segments import Segment, split, view_results_in_pytorch
+from torch2mlir.frontends.dynamo.writes import updates_in_place, writes_as_results
 from torch2mlir.frontends.fx import locations
 from torch2mlir.frontends.fx.control_flow import HIGHER_ORDER
+from torch2mlir.runtime.calling import write
 from torch2mlir.runtime.dynamo_metrics import Recorder
 from torch2mlir.runtime.segment import CompiledSegment, Loaded, Toolchain, Values
 
@@ -70,6 +72,7 @@ class CompiledGraph:
         recorder.count(graphs=1)
         draw_from_shapes(module)
         self._views = view_results_in_pytorch(module)
+        self._writes = writes_as_results(module)
         self._left = self._left_to_pytorch(module)
         segments = self._compile(module)
         self._places = {
@@ -77,12 +80,13 @@ class CompiledGraph:
         }
         self._results = list(module.graph.output_node().args[0])  # type: ignore[arg-type]
         self._steps = self._plan(segments)
-        self._returned = [
-            self._places[item] if isinstance(item, Node) else None for item in self._results
-        ]
+        places = [self._places[item] if isinstance(item, Node) else None for item in self._results]
+        count = len(places) - len(self._writes)
+        self._returned, self._written = places[:count], places[count:]
 
     def __call__(self, arguments: list[Any]) -> list[Any]:
         values: Values = [*arguments, *[None] * (len(self._places) - len(arguments))]
+        targets = [arguments[place] for place in self._writes]
         arguments.clear()
         for step in self._steps:
             results = self._run(step, [values[place] for place in step.inputs])
@@ -90,9 +94,13 @@ class CompiledGraph:
                 values[place] = None
             for place, value in zip(step.outputs, results, strict=True):
                 values[place] = value
+        with torch.no_grad():
+            for target, source in zip(targets, self._written, strict=True):
+                assert source is not None
+                write(target, values[source])
         return [
             item if place is None else values[place]
-            for item, place in zip(self._results, self._returned, strict=True)
+            for item, place in zip(self._results, self._returned)
         ]
 
     def _run(self, step: _Step, arguments: Values) -> Sequence[Any]:
@@ -152,13 +160,14 @@ class CompiledGraph:
         segments = list[Segment]()
         for attempt in range(_ATTEMPTS):
             segments = split(module, lambda n: n in self._left or self._is_pytorchs_own(n))
+            updates = updates_in_place(module, segments, self._writes)
             culprits = dict[Node, str]()
-            for segment in segments:
+            for segment, updated in zip(segments, updates, strict=True):
                 key = _key(segment)
                 if not segment.is_compiled or key in compiled or key in refused:
                     continue
                 try:
-                    compiled[key] = self._compile_segment(segment)
+                    compiled[key] = self._compile_segment(segment, updated)
                 except Exception as error:
                     if not self._fallback:
                         raise
@@ -173,9 +182,9 @@ class CompiledGraph:
             self._note(segment, compiled.get(_key(segment)), refused)
         return [(segment, compiled.get(_key(segment))) for segment in segments]
 
-    def _compile_segment(self, segment: Segment) -> CompiledSegment:
+    def _compile_segment(self, segment: Segment, updated: Mapping[int, int]) -> CompiledSegment:
         return CompiledSegment(
-            segment.module, self._tools, lambda: self._recorder.count(programs=1)
+            segment.module, self._tools, lambda: self._recorder.count(programs=1), updated
         )
 
     def _culprits(self, segment: Segment) -> dict[Node, str]:

@@ -91,17 +91,18 @@ class LentMemory:
         self._views = OrderedDict[_Key, Any]()
         self._lock = threading.Lock()
 
-    def view(self, tensor: torch.Tensor) -> Any:
+    def view(self, tensor: torch.Tensor, is_kept: bool = True) -> Any:
         """An array of the tensor's elements.
 
         The tensor must live, and stay as it is, until the results of the call that gets the array are there.
 
         Args:
             tensor: dense and contiguous; the array is a copy unless its address is a multiple of ``ALIGNMENT``.
+            is_kept: whether the same array may be handed out again.
         """
         address = tensor.data_ptr()
         key = (address, tensor.shape, tensor.dtype)
-        known = self._views.get(key)
+        known = self._views.get(key) if is_kept else None
         if known is not None:
             return known
         code = _CODES.get(tensor.dtype)
@@ -110,6 +111,8 @@ class LentMemory:
         array = self._import(_new_capsule(_described(tensor, *code), b"dltensor", None))
         if array.unsafe_buffer_pointer() != address:
             return owning_array(tensor)
+        if not is_kept:
+            return array
         with self._lock:
             self._views[key] = array
             while len(self._views) > _REMEMBERED:

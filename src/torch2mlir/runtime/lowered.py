@@ -6,8 +6,8 @@ the byte counts agree. The declared types are what arguments and results are che
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -92,6 +92,7 @@ class LoweredFunction:
         arguments: types of the arguments.
         results: types of the results.
         source: the text of a program that was read from text; it is handed out as it came.
+        updated: arguments, by position, that the engine updates in place, and the results that they become.
     """
 
     module: ModuleOp
@@ -100,6 +101,7 @@ class LoweredFunction:
     arguments: tuple[TensorSpec, ...]
     results: tuple[TensorSpec, ...]
     source: str | None = None
+    updated: Mapping[int, int] = field(default_factory=dict)
 
     @staticmethod
     def of(module: ModuleOp, output_type: object, name: str = "main") -> LoweredFunction:

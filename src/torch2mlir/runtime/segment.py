@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,6 +54,7 @@ class CompiledSegment:
         module: the segment.
         tools: who compiles it.
         on_program: called for every program compiled.
+        updated: inputs that nobody reads after the segment, and the outputs that take their place.
 
     Raises:
         CaptureError, BackendContractError, UnsupportedOpError: it cannot be compiled.
@@ -61,7 +62,11 @@ class CompiledSegment:
     """
 
     def __init__(
-        self, module: GraphModule, tools: Toolchain, on_program: Callable[[], None]
+        self,
+        module: GraphModule,
+        tools: Toolchain,
+        on_program: Callable[[], None],
+        updated: Mapping[int, int] | None = None,
     ) -> None:
         module = _copy(module)
         self._tools = tools
@@ -77,6 +82,7 @@ class CompiledSegment:
         inputs = captured.program.signature.inputs
         self._given = [item for item in inputs if isinstance(item, UserInput)]
         self._states = [item.tensor for item in inputs if isinstance(item, StateInput)]
+        self._updated = self._positions(updated or {})
         self._symbols: list[SymbolSource] = captured.symbols if static else []
         self._loaded: dict[tuple[int, ...], Loaded] = {}
         self._lock = threading.Lock()
@@ -118,7 +124,8 @@ class CompiledSegment:
         given = [self._argument(item, arguments[item.position]) for item in self._given]
         results = loaded.executable([*given, *self._states])
         for index, dtype in loaded.converts:
-            results[index] = results[index].view(dtype)
+            if results[index].dtype is not dtype:
+                results[index] = results[index].view(dtype)
         return self._outputs(results)
 
     def _argument(self, item: UserInput, value: Any) -> torch.Tensor:
@@ -142,6 +149,24 @@ class CompiledSegment:
                 values.append(value if restore is None else restore(value))
         return values
 
+    def _positions(self, updated: Mapping[int, int]) -> dict[int, int]:
+        """The same as arguments and results of the function, for what crosses the border as it is."""
+        signature = self._captured.program.signature
+        arguments = {
+            item.position: place
+            for place, item in enumerate(signature.inputs)
+            if isinstance(item, UserInput)
+        }
+        outputs = signature.outputs
+        computed = [i for i, output in enumerate(outputs) if isinstance(output, UserOutput)]
+        results = {index: place for place, index in enumerate(computed)}
+        return {
+            arguments[given]: results[index]
+            for given, index in updated.items()
+            if given in arguments and given not in self._border.entering
+            if index in results and index not in self._border.leaving
+        }
+
     def _compile(self, sizes: tuple[int, ...]) -> Loaded:
         program, tools = self._captured.program, self._tools
         values = {source.name: size for source, size in zip(self._symbols, sizes, strict=True)}
@@ -149,6 +174,7 @@ class CompiledSegment:
             module = tools.pipeline.convert(program, values)
             run_passes(tools.engine.passes.get(tools.pipeline.output_type, ()), module)
             function = LoweredFunction.of(module, tools.pipeline.output_type, program.func_name)
+            function = tools.engine.updating(function, self._updated)
             executable = compile_cached(tools.engine, function, tools.cache)
         return Loaded(executable, _other_dtypes(captured=self._captured, function=function))
 

@@ -18,15 +18,17 @@ Facts about XLA's reader of StableHLO (jaxlib 0.10.2):
 
 Facts about memory: a tensor whose address is a multiple of 64 is read in place, any other is copied
 on the way in. PyTorch's allocator aligns to 64, so a copy means a view into a larger tensor or a
-memory-mapped file. Results are never aliases of arguments, and reach PyTorch without a copy. Client
-calls carry 64-bit dtypes whatever ``jax_enable_x64`` says; only the import through ``jax.dlpack``
+memory-mapped file. Results are never aliases of arguments, except of those that the program updates
+(``tf.aliasing_output``; ``adopted_memory`` says how they come to lie in XLA's memory), and reach PyTorch without a
+copy. Client calls carry 64-bit dtypes whatever ``jax_enable_x64`` says; only the import through ``jax.dlpack``
 needs the (thread-local) switch.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import jax
@@ -37,8 +39,10 @@ from torch.utils.dlpack import from_dlpack
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Operation
 
+from torch2mlir.conversion.stablehlo_updates_in_place import DISABLED_PASS, update_in_place
 from torch2mlir.dialects.locations import describe
 from torch2mlir.errors import EngineError
+from torch2mlir.runtime.adopted_memory import AdoptedMemory, is_alone
 from torch2mlir.runtime.diagnostics import compile_error, shortened
 from torch2mlir.runtime.engine import Engine, Executable, Prepared, host_tensor
 from torch2mlir.runtime.lent_memory import ALIGNMENT, LentMemory, owning_array
@@ -61,6 +65,7 @@ class XlaEngine(Engine):
         self._client = jax.extend.backend.get_backend("cpu")
         self._devices = self._client.devices()[:1]
         self._memory = LentMemory()
+        self._adopted = AdoptedMemory()
 
     def compile(self, function: LoweredFunction) -> XlaExecutable:
         output_type, func_name = function.target.name, function.name
@@ -82,7 +87,7 @@ class XlaEngine(Engine):
                 )
         text = function.renamed("main").text()
         try:
-            loaded = self._client.compile_and_load(text, self._devices, _options())
+            loaded = self._client.compile_and_load(text, self._devices, _options(function))
         except jax.errors.JaxRuntimeError as error:
             if (op := _first_of_unknown_size(function.module)) is not None:
                 raise EngineError(
@@ -94,7 +99,14 @@ class XlaEngine(Engine):
                     "all elements, or leave it to PyTorch with torch2mlir.optimize(model, ...)",
                 ) from error
             raise compile_error("XLA", output_type, str(error), text, _TEXT_NAME) from error
-        return XlaExecutable(loaded, function, self._memory)
+        return XlaExecutable(loaded, function, self._memory, self._adopted)
+
+    def updating(self, function: LoweredFunction, pairs: Mapping[int, int]) -> LoweredFunction:
+        alike = {a: r for a, r in pairs.items() if function.arguments[a] == function.results[r]}
+        if not alike:
+            return function
+        update_in_place(function.entry, alike)
+        return replace(function, updated=alike)
 
     def version(self) -> str:
         return f"jaxlib {jaxlib.version.__version__} {os.environ.get('XLA_FLAGS', '')}"
@@ -105,23 +117,29 @@ class XlaEngine(Engine):
 
     def load(self, code: bytes, function: LoweredFunction) -> XlaExecutable:
         try:
-            loaded = self._client.deserialize_executable(code, self._devices, _options())
+            loaded = self._client.deserialize_executable(code, self._devices, _options(function))
         except jax.errors.JaxRuntimeError as error:
             raise EngineError(f"XLA cannot load compiled code: {shortened(str(error))}") from error
-        return XlaExecutable(loaded, function, self._memory)
+        return XlaExecutable(loaded, function, self._memory, self._adopted)
 
 
-def _options() -> Any:
-    return jax.extend.backend.get_compile_options(num_replicas=1, num_partitions=1)
+def _options(function: LoweredFunction) -> Any:
+    overrides = {"xla_disable_hlo_passes": DISABLED_PASS} if function.updated else {}
+    return jax.extend.backend.get_compile_options(
+        num_replicas=1, num_partitions=1, env_options_overrides=overrides
+    )
 
 
 class XlaExecutable(Executable):
     """A function XLA has compiled. Safe to call from several threads at once."""
 
-    def __init__(self, loaded: Any, function: LoweredFunction, memory: LentMemory) -> None:
+    def __init__(
+        self, loaded: Any, function: LoweredFunction, memory: LentMemory, adopted: AdoptedMemory
+    ) -> None:
         super().__init__(function)
         self.loaded = loaded
         self._memory = memory
+        self._adopted = adopted
 
     def prepare(self, tensor: torch.Tensor) -> Prepared:
         array = owning_array(host_tensor(tensor)).block_until_ready()
@@ -130,19 +148,90 @@ class XlaExecutable(Executable):
         return Prepared(array, tensor.dtype, tuple(tensor.shape), pointer, shared)
 
     def run(self, args: Sequence[Any]) -> list[torch.Tensor]:
+        if self.function.updated:
+            with self._adopted.lock:
+                return self._run_in_place(args)
         # they live until the results are there, which the export below waits for
         lent = [arg if isinstance(arg, Prepared) else _aligned(arg) for arg in args]
         arrays = [
             arg.handle if isinstance(arg, Prepared) else self._memory.view(arg) for arg in lent
         ]
+        # The export waits until the array is computed.
+        results = self._executed(arrays)
+        try:
+            return [_exported(array) for array in results]
+        except jax.errors.JaxRuntimeError as error:
+            raise self._failure(error) from error
+
+    def _run_in_place(self, args: Sequence[Any]) -> list[torch.Tensor]:
+        """With arguments that the program updates: a result that has become an argument's elements is that argument."""
+        lent = [arg if isinstance(arg, Prepared) else _aligned(arg) for arg in args]
+        arrays, donated = list[Any](), dict[int, torch.Tensor]()
+        for position, (arg, given) in enumerate(zip(args, lent)):
+            result = self.function.updated.get(position)
+            if isinstance(given, Prepared):
+                arrays.append(given.handle)
+            elif result is None:
+                arrays.append(self._memory.view(given))
+            elif (array := self._own_array(args, position)) is not None:
+                arrays.append(array)
+                donated[result] = arg
+            else:  # XLA updates a copy; the view itself is gone after the call
+                arrays.append(self._memory.view(given, is_kept=False))
+        results = self._executed(arrays)
+        for index, tensor in donated.items():
+            self._adopted.donated(tensor, results[index])
+        targets = {result: args[position] for position, result in self.function.updated.items()}
+        return [self._taken(array, targets.get(index)) for index, array in enumerate(results)]
+
+    def _own_array(self, args: Sequence[Any], position: int) -> Any | None:
+        """The array behind an argument that may be updated in it; None if there is none, or others read it."""
+        tensor = args[position]
+        alone = _is_dense(tensor) and _is_read_once(args, position)
+        return self._adopted.array(tensor) if alone else None
+
+    def _taken(self, array: Any, target: torch.Tensor | None) -> torch.Tensor:
+        """A result: the tensor it updates if that has its memory now, else one of its own."""
+        if target is None or not _is_dense(target):
+            return _exported(array)
+        try:
+            array.block_until_ready()
+        except jax.errors.JaxRuntimeError as error:
+            raise self._failure(error) from error
+        return target if self._adopted.replace(target, array) else _exported(array)
+
+    def _executed(self, arrays: Sequence[Any]) -> list[Any]:
         try:
             results = self.loaded.execute_sharded(arrays).disassemble_into_single_device_arrays()
-            # The export waits until the array is computed.
-            return [from_dlpack(shards[0].__dlpack__()) for shards in results]
         except jax.errors.JaxRuntimeError as error:
-            raise EngineError(
-                f"XLA failed to run @{self.function.name}: {shortened(str(error))}"
-            ) from error
+            raise self._failure(error) from error
+        return [shards[0] for shards in results]
+
+    def _failure(self, error: Exception) -> EngineError:
+        return EngineError(f"XLA failed to run @{self.function.name}: {shortened(str(error))}")
+
+
+def _exported(array: Any) -> torch.Tensor:
+    """The array as a tensor, once it is computed."""
+    return from_dlpack(array.__dlpack__())
+
+
+def _is_dense(tensor: torch.Tensor) -> bool:
+    """Whether a tensor's elements are the bytes of its memory."""
+    return tensor.is_contiguous() and not tensor.is_conj() and not tensor.is_neg()
+
+
+def _is_read_once(args: Sequence[Any], position: int) -> bool:
+    """Whether no other argument shares the memory of one that is updated."""
+    tensor = args[position]
+    if is_alone(tensor):
+        return sum(arg is tensor for arg in args) == 1
+    begin, end = tensor.data_ptr(), tensor.data_ptr() + tensor.nbytes
+    for index, other in enumerate(args):
+        pointer = other.pointer if isinstance(other, Prepared) else other.data_ptr()
+        if index != position and begin <= pointer < end:
+            return False
+    return True
 
 
 def _aligned(tensor: torch.Tensor) -> torch.Tensor:
