@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, TensorType, i32
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from torch2mlir.conversion.driver import drop_unused
@@ -63,7 +63,7 @@ def _keep_apart(value: SSAValue) -> None:
             Rewriter.insert_op(barrier, InsertPoint.after(op))
 
 
-def _contract_as_it_lies(op: hlo.DotGeneralOp) -> None:
+def _contract_as_it_lies(op: Operation) -> None:
     """``[b, 1, k] x [b, k, n]`` whose second operand is transposed for it as ``[b, 1, k] x [b, n, k]``."""
     numbers = hlo.DotDimensionNumbersAttr(
         lhs_batching_dimensions=[0],
@@ -71,11 +71,11 @@ def _contract_as_it_lies(op: hlo.DotGeneralOp) -> None:
         lhs_contracting_dimensions=[2],
         rhs_contracting_dimensions=[1],
     )
-    lhs, rhs = op.lhs.type, op.rhs.type
+    lhs, rhs = (operand.type for operand in op.operands)
     assert isinstance(lhs, TensorType) and isinstance(rhs, TensorType)
-    if op.dot_dimension_numbers != numbers or lhs.get_shape()[1] != 1:
+    if op.properties["dot_dimension_numbers"] != numbers or lhs.get_shape()[1] != 1:
         return
-    transposed = op.rhs
+    transposed = op.operands[1]
     if isinstance(transposed.owner, hlo.ReshapeOp):
         transposed = transposed.owner.operands[0]
     if not isinstance(transpose := transposed.owner, hlo.TransposeOp):
@@ -93,4 +93,4 @@ def _contract_as_it_lies(op: hlo.DotGeneralOp) -> None:
     Rewriter.insert_op(reshape, InsertPoint.before(op))
     op.operands[1] = reshape.results[0]
     fields = {**numbers.fields(), "rhs_contracting_dimensions": [2]}
-    op.dot_dimension_numbers = hlo.DotDimensionNumbersAttr(**fields)  # type: ignore[arg-type]
+    op.properties["dot_dimension_numbers"] = hlo.DotDimensionNumbersAttr(**fields)
