@@ -59,6 +59,7 @@ pytest: $(VENV)/.installed-test
 nightly: $(VENV)/.installed-test
 	OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false HF_HUB_OFFLINE=1 \
 	$(BIN)/python -m pytest $(PYTEST_FLAGS) --full
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz.between --count 20000 --processes $$(nproc)
 	OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false HF_HUB_OFFLINE=1 \
 	$(BIN)/python -m pytest --order reversed tests/unit tests/filecheck tests/tools tests/errors
 

@@ -80,7 +80,7 @@ def linear(lower: Any, x: Any, weight: Any, bias: Any) -> Any:
     )
     if bias is None:
         return product
-    return lower.elementwise(two("add"), product, lower.spread(bias, product.sizes))
+    return lower.elementwise(two("add"), product, bias)
 
 
 @torch2mlir.lowering("aten.relu", "accel")

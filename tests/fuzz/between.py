@@ -1,14 +1,30 @@
-"""The three dialects compared with each other, where eager PyTorch is not asked."""
+"""The three dialects compared with each other, where eager PyTorch is not asked.
+
+    python -m tests.fuzz.between --count 20000 --processes 4          # nightly
+    python -m tests.fuzz.between --count 500 --seed 7 --on linalg-reference,stablehlo-xla
+
+Programs are compiled many at a time. What a dialect refuses is halved until it is one program, which the others are still
+compared on. Half of the programs are of sizes known at run time. Differences go to ``--findings``.
+"""
 
 from __future__ import annotations
 
+import argparse
+import sys
+import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, field
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import torch
 
+from tests.fuzz import families  # noqa: F401 - registers the lines
 from tests.fuzz.check import (
+    CONFIGURATIONS,
     Group,
     Trial,
     compiled_unit,
@@ -17,48 +33,164 @@ from tests.fuzz.check import (
     specialised,
     unit_arguments,
 )
+from tests.fuzz.generate import generate
 from tests.fuzz.program import Program
 from torch2mlir.errors import CaptureError, Torch2MLIRError
 
 FAMILIES = ("elementwise", "comparison", "reduction", "extrema", "movement", "indexing")
 """Kinds of lines that every dialect has words for."""
+FIRST_SEED = 10**6
+"""Of the programs on which the dialects are compared; other campaigns begin at 0."""
+UNIT = 24
+"""Programs generated, and as far as they can be called together compiled, at a time."""
+
+Results = dict[int, list[list[Any]]]
+"""Number of a program -> for each call, its results."""
 
 
-def differences(programs: Sequence[Program], names: Sequence[str]) -> Iterator[str]:
-    """Where two configurations that both take a program differ, with the program."""
-    groups = dict[Any, list[tuple[int, Trial]]]()
+@dataclass
+class Tally:
+    """What a campaign came to.
+
+    Attributes:
+        programs: how many were generated.
+        compared: by pair of configurations, how many programs both took.
+        refused: by configuration, how many programs it refused, or PyTorch's capture did.
+        found: the differences, each with its program.
+    """
+
+    programs: int = 0
+    compared: Counter[tuple[str, str]] = field(default_factory=Counter)
+    refused: Counter[str] = field(default_factory=Counter)
+    found: list[str] = field(default_factory=list)
+
+    def add(self, other: Tally) -> None:
+        """The sum of both."""
+        self.programs += other.programs
+        self.compared += other.compared
+        self.refused += other.refused
+        self.found += other.found
+
+
+def compare(programs: Sequence[Program], names: Sequence[str]) -> Tally:
+    """Runs programs on configurations and compares the results of every two that take a program."""
+    tally, groups = Tally(len(programs)), dict[Any, list[tuple[int, Trial]]]()
     for number, program in enumerate(programs):
         trial = Trial(program)
         groups.setdefault(trial.key, []).append((number, trial))
     for group in groups.values():
-        yield from _of_group(group, names)
+        results = {name: dict(_results(group, name, tally)) for name in names}
+        for one, other in combinations(names, 2):
+            for number, trial in group:
+                if number in results[one] and number in results[other]:
+                    tally.compared[one, other] += 1
+                    pair = results[one][number], results[other][number]
+                    tally.found += _differences(trial.program, f"{one} and {other}", *pair)
+    return tally
 
 
-def _of_group(group: Group, names: Sequence[str]) -> Iterator[str]:
-    try:
+def _differences(
+    program: Program, names: str, ours: Sequence[Any], theirs: Sequence[Any]
+) -> Iterator[str]:
+    for turn, (a, b) in enumerate(zip(ours, theirs, strict=True), 1):
+        for output, one, other in zip(program.outputs, a, b, strict=True):
+            # each may be as far from the exact value as from eager's
+            if found := difference(one, other, output, factor=16.0):
+                yield f"{names}, call {turn}, {output.name}: {found}\n{program.report()}"
+                return
+
+
+_EXPORTED = dict[tuple[int, ...], Any]()
+"""The units exported last, so that configurations share them."""
+
+
+def _exported(group: Group) -> torch.export.ExportedProgram:
+    key = tuple(id(trial) for _, trial in group)
+    if key not in _EXPORTED:
+        if len(_EXPORTED) > 4 * UNIT:
+            _EXPORTED.clear()
         exported = export_unit(group)
         if any(specialised(group, exported)):
             raise CaptureError("captured for one size only")
-        results = {name: _results(group, exported, name) for name in names}
+        _EXPORTED[key] = (exported, group)  # which keeps the trials, and so their ids
+    found: torch.export.ExportedProgram = _EXPORTED[key][0]
+    return found
+
+
+def _results(group: Group, name: str, tally: Tally) -> Iterator[tuple[int, list[list[Any]]]]:
+    """For each program of a group that a configuration takes, its results at every call."""
+    try:
+        unit = compiled_unit(_exported(group), name)
+        with torch.no_grad():
+            calls = [
+                list(unit.function(*unit_arguments(group, call))) for call in group[0][1].calls
+            ]
     except Exception as error:
         if len(group) > 1:
-            yield from _of_group(group[: len(group) // 2], names)
-            yield from _of_group(group[len(group) // 2 :], names)
-        elif not isinstance(error, Torch2MLIRError):
-            yield f"{type(error).__name__}: {error}\n{group[0][1].program.report()}"
+            middle = len(group) // 2
+            yield from _results(group[:middle], name, tally)
+            yield from _results(group[middle:], name, tally)
+        else:
+            tally.refused[name] += 1
+            if not isinstance(error, Torch2MLIRError | torch._dynamo.exc.TorchDynamoException):
+                failure = f"{name}: {type(error).__name__}: {error}"
+                tally.found.append(f"{failure}\n{group[0][1].program.report()}")
         return
-    for one, other in combinations(names, 2):
-        for turn, (ours, theirs) in enumerate(zip(results[one], results[other], strict=True)):
-            for place, (_, trial) in enumerate(group):
-                outputs = zip(trial.program.outputs, ours[place], theirs[place], strict=True)
-                for output, a, b in outputs:
-                    # each may be as far from the exact value as from eager's
-                    if found := difference(a, b, output, factor=16.0):
-                        call = f"{one} and {other}, call {turn + 1}, {output.name}: {found}"
-                        yield f"{call}\n{trial.program.report()}"
+    for place, (number, _) in enumerate(group):
+        yield number, [results[place] for results in calls]
 
 
-def _results(group: Group, exported: torch.export.ExportedProgram, name: str) -> list[list[Any]]:
-    unit = compiled_unit(exported, name)
-    with torch.no_grad():
-        return [list(unit.function(*unit_arguments(group, call))) for call in group[0][1].calls]
+def compare_seeds(first: int, count: int, names: Sequence[str], dynamic: bool) -> Tally:
+    """The same for the programs of consecutive seeds."""
+    torch.set_num_threads(1)
+    return compare([generate(first + n, FAMILIES, dynamic) for n in range(count)], names)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz.between", description=__doc__)
+    parser.add_argument("--count", type=int, default=20_000, help="how many programs")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="no new ones after")
+    parser.add_argument("--seed", type=int, default=FIRST_SEED, help="of the first program")
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--unit", type=int, default=UNIT, help="programs compiled together")
+    parser.add_argument("--on", default="linalg-reference,tosa-iree,stablehlo-xla")
+    parser.add_argument("--findings", type=Path, default=Path("between-findings.md"))
+    return parser.parse_args()
+
+
+def main() -> int:
+    """Runs a campaign; 1 if something differs."""
+    options, total, start = _arguments(), Tally(), time.monotonic()
+    names = [name for name in CONFIGURATIONS if name in options.on.split(",")]
+    units = iter(range(options.seed, options.seed + options.count, options.unit))
+    last = options.seed + options.count
+    with ProcessPoolExecutor(options.processes, max_tasks_per_child=50) as pool:
+        running = set[Any]()
+        while True:
+            while len(running) < options.processes and (seed := next(units, None)) is not None:
+                if time.monotonic() - start > 60 * options.minutes:
+                    break
+                dynamic = (seed - options.seed) // options.unit % 2 == 1
+                count = min(options.unit, last - seed)
+                running.add(pool.submit(compare_seeds, seed, count, names, dynamic))
+            if not running:
+                break
+            done = next(as_completed(running))
+            running.discard(done)
+            tally = done.result()
+            total.add(tally)
+            for finding in tally.found:
+                with options.findings.open("a") as stream:
+                    print(f"## {finding}", file=stream)
+            elapsed = time.monotonic() - start
+            line = f"{total.programs} programs, {len(total.found)} findings, {elapsed:.0f} s"
+            print(line, flush=True)
+    for pair, count in sorted(total.compared.items()):
+        print(f"{' and '.join(pair)}: {count} programs compared")
+    for name, count in sorted(total.refused.items()):
+        print(f"{name}: {count} refused")
+    return 1 if total.found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -268,7 +268,7 @@ class LinalgLowering(TensorDialect):
 
         Args:
             build: emits the scalar code; its result is converted to ``dtype``.
-            operands: tensors of the result's sizes (see :meth:`spread`), and numbers.
+            operands: tensors, spread to the result's sizes (see :meth:`spread`), and numbers.
             computed: what elements are converted to first; by default tensors keep their types, and numbers, which
                 need one, are of the result's.
             dtype: element type of the result; the op's own by default.
@@ -289,7 +289,8 @@ class LinalgLowering(TensorDialect):
             scalars = [next(read) if isinstance(o, Tensor) else o for o in known]
             return build(s, *(s.cast(x, computed) if computed else x for x in scalars))
 
-        return self.compute(body, [self._element_by_element(x) for x in tensors], sizes, dtype)
+        accesses = [self._element_by_element(self.spread(x, sizes)) for x in tensors]
+        return self.compute(body, accesses, sizes, dtype)
 
     def _element_by_element(self, x: Tensor) -> Access:
         """How a nest over the result's dimensions reads an operand; a number has none."""

@@ -227,9 +227,9 @@ class StablehloLowering(Lowering):
     def elementwise(
         self, op_class: type[Operation], *operands: Operand, computed: Attribute | None = None
     ) -> Tensor:
-        """An op on operands of the result's sizes, converted to ``computed``, by default the result's type."""
-        types = self.one_each(computed or self.out.dtype, operands)
-        tensors = self._typed(operands, types, self.out.sizes)
+        """An op on operands spread to the result's sizes, converted to ``computed``, by default the result's type."""
+        types, sizes = self.one_each(computed or self.out.dtype, operands), self.out.sizes
+        tensors = [self.spread(x, sizes) for x in self._typed(operands, types, sizes)]
         return self.cast(self.apply(op_class, *tensors), self.out.dtype)
 
     def formula(
