@@ -60,6 +60,7 @@ class LowerToBackendContractPass(PassSequence):
 
     def _lowered(self, scripted: bool) -> Iterator[ModulePass]:
         from torch2mlir.transforms.decompose_complex_ops import DecomposeComplexOpsPass
+        from torch2mlir.transforms.masked_updates import MaskedUpdatesPass
         from torch2mlir.transforms.refine_types import RefineTypesPass
         from torch2mlir.transforms.run_time_positions import RunTimePositionsPass
         from torch2mlir.transforms.seed_random_ops import SeedRandomOpsPass
@@ -67,6 +68,8 @@ class LowerToBackendContractPass(PassSequence):
         if self.shape_dtype_refine:
             yield RefineTypesPass()
         yield RunTimePositionsPass()
+        if self.decompose:
+            yield MaskedUpdatesPass()
         yield CanonicalizePass()
         if self.decompose:
             if scripted:  # says what is left before a decomposition stumbles over it

@@ -137,3 +137,44 @@ class BufferReturned(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return self.total.add_(x.sum(0))
+
+
+def _doubled(x: torch.Tensor) -> torch.Tensor:
+    y = x.clone()
+    y[x > 0] = y[x > 0] * 2
+    return y
+
+
+def _in_place_where_masked(x: torch.Tensor) -> torch.Tensor:
+    chosen = x < 0
+    x[chosen] = torch.exp(x[chosen]) - 1
+    x[x > 1] *= 0.5
+    return x
+
+
+def _routed(x: torch.Tensor, to: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+    """Rows by an expert each, of which one does not say anything of its rows."""
+    y = torch.zeros_like(x)
+    for expert in range(3):
+        y[to == expert] = torch.relu(x[to == expert] * (expert + 1) + bias)
+    return y
+
+
+def _two_tensors(x: torch.Tensor, y: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    z = x.clone()
+    z[mask] = torch.where(x[mask] > y[mask], x[mask], y[mask] + x[mask])
+    return z
+
+
+def _whole_quotients(x: torch.Tensor) -> torch.Tensor:
+    """The other elements cannot be divided by."""
+    y = x.clone()
+    y[x != 0] = 12 // x[x != 0]
+    return y
+
+
+case("masked_update", _doubled, X)
+case("masked_update_in_place", _in_place_where_masked, X)
+case("masked_update_by_route", _routed, f32("B", 3), i64("B", low=0, high=4), f32(3))
+case("masked_update_of_two", _two_tensors, X, X, b1("B", 4))
+case("sized_masked_quotients", _whole_quotients, i64("B", 4, low=-2, high=3))
