@@ -140,6 +140,25 @@ class TensorDialect(Lowering):
         operands = [x, *offsets, *dynamic]
         return self.op(tensor.ExtractSliceOp, operands, kept, x.dtype, properties)
 
+    def insert_slice(
+        self,
+        x: Tensor,
+        into: Tensor,
+        starts: Sequence[KnownSize | Scalar],
+        sizes: Sequence[KnownSize],
+    ) -> Tensor:
+        """A tensor with a window, of these sizes and steps of 1, replaced."""
+        static_offsets, offsets = self.mixed(starts)
+        static_sizes, dynamic = self.mixed(sizes)
+        properties: dict[str, Attribute] = {
+            "static_offsets": static_offsets,
+            "static_sizes": static_sizes,
+            "static_strides": i64_array((1,) * into.rank),
+            SEGMENTS: DenseArrayBase.from_list(i32, [1, 1, len(offsets), len(dynamic), 0]),
+        }
+        operands = [x, into, *offsets, *dynamic]
+        return self.op(tensor.InsertSliceOp, operands, into.sizes, into.dtype, properties)
+
 
 @lru_cache(maxsize=4096)
 def _reassociation(groups: tuple[range, ...]) -> Attribute:

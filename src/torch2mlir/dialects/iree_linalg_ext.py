@@ -1,8 +1,8 @@
-"""What IREE has beside linalg and its engine is given: ``iree_linalg_ext.scatter``, in MLIR's generic form."""
+"""What IREE has beside linalg and its engine is given: scatters and scans, in MLIR's generic form."""
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import BoolAttr, DenseArrayBase
+from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, IntegerAttr
 from xdsl.ir import Dialect
 from xdsl.irdl import (
     IRDLOperation,
@@ -36,6 +36,25 @@ class ScatterOp(IRDLOperation):
 
 
 @irdl_op_definition
+class ScanOp(IRDLOperation):
+    """Elements combined with all before them along a dimension.
+
+    Operands are the tensor, a destination of its sizes and what to start from, of the sizes without the dimension; it
+    computes into both, which are its results. The region gets what is reached and the next element.
+    """
+
+    name = "iree_linalg_ext.scan"
+    source = operand_def()
+    destination = operand_def()
+    accumulator = operand_def()
+    dimension = prop_def(IntegerAttr)
+    inclusive = prop_def(BoolAttr)
+    body = region_def("single_block")
+    result = result_def()
+    reached = result_def()
+
+
+@irdl_op_definition
 class YieldOp(IRDLOperation):
     """Ends the region."""
 
@@ -44,4 +63,4 @@ class YieldOp(IRDLOperation):
     traits = traits_def(IsTerminator())
 
 
-IREE_LINALG_EXT = Dialect("iree_linalg_ext", [ScatterOp, YieldOp])
+IREE_LINALG_EXT = Dialect("iree_linalg_ext", [ScatterOp, ScanOp, YieldOp])

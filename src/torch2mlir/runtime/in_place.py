@@ -126,6 +126,8 @@ def _destinations(op: Operation) -> Sequence[SSAValue]:
             return op.operands[1:2]
         case "iree_linalg_ext.scatter":
             return op.operands[2:]
+        case "iree_linalg_ext.scan":
+            return op.operands[1:]
         case "stablehlo.dynamic_update_slice" | "tosa.scatter":
             return op.operands[:1]
         case "stablehlo.sort":

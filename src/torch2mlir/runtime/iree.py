@@ -88,7 +88,7 @@ class IreeEngine(Engine):
     output_types = frozenset(_INPUT_TYPES)
     has_portable_code = True
     passes: ClassVar[Mapping[str, Sequence[str]]] = {
-        "linalg-on-tensors": ("linalg-scatter-loops-to-iree",),
+        "linalg-on-tensors": ("linalg-loops-to-iree",),
         "tosa": ("tosa-nested-branches-to-scf",),
     }
 

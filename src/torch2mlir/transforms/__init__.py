@@ -182,9 +182,7 @@ _LOCATIONS: dict[str, str] = {
     "tosa-nested-branches-to-scf": (
         "torch2mlir.conversion.tosa_nested_branches_to_scf:TosaNestedBranchesToScfPass"
     ),
-    "linalg-scatter-loops-to-iree": (
-        "torch2mlir.conversion.linalg_scatter_loops_to_iree:LinalgScatterLoopsToIreePass"
-    ),
+    "linalg-loops-to-iree": ("torch2mlir.conversion.linalg_loops_to_iree:LinalgLoopsToIreePass"),
     "stablehlo-legalize-to-hlo": (
         "torch2mlir.conversion.stablehlo_legalize_to_hlo:StablehloLegalizeToHloPass"
     ),

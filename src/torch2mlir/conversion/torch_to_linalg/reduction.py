@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.ir import Attribute
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import f32, f64
+from xdsl.ir import Attribute, Region, SSAValue
 
 from torch2mlir.contract import element_types
 from torch2mlir.contract.element_types import neutral, si64
+from torch2mlir.conversion.control_flow import region_block
 from torch2mlir.conversion.lowering import Scalar, Tensor
-from torch2mlir.conversion.torch_to_linalg.control_flow import doubling
 from torch2mlir.conversion.torch_to_linalg.lowering import LinalgLowering, Subscript
 from torch2mlir.conversion.torch_to_linalg.scalars import INDEX, Scalars, addition, two
 from torch2mlir.dialects.torch.dims import KnownSize
 
-SUMMED_IN_TRIANGLES = 256
-"""Up to this static length every running sum is one of its own: a single nest, on IREE as fast as the rounds below."""
+ADDED_IN_F32 = 1024
+"""Up to this static length f32 are added up in f32; more of them in f64, as PyTorch's kernel does."""
 
 
 class Reductions(LinalgLowering):
@@ -59,13 +61,9 @@ class Reductions(LinalgLowering):
 
     def running_sum(self, x: Tensor, axis: int) -> Tensor:
         length = x.sizes[axis]
-        if isinstance(length, int) and length <= SUMMED_IN_TRIANGLES:
-            return _triangle_sums(self, x, axis)
-
-        def add_earlier(round: Scalar, sums: Tensor) -> list[Tensor]:
-            return [_earlier_added(self, sums, axis, round)]
-
-        return doubling(self, add_earlier, [x], length)[0]
+        if x.dtype == f32 and not (isinstance(length, int) and length <= ADDED_IN_F32):
+            return self.cast(_scanned(self, self.cast(x, f64), axis), f32)
+        return _scanned(self, x, axis)
 
 
 def _loops(
@@ -78,26 +76,28 @@ def _loops(
     return kinds, [d for d in range(x.rank) if d not in over]
 
 
-def _triangle_sums(lower: LinalgLowering, x: Tensor, axis: int) -> Tensor:
-    """A reduction over a triangle, in parallel over everything else."""
-    rank = x.rank
-    source = [rank if d == axis else d for d in range(rank)]
+def _scanned(lower: LinalgLowering, x: Tensor, axis: int) -> Tensor:
+    """Running sums: a loop over the places of a dimension, of which ``linalg-loops-to-iree`` makes one op."""
+    sizes = [size for d, size in enumerate(x.sizes) if d != axis]
+    loops, line = range(len(sizes)), [1 if d == axis else size for d, size in enumerate(x.sizes)]
 
-    def build(s: Scalars, element: Scalar, total: Scalar) -> Scalar:
-        reached = s.compare("le", s.index(rank), s.index(axis))
-        return addition(s, total, s.select(reached, element, 0))
+    def step(number: SSAValue, result: SSAValue, reached: SSAValue) -> Sequence[SSAValue]:
+        starts = [Scalar(number, INDEX) if d == axis else 0 for d in range(x.rank)]
+        here = lower.extract_slice(x, starts, line, [1] * x.rank, sizes)
+        so_far = Tensor(reached, tuple(sizes), x.dtype)
+        (total,) = lower.nest(
+            "p" * len(sizes),
+            [(here, loops)],
+            [(so_far, loops)],
+            lambda s, new, old: addition(s, old, new),
+        )
+        whole = Tensor(result, x.sizes, x.dtype)
+        return [lower.insert_slice(total, whole, starts, line).value, total.value]
 
-    output = (lower.full(0, x.sizes, x.dtype), range(rank))
-    return lower.nest("p" * rank + "r", [(x, source)], [output], build)[0]
-
-
-def _earlier_added(lower: LinalgLowering, x: Tensor, axis: int, round: Scalar) -> Tensor:
-    """Each element plus the one ``2 ** round`` places before it, if there is one (Hillis and Steele, 1986)."""
-
-    def build(s: Scalars, element: Scalar) -> Scalar:
-        place = s("sub", s.index(axis), s("shl", s.constant(1, INDEX), round))
-        at = [s("max", place, 0) if d == axis else s.index(d) for d in range(x.rank)]
-        earlier = s.select(s.compare("ge", place, 0), s.extract(x, at), 0)
-        return addition(s, earlier, element)
-
-    return lower.compute(build, [(x, range(x.rank))], x.sizes, x.dtype)
+    initial = [lower.empty(x.sizes, x.dtype), lower.full(0, sizes, x.dtype)]
+    types = [each.value.type for each in initial]
+    region = Region(region_block(lower, [INDEX, *types], step, scf.YieldOp))
+    bounds = [lower.size(0), lower.size(x.sizes[axis]), lower.size(1)]
+    operands = [*bounds, *(each.value for each in initial)]
+    loop = lower.emit(scf.ForOp, operands, types, regions=[region])
+    return Tensor(loop.results[0], x.sizes, x.dtype)

@@ -1,7 +1,7 @@
 """Writing elements to positions that tensors tell, in Linalg-on-Tensors.
 
 Linalg has no scatter. What several elements for one place are combined to is computed by a loop over the elements, in
-their order, into rows of a matrix (:func:`_combined`); ``linalg-scatter-loops-to-iree`` makes that one op for IREE.
+their order, into rows of a matrix (:func:`_combined`); ``linalg-loops-to-iree`` makes that one op for IREE.
 What replaces an element is found first, as the greatest number of those that write there, and then taken by a loop
 nest: so the last one wins as in a sequential program. Positions outside a tensor write nothing.
 """
@@ -11,15 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects import scf, tensor
-from xdsl.dialects.builtin import DenseArrayBase, i32
+from xdsl.dialects import scf
 from xdsl.ir import Attribute, Region, SSAValue
 
 from torch2mlir.contract import element_types
 from torch2mlir.contract.element_types import si64, widened
 from torch2mlir.conversion.control_flow import region_block
 from torch2mlir.conversion.lowering import Number, Operand, Scalar, Tensor
-from torch2mlir.conversion.tensor_dialect import i64_array
 from torch2mlir.conversion.torch_to_linalg.indexing import check_indices, index_layout, wrapped
 from torch2mlir.conversion.torch_to_linalg.lowering import (
     Access,
@@ -28,7 +26,6 @@ from torch2mlir.conversion.torch_to_linalg.lowering import (
     lowers,
 )
 from torch2mlir.conversion.torch_to_linalg.scalars import INDEX, Scalars, addition
-from torch2mlir.dialects.linalg.structured import SEGMENTS
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import KnownSize
 
@@ -71,25 +68,12 @@ def _combined(
         (new,) = lower.nest(
             "pp", accesses, [(old, range(2))], lambda s, update, old: how.code(s, old, update)
         )
-        return [_with_row(lower, so_far, place, new).value]
+        return [lower.insert_slice(new, so_far, [place, 0], [1, width]).value]
 
     bounds = [lower.size(0), lower.size(places.sizes[0]), lower.size(1)]
     region = Region(region_block(lower, [INDEX, x.value.type], step, scf.YieldOp))
     loop = lower.emit(scf.ForOp, [*bounds, x.value], [x.value.type], regions=[region])
     return Tensor(loop.results[0], x.sizes, x.dtype)
-
-
-def _with_row(lower: LinalgLowering, x: Tensor, place: Scalar, row: Tensor) -> Tensor:
-    static_offsets, offsets = lower.mixed([place, 0])
-    static_sizes, sizes = lower.mixed(row.sizes)
-    properties: dict[str, Attribute] = {
-        "static_offsets": static_offsets,
-        "static_sizes": static_sizes,
-        "static_strides": i64_array((1, 1)),
-        SEGMENTS: DenseArrayBase.from_list(i32, [1, 1, len(offsets), len(sizes), 0]),
-    }
-    operands = [row, x, *offsets, *sizes]
-    return lower.op(tensor.InsertSliceOp, operands, x.sizes, x.dtype, properties)
 
 
 @dataclass(frozen=True)

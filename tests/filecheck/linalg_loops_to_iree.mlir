@@ -1,4 +1,4 @@
-// RUN: torch2mlir-opt %s -linalg-scatter-loops-to-iree | filecheck %s
+// RUN: torch2mlir-opt %s -linalg-loops-to-iree | filecheck %s
 
 // CHECK-LABEL: func.func @rows(
 // CHECK-NOT:     scf.for
@@ -47,4 +47,30 @@ func.func @of_another_tensor(%x: tensor<8x3xf32>, %places: tensor<5x1xi64>, %row
     scf.yield %next : tensor<8x3xf32>
   }
   return %result : tensor<8x3xf32>
+}
+
+// CHECK-LABEL: func.func @running_sums(
+// CHECK-NOT:     scf.for
+// CHECK:         "iree_linalg_ext.scan"(%x, %{{.*}}, %{{.*}}) <{dimension = 1 : i64, inclusive = true}> ({
+// CHECK-NEXT:    ^bb0(%[[OLD:.*]]: f32, %[[NEW:.*]]: f32):
+// CHECK-NEXT:      arith.addf %[[OLD]], %[[NEW]] : f32
+// CHECK-NEXT:      "iree_linalg_ext.yield"
+func.func @running_sums(%x: tensor<3x?xf32>, %count: index) -> tensor<3x?xf32> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %nothing = arith.constant 0.0 : f32
+  %empty = tensor.empty(%count) : tensor<3x?xf32>
+  %column = tensor.empty() : tensor<3xf32>
+  %start = linalg.fill ins(%nothing : f32) outs(%column : tensor<3xf32>) -> tensor<3xf32>
+  %sums, %last = scf.for %i = %zero to %count step %one iter_args(%t = %empty, %reached = %start) -> (tensor<3x?xf32>, tensor<3xf32>) {
+    %here = tensor.extract_slice %x[0, %i] [3, 1] [1, 1] : tensor<3x?xf32> to tensor<3xf32>
+    %sum = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%here : tensor<3xf32>) outs(%reached : tensor<3xf32>) {
+    ^bb0(%new: f32, %old: f32):
+      %total = arith.addf %old, %new : f32
+      linalg.yield %total : f32
+    } -> tensor<3xf32>
+    %next = tensor.insert_slice %sum into %t[0, %i] [3, 1] [1, 1] : tensor<3xf32> into tensor<3x?xf32>
+    scf.yield %next, %sum : tensor<3x?xf32>, tensor<3xf32>
+  }
+  return %sums : tensor<3x?xf32>
 }
