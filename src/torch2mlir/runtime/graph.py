@@ -15,6 +15,7 @@ from torch.utils import _pytree as pytree
 
 from torch2mlir.dialects.locations import describe
 from torch2mlir.errors import CaptureError, InputError, Torch2MLIRError
+from torch2mlir.frontends.dynamo.equal_sizes import learn_equal_sizes
 from torch2mlir.frontends.dynamo.random_draws import draw_from_shapes, draws
 from torch2mlir.frontends.dynamo.segments import Segment, split, view_results_in_pytorch
 from torch2mlir.frontends.dynamo.writes import updates_in_place, writes_as_results
@@ -161,7 +162,7 @@ class CompiledGraph:
         for attempt in range(_ATTEMPTS):
             segments = split(module, lambda n: n in self._left or self._is_pytorchs_own(n))
             updates = updates_in_place(module, segments, self._writes)
-            culprits = dict[Node, str]()
+            culprits, has_learned = dict[Node, str](), False
             for segment, updated in zip(segments, updates, strict=True):
                 key = _key(segment)
                 if not segment.is_compiled or key in compiled or key in refused:
@@ -169,13 +170,16 @@ class CompiledGraph:
                 try:
                     compiled[key] = self._compile_segment(segment, updated)
                 except Exception as error:
+                    if learn_equal_sizes(segment.nodes, getattr(error, "op", None)):
+                        has_learned = True
+                        continue
                     if not self._fallback:
                         raise
                     found = self._culprits(segment) if attempt < _ATTEMPTS - 1 else {}
                     culprits.update(found)
                     if not found:
                         refused[key] = _ours(error)
-            if not culprits:
+            if not culprits and not has_learned:
                 break
             self._left.update(culprits)
         for segment in segments:

@@ -15,6 +15,7 @@ from torch2mlir.frontends import dtypes
 from torch2mlir.frontends.capture import paused_garbage_collection
 from torch2mlir.frontends.dynamo.capture import CapturedGraph, SymbolSource, capture_graph
 from torch2mlir.frontends.dynamo.layouts import Border, dense_at_border
+from torch2mlir.frontends.fx.quiet import quiet
 from torch2mlir.pipeline import Pipeline, run_passes
 from torch2mlir.program import ConstantOutput, SeedInput, StateInput, UserInput, UserOutput
 from torch2mlir.runtime.cache import CodeCache, compile_cached
@@ -73,7 +74,7 @@ class CompiledSegment:
         self._on_program = on_program
         self._border: Border = dense_at_border(module)
         static = tools.engine.needs_static_shapes
-        with paused_garbage_collection():
+        with paused_garbage_collection(), quiet():
             captured = capture_graph(module, static)
             tools.pipeline.lower(captured.program, weights_as_arguments=True)
         _check_inputs(captured)
