@@ -35,42 +35,6 @@ class KnownWrong:
 
 KNOWN_WRONG: tuple[KnownWrong, ...] = (
     KnownWrong(
-        "XLA and IREE take subnormal numbers for zero",
-        "stablehlo-xla-* linalg-iree-* lazy script trace",
-        "frexp_subnormal",
-    ),
-    KnownWrong(
-        "IREE starts the maximum of TOSA at the lowest finite number, not at minus infinity",
-        "tosa-iree-*",
-        "amax_nan max_pool2d_edges",
-    ),
-    KnownWrong(
-        "IREE's approximations of odd functions lose the sign of a zero",
-        "linalg-iree-*",
-        "erf tan tan_half atanh atanh_half sin sin_half sinh sinh_half sinh_f64 expm1_f64 log1p_f64 atanh_f64 erf_half",
-    ),
-    KnownWrong(
-        "IREE's approximations of odd functions lose the sign of a zero",
-        "tosa-iree-*",
-        "erf sin sin_half erf_half",
-    ),
-    KnownWrong(
-        "XLA takes the product with a converted boolean for a selection, which has no negative zero",
-        "stablehlo-xla-*",
-        "promote_bool_f32 fake_quantize_learned fake_quantize_learned_channels",
-    ),
-    KnownWrong(
-        "ONNX Runtime's Where gives 0.0 for a -0.0 that it chooses from its first operand",
-        "onnx-onnxruntime-*",
-        "div_floor div_trunc_bf16 floor_divide_bf16 floor_divide_of_zeros floor_divide_of_zeros_by_-0.3"
-        " trunc_divide_of_zeros_by_3.3",
-    ),
-    KnownWrong(
-        "ONNX Runtime has no log1p of 64-bit floats, and the sum in its place loses the sign of a zero",
-        "onnx-onnxruntime-*",
-        "log1p_f64",
-    ),
-    KnownWrong(
         "a traced program keeps the places to split at of its example",
         "trace",
         "sized_tensor_split",

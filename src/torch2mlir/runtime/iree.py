@@ -88,8 +88,14 @@ class IreeEngine(Engine):
     output_types = frozenset(_INPUT_TYPES)
     has_portable_code = True
     passes: ClassVar[Mapping[str, Sequence[str]]] = {
-        "linalg-on-tensors": ("linalg-loops-to-iree",),
-        "tosa": ("tosa-nested-branches-to-scf",),
+        "linalg-on-tensors": ("linalg-loops-to-iree", "keep-small-arguments"),
+        "stablehlo": ("keep-small-arguments", "stablehlo-hold-identities"),
+        "tosa": (
+            "tosa-nested-branches-to-scf",
+            "keep-small-arguments",
+            "tosa-extrema-to-linalg",
+            "tosa-hold-zeros",
+        ),
     }
 
     def __init__(self) -> None:

@@ -44,7 +44,9 @@ class OnnxRuntimeEngine(Engine):
     name = "onnxruntime"
     output_types = frozenset({"onnx"})
     builds_weights_in = True
-    passes: ClassVar[Mapping[str, Sequence[str]]] = {"onnx": ("onnx-widen-for-onnxruntime",)}
+    passes: ClassVar[Mapping[str, Sequence[str]]] = {
+        "onnx": ("onnx-where-keeps-zeros", "onnx-widen-for-onnxruntime")
+    }
 
     def compile(self, function: LoweredFunction) -> OnnxRuntimeExecutable:
         self.check_output_type(function.target.name)

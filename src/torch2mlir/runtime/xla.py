@@ -59,7 +59,7 @@ class XlaEngine(Engine):
     output_types = frozenset({"stablehlo"})
     needs_static_shapes = True
     has_portable_code = True
-    passes = {"stablehlo": ("stablehlo-channels-last",)}
+    passes = {"stablehlo": ("stablehlo-channels-last", "stablehlo-hold-identities")}
 
     def __init__(self) -> None:
         self._client = jax.extend.backend.get_backend("cpu")

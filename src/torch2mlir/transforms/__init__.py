@@ -176,9 +176,20 @@ _LOCATIONS: dict[str, str] = {
     "stablehlo-channels-last": (
         "torch2mlir.conversion.stablehlo_channels_last:StablehloChannelsLastPass"
     ),
+    "stablehlo-hold-identities": (
+        "torch2mlir.conversion.stablehlo_hold_identities:StablehloHoldIdentitiesPass"
+    ),
+    "onnx-where-keeps-zeros": (
+        "torch2mlir.conversion.onnx_where_keeps_zeros:OnnxWhereKeepsZerosPass"
+    ),
     "onnx-widen-for-onnxruntime": (
         "torch2mlir.conversion.onnx_widen_for_onnxruntime:WidenForOnnxRuntimePass"
     ),
+    "keep-small-arguments": ("torch2mlir.conversion.keep_small_arguments:KeepSmallArgumentsPass"),
+    "tosa-extrema-to-linalg": (
+        "torch2mlir.conversion.tosa_extrema_to_linalg:TosaExtremaToLinalgPass"
+    ),
+    "tosa-hold-zeros": "torch2mlir.conversion.tosa_hold_zeros:TosaHoldZerosPass",
     "tosa-nested-branches-to-scf": (
         "torch2mlir.conversion.tosa_nested_branches_to_scf:TosaNestedBranchesToScfPass"
     ),

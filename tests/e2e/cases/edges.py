@@ -83,3 +83,70 @@ def _of_nothing(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
 
 case("reductions_of_nothing", _of_nothing, f32("B", 3))
 case("mean_of_no_integers", lambda x: x[:0].to(torch.float32).mean(), i64("B"))
+
+
+# identities that hold of real numbers, and not of floats
+
+IDENTITIES = {
+    "product_with_boolean": lambda x: x * (x > 0),
+    "product_with_mask": lambda x: x * (x > 0).to(torch.float32) * (x < 6).to(torch.int32),
+    "product_with_zero": lambda x: (x * 0, x * -0.0, x * torch.zeros_like(x), 0.0 / x),
+    "sum_with_zero": lambda x: (x + 0.0, x + torch.zeros_like(x), x - 0.0),
+    "sums_with_constants": lambda x: ((x + 1e30) - 1e30, (x - 3.0) + 3.0, 2.0 - (x + 1e9)),
+    "logarithm_of_exponential": lambda x: (x * 60).exp().log(),
+    "differences_with_itself": lambda x: (x - x, x / x, x * 2 - x * 2),
+    "choice_of_zeros": lambda x: (
+        torch.where(x > 0, x * 0, x),
+        torch.where(x == 0, x, 2.0),
+        torch.where(x == 0, 2.0, x),
+        torch.where(x == 0, -0.0, x),
+    ),
+}
+for name, function in IDENTITIES.items():
+    case(f"identity_{name}", function, f32("B", len(VALUES), values=VALUES))
+
+# small arguments are what odd functions give
+
+SMALL = (-0.0, 0.0, 1e-20, -1e-30, 3e-7, -1e-5)
+
+
+def _scaled(function):
+    """The relative precision, which closeness around zero does not show."""
+    return lambda x: function(x) / torch.where(x == 0, 1, x)
+
+
+for name in (
+    "sin",
+    "tan",
+    "sinh",
+    "tanh",
+    "asin",
+    "asinh",
+    "atan",
+    "atanh",
+    "expm1",
+    "log1p",
+    "erf",
+):
+    function = _scaled(getattr(torch, name))
+    case(f"{name}_of_small_numbers", function, f32("B", len(SMALL), values=SMALL))
+
+for name in ("sinh", "asinh", "atanh", "expm1", "log1p"):
+    function = _scaled(getattr(torch, name))
+    case(f"{name}_of_small_numbers_f64", function, f64("B", len(SMALL), values=SMALL))
+
+# the largest of nothing but minus infinity
+
+NO_FINITE = (-inf, -inf, -inf, -inf, inf, inf, inf, inf, -3.4028234663852886e38, -inf, nan, 1.0)
+case(
+    "extrema_without_finite_numbers",
+    lambda x: (x.amax(-1), x.amin(-1), x.amax(0), x.amin((0, 1)), -(x.amax(1))),
+    f32("B", 3, 4, values=NO_FINITE, fixed=True),
+)
+case(
+    "max_pool2d_without_finite_numbers",
+    lambda x: (F.max_pool2d(x, (1, 4)), F.max_pool2d(x, (1, 2), padding=(0, 1))),
+    f32("B", 1, 3, 4, values=NO_FINITE, fixed=True),
+)
+case("frexp_of_edges", torch.frexp, f32("B", 8, values=(*VALUES, 1e-40, -3e-45, 2.0**-126)))
+case("frexp_of_edges_f64", torch.frexp, f64("B", 8, values=(*VALUES, 5e-324, -1e-310)))

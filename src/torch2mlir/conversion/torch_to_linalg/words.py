@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import ComplexType
+from xdsl.dialects.builtin import ComplexType, Float64Type
 from xdsl.ir import Attribute
 
 from torch2mlir.contract import element_types
@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from torch2mlir.conversion.torch_to_linalg.scalars import Scalars
 
 OTHER_NAMES = {"power_of_positive": "pow", "round": "roundeven"}
-LEFT_OUT = {"acosh", "asinh", "atan2", "log10"}
-"""Words of the math dialect that IREE gets wrong at zeros, infinities or large numbers, or that need a C library."""
+LEFT_OUT = {"acosh", "asinh", "atan2", "atanh", "log10", "sinh"}
+"""Words that IREE gets wrong at zeros, small or large numbers or infinities, or that need a C library."""
+LEFT_OUT_OF_F64 = {"expm1", "log1p"}
+"""Words that IREE takes for ``exp(x) - 1`` and ``log(1 + x)``, which cancel, on 64-bit floats."""
 
 
 class LinalgWords:
@@ -31,7 +33,8 @@ class LinalgWords:
         if element_types.is_complex(dtype):
             return self._has(word, 3) or word in OF_COMPLEX
         if element_types.is_float(dtype):
-            return word == "bits" or (word not in LEFT_OUT and self._has(word, 0))
+            left_out = LEFT_OUT | LEFT_OUT_OF_F64 if isinstance(dtype, Float64Type) else LEFT_OUT
+            return word == "bits" or (word not in left_out and self._has(word, 0))
         return word == "not" or self._has(word, 2 if element_types.is_unsigned(dtype) else 1)
 
     def _has(self, word: str, kind: int) -> bool:

@@ -27,6 +27,15 @@ class _Format(NamedTuple):
     def exponent_mask(self) -> int:
         return ((1 << self.exponent) - 1) << self.fraction
 
+    @property
+    def fraction_mask(self) -> int:
+        return (1 << self.fraction) - 1
+
+    @property
+    def unit(self) -> int:
+        """The least positive number is two to the minus this."""
+        return self.bias - 1 + self.fraction
+
 
 _FORMATS = {
     torch.float16: _Format(torch.int16, 10, 5),
@@ -92,18 +101,25 @@ def _joined(x: Any, dtype: torch.dtype) -> Any:
 
 @decomposes(prims.frexp.default, aten.frexp.Tensor)
 def _frexp(x: Any) -> Any:
-    """A fraction in ``[1/2, 1)`` and the power of two to multiply it by; subnormal numbers are made normal first."""
+    """A fraction in ``[1/2, 1)`` and the power of two to multiply it by.
+
+    By the bits alone, for engines compute with subnormal numbers as with zeros: the fraction of one is a whole number,
+    and that is a normal float.
+    """
     form = _FORMATS[x.dtype]
-    scale = form.fraction + 2
-    subnormal = x.abs() < torch.finfo(x.dtype).smallest_normal
-    bits = aten.view.dtype(torch.where(subnormal, x * 2.0**scale, x), form.integer)
-    power = aten.bitwise_right_shift.Tensor_Scalar(bits & form.exponent_mask, form.fraction)
-    power = (power - (form.bias - 1)).to(torch.int32)
-    power = torch.where(subnormal, power - scale, power)
+    bits = aten.view.dtype(x, form.integer)
+    magnitude = bits & (form.exponent_mask | form.fraction_mask)
+    subnormal = magnitude <= form.fraction_mask
+    whole = prims.convert_element_type(torch.where(subnormal, magnitude, 0), x.dtype)
+    normal = torch.where(subnormal, aten.view.dtype(whole, form.integer), magnitude)
+    power = aten.bitwise_right_shift.Tensor_Scalar(normal, form.fraction).to(torch.int32)
+    power = power - (form.bias - 1)
+    power = torch.where(subnormal, power - form.unit, power)
     half = (form.bias - 1) << form.fraction
-    fraction = aten.view.dtype((bits & ~form.exponent_mask) | half, x.dtype)
-    whole = (x == 0) | torch.isinf(x) | torch.isnan(x)
-    return torch.where(whole, x, fraction), torch.where(whole, 0, power)
+    sign = bits & torch.iinfo(form.integer).min
+    fraction = aten.view.dtype(sign | normal & form.fraction_mask | half, x.dtype)
+    stays = (magnitude == 0) | (magnitude >= form.exponent_mask)
+    return torch.where(stays, x, fraction), torch.where(stays, 0, power)
 
 
 @decomposes(prims.nextafter.default, aten.nextafter.default)

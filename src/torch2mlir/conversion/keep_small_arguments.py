@@ -1,0 +1,134 @@
+"""``keep-small-arguments``: an odd function of a small argument is that argument.
+
+IREE 3.13 approximates ``sin``, ``tan`` and ``erf`` by polynomials of a reduced argument: ``sin`` and ``tan`` of 1e-20
+are 6e-16, and all three give 0.0 for -0.0. The argument itself is right for ``sin`` and ``tan`` where the next term of
+the series, ``x**3 / 6`` or ``x**3 / 3``, is less than half a unit of the last place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.context import Context
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import (
+    ComplexType,
+    DenseIntOrFPElementsAttr,
+    Float64Type,
+    FloatAttr,
+    IntegerAttr,
+    ModuleOp,
+    TensorType,
+    i1,
+    i64,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from torch2mlir.dialects import arith_ext, chlo, tosa
+from torch2mlir.dialects import stablehlo as hlo
+from torch2mlir.dialects.tosa.base import PROPAGATE
+
+Guarded = tuple[list[Operation], SSAValue]
+"""Ops that come before a function, and whether its argument is small."""
+
+_AT_MOST = IntegerAttr(5, i64)
+
+
+def _scalar(x: SSAValue, bound: float) -> Guarded:
+    limit = arith_ext.ConstantOp.of(FloatAttr(bound, x.type))  # type: ignore[arg-type]
+    size = math.AbsFOp(x)
+    small = arith.CmpfOp.create(
+        operands=[size.result, limit.result],
+        result_types=[i1],
+        properties={"predicate": _AT_MOST, "fastmath": arith_ext.NO_FLAGS},
+    )
+    return [limit, size, small], small.result
+
+
+def _tosa(x: SSAValue, bound: float) -> Guarded:
+    """Small is what a clamp leaves as it is: it needs no constant of the tensor's rank."""
+    clamped = tosa.ClampOp.create(
+        operands=[x],
+        result_types=[x.type],
+        properties={
+            "min_val": FloatAttr(-bound, _element(x)),
+            "max_val": FloatAttr(bound, _element(x)),
+            "nan_mode": PROPAGATE,
+        },
+    )
+    small = tosa.EqualOp.create(operands=[clamped.output, x], result_types=[_booleans(x)])
+    return [clamped, small], small.results[0]
+
+
+def _stablehlo(x: SSAValue, bound: float) -> Guarded:
+    """The same; bounds without dimensions stand for all sizes, known or not."""
+    limits = [
+        hlo.ConstantOp.create(
+            result_types=[TensorType(_element(x), [])],
+            properties={
+                "value": DenseIntOrFPElementsAttr.from_list(TensorType(_element(x), []), [b])  # type: ignore[arg-type]
+            },
+        )
+        for b in (-bound, bound)
+    ]
+    low, high = (limit.results[0] for limit in limits)
+    clamped = hlo.ClampOp.create(operands=[low, x, high], result_types=[x.type])
+    small = hlo.CompareOp.create(
+        operands=[clamped.results[0], x],
+        result_types=[_booleans(x)],
+        properties={
+            "comparison_direction": hlo.ComparisonDirectionAttr(hlo.ComparisonDirection.EQ)
+        },
+    )
+    return [*limits, clamped, small], small.results[0]
+
+
+_SMALL = 2.0**-12
+_ZERO = 0.0
+_FUNCTIONS: dict[
+    type[Operation], tuple[float, Callable[[SSAValue, float], Guarded], type[Operation]]
+] = {
+    math.ErfOp: (_ZERO, _scalar, arith.SelectOp),
+    math.SinOp: (_SMALL, _scalar, arith.SelectOp),
+    math.TanOp: (_SMALL, _scalar, arith.SelectOp),
+    tosa.ErfOp: (_ZERO, _tosa, tosa.SelectOp),
+    tosa.SinOp: (_SMALL, _tosa, tosa.SelectOp),
+    chlo.ErfOp: (_ZERO, _stablehlo, hlo.SelectOp),
+    hlo.SineOp: (_SMALL, _stablehlo, hlo.SelectOp),
+    hlo.TanOp: (_SMALL, _stablehlo, hlo.SelectOp),
+}
+"""Function -> the largest argument that is its result, how that is asked, and what chooses."""
+
+
+class KeepSmallArgumentsPass(ModulePass):
+    """See the module's docstring."""
+
+    name = "keep-small-arguments"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for each in [each for each in op.walk() if type(each) in _FUNCTIONS]:
+            # functions of 64-bit floats are the C library's
+            if not isinstance(_element(each.operands[0]), ComplexType | Float64Type):
+                _guard(each)
+
+
+def _guard(function: Operation) -> None:
+    bound, ask, choose = _FUNCTIONS[type(function)]
+    (x,), (result,) = function.operands, function.results
+    before, small = ask(x, bound)
+    selected = choose.create(operands=[small, x, result], result_types=[result.type])
+    result.replace_uses_with_if(selected.results[0], lambda use: use.operation is not selected)
+    for op in (*before, selected):
+        op.location = function.location
+    Rewriter.insert_op(before, InsertPoint.before(function))
+    Rewriter.insert_op(selected, InsertPoint.after(function))
+
+
+def _element(x: SSAValue) -> Attribute:
+    return x.type.element_type if isinstance(x.type, TensorType) else x.type
+
+
+def _booleans(x: SSAValue) -> Attribute:
+    return TensorType(i1, x.type.get_shape())  # type: ignore[attr-defined]

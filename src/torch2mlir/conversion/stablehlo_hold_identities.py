@@ -1,0 +1,132 @@
+"""``stablehlo-hold-identities``: what engines simplify as if floats were real numbers, said so that they do not.
+
+XLA (jaxlib 0.10.2), and IREE 3.13 in the first case, hold these for the same:
+
+- a product with a converted boolean and a choice between the other factor and 0: NaN or an infinity times false is 0
+  there instead of NaN, -1 times false 0.0 instead of -0.0. Of a choice between 1 and 0 they make nothing else;
+- ``x + 0.0`` and ``x``, which differ for -0.0: the sum is a choice too;
+- ``(x + 1e30) - 1e30`` and ``x``, by adding up the constants: a barrier stands between the two sums;
+- ``log(exp(x))`` and ``x``, which differ where ``exp`` overflows: likewise.
+"""
+
+from __future__ import annotations
+
+import math
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    DenseIntOrFPElementsAttr,
+    ModuleOp,
+    TensorType,
+    i1,
+)
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from torch2mlir.dialects import chlo
+from torch2mlir.dialects import stablehlo as hlo
+
+_SUMS = (hlo.AddOp, hlo.SubtractOp)
+
+
+class StablehloHoldIdentitiesPass(ModulePass):
+    """See the module's docstring."""
+
+    name = "stablehlo-hold-identities"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for each in list(op.walk()):
+            if isinstance(each, hlo.ConvertOp) and _is_number_of_boolean(each):
+                _choose_number(each)
+            elif isinstance(each, hlo.LogOp) and isinstance(each.operands[0].owner, hlo.ExpOp):
+                _hold(each, 0)
+            elif isinstance(each, _SUMS) and _is_of_floats(each.results[0]):
+                _hold_sum(each)
+
+
+def _is_of_floats(value: SSAValue) -> bool:
+    return isinstance(value.type, TensorType) and isinstance(value.type.element_type, AnyFloat)
+
+
+def _is_number_of_boolean(op: hlo.ConvertOp) -> bool:
+    source, result = op.operands[0].type, op.results[0]
+    if not isinstance(source, TensorType):
+        return False
+    # IREE takes a conversion of a conversion for one
+    converted = (isinstance(use.operation, hlo.ConvertOp) for use in result.uses)
+    return source.element_type == i1 and (_is_of_floats(result) or any(converted))
+
+
+def _choose_number(op: hlo.ConvertOp) -> None:
+    type = op.results[0].type
+    assert isinstance(type, TensorType)
+    scalar = TensorType(type.element_type, [])
+    numbers = [
+        hlo.ConstantOp.create(
+            result_types=[scalar],
+            properties={"value": DenseIntOrFPElementsAttr.from_list(scalar, [number])},
+            location=op.location,
+        )
+        for number in (1, 0)
+    ]
+    operands: list[SSAValue] = [op.operands[0], *(number.results[0] for number in numbers)]
+    # it broadcasts the numbers to sizes that are known at run time too
+    choice = chlo.BroadcastSelectOp.create(
+        operands=operands, result_types=[type], location=op.location
+    )
+    Rewriter.replace_op(op, [*numbers, choice], choice.results)
+
+
+def _number(value: SSAValue) -> float | None:
+    """What all elements of a constant are."""
+    op = value.owner
+    if isinstance(op, hlo.BroadcastInDimOp):
+        return _number(op.operands[0])
+    literal = op.properties.get("value") if isinstance(op, hlo.ConstantOp) else None
+    if not isinstance(literal, DenseIntOrFPElementsAttr) or not literal.is_splat():
+        return None
+    return float(literal.get_values()[0])  # type: ignore[arg-type]
+
+
+def _hold_sum(op: Operation) -> None:
+    numbers = [_number(operand) for operand in op.operands]
+    for place, number in enumerate(numbers):
+        if number is None:
+            continue
+        other = op.operands[1 - place]
+        if number == 0 and math.copysign(1, number) > 0 and isinstance(op, hlo.AddOp):
+            _choose_sum(op, other, op.operands[place])
+        elif isinstance(other.owner, _SUMS) and any(
+            _number(operand) is not None for operand in other.owner.operands
+        ):
+            _hold(op, 1 - place)
+        return
+
+
+def _choose_sum(op: Operation, x: SSAValue, zero: SSAValue) -> None:
+    """``zero`` where ``x`` is one, else ``x``."""
+    type = op.results[0].type
+    is_zero = hlo.CompareOp.create(
+        operands=[x, zero],
+        result_types=[TensorType(i1, type.get_shape())],  # type: ignore[attr-defined]
+        properties={
+            "comparison_direction": hlo.ComparisonDirectionAttr(hlo.ComparisonDirection.EQ)
+        },
+        location=op.location,
+    )
+    choice = hlo.SelectOp.create(
+        operands=[is_zero.results[0], zero, x], result_types=[type], location=op.location
+    )
+    Rewriter.replace_op(op, [is_zero, choice], choice.results)
+
+
+def _hold(op: Operation, place: int) -> None:
+    """A barrier before an operand."""
+    value = op.operands[place]
+    barrier = hlo.OptimizationBarrierOp.create(
+        operands=[value], result_types=[value.type], location=op.location
+    )
+    Rewriter.insert_op(barrier, InsertPoint.before(op))
+    op.operands[place] = barrier.results[0]

@@ -1,0 +1,216 @@
+"""``tosa-extrema-to-linalg``: maxima and minima of floats in TOSA as the loops that MLIR takes them for, begun right.
+
+MLIR's TosaToLinalg, and IREE 3.13 with it, begins a maximum with the lowest finite number instead of minus infinity,
+and pads the image of a pool with it: the largest of elements that are all minus infinity is -3.4e38. The loops here
+are the same, and so is their speed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from xdsl.context import Context
+from xdsl.dialects import arith, tensor
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    AnyFloat,
+    ArrayAttr,
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    ModuleOp,
+    TensorType,
+    i32,
+    i64,
+)
+from xdsl.dialects.linalg.attrs import IteratorTypeAttr
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
+
+from torch2mlir.dialects import arith_ext, linalg, tensor_ext, tosa
+from torch2mlir.dialects.linalg.structured import SEGMENTS, dims_map, segment_sizes
+from torch2mlir.dialects.tosa.base import PROPAGATE
+
+INDEX = IndexType()
+_NO_OVERFLOW: dict[str, Attribute] = {"overflowFlags": arith.IntegerOverflowAttr("none")}
+_REDUCTIONS: dict[type[Operation], tuple[float, type[Operation]]] = {
+    tosa.ReduceMaxOp: (-math.inf, arith.MaximumfOp),
+    tosa.ReduceMinOp: (math.inf, arith.MinimumfOp),
+}
+"""Reduction -> what it begins with, and what combines two elements."""
+
+
+class TosaExtremaToLinalgPass(ModulePass):
+    """See the module's docstring."""
+
+    name = "tosa-extrema-to-linalg"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for each in list(op.walk()):
+            if isinstance(each, tosa.ReduceMaxOp | tosa.ReduceMinOp) and _is_of_floats(each):
+                _Rewriting(each).reduction(each)
+            elif isinstance(each, tosa.MaxPool2DOp) and _is_of_floats(each):
+                _Rewriting(each).pool(each)
+
+
+def _is_of_floats(op: Operation) -> bool:
+    type = op.operands[0].type
+    # another mode for NaN is another reduction
+    return (
+        isinstance(type, TensorType)
+        and isinstance(type.element_type, AnyFloat)
+        and op.properties.get("nan_mode", PROPAGATE) == PROPAGATE
+    )
+
+
+class _Rewriting:
+    """The ops that come in an op's place."""
+
+    def __init__(self, op: Operation) -> None:
+        self.op = op
+        self.new: list[Operation] = []
+
+    def emit(
+        self,
+        op_class: type[Operation],
+        operands: Sequence[SSAValue],
+        types: Sequence[Attribute],
+        properties: dict[str, Attribute] | None = None,
+        regions: Sequence[Region] = (),
+    ) -> SSAValue:
+        new = op_class.create(
+            operands=operands,
+            result_types=types,
+            properties=properties or {},
+            regions=regions,
+            location=self.op.location,
+        )
+        self.new.append(new)
+        return new.results[0]
+
+    def constant(self, value: Attribute) -> SSAValue:
+        new = arith_ext.ConstantOp.of(value)
+        new.location = self.op.location
+        self.new.append(new)
+        return new.result
+
+    def index(self, number: int) -> SSAValue:
+        return self.constant(IntegerAttr(number, INDEX))
+
+    def size_of(self, x: SSAValue, dim: int) -> SSAValue:
+        return self.emit(tensor.DimOp, [x, self.index(dim)], [INDEX])
+
+    def filled(self, type: TensorType, sizes: Sequence[SSAValue], number: SSAValue) -> SSAValue:
+        empty = self.emit(tensor.EmptyOp, sizes, [type])
+        return self.emit(linalg.FillOp, [number, empty], [type], {SEGMENTS: segment_sizes(1, 1)})
+
+    def finish(self, result: SSAValue) -> None:
+        type = self.op.results[0].type
+        if result.type != type:
+            result = self.emit(tensor.CastOp, [result], [type])
+        Rewriter.replace_op(self.op, self.new, [result])
+
+    def reduction(self, op: tosa.ReduceMaxOp | tosa.ReduceMinOp) -> None:
+        """A loop nest that drops the axis, which comes back with size 1."""
+        x, axis = op.input, op.axis.value.data
+        element, shape = x.type.element_type, x.type.get_shape()  # type: ignore[attr-defined]
+        begin, combine = _REDUCTIONS[type(op)]
+        kept = [dim for dim in range(len(shape)) if dim != axis]
+        reduced = TensorType(element, [shape[dim] for dim in kept])
+        sizes = {dim: self.size_of(x, dim) for dim in kept if shape[dim] == DYNAMIC_INDEX}
+        start = self.constant(FloatAttr(begin, element))
+        init = self.filled(reduced, list(sizes.values()), start)
+        block = Block(arg_types=[element, element])
+        combined = combine.create(
+            operands=block.args,
+            result_types=[element],
+            properties={"fastmath": arith_ext.NO_FLAGS},
+            location=op.location,
+        )
+        block.add_ops([combined, linalg.YieldOp(combined.results[0])])
+        rank = len(shape)
+        kinds = [
+            IteratorTypeAttr.reduction() if dim == axis else IteratorTypeAttr.parallel()
+            for dim in range(rank)
+        ]
+        maps = [dims_map(rank, tuple(range(rank))), dims_map(rank, tuple(kept))]
+        nest = linalg.GenericOp.of([x], [init], block, ArrayAttr(maps), ArrayAttr(kinds))
+        nest.location = op.location
+        self.new.append(nest)
+        whole = TensorType(element, [1 if d == axis else shape[d] for d in range(rank)])
+        self.finish(self._with_axis(nest.results[0], axis, whole, list(sizes.values())))
+
+    def _with_axis(
+        self, x: SSAValue, axis: int, type: Attribute, sizes: Sequence[SSAValue]
+    ) -> SSAValue:
+        """A tensor with one more dimension, of size 1."""
+        shape: Sequence[int] = type.get_shape()  # type: ignore[attr-defined]
+        groups = [[dim] for dim in range(len(shape)) if dim != axis]
+        if groups:  # the dimension belongs to the one before it, or to the first
+            groups[max(axis - 1, 0)] = [max(axis - 1, 0), max(axis, 1)]
+        properties = {
+            "reassociation": ArrayAttr(
+                [ArrayAttr([IntegerAttr(dim, i64) for dim in group]) for group in groups]
+            ),
+            "static_output_shape": DenseArrayBase.from_list(i64, shape),
+        }
+        return self.emit(tensor_ext.ExpandShapeOp, [x, *sizes], [type], properties)
+
+    def pool(self, op: tosa.MaxPool2DOp) -> None:
+        """The named pool of an image padded by minus infinity."""
+        kernel, stride, pad = (list(a.get_values()) for a in (op.kernel, op.stride, op.pad))
+        type = op.output.type
+        assert isinstance(type, TensorType)
+        lowest = self.constant(FloatAttr(-math.inf, type.element_type))
+        image = self._padded(op.input, pad, lowest)
+        shape = type.get_shape()
+        sizes = [
+            self.size_of(image, dim) if dim in (0, 3) else self._places(image, dim, kernel, stride)
+            for dim in range(4)
+            if shape[dim] == DYNAMIC_INDEX
+        ]
+        init = self.filled(type, sizes, lowest)
+        window = self.emit(tensor.EmptyOp, [], [TensorType(type.element_type, kernel)])
+        properties = {
+            SEGMENTS: segment_sizes(2, 1),
+            "strides": _vector(stride),
+            "dilations": _vector([1, 1]),
+        }
+        self.finish(self.emit(linalg.PoolingNhwcMaxOp, [image, window, init], [type], properties))
+
+    def _padded(self, image: SSAValue, pad: Sequence[int], fill: SSAValue) -> SSAValue:
+        """Rows above and below, columns left and right."""
+        if not any(pad):
+            return image
+        top, bottom, left, right = pad
+        low, high = [0, top, left, 0], [0, bottom, right, 0]
+        shape = [
+            size if size == DYNAMIC_INDEX else size + before + after
+            for size, before, after in zip(image.type.get_shape(), low, high, strict=True)  # type: ignore[attr-defined]
+        ]
+        block = Block(arg_types=[INDEX] * 4)
+        block.add_op(tensor.YieldOp(fill))
+        properties: dict[str, Attribute] = {
+            "static_low": DenseArrayBase.from_list(i64, low),
+            "static_high": DenseArrayBase.from_list(i64, high),
+            SEGMENTS: DenseArrayBase.from_list(i32, [1, 0, 0]),
+        }
+        type = TensorType(image.type.element_type, shape)  # type: ignore[attr-defined]
+        return self.emit(tensor.PadOp, [image], [type], properties, [Region(block)])
+
+    def _places(
+        self, image: SSAValue, dim: int, kernel: Sequence[int], stride: Sequence[int]
+    ) -> SSAValue:
+        """How often a window fits: ``(size - kernel) // stride + 1``."""
+        window, step = (self.index(values[dim - 1]) for values in (kernel, stride))
+        room = self.emit(arith.SubiOp, [self.size_of(image, dim), window], [INDEX], _NO_OVERFLOW)
+        steps = self.emit(arith.DivUIOp, [room, step], [INDEX])
+        return self.emit(arith.AddiOp, [steps, self.index(1)], [INDEX], _NO_OVERFLOW)
+
+
+def _vector(numbers: Sequence[int]) -> DenseIntOrFPElementsAttr:
+    return DenseIntOrFPElementsAttr.from_list(TensorType(i64, [len(numbers)]), numbers)
