@@ -8,6 +8,7 @@ the series, ``x**3 / 6`` or ``x**3 / 3``, is less than half a unit of the last p
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects import arith, math
@@ -28,7 +29,8 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from torch2mlir.dialects import arith_ext, chlo, tosa
 from torch2mlir.dialects import stablehlo as hlo
-from torch2mlir.dialects.tosa.base import PROPAGATE
+from torch2mlir.dialects.stablehlo import ComparisonDirection, ComparisonDirectionAttr
+from torch2mlir.dialects.tosa.attributes import NanMode, NanModeAttr
 
 Guarded = tuple[list[Operation], SSAValue]
 """Ops that come before a function, and whether its argument is small."""
@@ -55,10 +57,10 @@ def _tosa(x: SSAValue, bound: float) -> Guarded:
         properties={
             "min_val": FloatAttr(-bound, _element(x)),
             "max_val": FloatAttr(bound, _element(x)),
-            "nan_mode": PROPAGATE,
+            "nan_mode": NanModeAttr(NanMode.PROPAGATE),
         },
     )
-    small = tosa.EqualOp.create(operands=[clamped.output, x], result_types=[_booleans(x)])
+    small = tosa.EqualOp.create(operands=[clamped.results[0], x], result_types=[_booleans(x)])
     return [clamped, small], small.results[0]
 
 
@@ -68,7 +70,7 @@ def _stablehlo(x: SSAValue, bound: float) -> Guarded:
         hlo.ConstantOp.create(
             result_types=[TensorType(_element(x), [])],
             properties={
-                "value": DenseIntOrFPElementsAttr.from_list(TensorType(_element(x), []), [b])  # type: ignore[arg-type]
+                "value": DenseIntOrFPElementsAttr.from_list(TensorType(_element(x), []), [b])
             },
         )
         for b in (-bound, bound)
@@ -78,9 +80,7 @@ def _stablehlo(x: SSAValue, bound: float) -> Guarded:
     small = hlo.CompareOp.create(
         operands=[clamped.results[0], x],
         result_types=[_booleans(x)],
-        properties={
-            "comparison_direction": hlo.ComparisonDirectionAttr(hlo.ComparisonDirection.EQ)
-        },
+        properties={"comparison_direction": ComparisonDirectionAttr(ComparisonDirection.EQ)},
     )
     return [*limits, clamped, small], small.results[0]
 
@@ -126,7 +126,7 @@ def _guard(function: Operation) -> None:
     Rewriter.insert_op(selected, InsertPoint.after(function))
 
 
-def _element(x: SSAValue) -> Attribute:
+def _element(x: SSAValue) -> Any:
     return x.type.element_type if isinstance(x.type, TensorType) else x.type
 
 

@@ -45,8 +45,7 @@ def _has_no_negative_zero(value: SSAValue) -> bool:
     if not isinstance(literal, DenseIntOrFPElementsAttr):
         return False
     return not any(
-        number == 0 and math.copysign(1.0, float(number)) < 0  # type: ignore[arg-type]
-        for number in literal.get_values()
+        number == 0 and math.copysign(1.0, float(number)) < 0 for number in literal.get_values()
     )
 
 

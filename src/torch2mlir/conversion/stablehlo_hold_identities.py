@@ -27,6 +27,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from torch2mlir.dialects import chlo
 from torch2mlir.dialects import stablehlo as hlo
+from torch2mlir.dialects.stablehlo import ComparisonDirection, ComparisonDirectionAttr
 
 _SUMS = (hlo.AddOp, hlo.SubtractOp)
 
@@ -50,7 +51,7 @@ def _is_of_floats(value: SSAValue) -> bool:
     return isinstance(value.type, TensorType) and isinstance(value.type.element_type, AnyFloat)
 
 
-def _is_number_of_boolean(op: hlo.ConvertOp) -> bool:
+def _is_number_of_boolean(op: Operation) -> bool:
     source, result = op.operands[0].type, op.results[0]
     if not isinstance(source, TensorType):
         return False
@@ -59,7 +60,7 @@ def _is_number_of_boolean(op: hlo.ConvertOp) -> bool:
     return source.element_type == i1 and (_is_of_floats(result) or any(converted))
 
 
-def _choose_number(op: hlo.ConvertOp) -> None:
+def _choose_number(op: Operation) -> None:
     type = op.results[0].type
     assert isinstance(type, TensorType)
     scalar = TensorType(type.element_type, [])
@@ -87,7 +88,7 @@ def _number(value: SSAValue) -> float | None:
     literal = op.properties.get("value") if isinstance(op, hlo.ConstantOp) else None
     if not isinstance(literal, DenseIntOrFPElementsAttr) or not literal.is_splat():
         return None
-    return float(literal.get_values()[0])  # type: ignore[arg-type]
+    return float(literal.get_values()[0])
 
 
 def _hold_sum(op: Operation) -> None:
@@ -111,9 +112,7 @@ def _choose_sum(op: Operation, x: SSAValue, zero: SSAValue) -> None:
     is_zero = hlo.CompareOp.create(
         operands=[x, zero],
         result_types=[TensorType(i1, type.get_shape())],  # type: ignore[attr-defined]
-        properties={
-            "comparison_direction": hlo.ComparisonDirectionAttr(hlo.ComparisonDirection.EQ)
-        },
+        properties={"comparison_direction": ComparisonDirectionAttr(ComparisonDirection.EQ)},
         location=op.location,
     )
     choice = hlo.SelectOp.create(

@@ -33,9 +33,10 @@ from xdsl.rewriter import Rewriter
 
 from torch2mlir.dialects import arith_ext, linalg, tensor_ext, tosa
 from torch2mlir.dialects.linalg.structured import SEGMENTS, dims_map, segment_sizes
-from torch2mlir.dialects.tosa.base import PROPAGATE
+from torch2mlir.dialects.tosa.attributes import NanMode, NanModeAttr
 
 INDEX = IndexType()
+_PROPAGATE = NanModeAttr(NanMode.PROPAGATE)
 _NO_OVERFLOW: dict[str, Attribute] = {"overflowFlags": arith.IntegerOverflowAttr("none")}
 _REDUCTIONS: dict[type[Operation], tuple[float, type[Operation]]] = {
     tosa.ReduceMaxOp: (-math.inf, arith.MaximumfOp),
@@ -51,7 +52,7 @@ class TosaExtremaToLinalgPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for each in list(op.walk()):
-            if isinstance(each, tosa.ReduceMaxOp | tosa.ReduceMinOp) and _is_of_floats(each):
+            if type(each) in _REDUCTIONS and _is_of_floats(each):
                 _Rewriting(each).reduction(each)
             elif isinstance(each, tosa.MaxPool2DOp) and _is_of_floats(each):
                 _Rewriting(each).pool(each)
@@ -63,7 +64,7 @@ def _is_of_floats(op: Operation) -> bool:
     return (
         isinstance(type, TensorType)
         and isinstance(type.element_type, AnyFloat)
-        and op.properties.get("nan_mode", PROPAGATE) == PROPAGATE
+        and op.properties.get("nan_mode", _PROPAGATE) == _PROPAGATE
     )
 
 
@@ -114,9 +115,9 @@ class _Rewriting:
             result = self.emit(tensor.CastOp, [result], [type])
         Rewriter.replace_op(self.op, self.new, [result])
 
-    def reduction(self, op: tosa.ReduceMaxOp | tosa.ReduceMinOp) -> None:
+    def reduction(self, op: Operation) -> None:
         """A loop nest that drops the axis, which comes back with size 1."""
-        x, axis = op.input, op.axis.value.data
+        x, axis = op.operands[0], op.properties["axis"].value.data  # type: ignore[attr-defined]
         element, shape = x.type.element_type, x.type.get_shape()  # type: ignore[attr-defined]
         begin, combine = _REDUCTIONS[type(op)]
         kept = [dim for dim in range(len(shape)) if dim != axis]
@@ -152,7 +153,7 @@ class _Rewriting:
         groups = [[dim] for dim in range(len(shape)) if dim != axis]
         if groups:  # the dimension belongs to the one before it, or to the first
             groups[max(axis - 1, 0)] = [max(axis - 1, 0), max(axis, 1)]
-        properties = {
+        properties: dict[str, Attribute] = {
             "reassociation": ArrayAttr(
                 [ArrayAttr([IntegerAttr(dim, i64) for dim in group]) for group in groups]
             ),
@@ -160,13 +161,16 @@ class _Rewriting:
         }
         return self.emit(tensor_ext.ExpandShapeOp, [x, *sizes], [type], properties)
 
-    def pool(self, op: tosa.MaxPool2DOp) -> None:
+    def pool(self, op: Operation) -> None:
         """The named pool of an image padded by minus infinity."""
-        kernel, stride, pad = (list(a.get_values()) for a in (op.kernel, op.stride, op.pad))
-        type = op.output.type
+        kernel, stride, pad = (
+            list(op.properties[name].get_values())  # type: ignore[attr-defined]
+            for name in ("kernel", "stride", "pad")
+        )
+        type = op.results[0].type
         assert isinstance(type, TensorType)
         lowest = self.constant(FloatAttr(-math.inf, type.element_type))
-        image = self._padded(op.input, pad, lowest)
+        image = self._padded(op.operands[0], pad, lowest)
         shape = type.get_shape()
         sizes = [
             self.size_of(image, dim) if dim in (0, 3) else self._places(image, dim, kernel, stride)
@@ -175,7 +179,7 @@ class _Rewriting:
         ]
         init = self.filled(type, sizes, lowest)
         window = self.emit(tensor.EmptyOp, [], [TensorType(type.element_type, kernel)])
-        properties = {
+        properties: dict[str, Attribute] = {
             SEGMENTS: segment_sizes(2, 1),
             "strides": _vector(stride),
             "dilations": _vector([1, 1]),

@@ -31,7 +31,7 @@ class TosaHoldZerosPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for each in list(op.walk()):
-            if isinstance(each, tosa.AddOp | tosa.MulOp):
+            if isinstance(each, (tosa.AddOp, tosa.MulOp)):
                 for position, value in enumerate(each.operands):
                     if (literal := _zero(value)) is not None:
                         each.operands[position] = _filled(each, value, literal)
@@ -50,12 +50,12 @@ def _zero(value: SSAValue) -> FloatAttr | None:
         or literal.get_values()[0] != 0
     ):
         return None
-    return FloatAttr(float(literal.get_values()[0]), type.element_type)  # type: ignore[arg-type]
+    return FloatAttr(float(literal.get_values()[0]), type.element_type)
 
 
 def _filled(near: Operation, value: SSAValue, number: FloatAttr) -> SSAValue:
     constant = arith_ext.ConstantOp.of(number)
-    empty = tensor.EmptyOp([], value.type)  # type: ignore[arg-type]
+    empty = tensor.EmptyOp([], value.type)
     fill = linalg.FillOp.create(
         operands=[constant.result, empty.tensor],
         result_types=[value.type],
