@@ -39,7 +39,7 @@ _AT_MOST = IntegerAttr(5, i64)
 
 
 def _scalar(x: SSAValue, bound: float) -> Guarded:
-    limit = arith_ext.ConstantOp.of(FloatAttr(bound, x.type))  # type: ignore[arg-type]
+    limit = arith_ext.ConstantOp.of(FloatAttr(bound, _element(x)))
     size = math.AbsFOp(x)
     small = arith.CmpfOp.create(
         operands=[size.result, limit.result],
