@@ -83,8 +83,7 @@ _REASONS: tuple[tuple[str, str], ...] = (
         "about the memory of a tensor, which values do not have",
     ),
     (
-        "_assert* _functional_assert* *sym_constrain* _functional_sym* _print"
-        " _linalg_check_errors _is_all_true _is_any_true",
+        "_assert* _functional_assert* *sym_constrain* _functional_sym* _print _linalg_check_errors",
         "a check of the capture, not of the program",
     ),
     (

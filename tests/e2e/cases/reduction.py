@@ -69,6 +69,11 @@ case(
 )
 case("any_of_u8_stays_u8", lambda x: (x.any(1), x.all(1)), u8("B", 3, high=2))
 case("any_of_dims", lambda x: torch.any(x, (0, 2)), b1("B", 2, "S"))
+case(
+    "whether_all_and_any",
+    lambda x: (torch.ops.aten._is_all_true(x), torch.ops.aten._is_any_true(x)),
+    b1("B", 2),
+)
 case("all_of_dims", lambda x: torch.all(x, (0, 2), keepdim=True), b1("B", 2, "S"))
 
 for name in ("argmax", "argmin"):

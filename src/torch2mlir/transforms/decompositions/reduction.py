@@ -21,6 +21,10 @@ def _all(a: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     return aten.all.dims(a, list(range(a.dim())) if dim is None else [dim], keepdim)
 
 
+decomposes(aten._is_any_true.default)(aten.any)
+decomposes(aten._is_all_true.default)(aten.all)
+
+
 @decomposes(aten.sum.default)
 def _sum_all(a: Any, *, dtype: Any = None) -> Any:
     return aten.sum.dim_IntList(a, list(range(a.dim())), False, dtype=dtype)
