@@ -13,6 +13,7 @@ options={"engine": "iree", "output_type": "linalg-on-tensors", "fallback": False
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -56,8 +57,7 @@ def backend(
         CaptureError, BackendContractError, UnsupportedOpError: with ``fallback=False``, something cannot be compiled.
     """
     chosen = Options.of(options, mode)
-    pipeline = Pipeline.to(chosen.output_type)
-    tools = Toolchain(pipeline, engine_for(pipeline, chosen.engine), _cache(chosen))
+    tools = _tools(chosen)
 
     def compile_graph(graph: GraphModule, _: Sequence[Any]) -> CompiledGraph:
         # AOTAutograd compiles under its fake mode, in which constants would have no elements
@@ -76,6 +76,20 @@ def backend(
     # PyTorch's wrappers copy it from what they wrap, but this takes its arguments one by one; the minifier asks
     vars(compiled).pop("_boxed_call", None)
     return compiled
+
+
+def _tools(options: Options) -> Toolchain:
+    """Who compiles segments: the engine asked for, or with ``tune`` all that are installed."""
+    pipeline = Pipeline.to(options.output_type)
+    engine = engine_for(pipeline, options.engine)
+    if options.tune is False:
+        return Toolchain(pipeline, engine, _cache(options))
+    from torch2mlir.hybrid.tuned_segment import TunedSegment
+
+    tuned = partial(
+        TunedSegment, tune=str(options.tune), stays=options.fallback, recorder=_recorder
+    )
+    return Toolchain(pipeline, engine, _cache(options), tuned)
 
 
 def _decompositions() -> dict[OpOverload, Callable[..., Any]]:

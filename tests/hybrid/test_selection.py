@@ -13,7 +13,7 @@ from torch import nn
 
 import torch2mlir
 from torch2mlir.errors import EngineError, InputError
-from torch2mlir.hybrid import partition, selection, ways
+from torch2mlir.hybrid import choice, partition, ways
 from torch2mlir.hybrid.ways import Way, static_choice
 from torch2mlir.runtime.compiled import CompiledFunction
 
@@ -27,14 +27,14 @@ def network() -> nn.Sequential:
 
 def times(monkeypatch: pytest.MonkeyPatch, seconds: dict[str, float]) -> None:
     """Every way takes as long as said; PyTorch a second."""
-    real = selection._race
+    real = choice.race
 
     def race(candidates: Any, args: Any, rounds: int, deadline: float) -> None:
         real(candidates, args, 1, deadline)
         for candidate in candidates:
             candidate.best = seconds.get(candidate.name, 1.0)
 
-    monkeypatch.setattr(selection, "_race", race)
+    monkeypatch.setattr(choice, "race", race)
 
 
 def optimized(tune: Any = "fast", **options: Any) -> Any:
@@ -53,14 +53,14 @@ def right(module: Any) -> None:
             torch.testing.assert_close(module(x), model(x))
 
 
-@pytest.mark.parametrize("fastest", [*ENGINES, selection.PREPARED, selection.EAGER])
+@pytest.mark.parametrize("fastest", [*ENGINES, choice.PREPARED, choice.EAGER])
 def test_the_fastest_way_is_chosen(fastest: str, monkeypatch: pytest.MonkeyPatch) -> None:
     times(monkeypatch, {fastest: 0.5})
     module = optimized()
     right(module)
     found = outcomes(module)
     assert found == {name: "slower" for name in found} | {fastest: "chosen"}
-    assert set(found) == {*ENGINES, selection.PREPARED, selection.EAGER}
+    assert set(found) == {*ENGINES, choice.PREPARED, choice.EAGER}
     row = module.report().clusters[0]
     assert row.is_compiled == (fastest in ENGINES)
     assert row.engine == fastest if row.is_compiled else "PyTorch is fastest" in str(row.reason)
@@ -177,7 +177,7 @@ def test_a_budget_that_is_spent_begins_nothing_more(monkeypatch: pytest.MonkeyPa
 def test_an_engine_alone_is_measured_against_pytorch(monkeypatch: pytest.MonkeyPatch) -> None:
     times(monkeypatch, {"iree": 0.5})
     module = optimized(engine="iree")
-    assert set(outcomes(module)) == {"iree", selection.PREPARED, selection.EAGER}
+    assert set(outcomes(module)) == {"iree", choice.PREPARED, choice.EAGER}
     right(module)
 
 

@@ -14,7 +14,8 @@ from rich.console import Console
 from rich.table import Table
 
 from torch2mlir.files import write_whole
-from torch2mlir.hybrid.selection import Selection, Trial
+from torch2mlir.hybrid.choice import Trial
+from torch2mlir.hybrid.selection import Selection
 from torch2mlir.hybrid.tune import Segment
 
 

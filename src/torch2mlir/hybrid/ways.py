@@ -14,7 +14,7 @@ from torch.utils import _pytree as pytree
 from torch2mlir.api import engine_for
 from torch2mlir.errors import EngineError
 from torch2mlir.pipeline import Pipeline
-from torch2mlir.runtime.engine import Engine, get_engine
+from torch2mlir.runtime.engine import Engine, best_dialect, get_engine
 
 BY_PREFERENCE = ("onnxruntime", "openvino", "xla", "iree")
 """The engines to choose among. Of equally fast ones the first: it takes more programs than the second, varying sizes
@@ -26,10 +26,6 @@ _PACKAGES = {
     "xla": ("jax",),
     "iree": ("iree.compiler", "iree.runtime"),
 }
-
-_DIALECTS = ("linalg-on-tensors", "stablehlo", "onnx", "tosa")
-"""The first an engine takes is what clusters go through: IREE takes varying sizes on Linalg-on-Tensors that it refuses
-on StableHLO."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +53,7 @@ class Way:
             EngineError: it is not installed, or does not take the dialect.
         """
         found = engine if isinstance(engine, Engine) else get_engine(engine)
-        chosen = dialect or dialect_of(found)
+        chosen = dialect or best_dialect(found)
         found.check_output_type(chosen)
         return Way(chosen, found)
 
@@ -70,12 +66,6 @@ class Way:
             EngineError: its engine is not installed.
         """
         return Way(dialect, engine_for(Pipeline.to(dialect), None))
-
-
-def dialect_of(engine: Engine) -> str:
-    """The dialect in which an engine does most."""
-    taken = [dialect for dialect in _DIALECTS if dialect in engine.output_types]
-    return taken[0] if taken else min(engine.output_types)
 
 
 @cache

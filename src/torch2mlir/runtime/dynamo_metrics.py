@@ -26,6 +26,7 @@ class Metrics:
         fallbacks: calls that PyTorch runs because they cannot be compiled, by operator.
         reasons: why, by operator; of the first time.
         draws: calls that PyTorch runs because they draw random numbers from its generator.
+        choices: with the option ``tune``, a line for every segment about who runs it.
     """
 
     graphs: int = 0
@@ -35,12 +36,14 @@ class Metrics:
     fallbacks: Counter[str] = field(default_factory=Counter)
     reasons: dict[str, str] = field(default_factory=dict)
     draws: int = 0
+    choices: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
         lines = [
             f"graphs {self.graphs}: {self.compiled} segments of {self.nodes_compiled} calls compiled, "
             f"{self.programs} programs; {self.draws} random draws and {self.fallbacks.total()} other calls in PyTorch"
         ]
+        lines += self.choices
         for name, count in sorted(self.fallbacks.items()):
             lines.append(f"run by PyTorch: {name} x{count}: {self.reasons.get(name, '')}")
         return "\n".join(lines)
@@ -58,7 +61,12 @@ class Recorder:
         """The counters as they are now."""
         with self._lock:
             now = self._metrics
-            return replace(now, fallbacks=Counter(now.fallbacks), reasons=dict(now.reasons))
+            return replace(
+                now,
+                fallbacks=Counter(now.fallbacks),
+                reasons=dict(now.reasons),
+                choices=list(now.choices),
+            )
 
     def reset(self) -> None:
         """Counts, and warns, from the beginning."""
@@ -71,6 +79,14 @@ class Recorder:
         with self._lock:
             for name, amount in amounts.items():
                 setattr(self._metrics, name, getattr(self._metrics, name) + amount)
+
+    def chose(self, line: str, left: Iterable[str], reason: str) -> None:
+        """Notes who runs a segment, and the calls that PyTorch runs because it is faster: nothing to warn of."""
+        with self._lock:
+            self._metrics.choices.append(line)
+            for name in left:
+                self._metrics.fallbacks[name] += 1
+                self._metrics.reasons.setdefault(name, reason)
 
     def fall_back(self, operators: Iterable[str], reason: str) -> None:
         """Notes that PyTorch runs calls of these operators."""

@@ -130,6 +130,17 @@ class Engine(ABC):
             )
 
 
+_DIALECTS = ("linalg-on-tensors", "stablehlo", "onnx", "tosa")
+"""The first of these that an engine takes is the one it does most with: IREE takes varying sizes on Linalg-on-Tensors
+that it refuses on StableHLO."""
+
+
+def best_dialect(engine: Engine) -> str:
+    """The dialect in which an engine does most."""
+    taken = [dialect for dialect in _DIALECTS if dialect in engine.output_types]
+    return taken[0] if taken else min(engine.output_types)
+
+
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """A tensor an engine holds under its own handle."""

@@ -23,7 +23,7 @@ from torch2mlir.frontends.fx import locations
 from torch2mlir.frontends.fx.control_flow import HIGHER_ORDER
 from torch2mlir.runtime.calling import write
 from torch2mlir.runtime.dynamo_metrics import Recorder
-from torch2mlir.runtime.segment import CompiledSegment, Loaded, Toolchain, Values
+from torch2mlir.runtime.segment import CompiledSegment, Loaded, RunsSegment, Toolchain, Values
 
 _ATTEMPTS = 4
 """How often a graph is split anew around what cannot be compiled, before whole segments are left to PyTorch."""
@@ -42,7 +42,7 @@ class _Step:
     """
 
     segment: Segment
-    compiled: CompiledSegment | None
+    compiled: RunsSegment | None
     inputs: list[int]
     outputs: list[int]
     dead: list[int]
@@ -118,7 +118,7 @@ class CompiledGraph:
         results: Sequence[Any] = step.segment.module(*arguments)
         return results
 
-    def _program(self, step: _Step, compiled: CompiledSegment, arguments: Values) -> Loaded | None:
+    def _program(self, step: _Step, compiled: RunsSegment, arguments: Values) -> Loaded | None:
         """The program for the sizes of a call; without one PyTorch runs the segment from now on."""
         try:
             return compiled.program_for(arguments)
@@ -154,9 +154,9 @@ class CompiledGraph:
         made_for_draws = node.target is torch.ops.aten.empty_strided.default
         return node in self._views or made_for_draws or draws(node)
 
-    def _compile(self, module: GraphModule) -> list[tuple[Segment, CompiledSegment | None]]:
+    def _compile(self, module: GraphModule) -> list[tuple[Segment, RunsSegment | None]]:
         """Splits the graph until what is for the compiler can be compiled."""
-        compiled = dict[_Key, CompiledSegment]()
+        compiled = dict[_Key, RunsSegment]()
         refused = dict[_Key, Torch2MLIRError]()
         segments = list[Segment]()
         for attempt in range(_ATTEMPTS):
@@ -186,8 +186,9 @@ class CompiledGraph:
             self._note(segment, compiled.get(_key(segment)), refused)
         return [(segment, compiled.get(_key(segment))) for segment in segments]
 
-    def _compile_segment(self, segment: Segment, updated: Mapping[int, int]) -> CompiledSegment:
-        return CompiledSegment(
+    def _compile_segment(self, segment: Segment, updated: Mapping[int, int]) -> RunsSegment:
+        make = self._tools.segment or CompiledSegment
+        return make(
             segment.module, self._tools, lambda: self._recorder.count(programs=1), updated
         )
 
@@ -215,7 +216,7 @@ class CompiledGraph:
     def _note(
         self,
         segment: Segment,
-        compiled: CompiledSegment | None,
+        compiled: RunsSegment | None,
         refused: dict[_Key, Torch2MLIRError],
     ) -> None:
         calls = _calls(segment)
@@ -235,7 +236,7 @@ class CompiledGraph:
 
     # the plan
 
-    def _plan(self, segments: Sequence[tuple[Segment, CompiledSegment | None]]) -> list[_Step]:
+    def _plan(self, segments: Sequence[tuple[Segment, RunsSegment | None]]) -> list[_Step]:
         places = self._places
         for segment, _ in segments:
             for node in segment.outputs:

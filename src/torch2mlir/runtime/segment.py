@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch.fx import Graph, GraphModule
@@ -30,11 +30,19 @@ MOST_PROGRAMS = 128
 
 @dataclass(frozen=True)
 class Toolchain:
-    """Who compiles: a pipeline, an engine and a cache."""
+    """Who compiles: a pipeline, an engine and a cache.
+
+    Attributes:
+        segment: makes what runs a segment, if that is not a ``CompiledSegment``.
+    """
 
     pipeline: Pipeline
     engine: Engine
     cache: CodeCache | None
+    segment: (
+        Callable[[GraphModule, Toolchain, Callable[[], None], Mapping[int, int]], RunsSegment]
+        | None
+    ) = None
 
 
 @dataclass(frozen=True)
@@ -44,6 +52,14 @@ class Loaded:
     executable: Executable
     converts: tuple[tuple[int, torch.dtype], ...]
     """Results that the engine has in another dtype of the same bits."""
+
+
+class RunsSegment(Protocol):
+    """What runs a segment: a program for the sizes of a call, or None for PyTorch."""
+
+    def program_for(self, arguments: Sequence[Any]) -> Loaded | None: ...
+
+    def run(self, loaded: Loaded, arguments: Sequence[Any]) -> Values: ...
 
 
 class CompiledSegment:
@@ -70,7 +86,7 @@ class CompiledSegment:
         updated: Mapping[int, int] | None = None,
     ) -> None:
         module = _copy(module)
-        self._tools = tools
+        self.tools = tools
         self._on_program = on_program
         self._border: Border = dense_at_border(module)
         static = tools.engine.needs_static_shapes
@@ -169,7 +185,7 @@ class CompiledSegment:
         }
 
     def _compile(self, sizes: tuple[int, ...]) -> Loaded:
-        program, tools = self._captured.program, self._tools
+        program, tools = self._captured.program, self.tools
         values = {source.name: size for source, size in zip(self._symbols, sizes, strict=True)}
         with paused_garbage_collection():
             module = tools.pipeline.convert(program, values)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from torch2mlir.errors import Torch2MLIRError
+from torch2mlir.runtime.engine import best_dialect, engine_names, get_engine
 
 MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
 """The modes of ``torch.compile``. What they choose between does not exist here (CUDA graphs, kernels to be tuned), so
@@ -27,12 +28,16 @@ class Options:
         engine: who runs it; by default the target's own engine.
         fallback: whether PyTorch runs what cannot be compiled; otherwise that is an error.
         cache: whether compiled code is kept on disk, or the directory to keep it in.
+        tune: "fast" or "full" measures every segment at its first call, on the engines installed and in PyTorch, within
+            30 or 300 seconds, and takes the fastest that is right. True is "fast"; an engine's name chooses it, with
+            the dialect in which it does most.
     """
 
     output_type: str = "stablehlo"
     engine: Any = None
     fallback: bool = field(default_factory=lambda: os.environ.get(FALLBACK_VARIABLE, "1") != "0")
     cache: bool | str | os.PathLike[str] = True
+    tune: bool | str = False
 
     @staticmethod
     def of(options: Mapping[str, Any] | None, mode: str | None) -> Options:
@@ -57,4 +62,22 @@ class Options:
             raise Torch2MLIRError(
                 f"option 'cache' is True, False or a directory, got {given['cache']!r}"
             )
-        return Options(**given)
+        return Options(**_tuned(given))
+
+
+def _tuned(given: dict[str, Any]) -> dict[str, Any]:
+    """The options with ``tune`` as False, "fast" or "full"; an engine's name becomes engine and dialect."""
+    tune = given.get("tune", False)
+    if tune in (False, True, "fast", "full"):
+        return given | {"tune": "fast" if tune is True else tune}
+    if tune not in engine_names():
+        raise Torch2MLIRError(
+            f"option 'tune' is False, 'fast', 'full' or an engine, got {tune!r}",
+            hint=f"engines: {', '.join(engine_names())}",
+        )
+    if "engine" in given or "output_type" in given:
+        raise Torch2MLIRError(
+            f"tune='{tune}' chooses engine and dialect", hint="leave out engine and output_type"
+        )
+    engine = get_engine(tune)
+    return given | {"tune": False, "engine": engine, "output_type": best_dialect(engine)}
