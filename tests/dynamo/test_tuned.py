@@ -111,3 +111,24 @@ def test_an_engines_name_chooses_it() -> None:
 def test_what_cannot_be_meant_is_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(Torch2MLIRError, match=message):
         dynamo.Options.of(options, None)
+
+
+@pytest.mark.parametrize("fastest", ["xla", "onnxruntime", "pytorch"])
+def test_state_is_written_once_a_call(fastest: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Sums(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("seen", torch.zeros(4))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            self.seen.add_(x.sum(0))
+            return torch.tanh(x) + self.seen
+
+    times(monkeypatch, {fastest: 0.5})
+    model, twin = Sums(), Sums()
+    compiled = torch.compile(model, backend="torch2mlir", options={"tune": "fast"})
+    with torch.no_grad():
+        for _ in range(3):
+            x = torch.randn(3, 4)
+            torch.testing.assert_close(compiled(x), twin(x))
+            torch.testing.assert_close(model.seen, twin.seen)

@@ -188,9 +188,7 @@ class CompiledGraph:
 
     def _compile_segment(self, segment: Segment, updated: Mapping[int, int]) -> RunsSegment:
         make = self._tools.segment or CompiledSegment
-        return make(
-            segment.module, self._tools, lambda: self._recorder.count(programs=1), updated
-        )
+        return make(segment.module, self._tools, lambda: self._recorder.count(programs=1), updated)
 
     def _culprits(self, segment: Segment) -> dict[Node, str]:
         """The nodes of a segment that cannot be compiled by themselves, and why."""
