@@ -10,8 +10,8 @@ import re
 import traceback
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from copy import deepcopy
-from dataclasses import dataclass
+from copy import copy, deepcopy
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -23,6 +23,8 @@ import torch2mlir
 from tests.e2e.agreement import same_bits
 from tests.fuzz.program import BOUNDS, CAPTURED, LARGEST, Output, Program
 from torch2mlir.errors import Torch2MLIRError
+from torch2mlir.frontends.capture import capture
+from torch2mlir.program import Program as Captured
 
 CONFIGURATIONS: Mapping[str, tuple[str, str]] = {
     "linalg-reference": ("linalg-on-tensors", "reference"),
@@ -176,8 +178,9 @@ def _check_group(group: Group, names: Sequence[str]) -> Iterator[tuple[int, str,
         if rest := [member for member in group if member not in fixed]:
             yield from _check_group(rest, names)
         return
+    unit = _Captured(exported)
     for name in names:
-        yield from _check_on(group, exported, name)
+        yield from _check_on(group, unit, name)
 
 
 _SPECIALISED = Outcome("uncaptured", "PyTorch captures it for one size only")
@@ -223,22 +226,60 @@ def unit_arguments(group: Group, call: _Call) -> list[torch.Tensor]:
     return [x for _, trial in group for x in trial.program.arguments(call.draw, call.sizes)]
 
 
-def _check_on(
-    group: Group, exported: torch.export.ExportedProgram, name: str
-) -> Iterator[tuple[int, str, Outcome]]:
+class _Captured:
+    """An exported unit, imported once for all configurations unless it has state."""
+
+    def __init__(self, exported: torch.export.ExportedProgram) -> None:
+        self.exported = exported
+
+    @cached_property
+    def _program(self) -> Captured:
+        return capture(self.exported)
+
+    def compiled(self, name: str) -> _Compiled:
+        """It on a configuration."""
+        if self.exported.graph_signature.buffers:
+            return compiled_unit(self.exported, name)
+        held = {**self.exported.constants, **self.exported.state_dict}
+        program, signature = self._program, copy(self._program.signature)
+        for field in ("inputs", "outputs", "decisions"):  # lowering writes to them
+            setattr(signature, field, list(getattr(signature, field)))
+        module = program.module.clone()
+        return _compiled(replace(program, module=module, signature=signature), name, held)
+
+
+def _check_on(group: Group, unit: _Captured, name: str) -> Iterator[tuple[int, str, Outcome]]:
     try:
-        outcomes = _outcomes(group, exported, name)
+        outcomes = _outcomes(group, unit.compiled(name))
     except Exception as error:
-        if len(group) > 1:
-            for half in _halves(group):
-                yield from _check_on(half, export_unit(half), name)
+        outcome = _failed(error)
+        if len(group) == 1:
+            yield group[0][0], name, outcome
             return
-        ours = isinstance(error, Torch2MLIRError)
-        trace = "" if ours else "".join(traceback.format_tb(error.__traceback__)[-4:])
-        message = f"{type(error).__name__}: {error}"[:2000] + "\n" + trace
-        outcomes = [Outcome("refused" if ours else "foreign", _reason(error), message)]
+        guilty = [member for member in group if _is_of(error, member[1].program)]
+        if len(guilty) == 1 and outcome.kind == "refused":
+            yield guilty[0][0], name, outcome
+            parts: Sequence[Group] = [[member for member in group if member not in guilty]]
+        else:
+            parts = _halves(group)
+        for part in parts:
+            yield from _check_on(part, _Captured(export_unit(part)), name)
+        return
     for (number, _), outcome in zip(group, outcomes, strict=True):
         yield number, name, outcome
+
+
+def _failed(error: Exception) -> Outcome:
+    ours = isinstance(error, Torch2MLIRError)
+    trace = "" if ours else "".join(traceback.format_tb(error.__traceback__)[-4:])
+    message = f"{type(error).__name__}: {error}"[:2000] + "\n" + trace
+    return Outcome("refused" if ours else "foreign", _reason(error), message)
+
+
+def _is_of(error: Exception, program: Program) -> bool:
+    """Whether an error tells of a line of a program."""
+    location = error.location if isinstance(error, Torch2MLIRError) else None
+    return location is not None and program.file() in location
 
 
 def _reason(error: Exception) -> str:
@@ -267,15 +308,17 @@ class _Compiled:
 
 def compiled_unit(exported: torch.export.ExportedProgram, name: str) -> _Compiled:
     """An exported unit on a configuration."""
-    output_type, engine = CONFIGURATIONS[name]
     exported = deepcopy(exported) if exported.graph_signature.buffers else exported
-    function = torch2mlir.compile(exported, output_type=output_type, engine=engine)
-    held = {**exported.constants, **exported.state_dict}
+    return _compiled(exported, name, {**exported.constants, **exported.state_dict})
+
+
+def _compiled(model: Any, name: str, held: Mapping[str, Any]) -> _Compiled:
+    output_type, engine = CONFIGURATIONS[name]
+    function = torch2mlir.compile(model, output_type=output_type, engine=engine)
     return _Compiled(function, {k: v for k, v in held.items() if isinstance(v, torch.Tensor)})
 
 
-def _outcomes(group: Group, exported: torch.export.ExportedProgram, name: str) -> list[Outcome]:
-    unit = compiled_unit(exported, name)
+def _outcomes(group: Group, unit: _Compiled) -> list[Outcome]:
     differences: list[str] = ["" for _ in group]
     earlier: list[tuple[list[Any], list[Any]]] = []
     for turn, call in enumerate(group[0][1].calls):

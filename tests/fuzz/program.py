@@ -169,9 +169,13 @@ class Program:
         head = f"# seed {self.seed}, {'dynamic' if self.dynamic else 'static'}, .{mode}()"
         return "\n".join([head, *calls, self.text()])
 
+    def file(self) -> str:
+        """What its lines are said to be of."""
+        return f"<fuzz {abs(hash(self.text()))}>"
+
     def module(self) -> nn.Module:
         """The module, with the same weights at every call."""
-        source, file = self.text(), f"<fuzz {abs(hash(self.text()))}>"
+        source, file = self.text(), self.file()
         linecache.cache[file] = (len(source), None, source.splitlines(True), file)
         namespace = dict(NAMES)
         exec(compile(source, file, "exec"), namespace)
