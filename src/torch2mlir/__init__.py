@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from torch2mlir.errors import (
@@ -16,6 +15,7 @@ from torch2mlir.errors import (
     Torch2MLIRError,
     UnsupportedOpError,
 )
+from torch2mlir.loading import loaded
 
 if TYPE_CHECKING:
     from torch2mlir import dynamo, fx, lazy, tools, torchscript
@@ -53,9 +53,9 @@ _LAZY = {
 
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
-        return getattr(import_module(_LAZY[name]), name)
+        return getattr(loaded(_LAZY[name]), name)
     if name in ("dynamo", "fx", "lazy", "tools", "torchscript"):
-        return import_module(f"torch2mlir.{name}")
+        return loaded(f"torch2mlir.{name}")
     raise AttributeError(f"module 'torch2mlir' has no attribute '{name}'")
 
 

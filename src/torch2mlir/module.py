@@ -8,18 +8,20 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import torch
 from xdsl.dialects.builtin import ModuleOp
 
 from torch2mlir.contract.target import BEFORE_TARGETS, get_target
-from torch2mlir.dialects.onnx.model import OnnxModel, model_of, save_model
 from torch2mlir.dialects.onnx.schema import OPSETS
 from torch2mlir.dialects.printer import WeightSyntax, module_text, weights_of, write_module
 from torch2mlir.errors import Torch2MLIRError
 from torch2mlir.frontends.weights import TorchSource
 from torch2mlir.program import Program, entry_function
+
+if TYPE_CHECKING:
+    from torch2mlir.dialects.onnx.model import OnnxModel
 
 
 @dataclass
@@ -97,8 +99,9 @@ class MlirModule:
         """
         target = Path(path)
         if target.suffix == ".onnx":
-            model = self._onnx(debuginfo)
-            return save_model(model, target, external=self.weights == "external")
+            from torch2mlir.dialects.onnx.model import save_model
+
+            return save_model(self._onnx(debuginfo), target, external=self.weights == "external")
         written = [target]
         with _whole_file(target) as stream:
             write_module(
@@ -122,6 +125,8 @@ class MlirModule:
         return self._onnx().proto
 
     def _onnx(self, debuginfo: bool = False) -> OnnxModel:
+        from torch2mlir.dialects.onnx.model import model_of
+
         opset = OPSETS.get(self.output_type)
         if opset is None:
             raise Torch2MLIRError(

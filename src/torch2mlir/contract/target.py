@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 from torch2mlir.dialects.printer import WeightSyntax
 from torch2mlir.errors import Torch2MLIRError
+from torch2mlir.loading import loaded
 
 BEFORE_TARGETS = ("raw", "torch")
 """The output types that are no targets: the captured graph, and the backend contract."""
@@ -60,7 +60,7 @@ class Target:
         if not self.lowering and self.base is not None:
             return get_target(self.base).lowering_class
         if isinstance(self.lowering, str):
-            found: type[Any] = import_module(self.lowering).LOWERING
+            found: type[Any] = loaded(self.lowering).LOWERING
             return found
         return self.lowering
 

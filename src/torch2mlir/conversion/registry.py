@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import ChainMap, defaultdict
 from collections.abc import Callable, Mapping
-from importlib import import_module
 from typing import Any
 
 from torch2mlir.contract.op_name import OpName
 from torch2mlir.contract.target import get_target
+from torch2mlir.loading import loaded
 
 LoweringFunction = Callable[..., Any]
 
@@ -61,7 +61,7 @@ def lowering_functions(target: str) -> Mapping[str, LoweringFunction]:
     found = get_target(target)
     _ = found.lowering_class  # its import registers them
     for family in _SHARED_FAMILIES:
-        import_module(f"torch2mlir.conversion.{family}")
+        loaded(f"torch2mlir.conversion.{family}")
     return ChainMap(*(_LOWERINGS[each.name] for each in found.family), _SHARED)
 
 

@@ -12,7 +12,6 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, UnknownLoc
 from xdsl.ir import Attribute, Dialect, Operation, TypeAttribute
 from xdsl.printer import Printer
 
-from torch2mlir.dialects.linalg import materialize_bodies
 from torch2mlir.dialects.torch.ops import RegistryOp
 from torch2mlir.dialects.weights import CHUNK_BYTES, TensorSource, WeightAttr
 
@@ -181,6 +180,8 @@ def write_module(
 ) -> None:
     """Writes ``module`` as MLIR text to ``stream``, weights in pieces of a megabyte."""
     if generic:
+        from torch2mlir.dialects.linalg import materialize_bodies
+
         materialize_bodies(module)  # MLIR's generic form of a named linalg op has its body
     printer = MlirPrinter(
         stream=stream,

@@ -6,10 +6,9 @@ from math import inf
 from typing import Any
 
 import torch
-import torch.nn.modules.linear_cross_entropy
 from torch.nn import functional
 
-from torch2mlir.transforms.decompositions.registry import decomposes
+from torch2mlir.transforms.decompositions.registry import decomposes, decomposes_named
 
 aten = torch.ops.aten
 
@@ -165,7 +164,7 @@ def _multilabel_margin_loss_backward(
 # a linear layer and its cross entropy
 
 
-@decomposes(torch.ops.torch_nn._linear_cross_entropy_batch_chunked.default)
+@decomposes_named("torch.torch_nn._linear_cross_entropy_batch_chunked")
 def _linear_cross_entropy(
     x: Any,
     linear_weight: Any,
@@ -222,7 +221,7 @@ def _cross_entropy_slope(
     return slope
 
 
-@decomposes(torch.ops.torch_nn._linear_cross_entropy_batch_chunked_no_reduction.default)
+@decomposes_named("torch.torch_nn._linear_cross_entropy_batch_chunked_no_reduction")
 def _linear_cross_entropy_of_each(
     x: Any,
     linear_weight: Any,
