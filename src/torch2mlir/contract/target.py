@@ -176,6 +176,7 @@ register_target(
         name="stablehlo",
         lowering="torch2mlir.conversion.torch_to_stablehlo",
         weight_syntax=WeightSyntax.HEX,  # XLA reads no resources
+        kept_ops=frozenset({"torch.aten.topk"}),
         default_engine="xla",
     )
 )
@@ -202,6 +203,7 @@ register_target(
                 "torch.aten.rms_norm",
                 "torch.aten.scaled_dot_product_attention",
                 "torch.aten.softmax.int",
+                "torch.aten.topk",
             }
         ),
         default_engine="onnxruntime",

@@ -50,6 +50,21 @@ case("msort", torch.msort, f32("S", 3))
 
 case("topk", lambda x: _pair(x.topk(3, 1)), f32("B", 6))
 case("topk_smallest", lambda x: _pair(x.topk(2, 0, largest=False)), f32("S", 3))
+LONG_WITH_NANS = WITH_NANS * 40
+case("topk_of_a_long_line", lambda x: _pair(x.topk(5, -1)), f32("B", 700))
+case(
+    "topk_of_long_columns", lambda x: x.topk(7, 0, largest=False)[0], i64(600, "B", low=0, high=90)
+)
+case("topk_with_nans", lambda x: x.topk(90, 1)[0], f32("B", 320, values=LONG_WITH_NANS))
+case("topk_of_one", lambda x: _pair(x.topk(1, 1)), f32("B", 700))
+case(
+    "topk_least_with_nans", lambda x: x.topk(7, 1, largest=False)[0], f32("B", 8, values=WITH_NANS)
+)
+case("topk_f64", lambda x: x.topk(3, 1)[0], f64("B", 300))
+case("topk_bf16", lambda x: x.topk(3, 1)[0], bf16("B", 300))
+case("topk_dynamic_axis", lambda x: _pair(x.topk(3, 1)), f32(2, "L"))
+case("topk_zero_rank", lambda x: _pair(x.topk(1)), f32())
+case("topk_of_none", lambda x: _pair(x.topk(0, 1)), f32("B", 5))
 case("kthvalue", lambda x: _pair(x.kthvalue(2, 1)), f32("B", 6))
 case("median", lambda x: (x.median(), *x.median(1)), f32("B", 6))
 case("median_dynamic_axis", lambda x: _pair(x.median(1, keepdim=True)), f32(2, "S"))

@@ -40,7 +40,11 @@ def gather(lower: StablehloLowering, x: Tensor, dim: int, index: Tensor, *_: Any
     ):  # a slice of one element is too large for a tensor without any
         return lower.splat(0, lower.out.sizes, x.dtype)
     x, index = as_vector(lower, x), as_vector(lower, index)
-    axis = dim
+    return lower.reshape(taken_along(lower, x, dim, index), lower.out.sizes)
+
+
+def taken_along(lower: StablehloLowering, x: Tensor, axis: int, index: Tensor) -> Tensor:
+    """The elements at positions along a dimension, of the sizes of ``index``."""
     others = [d for d in range(x.rank) if d != axis]
     properties: dict[str, Attribute] = {
         "dimension_numbers": hlo.GatherDimensionNumbersAttr(
@@ -53,8 +57,7 @@ def gather(lower: StablehloLowering, x: Tensor, dim: int, index: Tensor, *_: Any
         "slice_sizes": hlo.i64_array([1] * x.rank),
     }
     operands = [covered(lower, x, axis, index), index]
-    result = lower.op(hlo.GatherOp, operands, index.sizes, x.dtype, properties)
-    return lower.reshape(result, lower.out.sizes)
+    return lower.op(hlo.GatherOp, operands, index.sizes, x.dtype, properties)
 
 
 # whole slices

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import BoolAttr
+import math
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import BoolAttr, IntegerType, Signedness, f32, i32
 from xdsl.ir import Attribute, Region, SSAValue
 
 from torch2mlir.contract import element_types
 from torch2mlir.contract.element_types import si64
 from torch2mlir.conversion.lowering import Tensor
+from torch2mlir.conversion.torch_to_stablehlo.indexing import taken_along
 from torch2mlir.conversion.torch_to_stablehlo.lowering import StablehloLowering, lowers
+from torch2mlir.dialects import chlo
 from torch2mlir.dialects import stablehlo as hlo
+from torch2mlir.dialects.torch.dims import KnownSize
+
+si32 = IntegerType(32, Signedness.SIGNED)
 
 
 @lowers("aten.sort.stable")
@@ -30,6 +38,40 @@ def sort(
     )
     results = [Tensor(r, t.sizes, t.dtype) for r, t in zip(emitted.results, tensors, strict=True)]
     return [*results, *[None] * (2 - len(results))]
+
+
+@lowers("aten.topk")
+def topk(
+    lower: StablehloLowering, x: Tensor, k: KnownSize, dim: int, largest: bool, ordered: bool
+) -> Sequence[Tensor | None]:
+    """The first ``k`` elements along a dimension in order, and where each was."""
+    sizes = lower.results[0].sizes
+    axis = dim % x.rank if x.rank else 0
+    is_narrow = element_types.is_float(x.dtype) and element_types.bit_width(x.dtype) <= 32
+    if x.rank and is_narrow and isinstance(k, int) and 0 not in (*sizes, *x.sizes):
+        return _top(lower, x, k, axis, largest)
+    every = sort(lower, x, True, axis, largest)
+    if x.rank == 0:
+        return every
+    starts, steps = [0] * x.rank, [1] * x.rank
+    return [each and lower.slice(each, starts, sizes, steps) for each in every]
+
+
+def _top(lower: StablehloLowering, x: Tensor, k: int, axis: int, largest: bool) -> list[Tensor]:
+    """``chlo.top_k``, whose order is that of the bits: of NaNs there is one here, and of zeros, and it is the first."""
+    order = [*(d for d in range(x.rank) if d != axis), axis]
+    lines = lower.transpose(x, order)
+    keys = lower.cast(lines, f32)
+    keys = lower.select(lower.compare("EQ", keys, 0.0), 0.0, keys)
+    keys = lower.select(lower.compare("NE", keys, keys), math.nan, keys)
+    keys = keys if largest else lower.apply(hlo.NegOp, keys)
+    sizes = (*lines.sizes[:-1], k)
+    types = [lower.tensor_type(sizes, dtype) for dtype in (f32, i32)]
+    op = lower.emit(chlo.TopKOp, [keys.value], types, {"k": hlo.i64_attr(k)})
+    places = lower.cast(Tensor(op.results[1], sizes, si32), si64)
+    values = taken_along(lower, lines, x.rank - 1, places)
+    back = [order.index(d) for d in range(x.rank)]
+    return [lower.transpose(values, back), lower.transpose(places, back)]
 
 
 def _comparator(lower: StablehloLowering, dtypes: list[Attribute], descending: bool) -> Region:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +10,7 @@ import torch
 
 from torch2mlir.transforms.decompositions.loops import as_long_as, repeat
 from torch2mlir.transforms.decompositions.registry import decomposes
-from torch2mlir.transforms.decompositions.scans import running_maximum
+from torch2mlir.transforms.decompositions.scans import limits, running_maximum
 
 aten = torch.ops.aten
 
@@ -37,13 +38,58 @@ def _argsort_stable(a: Any, *, stable: bool, dim: int = -1, descending: bool = F
     return _sorted(a, dim, descending)[1]
 
 
+_SORTED_WHOLE = 256
+"""Up to so many elements a line is sorted for the first of it, which is one comparison of all pairs."""
+_MOST_CHOSEN = 128
+
+
 @decomposes(aten.topk.default)
 def _topk(a: Any, k: Any, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
     """The front of what is sorted; of equal elements those with the lower positions."""
+    if a.dim() and isinstance(k, int) and _is_long(a, k, a.shape[dim], largest):
+        values, positions = _top_of_groups(a.movedim(dim, -1), k, largest)
+        return values.movedim(-1, dim), positions.movedim(-1, dim)
     values, positions = _sorted(a, dim, largest)
     if a.dim() == 0:
         return values, positions
     return aten.slice(values, dim, 0, k), aten.slice(positions, dim, 0, k)
+
+
+def _is_long(a: Any, k: int, length: Any, largest: bool) -> bool:
+    """Whether groups are worth it, and their extrema order them: the lowest of numbers and NaN is NaN."""
+    return (
+        isinstance(length, int)
+        and length > _SORTED_WHOLE
+        and 0 < k <= _MOST_CHOSEN
+        and a.dtype is not torch.bool
+        and (largest or not a.dtype.is_floating_point)
+    )
+
+
+def _top_of_groups(a: Any, k: int, largest: bool) -> tuple[Any, Any]:
+    """The first ``k`` of each line: they are in those ``k`` groups of neighbours whose extrema come first.
+
+    An element of any other group comes behind ``k`` elements: one of each of these groups, equal ones being earlier.
+    """
+    length = a.shape[-1]
+    if not _is_long(a, k, length, largest):
+        values, positions = _sorted(a, -1, largest)
+        return aten.slice(values, -1, 0, k), aten.slice(positions, -1, 0, k)
+    if k == 1:
+        return (torch.max if largest else torch.min)(a, -1, keepdim=True)
+    size = math.isqrt(length // k) + 1
+    count = -(-length // size)
+    lowest, highest = limits(a.dtype)
+    padding = [0, count * size - length]
+    groups = aten.constant_pad_nd(a, padding, lowest if largest else highest)
+    groups = groups.reshape([*a.shape[:-1], count, size])
+    extrema = torch.amax(groups, -1) if largest else torch.amin(groups, -1)
+    chosen, _ = _sorted(_top_of_groups(extrema, k, largest)[1], -1)
+    places = chosen.unsqueeze(-1) * size + torch.arange(size)
+    places = places.reshape([*a.shape[:-1], k * size])
+    flat = groups.reshape([*a.shape[:-1], count * size])
+    values, at = _top_of_groups(torch.gather(flat, -1, places), k, largest)
+    return values, torch.gather(places, -1, at)
 
 
 @decomposes(aten.kthvalue.default)
