@@ -158,7 +158,7 @@ SCALAR_OPS: frozenset[str] = frozenset(
         " aten.neg.float aten.floordiv.float aten.remainder.float prim.max.float prim.min.float"
         " aten.Int.bool aten.Float.int aten.Float.bool aten.Bool.int aten.Bool.float"
         " aten.Int.Tensor aten.Float.Tensor aten.exp.float aten.log.float aten.sin.float aten.cos.float"
-        " aten.tanh.float prim.abs.int prim.abs.float"
+        " aten.tanh.float aten.round.float prim.abs.int prim.abs.float"
     )
 )
 """Arithmetic on Python numbers; allowed by the contract beside the core ops."""

@@ -27,6 +27,7 @@ _TENSOR_OPS: dict[str, tuple[str, tuple[Any, ...]]] = {
     "aten.pow": ("torch.aten.pow.Tensor_Tensor", ()),
     "aten.sqrt": ("torch.aten.sqrt", ()),
     "aten.neg": ("torch.aten.neg", ()),
+    "aten.round": ("torch.aten.round", ()),
     "aten.ceil": ("torch.aten.ceil", ()),
     "aten.floor": ("torch.aten.floor", ()),
     "aten.eq": ("torch.aten.eq.Tensor", ()),

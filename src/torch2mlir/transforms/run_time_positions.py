@@ -92,6 +92,38 @@ def _slice(rewriter: _Rewriter) -> SSAValue | None:
     return rewriter.rows(op.operands[2], count)
 
 
+def _narrow(rewriter: _Rewriter) -> SSAValue | None:
+    _, _, start, length = rewriter.op.operands
+    count = rewriter.values.of(length)
+    if not isinstance(rewriter.values.of(start), Unknown) or not isinstance(count, int):
+        return None
+    return rewriter.rows(start, count)
+
+
+def _roll(rewriter: _Rewriter) -> SSAValue | None:
+    """Along one dimension of a known size, by a number that the program computes."""
+    op = rewriter.op
+    lists = [operand.owner for operand in op.operands[1:]]
+    if not all(
+        isinstance(made, core.PrimListConstructOp) and len(made.operands) == 1 for made in lists
+    ):
+        return None
+    shift, dim = (made.operands[0] for made in lists)  # type: ignore[union-attr]
+    axis, sizes = rewriter.values.of(dim), op.operands[0].type.sizes  # type: ignore[attr-defined]
+    count = sizes[axis] if sizes is not None and isinstance(axis, int) else None
+    if (
+        not isinstance(rewriter.values.of(shift), Unknown)
+        or not isinstance(count, int)
+        or not count
+    ):
+        return None
+    start = rewriter.emit("torch.aten.neg.int", [shift], t.int_type)
+    places = rewriter.places(dim, start, count)
+    return rewriter.emit(
+        "torch.aten.index_select", [op.operands[0], dim, places], op.results[0].type
+    )
+
+
 def _scattered(rewriter: _Rewriter, rows: SSAValue, start: SSAValue, count: int) -> SSAValue | None:
     """The op's first operand with other rows from a position on."""
     op = rewriter.op
@@ -134,6 +166,8 @@ def _slice_scatter(rewriter: _Rewriter) -> SSAValue | None:
 
 
 _REWRITES: dict[str, Callable[[_Rewriter], SSAValue | None]] = {
+    "torch.aten.narrow": _narrow,
+    "torch.aten.roll": _roll,
     "torch.aten.select.int": _select,
     "torch.aten.slice.Tensor": _slice,
     "torch.aten.select_scatter": _select_scatter,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cache
@@ -22,7 +21,15 @@ from torch2mlir.dialects.torch.dims import KnownSize
 from torch2mlir.dialects.torch.schema import find_schema
 from torch2mlir.errors import CaptureError, Torch2MLIRError
 from torch2mlir.frontends import dtypes
-from torch2mlir.frontends.fx import control_flow, data_sizes, layout, locations, mutation, symbols
+from torch2mlir.frontends.fx import (
+    control_flow,
+    data_sizes,
+    layout,
+    locations,
+    mutation,
+    python_numbers,
+    symbols,
+)
 from torch2mlir.frontends.fx.constants import ConstantPool, list_type
 from torch2mlir.frontends.weights import constant_literal, identity, tensor_literal
 
@@ -34,35 +41,6 @@ _SIZE_OPS = {
     "aten::sym_stride.int": "torch.aten.stride.int",
     "aten::sym_numel": "torch.aten.numel",
     "aten::sym_storage_offset": "torch.aten.storage_offset",
-}
-
-_ARITHMETIC: dict[Any, str] = {
-    operator.add: "aten.add",
-    operator.sub: "aten.sub",
-    operator.mul: "aten.mul",
-    operator.floordiv: "aten.floordiv",
-    operator.truediv: "aten.div",
-    operator.mod: "aten.remainder",
-    operator.pow: "aten.pow",
-    operator.eq: "aten.eq",
-    operator.ne: "aten.ne",
-    operator.lt: "aten.lt",
-    operator.le: "aten.le",
-    operator.gt: "aten.gt",
-    operator.ge: "aten.ge",
-    torch.sym_max: "prim.max",
-    torch.sym_min: "prim.min",
-}
-"""Python operators on sizes; the overload follows the operands, ``int``, ``float`` or mixed."""
-
-_UNARY: dict[Any, tuple[str, Attribute]] = {
-    operator.neg: ("aten.neg.int", t.int_type),
-    torch.sym_float: ("aten.Float.Scalar", t.float_type),
-    torch.sym_int: ("aten.Int.Scalar", t.int_type),
-    math.ceil: ("aten.ceil.float", t.int_type),
-    math.floor: ("aten.floor.float", t.int_type),
-    math.trunc: ("aten.Int.float", t.int_type),
-    torch.sym_not: ("aten.__not__", t.bool_type),
 }
 
 _CHECKS_OF_CAPTURE = {
@@ -165,7 +143,7 @@ class GraphImporter:
         elif isinstance(node.target, torch._ops.HigherOrderOperator):
             self._import_higher_order(node, node.target)
         else:
-            self.values[node] = self._scalar_call(node)
+            self.values[node] = python_numbers.number(self, node)
 
     def _is_about_memory(self, node: Node) -> bool:
         """Whether a node says where in memory a tensor lies, or checks that: values have no place in memory."""
@@ -374,33 +352,7 @@ class GraphImporter:
                 return t.str_type
         raise CaptureError(f"cannot give a dialect type to a {type(value).__name__}")
 
-    # Python arithmetic and higher-order ops
-
-    def _scalar_call(self, node: Node) -> SSAValue:
-        target, operands = node.target, [self.operand(a) for a in node.args]
-        if target in _UNARY:
-            name, result = _UNARY[target]
-        elif target in _ARITHMETIC:
-            name, result = self._arithmetic(node, operands)
-        elif target is torch.sym_ite and node.args[1:] == (1, 0):
-            name, result, operands = "aten.Int.bool", t.int_type, operands[:1]
-        else:
-            raise CaptureError(
-                f"'{getattr(target, '__name__', target)}' is not an ATen operator",
-                hint="capture with torch.export, or register the function as a torch.library op",
-            )
-        op = core.build(f"torch.{name}", operands, [result])
-        self.insert(op)
-        return op.results[0]
-
-    def _arithmetic(self, node: Node, operands: Sequence[SSAValue]) -> tuple[str, Attribute]:
-        base = _ARITHMETIC[node.target]
-        result = self.type_of(node.meta.get("val"))
-        kinds = ["float" if v.type == t.float_type else "int" for v in operands]
-        overload = kinds[0] if kinds[0] == kinds[1] else "_".join(kinds)
-        if find_schema(f"torch.{base}.{overload}") is None:
-            raise CaptureError(f"no '{base}' on {kinds[0]} and {kinds[1]}")
-        return f"{base}.{overload}", result
+    # higher-order ops
 
     def _import_higher_order(self, node: Node, target: torch._ops.HigherOrderOperator) -> None:
         name = target.name()
