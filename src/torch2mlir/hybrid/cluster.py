@@ -83,7 +83,9 @@ class Cluster(torch.nn.Module):
         self._compiled, self.reason, self._prepared = None, reason, prepared
 
     def forward(self, *args: Any) -> Sequence[Any]:
-        self.calls += 1
+        self.__dict__["calls"] += (
+            1  # a module's own way to set an attribute takes as long as a small kernel
+        )
         if self._compiled is not None:
             try:
                 return self._as_strided(self._compiled(*args))

@@ -108,7 +108,8 @@ def modes() -> Hashable:
         torch.is_autocast_enabled("cpu"),
         torch.get_autocast_dtype("cpu"),
         torch.get_default_dtype(),
-        torch.get_default_device(),
+        # PyTorch holds another default device in a mode of this stack, and looks for it slowly
+        torch.get_default_device() if torch._C._len_torch_function_stack() else None,
     )
 
 

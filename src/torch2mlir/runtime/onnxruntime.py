@@ -136,7 +136,8 @@ class OnnxRuntimeExecutable(Executable):
             raise EngineError(
                 f"ONNX Runtime failed to run @{self.function.name}: {shortened(str(error))}"
             ) from error
-        return [self._result(index, value, pointers) for index, value in enumerate(results)]
+        # going through the vector itself makes an iterator class for every call
+        return [self._result(i, results[i], pointers) for i in range(len(results))]
 
     def _session_for(self, held: Mapping[int, Prepared]) -> _Session:
         with self._lock:

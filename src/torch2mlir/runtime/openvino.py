@@ -23,7 +23,6 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import openvino as ov
 import torch
 from xdsl.dialects.builtin import (
     BFloat16Type,
@@ -44,6 +43,7 @@ from torch2mlir.program import entry_function
 from torch2mlir.runtime.diagnostics import shortened
 from torch2mlir.runtime.engine import Engine, Executable, Prepared, host_tensor
 from torch2mlir.runtime.lowered import LoweredFunction
+from torch2mlir.runtime.openvino_import import openvino as ov
 
 _BY_BITS = {
     torch.bfloat16: (torch.int16, ov.Type.bf16),
