@@ -322,3 +322,30 @@ def test_the_command_line_builds(tmp_path: Path) -> None:
     check(torch2mlir.load(directory), model, (4, 8))
     assert main([*command, "--to", "linalg-on-tensors"]) == 0
     check(torch2mlir.load(directory), model, (4, 8), (9, 8))
+
+
+def _first_of_diagonal(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    return x.diagonal(0)[:2], x - x.mean(1, keepdim=True)
+
+
+def _centred(x: torch.Tensor) -> torch.Tensor:
+    return x - x.mean(1, keepdim=True)
+
+
+def test_sizes_of_one_are_refused_as_before_saving(tmp_path: Path) -> None:
+    for number, (function, is_taken) in enumerate(((_first_of_diagonal, False), (_centred, True))):
+        compiled = torch2mlir.compile(
+            function,
+            torch.randn(5, 4),
+            output_type="linalg-on-tensors",
+            engine="iree",
+            dynamic_shapes=({1: torch.export.Dim("n", max=64)},),
+        )
+        loaded = torch2mlir.load(torch2mlir.save(compiled, tmp_path / str(number)))
+        for size in (4, 6, 1):
+            x = torch.randn(5, size)
+            if size > 1 or is_taken:
+                torch.testing.assert_close(loaded(x), function(x))
+            else:
+                with pytest.raises(torch2mlir.InputError, match="the size 'n' in dimension 1"):
+                    loaded(x)

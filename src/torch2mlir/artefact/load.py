@@ -31,6 +31,7 @@ from torch2mlir.runtime.binding import Shapes
 from torch2mlir.runtime.calling import CallingConvention
 from torch2mlir.runtime.engine import Engine, Executable, get_engine
 from torch2mlir.runtime.lowered import LoweredFunction
+from torch2mlir.runtime.small_sizes import FoundSizes
 
 if TYPE_CHECKING:
     from torch2mlir.hybrid.module import OptimizedModule
@@ -136,7 +137,8 @@ def _loaded(
     stored = map_tensors(place / WEIGHTS, dtypes)
     state = {name: stored[kept] for name, kept in description["state"].items()}
     signature = load_signature(description["signature"], state)
-    calling = CallingConvention(signature)
+    found = FoundSizes.read(description["small_sizes"])
+    calling = CallingConvention(signature, None if engine.needs_static_shapes else found)
     programs = dict[Shapes, _Program]()
     for entry in description["programs"]:
         function = LoweredFunction(

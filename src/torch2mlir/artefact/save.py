@@ -21,6 +21,7 @@ from torch2mlir.hybrid.module import OptimizedModule
 from torch2mlir.hybrid.ways import static_choice
 from torch2mlir.program import StateInput
 from torch2mlir.runtime.compiled import CompiledFunction, LoadedProgram
+from torch2mlir.runtime.small_sizes import FoundSizes
 
 
 def save(compiled: CompiledFunction | OptimizedModule, directory: str | os.PathLike[str]) -> Path:
@@ -72,6 +73,7 @@ def _write_compiled(compiled: CompiledFunction, place: Path) -> None:
     description = {
         "function": compiled.program.func_name,
         "signature": dump_signature(signature),
+        "small_sizes": _small_sizes(compiled),
         "state": tensors.names,
         "dtypes": {name: dtype_name(tensor.dtype) for name, tensor in tensors.stored.items()},
         "programs": programs,
@@ -80,6 +82,12 @@ def _write_compiled(compiled: CompiledFunction, place: Path) -> None:
     with (place / WEIGHTS).open("wb") as stream:
         write_tensors(tensors.stored, stream)
     _finish(place, "compiled", engine, compiled.output_type)
+
+
+def _small_sizes(compiled: CompiledFunction) -> list[dict[str, Any]]:
+    """What calls with sizes of 0 and 1 come to; code for given sizes has been called with them."""
+    is_static = compiled.engine.needs_static_shapes
+    return [] if is_static else FoundSizes.of(compiled.program).written()
 
 
 def _program(

@@ -17,6 +17,7 @@ from torch2mlir.program import (
     ConstantInput,
     ConstantOutput,
     FunctionInput,
+    Layout,
     Mutation,
     SeedInput,
     Signature,
@@ -106,6 +107,11 @@ def dump_signature(signature: Signature) -> dict[str, Any]:
         "in_spec": _dump_structure(signature.in_spec),
         "out_spec": _dump_structure(signature.out_spec),
         "ranges": {name: list(bounds) for name, bounds in signature.ranges.items()},
+        "size_names": dict(signature.size_names),
+        "layouts": [
+            [position, [_dump_size(stride) for stride in layout.strides], layout.offset]
+            for position, layout in signature.layouts.items()
+        ],
     }
 
 
@@ -127,6 +133,11 @@ def load_signature(data: Mapping[str, Any], state: Mapping[str, torch.Tensor]) -
             _load_structure(data["in_spec"]),
             _load_structure(data["out_spec"]),
             {name: (low, high) for name, (low, high) in data["ranges"].items()},
+            size_names=data["size_names"],
+            layouts={
+                position: Layout([_load_known(stride) for stride in strides], offset)
+                for position, strides, offset in data["layouts"]
+            },
         )  # fmt: skip
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise ArtefactError(

@@ -15,7 +15,7 @@ from torch2mlir.errors import InputError
 from torch2mlir.frontends import dtypes
 from torch2mlir.program import Layout, Signature, UserInput
 from torch2mlir.runtime.call_structure import arranged, flattened
-from torch2mlir.runtime.small_sizes import SmallSizes
+from torch2mlir.runtime.small_sizes import SizeCheck
 
 Shapes = tuple[tuple[str, int], ...]
 """The values of the symbols in a call, by name."""
@@ -58,7 +58,7 @@ def _named(kwargs: Mapping[str, Any], captured: Sequence[str]) -> str:
 class Binder:
     """Checks a call's arguments against the signature and finds the values of the symbols."""
 
-    def __init__(self, signature: Signature, sizes: SmallSizes | None = None) -> None:
+    def __init__(self, signature: Signature, sizes: SizeCheck | None = None) -> None:
         self.signature = signature
         self._sizes = sizes
         self._spec = signature.in_spec

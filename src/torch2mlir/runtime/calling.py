@@ -22,7 +22,7 @@ from torch2mlir.program import (
 )
 from torch2mlir.runtime.binding import Binder, Shapes
 from torch2mlir.runtime.lowered import TensorSpec
-from torch2mlir.runtime.small_sizes import SmallSizes
+from torch2mlir.runtime.small_sizes import SizeCheck
 
 
 class CallingConvention:
@@ -33,7 +33,7 @@ class CallingConvention:
         sizes: looks at sizes of 0 and 1, if there is a program to look at.
     """
 
-    def __init__(self, signature: Signature, sizes: SmallSizes | None = None) -> None:
+    def __init__(self, signature: Signature, sizes: SizeCheck | None = None) -> None:
         self.signature = signature
         self._binder = Binder(signature, sizes)
         self._written = {m.name for m in signature.mutations if m.position is None}

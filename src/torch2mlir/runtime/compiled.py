@@ -114,7 +114,8 @@ class CompiledFunction:
         self.pipeline = pipeline
         self.engine = engine
         self.prepare = prepare
-        self.calling = CallingConvention(program.signature, SmallSizes(program))
+        self._sizes = SmallSizes(program)
+        self.calling = CallingConvention(program.signature, self._sizes)
         self._loaded: dict[Shapes, LoadedProgram] = {}
         self._prepare: dict[str, PreparedWeights] = {}
         self._lock = threading.Lock()
@@ -144,7 +145,11 @@ class CompiledFunction:
 
         With ``symbols`` an engine that takes varying sizes too compiles a program for these alone, which calls of these
         sizes use; others use one for all sizes.
+
+        Raises:
+            InputError: the program is another one for these sizes.
         """
+        self._sizes.check(symbols or {}, lambda name: f"the size {name}")
         self._executable(tuple(sorted((symbols or {}).items())))
 
     def compile_like(self, *args: Any, **kwargs: Any) -> None:
