@@ -28,6 +28,7 @@ from torch2mlir.dialects.torch.dims import Dim, KnownSize
 from torch2mlir.errors import UnsupportedOpError
 
 if TYPE_CHECKING:
+    from torch2mlir.conversion.indexing import Positions
     from torch2mlir.conversion.pooling import Window
 
 Number = bool | int | float | complex
@@ -80,6 +81,17 @@ _Op = TypeVar("_Op", bound=Operation)
 def dtype_of(*operands: Operand) -> Attribute:
     """The element type that tensors among operands in normal form have in common."""
     return next(operand.dtype for operand in operands if isinstance(operand, Tensor))
+
+
+def joint_sizes(tensors: Sequence[Tensor]) -> tuple[KnownSize, ...]:
+    """The sizes that tensors have broadcast together."""
+    rank = max(x.rank for x in tensors)
+    sizes: list[KnownSize] = [1] * rank
+    for x in tensors:
+        for place, size in enumerate(x.sizes, rank - x.rank):
+            if size != 1 and (isinstance(sizes[place], Dim) or sizes[place] == 1):
+                sizes[place] = size
+    return tuple(sizes)
 
 
 @lru_cache(maxsize=65536)
@@ -445,6 +457,31 @@ class Lowering(ABC):
     @abstractmethod
     def max_pool_places(self, x: Tensor, window: Window) -> list[Tensor]:
         """The maxima and where in the plane each first is, i64; of NaNs the last, and never in the padding."""
+
+    @abstractmethod
+    def take(self, x: Tensor, axis: int, index: Tensor) -> Tensor:
+        """``x``, which has elements, with a dimension replaced by those of an index; its positions are not negative."""
+
+    @abstractmethod
+    def take_elements(self, x: Tensor, axis: int, index: Tensor) -> Tensor:
+        """``x[i, index[i, j, k], k]`` for axis 1; the index, of the same rank, may reach less far in the others."""
+
+    @abstractmethod
+    def take_at(self, x: Tensor, at: Positions) -> Tensor:
+        """``x`` with the indexed dimensions replaced by those of the indices."""
+
+    @abstractmethod
+    def scatter(
+        self, x: Tensor, axis: int, index: Tensor, source: Operand, word: str | None
+    ) -> Tensor:
+        """``x`` with a number, or elements of the index's sizes, written where :meth:`take_elements` would read.
+
+        A word (``add mul max min``) combines them with what is there.
+        """
+
+    @abstractmethod
+    def put(self, x: Tensor, at: Positions, values: Tensor, word: str | None) -> Tensor:
+        """``x`` with values, which broadcast, written where :meth:`take_at` would read, or combined by ``add``."""
 
     @abstractmethod
     def iota(self, sizes: Sequence[KnownSize], dim: int, dtype: Attribute) -> Tensor:

@@ -11,10 +11,12 @@ from torch2mlir.conversion.torch_to_linalg import (
     scatter,
     sorting,
 )
+from torch2mlir.conversion.torch_to_linalg.indexing import Reads
 from torch2mlir.conversion.torch_to_linalg.linear import Products
 from torch2mlir.conversion.torch_to_linalg.lowering import LinalgLowering
 from torch2mlir.conversion.torch_to_linalg.pooling import Pools
 from torch2mlir.conversion.torch_to_linalg.reduction import Reductions
+from torch2mlir.conversion.torch_to_linalg.scatter import Writes
 
 FAMILIES = (
     reduction,
@@ -29,7 +31,7 @@ FAMILIES = (
 )
 
 
-class Vocabulary(Pools, Reductions, Products, LinalgLowering):
+class Vocabulary(Reads, Writes, Pools, Reductions, Products, LinalgLowering):
     """All words of Linalg-on-Tensors."""
 
 

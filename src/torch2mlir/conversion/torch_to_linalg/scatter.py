@@ -17,15 +17,15 @@ from xdsl.ir import Attribute, Region, SSAValue
 from torch2mlir.contract import element_types
 from torch2mlir.contract.element_types import si64, widened
 from torch2mlir.conversion.control_flow import region_block
+from torch2mlir.conversion.indexing import Positions
 from torch2mlir.conversion.lowering import Number, Operand, Scalar, Tensor
-from torch2mlir.conversion.torch_to_linalg.indexing import check_indices, index_layout, wrapped
+from torch2mlir.conversion.torch_to_linalg.indexing import wrapped
 from torch2mlir.conversion.torch_to_linalg.lowering import (
     Access,
     LinalgLowering,
     broadcast_subscripts,
-    lowers,
 )
-from torch2mlir.conversion.torch_to_linalg.scalars import INDEX, Scalars, addition
+from torch2mlir.conversion.torch_to_linalg.scalars import INDEX, Scalars, addition, two
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import KnownSize
 
@@ -39,13 +39,26 @@ class Reduction:
 
 
 SUM = Reduction(addition, lambda dtype: 0)
-GREATEST = Reduction(lambda s, x, y: s("max", x, y), element_types.lowest)
+GREATEST = Reduction(two("max"), element_types.lowest)
 REDUCTIONS: dict[str, Reduction] = {
-    "sum": SUM,
-    "prod": Reduction(lambda s, x, y: s("mul", x, y), lambda dtype: 1),
-    "amax": GREATEST,
-    "amin": Reduction(lambda s, x, y: s("min", x, y), element_types.highest),
+    "add": SUM,
+    "max": GREATEST,
+    "min": Reduction(two("min"), element_types.highest),
+    "mul": Reduction(two("mul"), lambda dtype: 1),
 }
+
+
+class Writes(LinalgLowering):
+    """The words that write at positions."""
+
+    def scatter(
+        self, x: Tensor, axis: int, index: Tensor, source: Operand, word: str | None
+    ) -> Tensor:
+        return _along(self, x, axis, index, source, REDUCTIONS[word] if word else None)
+
+    def put(self, x: Tensor, at: Positions, values: Tensor, word: str | None) -> Tensor:
+        return (_added if word else _replaced)(self, _Indexed(self, x, at), values)
+
 
 # rows of a matrix
 
@@ -173,14 +186,9 @@ def _along(
     combined: Reduction | None = None,
 ) -> Tensor:
     """``x[i, index[i, j, k], k] = source[i, j, k]`` for ``dim == 1``, or ``+=`` and its like."""
-    if x.rank == 0:
-        return _to_rank_0(lower, x, source, combined)
-    if 0 in index.sizes or 0 in x.sizes:
-        return x
     rank = x.rank
     places = _places_along(lower, x, dim, index, rank)
     if combined and isinstance(source, Tensor):
-        source = lower.slice(source, [0] * rank, index.sizes, [1] * rank)
         flat = lower.reshape(lower.cast(x, widened(x.dtype)), [places.count, 1])
         flat = _matrix_combined(lower, flat, places, (source, range(rank)), [], combined)
         return lower.cast(lower.reshape(flat, x.sizes), x.dtype)
@@ -207,70 +215,18 @@ def _within(s: Scalars, loop: int, index: Tensor, rest: Sequence[KnownSize]) -> 
     return s("min", s.index(loop), s.lower.number(dims.sub(index.sizes[loop], 1), INDEX))
 
 
-def _to_rank_0(
-    lower: LinalgLowering, x: Tensor, source: Operand, combined: Reduction | None
-) -> Tensor:
-    """The only position there is."""
-    if not isinstance(source, Tensor):
-        return lower.splat(source, (), x.dtype)
-    source = lower.reshape(source, ())
-    if combined is None:
-        return source
-    return lower.elementwise(combined.code, x, source, computed=widened(x.dtype))
-
-
-@lowers("aten.scatter.src")
-def scatter_src(
-    lower: LinalgLowering, x: Tensor, dim: int, index: Tensor, source: Tensor
-) -> Tensor:
-    """``x`` with elements of the source written along a dimension."""
-    return _along(lower, x, dim, index, source)
-
-
-@lowers("aten.scatter.value")
-def scatter_value(
-    lower: LinalgLowering, x: Tensor, dim: int, index: Tensor, value: Number
-) -> Tensor:
-    """``x`` with a number written along a dimension."""
-    return _along(lower, x, dim, index, value)
-
-
-@lowers("aten.scatter_add")
-def scatter_add(
-    lower: LinalgLowering, x: Tensor, dim: int, index: Tensor, source: Tensor
-) -> Tensor:
-    """``x`` with elements of the source added along a dimension."""
-    return _along(lower, x, dim, index, source, SUM)
-
-
-@lowers("aten.scatter_reduce.two")
-def scatter_reduce(
-    lower: LinalgLowering,
-    x: Tensor,
-    dim: int,
-    index: Tensor,
-    source: Tensor,
-    reduce: str,
-    include_self: bool,
-) -> Tensor:
-    """``x`` reduced with the elements of the source that point to each place."""
-    return _along(lower, x, dim, index, source, REDUCTIONS[reduce])
-
-
 # at indices that broadcast together, whole slices at a time
 
 
 class _Indexed:
     """Where an index_put writes: a row is a place of the indexed dimensions, as wide as the others together."""
 
-    def __init__(self, lower: LinalgLowering, x: Tensor, indices: Sequence[Tensor | None]) -> None:
-        check_indices(lower, indices)
+    def __init__(self, lower: LinalgLowering, x: Tensor, at: Positions) -> None:
         self.lower = lower
         self.x = x
-        self.indexed, self.front = index_layout(indices, x.rank)
-        self.indices = [i for i in indices if i is not None]
-        self.sizes = _broadcast(self.indices)
-        self.whole = [d for d in range(x.rank) if d not in self.indexed]
+        self.indexed, self.front, self.sizes = at.axes, at.front, at.sizes
+        self.indices = at.indices
+        self.whole = at.others(x)
         self.width = [x.sizes[d] for d in self.whole]
         self.covered = [x.sizes[d] for d in self.indexed]
 
@@ -300,32 +256,6 @@ class _Indexed:
         result = [*self.width[: self.front], *self.sizes, *self.width[self.front :]]
         places = broadcast_subscripts(values.sizes, result)
         return [None if p is None else loops[p] for p in places]
-
-
-def _broadcast(tensors: Sequence[Tensor]) -> list[KnownSize]:
-    """The sizes that tensors have together."""
-    rank = max(t.rank for t in tensors)
-    sizes: list[KnownSize] = [1] * rank
-    for t in tensors:
-        for place, size in enumerate(t.sizes, rank - t.rank):
-            sizes[place] = size if size != 1 else sizes[place]
-    return sizes
-
-
-@lowers("aten.index_put")
-def index_put(
-    lower: LinalgLowering,
-    x: Tensor,
-    indices: Sequence[Tensor | None],
-    values: Tensor,
-    accumulate: bool,
-) -> Tensor:
-    """``x`` with ``x[indices] = values``, or ``+=``; the indices and the values broadcast."""
-    at = _Indexed(lower, x, indices)
-    if 0 in at.sizes or 0 in x.sizes:
-        return x
-    values = lower.cast(values, x.dtype)
-    return (_added if accumulate else _replaced)(lower, at, values)
 
 
 def _added(lower: LinalgLowering, at: _Indexed, values: Tensor) -> Tensor:

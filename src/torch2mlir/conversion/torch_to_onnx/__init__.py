@@ -15,10 +15,12 @@ from torch2mlir.conversion.torch_to_onnx import (
     scatter,
     sorting,
 )
+from torch2mlir.conversion.torch_to_onnx.indexing import Reads
 from torch2mlir.conversion.torch_to_onnx.linear import Products
 from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering
 from torch2mlir.conversion.torch_to_onnx.pooling import Pools
 from torch2mlir.conversion.torch_to_onnx.reduction import Reductions
+from torch2mlir.conversion.torch_to_onnx.scatter import Writes
 
 FAMILIES = (
     activations,
@@ -37,7 +39,7 @@ FAMILIES = (
 )
 
 
-class Vocabulary(Pools, Reductions, Products, OnnxLowering):
+class Vocabulary(Reads, Writes, Pools, Reductions, Products, OnnxLowering):
     """All words of ONNX."""
 
 

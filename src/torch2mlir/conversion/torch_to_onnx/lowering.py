@@ -28,7 +28,15 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from torch2mlir.contract import element_types
 from torch2mlir.contract.element_types import si64
 from torch2mlir.conversion.expressions import Expr, expressions
-from torch2mlir.conversion.lowering import Lowering, Number, Operand, ResultType, Scalar, Tensor
+from torch2mlir.conversion.lowering import (
+    Lowering,
+    Number,
+    Operand,
+    ResultType,
+    Scalar,
+    Tensor,
+    joint_sizes,
+)
 from torch2mlir.conversion.registry import lowers as register
 from torch2mlir.conversion.torch_to_onnx.words import IN_HALVES, OnnxWords
 from torch2mlir.dialects import onnx
@@ -410,17 +418,6 @@ class OnnxLowering(Lowering):
         column: list[KnownSize] = [1] * len(sizes)
         column[dim] = sizes[dim]
         return self.broadcast_to(self.reshape(self.cast(line, dtype), column), sizes)
-
-
-def joint_sizes(tensors: Sequence[Tensor]) -> tuple[KnownSize, ...]:
-    """The sizes that tensors have broadcast together."""
-    rank = max(x.rank for x in tensors)
-    sizes: list[KnownSize] = [1] * rank
-    for x in tensors:
-        for place, size in enumerate(x.sizes, rank - x.rank):
-            if size != 1 and (isinstance(sizes[place], Dim) or sizes[place] == 1):
-                sizes[place] = size
-    return tuple(sizes)
 
 
 def as_element(value: Number, dtype: Attribute) -> int | float:

@@ -12,10 +12,12 @@ from torch2mlir.conversion.torch_to_stablehlo import (
     scatter,
     sorting,
 )
+from torch2mlir.conversion.torch_to_stablehlo.indexing import Reads
 from torch2mlir.conversion.torch_to_stablehlo.linear import Products
 from torch2mlir.conversion.torch_to_stablehlo.lowering import StablehloLowering
 from torch2mlir.conversion.torch_to_stablehlo.pooling import Pools
 from torch2mlir.conversion.torch_to_stablehlo.reduction import Reductions
+from torch2mlir.conversion.torch_to_stablehlo.scatter import Writes
 
 FAMILIES = (
     complex,
@@ -31,7 +33,7 @@ FAMILIES = (
 )
 
 
-class Vocabulary(Pools, Reductions, Products, StablehloLowering):
+class Vocabulary(Reads, Writes, Pools, Reductions, Products, StablehloLowering):
     """All words of StableHLO."""
 
 

@@ -11,7 +11,6 @@ from xdsl.ir import Attribute, Region, SSAValue
 from torch2mlir.contract import element_types
 from torch2mlir.contract.element_types import si64
 from torch2mlir.conversion.lowering import Tensor
-from torch2mlir.conversion.torch_to_stablehlo.indexing import taken_along
 from torch2mlir.conversion.torch_to_stablehlo.lowering import StablehloLowering, lowers
 from torch2mlir.dialects import chlo
 from torch2mlir.dialects import stablehlo as hlo
@@ -69,7 +68,7 @@ def _top(lower: StablehloLowering, x: Tensor, k: int, axis: int, largest: bool) 
     types = [lower.tensor_type(sizes, dtype) for dtype in (f32, i32)]
     op = lower.emit(chlo.TopKOp, [keys.value], types, {"k": hlo.i64_attr(k)})
     places = lower.cast(Tensor(op.results[1], sizes, si32), si64)
-    values = taken_along(lower, lines, x.rank - 1, places)
+    values = lower.take_elements(lines, x.rank - 1, places)
     back = [order.index(d) for d in range(x.rank)]
     return [lower.transpose(values, back), lower.transpose(places, back)]
 

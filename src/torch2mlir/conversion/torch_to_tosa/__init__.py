@@ -12,10 +12,12 @@ from torch2mlir.conversion.torch_to_tosa import (
     reduction,
     sorting,
 )
+from torch2mlir.conversion.torch_to_tosa.indexing import Reads
 from torch2mlir.conversion.torch_to_tosa.linear import Products
 from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering
 from torch2mlir.conversion.torch_to_tosa.pooling import Pools
 from torch2mlir.conversion.torch_to_tosa.reduction import Reductions
+from torch2mlir.conversion.torch_to_tosa.scatter import Writes
 
 FAMILIES = (
     elementwise,
@@ -31,7 +33,7 @@ FAMILIES = (
 )
 
 
-class Vocabulary(Pools, Reductions, Products, TosaLowering):
+class Vocabulary(Reads, Writes, Pools, Reductions, Products, TosaLowering):
     """All words of TOSA."""
 
 

@@ -448,14 +448,14 @@ class TosaLowering(DynamicShapes):
         sizes = (a.sizes[0], a.sizes[1], b.sizes[2])
         return self.op(tosa.MatMulOp, [a, b, zero, zero], sizes, dtype)
 
-    def gather(self, values: Tensor, indices: Tensor) -> Tensor:
+    def gather_rows(self, values: Tensor, indices: Tensor) -> Tensor:
         """Rows of ``values [N, K, C]`` at ``indices [N, W]``, as ``[N, W, C]``."""
         sizes = (values.sizes[0], indices.sizes[1], values.sizes[2])
         # the 64-bit integer extension wants indices of the values' width
         index = element_types.si64 if self.element_type(values.dtype) == i64 else si32
         return self.op(tosa.GatherOp, [values, self.cast(indices, index)], sizes, values.dtype)
 
-    def scatter(self, values: Tensor, indices: Tensor, rows: Tensor) -> Tensor:
+    def scatter_rows(self, values: Tensor, indices: Tensor, rows: Tensor) -> Tensor:
         """``values [N, K, C]`` with ``rows [N, W, C]`` at ``indices [N, W]``, no index twice.
 
         IREE 3.13 compiles several batches of static sizes only: others become one, with indices to match.
@@ -470,7 +470,7 @@ class TosaLowering(DynamicShapes):
             flat = self.reshape(moved, (1, dims.mul(batches, count)))
             source = self.reshape(rows, (*flat.sizes, channels))
             return self.reshape(
-                self.scatter(self.reshape(values, sizes), flat, source), values.sizes
+                self.scatter_rows(self.reshape(values, sizes), flat, source), values.sizes
             )
         operands = [values, self.cast(indices, si32), rows]
         return self.op(tosa.ScatterOp, operands, values.sizes, values.dtype)

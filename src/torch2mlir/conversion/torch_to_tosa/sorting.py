@@ -20,7 +20,7 @@ from torch2mlir.conversion.expressions import Expr
 from torch2mlir.conversion.lowering import Tensor
 from torch2mlir.conversion.torch_to_tosa.casts import computed_dtype, si32
 from torch2mlir.conversion.torch_to_tosa.control_flow import while_loop
-from torch2mlir.conversion.torch_to_tosa.indexing import lines_of
+from torch2mlir.conversion.torch_to_tosa.indexing import Lines
 from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering, lowers
 from torch2mlir.dialects import tosa
 
@@ -37,7 +37,7 @@ def sort(
     """The elements along a dimension in order, and where each was; NaN is beyond all numbers."""
     if x.rank == 0 or 0 in x.sizes:
         return x, lower.splat(0, x.sizes, si64)
-    lines = lines_of(lower, x, dim)
+    lines = Lines(lower, dim, x.rank)
     values = lines.of(lower.cast(x, computed_dtype(x.dtype)))
     length = values.sizes[1]
     if isinstance(length, int) and length > LONGEST:
@@ -64,7 +64,7 @@ def _precedes(x: Expr, y: Expr, descending: bool) -> Expr:
 
 def _taken(lower: TosaLowering, lines: Tensor, positions: Tensor) -> Tensor:
     """``[n, positions[n, k]]`` of lines ``[N, K]``."""
-    rows = lower.gather(lower.reshape(lines, (*lines.sizes, 1)), positions)
+    rows = lower.gather_rows(lower.reshape(lines, (*lines.sizes, 1)), positions)
     return lower.reshape(rows, positions.sizes)
 
 

@@ -1,0 +1,151 @@
+"""Writing elements to positions that tensors tell, in TOSA, whose ``scatter`` takes no index twice."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import i1
+
+from torch2mlir.contract import element_types
+from torch2mlir.contract.element_types import neutral, widened
+from torch2mlir.conversion.expressions import Expr
+from torch2mlir.conversion.indexing import Positions, covered
+from torch2mlir.conversion.lowering import Operand, Tensor
+from torch2mlir.conversion.torch_to_tosa.casts import computed_dtype, si32
+from torch2mlir.conversion.torch_to_tosa.indexing import Lines, as_rows, flat_row, together
+from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering
+from torch2mlir.dialects import tosa
+from torch2mlir.dialects.torch import dims
+from torch2mlir.dialects.torch.dims import KnownSize
+
+
+class Writes(TosaLowering):
+    """The words that write at positions."""
+
+    def scatter(
+        self, x: Tensor, axis: int, index: Tensor, source: Operand, word: str | None
+    ) -> Tensor:
+        index = self.cast(index, si32)
+        if not isinstance(source, Tensor):
+            return _filled(self, x, axis, index, source)
+        if word is not None:
+            return _combined(self, x, axis, index, source, word)
+        return _replaced(self, x, axis, index, self.cast(source, x.dtype))
+
+    def put(self, x: Tensor, at: Positions, values: Tensor, word: str | None) -> Tensor:
+        order = together(at, x)
+        moved, row = self.transpose(x, order), flat_row(self, x, at)
+        before, count = as_rows(self, moved, at.front, len(at.axes)), row.sizes[1]
+        rows = self.broadcast_to(values, at.indexed_sizes(x))
+        rows = self.reshape(rows, (before.sizes[0], count, before.sizes[2]))
+        places = self.broadcast_to(row, (before.sizes[0], count))
+        write = self.scatter_rows if word is None else self._added
+        back = [order.index(i) for i in range(x.rank)]
+        return self.transpose(self.reshape(write(before, places, rows), moved.sizes), back)
+
+    def _added(self, values: Tensor, row: Tensor, rows: Tensor) -> Tensor:
+        """``values`` plus the rows that point to each of theirs: a product with a matrix of zeros and ones.
+
+        An infinity or NaN in a row spreads to the same column of all others, as ``0 * inf`` is NaN.
+        """
+        dtype = widened(x) if element_types.is_float(x := values.dtype) else computed_dtype(x)
+        hits = self.cast(_hits(self, row, values.sizes[1]), dtype)
+        sums = self.batch_matmul(hits, self.cast(rows, dtype), dtype)
+        total = self.elementwise(tosa.AddOp, self.cast(values, dtype), sums)
+        return self.cast(total, values.dtype)
+
+
+def _replaced(lower: TosaLowering, x: Tensor, axis: int, index: Tensor, source: Tensor) -> Tensor:
+    """``source[i][j]`` at ``[i][index[i][j]]``; of an index that comes twice one source is taken."""
+    if not _fills(x, index, axis):
+        count, places = dims.product(index.sizes), _flat_places(lower, x, index, axis)
+        values = lower.reshape(x, (1, dims.product(x.sizes)))
+        rows, places = (lower.reshape(t, (1, count)) for t in (source, places))
+        return lower.reshape(_written(lower, values, places, rows), x.sizes)
+    lines = Lines(lower, axis, x.rank)
+    values, places, rows = (lines.of(t) for t in (x, index, source))
+    return lines.back(_written(lower, values, places, rows), x.sizes)
+
+
+def _written(lower: TosaLowering, values: Tensor, places: Tensor, rows: Tensor) -> Tensor:
+    """``values [N, K]`` with ``rows [N, W]`` at ``places [N, W]``.
+
+    ``tosa.scatter`` takes at most as many rows as there are places; of more the last ones are found and gathered.
+    """
+    length, count = values.sizes[1], rows.sizes[1]
+    if not (isinstance(length, int) and isinstance(count, int) and count > length):
+        return lower.reshape(
+            lower.scatter_rows(
+                lower.reshape(values, (*values.sizes, 1)),
+                places,
+                lower.reshape(rows, (*rows.sizes, 1)),
+            ),
+            values.sizes,
+        )
+    hits, numbers = _hits(lower, places, length), lower.iota((1, 1, count), 2, si32)
+    chosen = lower.select(hits, numbers, lower.splat(-1, (1, 1, 1), si32))
+    last = Expr(lower.words, lower.reduce("max", chosen, [2], si32, values.sizes))
+    taken = lower.gather_rows(lower.reshape(rows, (*rows.sizes, 1)), last.of("max", 0).value)
+    return lower.select((last > -1).value, lower.reshape(taken, values.sizes), values)
+
+
+def _filled(lower: TosaLowering, x: Tensor, axis: int, index: Tensor, value: Operand) -> Tensor:
+    """One number at ``[i][index[i][j]]``."""
+    lines, length = Lines(lower, axis, x.rank), x.sizes[axis]
+    sizes = [x.sizes[i] if i == axis else size for i, size in enumerate(index.sizes)]
+    count = lines.of(index).sizes[0]
+    hits = _hits(lower, lines.of(index), length)
+    hit = lower.reduce("or", hits, [2], i1, (count, length))
+    places = lines.back(hit, sizes)
+    missing = [dims.sub(have, part) for have, part in zip(x.sizes, sizes, strict=True)]
+    places = lower.pad(places, [0] * x.rank, missing, False)
+    number = lower.operand(value, x.dtype)
+    return lower.select(places, number, x)
+
+
+def _fills(x: Tensor, index: Tensor, axis: int) -> bool:
+    """Whether indices are as large as the tensor in all dimensions but one."""
+    return all(i == axis or x.sizes[i] == index.sizes[i] for i in range(x.rank))
+
+
+def _flat_places(lower: TosaLowering, x: Tensor, index: Tensor, axis: int) -> Tensor:
+    """Where in row-major order each index points."""
+    places: Expr | None = None
+    for i in range(x.rank):
+        position = index if i == axis else lower.iota(_column(index, i), i, si32)
+        stride = lower.splat(dims.product(x.sizes[i + 1 :]), (), si32)
+        term = Expr(lower.words, position) * Expr(lower.words, stride)
+        places = term if places is None else places + term
+    return index if places is None else places.value
+
+
+def _column(x: Tensor, axis: int) -> list[KnownSize]:
+    return [size if i == axis else 1 for i, size in enumerate(x.sizes)]
+
+
+def _combined(
+    lower: TosaLowering, x: Tensor, axis: int, index: Tensor, source: Tensor, word: str
+) -> Tensor:
+    """``tosa.scatter`` takes no index twice: every place reduces all elements, those that point elsewhere neutral."""
+    lines = Lines(lower, axis, x.rank)
+    dtype = widened(x.dtype) if element_types.is_float(x.dtype) else computed_dtype(x.dtype)
+    targets = covered(lower, x, axis, index)
+    sizes = targets.sizes
+    values = lines.of(targets)
+    count, length = values.sizes
+    hits = _hits(lower, lines.of(index), length)
+    rows = lines.of(lower.cast(source, dtype))
+    rows = lower.reshape(rows, (count, 1, rows.sizes[1]))
+    nothing = lower.splat(neutral(word, dtype), (1, 1, 1), dtype)
+    along = lower.reduce(word, lower.select(hits, rows, nothing), [2], dtype, (count, length))
+    found = lines.back(along, sizes)
+    if sizes != x.sizes:
+        missing = [dims.sub(have, part) for have, part in zip(x.sizes, sizes, strict=True)]
+        found = lower.pad(found, [0] * x.rank, missing, neutral(word, dtype))
+    both = Expr(lower.words, lower.cast(x, dtype)).of(word, Expr(lower.words, found))
+    return lower.cast(both.value, x.dtype)
+
+
+def _hits(lower: TosaLowering, index: Tensor, length: KnownSize) -> Tensor:
+    """``[N, K, W]``: whether index w points to place k."""
+    places = lower.iota((1, length, 1), 1, si32)
+    pointed = lower.reshape(index, (index.sizes[0], 1, index.sizes[1]))
+    return lower.compare(tosa.EqualOp, places, pointed)
