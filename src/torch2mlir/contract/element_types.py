@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TypeGuard
 
 from xdsl.dialects.builtin import (
     AnyFloat,
@@ -20,15 +21,15 @@ from xdsl.ir import Attribute
 
 si64 = IntegerType(64, Signedness.SIGNED)
 
-_FLOATS: tuple[type[Attribute], ...] = (Float16Type, BFloat16Type, Float32Type, Float64Type)
+Float = Float16Type | BFloat16Type | Float32Type | Float64Type
 
 
-def is_float(dtype: Attribute) -> bool:
+def is_float(dtype: Attribute) -> TypeGuard[Float]:
     """Whether elements are real floating-point numbers."""
-    return isinstance(dtype, _FLOATS)
+    return isinstance(dtype, Float)
 
 
-def is_complex(dtype: Attribute) -> bool:
+def is_complex(dtype: Attribute) -> TypeGuard[ComplexType[Float]]:
     """Whether elements are complex."""
     return isinstance(dtype, ComplexType)
 
@@ -38,7 +39,7 @@ def is_bool(dtype: Attribute) -> bool:
     return dtype == i1
 
 
-def is_integer(dtype: Attribute) -> bool:
+def is_integer(dtype: Attribute) -> TypeGuard[IntegerType]:
     """Whether elements are integers, not booleans."""
     return isinstance(dtype, IntegerType) and dtype != i1
 

@@ -38,7 +38,7 @@ def _join(a: Attribute, b: Attribute) -> Attribute:
     if category(a) != category(b):
         low, high = sorted((a, b), key=category)
         if is_complex(high) and is_float(low):
-            return ComplexType(_join(high.element_type, low))  # type: ignore[attr-defined, type-var]
+            return ComplexType(_join(high.element_type, low))  # type: ignore[type-var]
         return high
     if is_complex(a):
         return ComplexType(_join(a.element_type, b.element_type))  # type: ignore[attr-defined, type-var]
@@ -97,5 +97,5 @@ def _over(first: Attribute, second: Attribute) -> Attribute:
     if is_complex(first) or (is_float(first) and not is_complex(second)):
         return first
     if is_float(first):
-        return ComplexType(f32 if isinstance(first, BFloat16Type) else first)  # type: ignore[type-var]
+        return ComplexType(f32 if isinstance(first, BFloat16Type) else first)
     return _join(first, second) if category(second) > category(first) else first

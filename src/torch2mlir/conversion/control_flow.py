@@ -1,7 +1,7 @@
 """Branches and loops: their regions, converted in place, and what a target's word for a loop is given.
 
-A target lowers ``prim.If`` as ``f(lower, condition, types, on_true, on_false)`` and ``prim.Loop`` as
-``f(lower, loop)``; both return the values of the results. Regions refer to outer values directly.
+A target names its ops for branches and loops (``branch_ops``, ``loop_ops``), or lowers ``prim.Loop`` itself as
+``f(lower, loop)``, which returns the values of the results. Regions refer to outer values directly.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from torch2mlir.contract.element_types import si64
 from torch2mlir.contract.normal_form import normalize
 from torch2mlir.conversion.lowering import Lowering, ResultType, Scalar, Tensor
+from torch2mlir.conversion.registry import lowers_everywhere
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch.dims import Dim
 
@@ -92,33 +93,6 @@ def as_while(lower: Lowering, loop: Loop) -> While:
         return [*own_values, *results]
 
     return While([*counter, *flag, *loop.initial], holds, step)
-
-
-def lower_while(
-    lower: Lowering, loop: Loop, op_class: type[Operation], terminator: type[Operation]
-) -> Sequence[SSAValue]:
-    """A loop by a target's only one, which has a region for its condition and one for its body."""
-    carried = as_while(lower, loop)
-    types = [value.type for value in carried.initial]
-    regions = [
-        Region(region_block(lower, types, build, terminator))
-        for build in (carried.holds, carried.step)
-    ]
-    op = lower.emit(op_class, carried.initial, types, regions=regions)
-    return op.results[len(types) - len(loop.initial) :]
-
-
-def lower_branch(
-    lower: Lowering,
-    condition: SSAValue,
-    types: Sequence[Attribute],
-    builds: Sequence[Build],
-    ops: tuple[type[Operation], type[Operation]],
-) -> Sequence[SSAValue]:
-    """A branch by a target's op with a region for true and one for false; ``ops`` are it and its terminator."""
-    op_class, terminator = ops
-    regions = [Region(region_block(lower, [], build, terminator)) for build in builds]
-    return lower.emit(op_class, [condition], types, regions=regions).results
 
 
 def region_block(
@@ -216,6 +190,34 @@ def _applier(conversion: FunctionConversion) -> Callable[..., Tensor]:
             lower.results = outer
 
     return apply
+
+
+@lowers_everywhere("prim.If")
+def branch(
+    lower: Lowering,
+    condition: Tensor,
+    types: Sequence[Attribute],
+    on_true: Build,
+    on_false: Build,
+) -> Sequence[SSAValue]:
+    """One of two regions, by the target's op for it."""
+    op_class, terminator = lower.branch_ops
+    regions = [Region(region_block(lower, [], build, terminator)) for build in (on_true, on_false)]
+    flag = lower.branch_condition(condition)
+    return lower.emit(op_class, [flag], types, regions=regions).results
+
+
+@lowers_everywhere("prim.Loop")
+def while_loop(lower: Lowering, loop: Loop) -> Sequence[SSAValue]:
+    """A loop by a target's only one, which has a region for its condition and one for its body."""
+    carried, (op_class, terminator) = as_while(lower, loop), lower.loop_ops
+    types = [value.type for value in carried.initial]
+    regions = [
+        Region(region_block(lower, types, build, terminator))
+        for build in (carried.holds, carried.step)
+    ]
+    op = lower.emit(op_class, carried.initial, types, regions=regions)
+    return op.results[len(types) - len(loop.initial) :]
 
 
 CONTROL_FLOW: dict[type[Operation], Callable[..., None]] = {

@@ -18,9 +18,9 @@ from torch2mlir.contract.normal_form import normalize
 from torch2mlir.contract.op_name import OpName
 from torch2mlir.contract.target import get_target
 from torch2mlir.conversion.control_flow import CONTROL_FLOW
-from torch2mlir.conversion.lowering import Lowering, ResultType, Scalar, Tensor
+from torch2mlir.conversion.lowering import DTYPES, Lowering, ResultType, Scalar, Tensor
 from torch2mlir.conversion.registry import lowering_functions
-from torch2mlir.conversion.scalar_ops import DTYPES, lower_scalar_op
+from torch2mlir.conversion.scalar_ops import lower_scalar_op
 from torch2mlir.dialects.locations import describe
 from torch2mlir.dialects.torch import core, dims
 from torch2mlir.dialects.torch import types as t

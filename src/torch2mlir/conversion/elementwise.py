@@ -192,6 +192,10 @@ def where(lower: Lowering, condition: Tensor, on_true: Operand, on_false: Operan
 @lowers_everywhere("aten.clamp", "aten.clamp.Tensor")
 def clamp(lower: Lowering, x: Tensor, low: Operand | None, high: Operand | None) -> Tensor:
     """``min(max(x, low), high)``, NaN where an operand is; a bound may be missing."""
+    if isinstance(low, int | float) and isinstance(high, int | float) and low <= high:
+        held = lower.clamp(x, low, high)
+        if held is not None:
+            return held
     bounds = [(word, b) for word, b in (("max", low), ("min", high)) if b is not None]
 
     def code(x: Expr, *limits: Expr) -> Expr:

@@ -13,7 +13,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, UNKNOWN_LOC, LocationAttr, TensorType
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    UNKNOWN_LOC,
+    ComplexType,
+    LocationAttr,
+    TensorType,
+    f64,
+    i1,
+)
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 
@@ -75,6 +83,12 @@ class ResultType:
 
 
 Operand = Tensor | Scalar | Number | Dim
+DTYPES: dict[Attribute, Attribute] = {
+    t.int_type: element_types.si64,
+    t.float_type: f64,
+    t.bool_type: i1,
+}
+"""What Python numbers are as elements of tensors."""
 _Op = TypeVar("_Op", bound=Operation)
 
 
@@ -113,6 +127,11 @@ class Lowering(ABC):
     """The name of the target; that of the user's own where it is based on another."""
     keep_unsigned: ClassVar[bool] = False
     """Whether the dialect has ``ui8`` and its kin; otherwise unsigned integers are signless."""
+
+    branch_ops: ClassVar[tuple[type[Operation], type[Operation]]]
+    """The op that has a region for true and one for false, and what ends them."""
+    loop_ops: ClassVar[tuple[type[Operation], type[Operation]]]
+    """The op that has a region for its condition and one for its body, and what ends them."""
 
     def __init__(self) -> None:
         self.finished: list[Operation] = []
@@ -242,6 +261,21 @@ class Lowering(ABC):
 
     # shapes and types
 
+    def element(self, value: Number, dtype: Attribute) -> int | float | tuple[float, float]:
+        """A number as an element of a literal, converted as PyTorch converts it: integers wrap around."""
+        if isinstance(dtype, ComplexType):
+            number = complex(value)
+            return number.real, number.imag
+        assert not isinstance(value, complex)
+        if element_types.is_float(dtype):
+            return float(value)
+        if element_types.is_bool(dtype):
+            return int(bool(value))
+        width = element_types.bit_width(dtype)
+        wrapped = int(value) & ((1 << width) - 1)
+        signed = not (self.keep_unsigned and element_types.is_unsigned(dtype))
+        return wrapped - (1 << width) if signed and wrapped >> (width - 1) else wrapped
+
     def static(self, value: object, what: str) -> int:
         """An int argument that must be known when compiling."""
         if not isinstance(value, int):
@@ -256,9 +290,13 @@ class Lowering(ABC):
 
     # the vocabulary: each dialect has its own words for these
 
-    @abstractmethod
     def scalar_type(self, type: Attribute) -> Attribute:
-        """What a ``!torch.int``, ``!torch.float`` or ``!torch.bool`` becomes at function boundaries."""
+        """What a ``!torch.int``, ``!torch.float`` or ``!torch.bool`` becomes at function boundaries, of rank 0."""
+        return self.tensor_type((), DTYPES[type])
+
+    def branch_condition(self, condition: Tensor) -> SSAValue:
+        """A boolean of rank 0 as ``branch_ops`` take it."""
+        return condition.value
 
     @abstractmethod
     def symbol_from_argument(self, argument: SSAValue, dim: int) -> SSAValue:
@@ -353,6 +391,33 @@ class Lowering(ABC):
     @abstractmethod
     def bits(self, x: Tensor, dtype: Attribute) -> Tensor:
         """The bits of elements as those of another type of the same width; at least one of the two is of floats."""
+
+    def clamp(self, x: Tensor, low: float, high: float) -> Tensor | None:
+        """Elements held between two numbers in order, NaN staying NaN; None without an op for it, as by default."""
+        return None
+
+    # of complex numbers: by default there are none
+
+    def refuse_complex(self) -> NoReturn:
+        """Stops with an error: the dialect has no complex numbers."""
+        self.fail(
+            "the dialect has no complex numbers",
+            "compute with the real and the imaginary part in tensors of their own, or choose another dialect",
+        )
+
+    def complex(self, real: Tensor, imaginary: Tensor | None, dtype: Attribute) -> Tensor:
+        """Complex numbers of parts of one size, which are rounded as the dtype is; no parts are zero."""
+        self.refuse_complex()
+
+    def real(self, x: Tensor) -> Tensor:
+        """The real parts."""
+        self.refuse_complex()
+
+    def imag(self, x: Tensor) -> Tensor:
+        """The imaginary parts."""
+        self.refuse_complex()
+
+    # moving elements
 
     @abstractmethod
     def broadcast_to(self, x: Tensor, sizes: Sequence[KnownSize]) -> Tensor:

@@ -6,16 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from xdsl.dialects.builtin import f64, i1
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Operation
 
 from torch2mlir.contract.element_types import si64
 from torch2mlir.contract.normal_form import normalize
 from torch2mlir.contract.op_name import OpName
-from torch2mlir.conversion.lowering import Lowering, Operand, ResultType, Scalar, Tensor
-from torch2mlir.dialects.torch import types as t
-
-DTYPES: dict[Attribute, Attribute] = {t.int_type: si64, t.float_type: f64, t.bool_type: i1}
-"""What Python numbers are as elements of tensors."""
+from torch2mlir.conversion.lowering import DTYPES, Lowering, Operand, ResultType, Scalar, Tensor
 
 _TENSOR_OPS: dict[str, tuple[str, tuple[Any, ...]]] = {
     "aten.add": ("torch.aten.add.Tensor", (1,)),

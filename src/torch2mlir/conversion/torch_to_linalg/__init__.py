@@ -1,14 +1,8 @@
 """Backend contract to Linalg-on-Tensors."""
 
-from torch2mlir.conversion.torch_to_linalg import (
-    complex,
+from torch2mlir.conversion.torch_to_linalg import (  # noqa: F401 - their lowerings
     control_flow,
     convolution,
-    indexing,
-    linear,
-    pooling,
-    reduction,
-    scatter,
     sorting,
 )
 from torch2mlir.conversion.torch_to_linalg.indexing import Reads
@@ -18,23 +12,9 @@ from torch2mlir.conversion.torch_to_linalg.pooling import Pools
 from torch2mlir.conversion.torch_to_linalg.reduction import Reductions
 from torch2mlir.conversion.torch_to_linalg.scatter import Writes
 
-FAMILIES = (
-    reduction,
-    linear,
-    convolution,
-    pooling,
-    indexing,
-    scatter,
-    sorting,
-    complex,
-    control_flow,
-)
-
 
 class Vocabulary(Reads, Writes, Pools, Reductions, Products, LinalgLowering):
     """All words of Linalg-on-Tensors."""
 
 
 LOWERING = Vocabulary
-
-__all__ = ["FAMILIES", "LOWERING", "LinalgLowering"]

@@ -9,24 +9,11 @@ from xdsl.dialects.builtin import TensorType, i1, i64
 from xdsl.ir import Attribute, Region, SSAValue
 
 from torch2mlir.contract.element_types import si64
-from torch2mlir.conversion.control_flow import Build, Loop, as_while, lower_branch, region_block
+from torch2mlir.conversion.control_flow import Loop, as_while, region_block
 from torch2mlir.conversion.lowering import Scalar, Tensor
 from torch2mlir.conversion.torch_to_linalg.lowering import LinalgLowering, lowers
 from torch2mlir.conversion.torch_to_linalg.scalars import INDEX
 from torch2mlir.dialects.torch.dims import Dim, KnownSize
-
-
-@lowers("prim.If")
-def branch(
-    lower: LinalgLowering,
-    condition: Tensor,
-    types: Sequence[Attribute],
-    on_true: Build,
-    on_false: Build,
-) -> Sequence[SSAValue]:
-    """One of two regions."""
-    flag = lower.scalars.extract(condition, []).value
-    return lower_branch(lower, flag, types, [on_true, on_false], (scf.IfOp, scf.YieldOp))
 
 
 @lowers("prim.Loop")

@@ -11,16 +11,15 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from typing import Any
 
-from xdsl.dialects import tensor
+from xdsl.dialects import scf, tensor
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     AffineMapAttr,
     ArrayAttr,
+    ComplexType,
     DenseArrayBase,
     IntegerAttr,
     TensorType,
-    f64,
-    i1,
     i32,
     i64,
 )
@@ -38,7 +37,6 @@ from torch2mlir.conversion.torch_to_linalg.words import LinalgWords
 from torch2mlir.dialects import arith_ext, linalg
 from torch2mlir.dialects.linalg.structured import SEGMENTS, segment_sizes
 from torch2mlir.dialects.torch import dims
-from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim, KnownSize
 from torch2mlir.dialects.weights import dense_elements, retyped_literal
 
@@ -50,8 +48,6 @@ Access = tuple[Tensor, Sequence[Subscript]]
 """An operand of a loop nest and how it is indexed."""
 ScalarCode = Callable[..., Scalar | Sequence[Scalar]]
 """``build(s, *elements)``: emits scalar ops, returns what the nest yields."""
-
-_NUMBERS: dict[Attribute, Attribute] = {t.int_type: i64, t.float_type: f64, t.bool_type: i1}
 
 
 @lru_cache(maxsize=4096)
@@ -114,14 +110,12 @@ class LinalgLowering(TensorDialect):
     """Builds linalg, tensor, arith, math and complex ops."""
 
     target = "linalg-on-tensors"
+    branch_ops = (scf.IfOp, scf.YieldOp)
 
     def __init__(self) -> None:
         super().__init__()
         self.scalars = Scalars(self)
         self.words = LinalgWords(self.scalars)
-
-    def scalar_type(self, type: Attribute) -> Attribute:
-        return TensorType(_NUMBERS[type], [])
 
     # sizes
 
@@ -130,6 +124,9 @@ class LinalgLowering(TensorDialect):
 
     def index(self, size: KnownSize | Scalar) -> SSAValue:
         return self.scalars.cast(size, INDEX).value if isinstance(size, Scalar) else self.size(size)
+
+    def branch_condition(self, condition: Tensor) -> SSAValue:
+        return self.scalars.extract(condition, []).value
 
     def size_from_tensor(self, count: Tensor) -> SSAValue:
         return self.scalars.cast(self.scalars.extract(count, []), INDEX).value
@@ -321,6 +318,21 @@ class LinalgLowering(TensorDialect):
 
     def computed_in(self, word: str, dtype: Attribute) -> Attribute:
         return widened(dtype)
+
+    def complex(self, real: Tensor, imaginary: Tensor | None, dtype: Attribute) -> Tensor:
+        assert isinstance(dtype, ComplexType)
+
+        def build(s: Scalars, real: Scalar, imaginary: Scalar) -> Scalar:
+            return s.create_complex(real, imaginary, dtype)
+
+        parts = (real, 0 if imaginary is None else imaginary)
+        return self.elementwise(build, *parts, computed=dtype.element_type)
+
+    def real(self, x: Tensor) -> Tensor:
+        return self.elementwise(lambda s, element: s.real(element), x)
+
+    def imag(self, x: Tensor) -> Tensor:
+        return self.elementwise(lambda s, element: s.imaginary(element), x)
 
     def bits(self, x: Tensor, dtype: Attribute) -> Tensor:
         return self.elementwise(lambda s, element: s.bits(element, dtype), x, computed=x.dtype)

@@ -1,18 +1,11 @@
 """Backend contract to ONNX."""
 
-from torch2mlir.conversion.torch_to_onnx import (
+from torch2mlir.conversion.torch_to_onnx import (  # noqa: F401 - their lowerings
     activations,
     attention,
-    complex,
     control_flow,
     convolution,
-    elementwise,
-    indexing,
-    linear,
     normalization,
-    pooling,
-    reduction,
-    scatter,
     sorting,
 )
 from torch2mlir.conversion.torch_to_onnx.indexing import Reads
@@ -22,27 +15,9 @@ from torch2mlir.conversion.torch_to_onnx.pooling import Pools
 from torch2mlir.conversion.torch_to_onnx.reduction import Reductions
 from torch2mlir.conversion.torch_to_onnx.scatter import Writes
 
-FAMILIES = (
-    activations,
-    attention,
-    complex,
-    control_flow,
-    convolution,
-    elementwise,
-    indexing,
-    linear,
-    normalization,
-    pooling,
-    reduction,
-    scatter,
-    sorting,
-)
-
 
 class Vocabulary(Reads, Writes, Pools, Reductions, Products, OnnxLowering):
     """All words of ONNX."""
 
 
 LOWERING = Vocabulary
-
-__all__ = ["FAMILIES", "LOWERING", "OnnxLowering"]

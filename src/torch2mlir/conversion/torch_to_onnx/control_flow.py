@@ -5,26 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import i1
-from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.ir import Region, SSAValue
 
 from torch2mlir.contract.element_types import si64
-from torch2mlir.conversion.control_flow import Build, Loop, lower_branch, region_block
-from torch2mlir.conversion.lowering import Scalar, Tensor
+from torch2mlir.conversion.control_flow import Loop, region_block
+from torch2mlir.conversion.lowering import Scalar
 from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering, lowers
 from torch2mlir.dialects import onnx
-
-
-@lowers("prim.If")
-def branch(
-    lower: OnnxLowering,
-    condition: Tensor,
-    types: Sequence[Attribute],
-    on_true: Build,
-    on_false: Build,
-) -> Sequence[SSAValue]:
-    """One of two regions."""
-    ops = (onnx.op_class("If"), onnx.YieldOp)
-    return lower_branch(lower, condition.value, types, [on_true, on_false], ops)
 
 
 @lowers("prim.Loop")

@@ -17,7 +17,6 @@ from xdsl.dialects.builtin import (
     Signedness,
     StringAttr,
     TensorType,
-    f64,
     i1,
     i32,
     i64,
@@ -41,7 +40,6 @@ from torch2mlir.conversion.registry import lowers as register
 from torch2mlir.conversion.torch_to_onnx.words import IN_HALVES, OnnxWords
 from torch2mlir.dialects import onnx
 from torch2mlir.dialects.torch import dims
-from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim, KnownSize
 from torch2mlir.dialects.weights import dense_elements, retyped_literal
 
@@ -61,14 +59,11 @@ class OnnxLowering(Lowering):
 
     target = "onnx"
     keep_unsigned = True
+    branch_ops = (onnx.op_class("If"), onnx.YieldOp)
 
     def __init__(self) -> None:
         super().__init__()
         self.words = OnnxWords(self)
-
-    def scalar_type(self, type: Attribute) -> Attribute:
-        elements: dict[Attribute, Attribute] = {t.int_type: i64, t.float_type: f64, t.bool_type: i1}
-        return TensorType(elements[type], [])
 
     def name_boundary(
         self, function: FuncOp, inputs: Sequence[ResultType], outputs: Sequence[ResultType]
@@ -79,16 +74,9 @@ class OnnxLowering(Lowering):
 
     def element_type(self, dtype: Attribute) -> Attribute:
         """As for other dialects; complex numbers are refused."""
-        self.refuse_complex(dtype)
-        return super().element_type(dtype)
-
-    def refuse_complex(self, dtype: Attribute) -> None:
-        """Stops with an error if an element type is complex."""
         if element_types.is_complex(dtype):
-            self.fail(
-                "ONNX computes with no complex numbers",
-                "compute with the real and the imaginary part in tensors of their own",
-            )
+            self.refuse_complex()
+        return super().element_type(dtype)
 
     # emitting
 
@@ -156,6 +144,10 @@ class OnnxLowering(Lowering):
 
     def has_word(self, word: str, dtype: Attribute) -> bool:
         return word in IN_HALVES or self.words.has(word, dtype)
+
+    def clamp(self, x: Tensor, low: float, high: float) -> Tensor:
+        bounds = [self.splat(bound, (), x.dtype) for bound in (low, high)]
+        return self.node("Clip", x, *bounds, sizes=x.sizes, dtype=x.dtype)
 
     def bits(self, x: Tensor, dtype: Attribute) -> Tensor:
         if element_types.is_float(x.dtype) == element_types.is_float(dtype):
@@ -267,13 +259,13 @@ class OnnxLowering(Lowering):
         if sizes:
             return self._full(value, sizes, dtype)
         type = TensorType(self.element_type(dtype), [])
-        element = as_element(value, dtype)
+        element = self.element(value, dtype)
         constant = self.at_entry(("splat", type, repr(element)), lambda: _constant(type, [element]))
         return Tensor(constant, (), dtype)
 
     def _full(self, value: Number, sizes: Sequence[KnownSize], dtype: Attribute) -> Tensor:
         one = TensorType(self.element_type(dtype), [1])
-        literal = dense_elements(one, [as_element(value, dtype)])
+        literal = dense_elements(one, [self.element(value, dtype)])
         return self.node(
             "ConstantOfShape", self.shape(sizes), sizes=sizes, dtype=dtype, value=literal
         )
@@ -284,7 +276,7 @@ class OnnxLowering(Lowering):
         if x.dtype == dtype:
             return x
         if element_types.is_complex(x.dtype):
-            self.refuse_complex(x.dtype)
+            self.refuse_complex()
         if element_types.is_bool(dtype) and element_types.is_float(x.dtype):
             return self.apply("Not", self.compare("Equal", x, 0))  # a NaN is no zero
         if element_types.is_float(x.dtype) and element_types.is_integer(dtype):
@@ -418,18 +410,6 @@ class OnnxLowering(Lowering):
         column: list[KnownSize] = [1] * len(sizes)
         column[dim] = sizes[dim]
         return self.broadcast_to(self.reshape(self.cast(line, dtype), column), sizes)
-
-
-def as_element(value: Number, dtype: Attribute) -> int | float:
-    """A number as an element of a type, converted as PyTorch converts it."""
-    if element_types.is_float(dtype):
-        return float(value)  # type: ignore[arg-type]
-    if element_types.is_bool(dtype):
-        return int(bool(value))
-    width = element_types.bit_width(dtype)
-    wrapped = int(value) & ((1 << width) - 1)  # type: ignore[arg-type]
-    signed = not element_types.is_unsigned(dtype)
-    return wrapped - (1 << width) if signed and wrapped >> (width - 1) else wrapped
 
 
 def _constant(type: TensorType[Any], values: Sequence[Any]) -> Operation:

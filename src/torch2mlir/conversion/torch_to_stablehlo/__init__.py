@@ -1,15 +1,7 @@
 """Backend contract to StableHLO."""
 
-from torch2mlir.conversion.torch_to_stablehlo import (
-    complex,
-    control_flow,
+from torch2mlir.conversion.torch_to_stablehlo import (  # noqa: F401 - their lowerings
     convolution,
-    elementwise,
-    indexing,
-    linear,
-    pooling,
-    reduction,
-    scatter,
     sorting,
 )
 from torch2mlir.conversion.torch_to_stablehlo.indexing import Reads
@@ -19,24 +11,9 @@ from torch2mlir.conversion.torch_to_stablehlo.pooling import Pools
 from torch2mlir.conversion.torch_to_stablehlo.reduction import Reductions
 from torch2mlir.conversion.torch_to_stablehlo.scatter import Writes
 
-FAMILIES = (
-    complex,
-    convolution,
-    elementwise,
-    indexing,
-    linear,
-    pooling,
-    reduction,
-    scatter,
-    sorting,
-    control_flow,
-)
-
 
 class Vocabulary(Reads, Writes, Pools, Reductions, Products, StablehloLowering):
     """All words of StableHLO."""
 
 
 LOWERING = Vocabulary
-
-__all__ = ["FAMILIES", "LOWERING", "StablehloLowering"]

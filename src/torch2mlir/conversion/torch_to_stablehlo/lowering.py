@@ -16,7 +16,6 @@ from xdsl.dialects.builtin import (
     IntegerType,
     TensorType,
     f32,
-    f64,
     i1,
     i32,
     i64,
@@ -30,7 +29,6 @@ from torch2mlir.conversion.registry import lowers as register
 from torch2mlir.conversion.torch_to_stablehlo.words import IN_HALVES, StablehloWords
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.torch import dims
-from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim, KnownSize
 from torch2mlir.dialects.weights import dense_elements, retyped_literal
 
@@ -52,6 +50,8 @@ class StablehloLowering(Lowering):
 
     target = "stablehlo"
     keep_unsigned = True
+    branch_ops = (hlo.IfOp, hlo.ReturnOp)
+    loop_ops = (hlo.WhileOp, hlo.ReturnOp)
 
     def __init__(self) -> None:
         super().__init__()
@@ -62,10 +62,6 @@ class StablehloLowering(Lowering):
     def element_type(self, dtype: Attribute) -> Attribute:
         """As for other dialects; complex numbers of halves, which StableHLO has none of, are held in complex<f32>."""
         return _HELD.get(dtype) or super().element_type(dtype)
-
-    def scalar_type(self, type: Attribute) -> Attribute:
-        elements: dict[Attribute, Attribute] = {t.int_type: i64, t.float_type: f64, t.bool_type: i1}
-        return TensorType(elements[type], [])
 
     # sizes
 
@@ -157,7 +153,7 @@ class StablehloLowering(Lowering):
         static = tuple(size for size in sizes if isinstance(size, int))
         if len(static) < len(sizes):
             return self.broadcast_to(self.splat(value, (), dtype), sizes)
-        type, element = self.tensor_type(static, dtype), _element(value, dtype)
+        type, element = self.tensor_type(static, dtype), self.element(value, dtype)
         key = ("splat", type, repr(element))
         constant = self.at_entry(key, lambda: _constant(type, [element]))
         return Tensor(constant, static, dtype)
@@ -185,8 +181,13 @@ class StablehloLowering(Lowering):
         parts = self.apply(op_class, x, dtype=held.element_type)
         return self.cast(parts, x.dtype.element_type)  # type: ignore[attr-defined]
 
+    def real(self, x: Tensor) -> Tensor:
+        return self.part(hlo.RealOp, x)
+
+    def imag(self, x: Tensor) -> Tensor:
+        return self.part(hlo.ImagOp, x)
+
     def complex(self, real: Tensor, imaginary: Tensor | None, dtype: Attribute) -> Tensor:
-        """Complex numbers of parts of one size, which are rounded as the dtype is; no parts are zero."""
         held: Any = _HELD.get(dtype, dtype)
         if imaginary is None:
             imaginary = self.splat(0, real.sizes, held.element_type)
@@ -259,6 +260,10 @@ class StablehloLowering(Lowering):
 
     def has_word(self, word: str, dtype: Attribute) -> bool:
         return word in IN_HALVES or self.words.has(word, dtype)
+
+    def clamp(self, x: Tensor, low: float, high: float) -> Tensor:
+        bounds = [self.splat(bound, (), x.dtype) for bound in (low, high)]
+        return self.op(hlo.ClampOp, [bounds[0], x, bounds[1]], x.sizes, x.dtype)
 
     def bits(self, x: Tensor, dtype: Attribute) -> Tensor:
         return self.op(hlo.BitcastConvertOp, [x], x.sizes, dtype)
@@ -447,18 +452,3 @@ def _comparison(direction: str, dtype: Attribute) -> dict[str, Attribute]:
         "comparison_direction": hlo.ComparisonDirectionAttr(hlo.ComparisonDirection(direction)),
         "compare_type": hlo.ComparisonTypeAttr(kind),
     }
-
-
-def _element(value: Number, dtype: Attribute) -> int | float | tuple[float, float]:
-    """A number as an element of a type, converted as PyTorch converts it."""
-    if isinstance(dtype, ComplexType):
-        number = complex(value)
-        return number.real, number.imag
-    if element_types.is_float(dtype):
-        return float(value)  # type: ignore[arg-type]
-    if element_types.is_bool(dtype):
-        return int(bool(value))
-    width = element_types.bit_width(dtype)
-    wrapped = int(value) & ((1 << width) - 1)  # type: ignore[arg-type]
-    signed = not element_types.is_unsigned(dtype)
-    return wrapped - (1 << width) if signed and wrapped >> (width - 1) else wrapped

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import Float64Type, FloatAttr, f32
+from xdsl.dialects.builtin import Float64Type, f32
 
 from torch2mlir.contract import element_types
-from torch2mlir.conversion import elementwise
 from torch2mlir.conversion.expressions import Expr
-from torch2mlir.conversion.lowering import Operand, Tensor
+from torch2mlir.conversion.lowering import Tensor
 from torch2mlir.conversion.torch_to_tosa.casts import si32, truncate
 from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering, lowers
 from torch2mlir.dialects import tosa
@@ -28,17 +27,3 @@ def round(lower: TosaLowering, x: Tensor) -> Tensor:
     whole = Expr(lower.words, lower.elementwise(tosa.CastOp, integer, dtype=f32))
     whole = whole.equals(0.0).where(Expr(lower.words, truncate(lower, value.value)), whole)
     return lower.cast((abs(value) < 2.0**23).where(whole, value).value, x.dtype)
-
-
-@lowers("aten.clamp", "aten.clamp.Tensor")
-def clamp(lower: TosaLowering, x: Tensor, low: Operand | None, high: Operand | None) -> Tensor:
-    """``tosa.clamp`` of floats between two numbers in order."""
-    dtype = lower.out.dtype
-    numbers = isinstance(low, int | float) and isinstance(high, int | float)
-    if numbers and element_types.is_float(dtype) and low <= high:  # type: ignore[operator]
-        bounds = {
-            "min_val": FloatAttr(float(low), dtype),  # type: ignore[arg-type, call-overload]
-            "max_val": FloatAttr(float(high), dtype),  # type: ignore[arg-type, call-overload]
-        }
-        return lower.elementwise(tosa.ClampOp, x, properties=bounds)
-    return elementwise.clamp(lower, x, low, high)

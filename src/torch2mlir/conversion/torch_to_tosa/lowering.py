@@ -22,8 +22,6 @@ from xdsl.dialects.builtin import (
     Float64Type,
     FloatAttr,
     IntegerAttr,
-    TensorType,
-    f64,
     i1,
     i32,
     i64,
@@ -40,7 +38,6 @@ from torch2mlir.conversion.torch_to_tosa.dynamic_shapes import DynamicShapes, is
 from torch2mlir.conversion.torch_to_tosa.words import IN_HALVES, OF_NUMBERS, TosaWords
 from torch2mlir.dialects import tosa
 from torch2mlir.dialects.torch import dims
-from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim, KnownSize
 from torch2mlir.dialects.weights import dense_elements, retyped_literal
 
@@ -58,6 +55,8 @@ class TosaLowering(DynamicShapes):
     """Builds TOSA."""
 
     target = "tosa"
+    branch_ops = (tosa.CondIfOp, tosa.YieldOp)
+    loop_ops = (tosa.WhileLoopOp, tosa.YieldOp)
 
     def __init__(self) -> None:
         super().__init__()
@@ -68,10 +67,6 @@ class TosaLowering(DynamicShapes):
         self.narrowed: dict[SSAValue, Tensor] = {}
         """i64 values that were widened, and what they were widened from."""
         self.caches += [self._last, self._transposed, self._reshaped, self.narrowed]
-
-    def scalar_type(self, type: Attribute) -> Attribute:
-        elements: dict[Attribute, Attribute] = {t.int_type: i64, t.float_type: f64, t.bool_type: i1}
-        return TensorType(elements[type], [])
 
     def op(
         self,
@@ -91,7 +86,7 @@ class TosaLowering(DynamicShapes):
 
     def _check_element(self, op_class: type[Operation], dtype: Attribute) -> None:
         if element_types.is_complex(dtype):
-            self.fail("TOSA has no complex numbers", "choose another dialect")
+            self.refuse_complex()
         if isinstance(dtype, Float64Type) and op_class not in _MOVEMENT:
             hint = "convert the model and its inputs to float32, or choose another dialect"
             self.fail("TOSA has no 64-bit floats", hint)
@@ -128,14 +123,10 @@ class TosaLowering(DynamicShapes):
     def _number(self, value: Number, dtype: Attribute) -> int | float:
         """A number as PyTorch converts it to an element type."""
         if isinstance(value, complex) or element_types.is_complex(dtype):
-            self.fail("TOSA has no complex numbers", "choose another dialect")
-        if element_types.is_float(dtype):
-            return float(value)
-        if element_types.is_bool(dtype):
-            return int(bool(value))
-        width = element_types.bit_width(dtype)
-        wrapped = int(value) & ((1 << width) - 1)
-        return wrapped - (1 << width) if wrapped >> (width - 1) else wrapped
+            self.refuse_complex()
+        element = self.element(value, dtype)
+        assert not isinstance(element, tuple)
+        return element
 
     def literal(self, value: Attribute, sizes: tuple[int, ...], dtype: Attribute) -> Tensor:
         return self.constant(retyped_literal(value, self.tensor_type(sizes, dtype)), sizes, dtype)
@@ -219,6 +210,16 @@ class TosaLowering(DynamicShapes):
         if element_types.is_float(dtype):
             return dtype if word in IN_HALVES or word in OF_NUMBERS else widened(dtype)
         return dtype if self.has_word(word, dtype) else computed_dtype(dtype)
+
+    def clamp(self, x: Tensor, low: float, high: float) -> Tensor | None:
+        dtype = x.dtype
+        if not element_types.is_float(dtype):
+            return None
+        bounds = {
+            "min_val": FloatAttr(float(low), dtype),
+            "max_val": FloatAttr(float(high), dtype),
+        }
+        return self.elementwise(tosa.ClampOp, x, properties=bounds)
 
     def bits(self, x: Tensor, dtype: Attribute) -> Tensor:
         self.fail("TOSA cannot read the bits of a float as an integer, nor the other way round")
