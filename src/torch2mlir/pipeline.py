@@ -87,7 +87,7 @@ class Pipeline:
             if self.is_conversion:
                 legal = (*legal, *sorted(own_ops(self.output_type)))
             with noted(program.signature.decisions):
-                _run([LowerToBackendContractPass(legal), *self._preparation()], program.module)
+                run_steps([LowerToBackendContractPass(legal), *self._preparation()], program.module)
             _refine_results(program)
             program.reached("torch")
         if weights_as_arguments:
@@ -108,10 +108,10 @@ class Pipeline:
         finishing = [PASSES[name]()() for name in target.finishing]
         if not sizes and _watcher() is not None:
             module = program.module.clone()
-            _run([conversion_pass(target.name), *finishing], module)
+            run_steps([conversion_pass(target.name), *finishing], module)
             return module
         module = convert_module(program.module, target.name, sizes)
-        _run(finishing, module)
+        run_steps(finishing, module)
         return module
 
     def run(self, program: Program, weights_as_arguments: bool = False) -> Program:
@@ -131,10 +131,11 @@ class Pipeline:
 
 def run_passes(names: Sequence[str], module: ModuleOp) -> None:
     """Runs passes, by their pipeline names and in place, as the pipeline runs its own."""
-    _run([PASSES[name]()() for name in names], module)
+    run_steps([PASSES[name]()() for name in names], module)
 
 
-def _run(steps: Sequence[ModulePass], module: ModuleOp) -> None:
+def run_steps(steps: Sequence[ModulePass], module: ModuleOp) -> None:
+    """Runs passes in place, by whoever watches."""
     watcher = _watcher()
     if watcher is not None and steps:
         watcher(steps, module)

@@ -76,8 +76,8 @@ def _capture_script(
     model: Any, args: Sequence[Any], kwargs: Mapping[str, Any], dynamic_shapes: Any
 ) -> Program:
     from torch2mlir.frontends.torchscript.example_args import ExampleArgs
-    from torch2mlir.frontends.torchscript.program import script_program
     from torch2mlir.frontends.torchscript.script import to_script
+    from torch2mlir.scripted import script_program
 
     if kwargs or dynamic_shapes is not None:
         raise CaptureError(

@@ -17,6 +17,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
+from torch2mlir.dialects.set_type import set_type
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
 
@@ -114,7 +115,7 @@ def _adjust_arguments(function: FuncOp) -> list[Attribute]:
 
 def _retype(builder: Builder, argument: BlockArgument, bound: t.AnyTensorType) -> None:
     old, uses = argument.type, list(argument.uses)
-    argument._type = bound  # pyright: ignore[reportPrivateUsage]
+    set_type(argument, bound)
     inside = cast_tensor(builder, argument, old)
     for use in uses:
         use.operation.operands[use.index] = inside

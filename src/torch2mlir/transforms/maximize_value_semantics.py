@@ -17,6 +17,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
+from torch2mlir.dialects.set_type import set_type
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.errors import PassError
@@ -153,11 +154,11 @@ class _Values:
         after = Builder(InsertPoint.after(op))
         for result in op.results:
             if self.memory.is_safe(result):
-                result._type = value_type(result.type)  # pyright: ignore[reportPrivateUsage]
+                set_type(result, value_type(result.type))
                 self._set(result, result)
             elif isinstance(result.type, t.NonValueTensorType):
                 type, uses = result.type, list(result.uses)
-                result._type = value_type(type)  # pyright: ignore[reportPrivateUsage]
+                set_type(result, value_type(type))
                 copy = cast_tensor(after, result, type)
                 for use in uses:
                     use.operation.operands[use.index] = copy
@@ -215,7 +216,7 @@ class _Values:
         outer = self.held.copy(), self.version.copy()
         for index in safe:
             argument = block.args[1 + index]
-            argument._type = value_type(argument.type)  # pyright: ignore[reportPrivateUsage]
+            set_type(argument, value_type(argument.type))
             self._set(argument, argument)
         for root in roots:
             argument = block.insert_arg(value_type(root.type), len(block.args))

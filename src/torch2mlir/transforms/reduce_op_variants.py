@@ -16,6 +16,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
+from torch2mlir.dialects.set_type import set_type
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.lists import is_written
@@ -111,7 +112,7 @@ def _reduce_value_op(op: Operation) -> None:
     for result in results:
         type = result.type
         uses = list(result.uses)
-        result._type = value_type(type)  # pyright: ignore[reportPrivateUsage]
+        set_type(result, value_type(type))
         copy = after.insert(
             core.CopyToNonValueTensorOp.create(operands=[result], result_types=[type])
         )

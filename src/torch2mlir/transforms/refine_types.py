@@ -16,6 +16,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue, Use
 from xdsl.passes import ModulePass
 
+from torch2mlir.dialects.set_type import set_type
 from torch2mlir.dialects.torch import core, dims
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.lists import is_written
@@ -84,7 +85,7 @@ class _Refiner:
                     declared[name] = op.results[0]
                     if first is not None:
                         block.insert_op_before(op, first)
-            arg._type = t.vtensor(tuple(sizes), type.dtype)
+            set_type(arg, t.vtensor(tuple(sizes), type.dtype))
             if (bind := bind_shape(arg, declared)) is not None and first is not None:
                 block.insert_op_before(bind, first)
 
@@ -103,7 +104,7 @@ class _Refiner:
         result = op.results[0] if len(op.results) == 1 else None
         if result is not None and isinstance(result.type, t.NumberType | t.AnyType):
             if (kind := number_type(op)) is not None:
-                result._type = kind
+                set_type(result, kind)
             return
         if (sources := self._sources(op)) is not None:
             for result, source in zip(op.results, sources, strict=True):
@@ -165,12 +166,12 @@ class _Refiner:
     def _visit_cast(self, op: Operation, certain: bool) -> None:
         given, result = op.operands[0].type, op.results[0]
         if isinstance(given, t.AnyTensorType) and isinstance(result.type, t.AnyTensorType):
-            result._type = meet(given, result.type)
+            set_type(result, meet(given, result.type))
 
     def _visit_copy(self, op: Operation, certain: bool) -> None:
         given, result = op.operands[0].type, op.results[0]
         if isinstance(given, t.AnyTensorType) and isinstance(result.type, t.AnyTensorType):
-            result._type = meet(as_class(given, result.type), result.type)  # type: ignore[arg-type]
+            set_type(result, meet(as_class(given, result.type), result.type))  # type: ignore[arg-type]
 
     def _visit_unpack(self, op: Operation, certain: bool) -> None:
         members = members_of(op.operands[0])
@@ -195,7 +196,7 @@ class _Refiner:
                     source = underived(end.operands[i])  # type: ignore[union-attr]
                     if is_refinement(source.type, type) or source.type == type:
                         end.operands[i] = source  # type: ignore[union-attr]
-                result._type = type
+                set_type(result, type)
 
     def _visit_loop(self, op: core.PrimLoopOp, certain: bool) -> None:
         """The most specific types that hold before the first iteration and after each."""
@@ -211,10 +212,10 @@ class _Refiner:
         ]
         for round in range(_MOST_ROUNDS):
             for value, type in before:
-                value._type = type
+                set_type(value, type)
             self.values = Values()
             for argument, type in zip(block.args[1:], carried, strict=True):
-                argument._type = type
+                set_type(argument, type)
             self._visit(block, certain=False)
             following = [
                 _after(type, value, bound, give_up=round >= _MOST_ROUNDS // 2)
@@ -225,10 +226,10 @@ class _Refiner:
             carried = following
         else:
             for value, type in before:
-                value._type = type
+                set_type(value, type)
             return
         for i, (result, type) in enumerate(zip(op.results, carried, strict=True)):
-            result._type = type
+            set_type(result, type)
             for user, index in ((op, 2 + i), (end, 1 + i)):
                 source = underived(user.operands[index])
                 if is_refinement(source.type, type):
@@ -259,9 +260,9 @@ def _set(value: SSAValue, type: Attribute | None) -> None:
     if type is None or type == value.type:
         return
     if isinstance(type, t.AnyTensorType) and isinstance(value.type, t.AnyTensorType):
-        value._type = meet(value.type, as_class(type, value.type))  # type: ignore[arg-type]
+        set_type(value, meet(value.type, as_class(type, value.type)))  # type: ignore[arg-type]
     elif is_refinement(type, value.type):
-        value._type = type
+        set_type(value, type)
 
 
 def _joined(types: Sequence[Attribute]) -> Attribute | None:

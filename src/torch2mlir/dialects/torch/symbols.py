@@ -11,6 +11,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineBinaryOpKind, AffineExpr, AffineMap
 from xdsl.ir.affine.affine_expr import AffineBinaryOpExpr, AffineConstantExpr, AffineSymExpr
 
+from torch2mlir.dialects.set_type import set_type
 from torch2mlir.dialects.torch import core, dims
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim, KnownSize
@@ -84,7 +85,7 @@ def resolve_shapes(module: Operation) -> None:
         }
         expressions = op.properties["shape_expressions"].data.results  # type: ignore[attr-defined]
         sizes = tuple(from_affine(expression, names) for expression in expressions)
-        value._type = t.vtensor(sizes, type.dtype)  # pyright: ignore[reportPrivateUsage]
+        set_type(value, t.vtensor(sizes, type.dtype))
         if isinstance(value.owner, Operation):
             op.detach()
             op.erase()

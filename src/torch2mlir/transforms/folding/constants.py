@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import FloatAttr, IntegerAttr, StringAttr, f64, i1, i
 from xdsl.dialects.func import CallOp, ReturnOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from torch2mlir.dialects.set_type import set_type
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
 
@@ -63,7 +64,8 @@ def put_in_place(old: SSAValue, new: SSAValue) -> None:
 
 def retype(value: SSAValue, type: Attribute) -> None:
     """Gives a value a more specific type; those that need the old one get it with a cast."""
-    old, value._type = value.type, type  # pyright: ignore[reportPrivateUsage]
+    old = value.type
+    set_type(value, type)
     for use in list(value.uses):
         if isinstance(use.operation, _TYPED_USERS):
             use.operation.operands[use.index] = as_type(value, old, use.operation)

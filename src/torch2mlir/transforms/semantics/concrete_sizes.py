@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from torch2mlir.dialects.locations import describe
+from torch2mlir.dialects.set_type import set_type
 from torch2mlir.dialects.torch import core, dims
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim, Size
@@ -38,7 +39,7 @@ def check_sizes(module: ModuleOp, sizes: Mapping[str, int]) -> None:
     concrete = module.clone()
     for op in concrete.walk():
         for value in _defined_by(op):
-            value._type = _with_sizes(value.type, sizes)
+            set_type(value, _with_sizes(value.type, sizes))
     as_it_is, with_sizes = _Kernels(module, Values()), _Kernels(module, _ValuesOfSizes(sizes))
     for op, original in zip(concrete.walk(), module.walk(), strict=True):
         if isinstance(op, RegistryOp | core.OperatorOp) and _depends(original, sizes):

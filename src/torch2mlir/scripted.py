@@ -15,7 +15,6 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
 from torch2mlir import named_pipelines as pipelines
-from torch2mlir.dialects import make_context
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.lists import is_written
@@ -30,6 +29,7 @@ from torch2mlir.frontends.torchscript.types import TypeImporter
 from torch2mlir.frontends.torchscript.values import ValueImporter
 from torch2mlir.frontends.torchscript.writes import written_arguments
 from torch2mlir.frontends.weights import TorchSource
+from torch2mlir.pipeline import run_steps
 from torch2mlir.program import (
     ConstantOutput,
     Mutation,
@@ -69,8 +69,7 @@ def script_program(
         )
     )
     passes: list[type[ModulePass]] = [*first, InlinePass]
-    for each in passes:
-        each().apply(make_context(), module)
+    run_steps([each() for each in passes], module)
     methods = {
         name: _Method(script, function, len(example_args.methods[name]))
         for name, function in _functions(module, example_args)
@@ -96,7 +95,7 @@ def script_program(
 
 def _simplify(module: ModuleOp) -> None:
     for each in rounds(module):
-        each.apply(make_context(), module)
+        run_steps([each], module)
 
 
 def _functions(module: ModuleOp, example_args: ExampleArgs) -> Iterator[tuple[str, FuncOp]]:
