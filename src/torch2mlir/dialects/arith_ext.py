@@ -7,7 +7,7 @@ asks for. The comparisons and select are xDSL's and scalar, as in the bodies of 
 """
 
 from abc import ABC
-from typing import Self
+from typing import ClassVar, Self
 
 from xdsl.dialects import arith, math
 from xdsl.dialects.arith import FastMathFlagsAttr, IntegerOverflowAttr
@@ -20,7 +20,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Dialect, Operation, TypedAttribute
 from xdsl.irdl import (
-    IRDLOperation,
     base,
     irdl_op_definition,
     operand_def,
@@ -33,6 +32,8 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
+
+from torch2mlir.dialects.rows import FormattedOp
 
 NO_FLAGS = FastMathFlagsAttr("none")
 FLOAT = container_of(AnyFloat)
@@ -102,7 +103,7 @@ class RemfOp(arith.FloatingPointLikeBinaryOperation):
 
 
 @irdl_op_definition
-class IndexCastUIOp(IRDLOperation):
+class IndexCastUIOp(FormattedOp):
     """Convert between index and an unsigned integer."""
 
     name = "arith.index_castui"
@@ -112,11 +113,13 @@ class IndexCastUIOp(IRDLOperation):
     result = result_def(INDEX_OR_INTEGER)
     traits = traits_def(Pure())
 
-    assembly_format = "$input (`nneg` $nonNeg^)? attr-dict `:` type($input) `to` type($result)"
+    FORMAT: ClassVar[str] = (
+        "$input (`nneg` $nonNeg^)? attr-dict `:` type($input) `to` type($result)"
+    )
 
 
 @irdl_op_definition
-class ConvertfOp(IRDLOperation):
+class ConvertfOp(FormattedOp):
     """Convert between float types of equal width."""
 
     name = "arith.convertf"
@@ -126,7 +129,7 @@ class ConvertfOp(IRDLOperation):
     result = result_def(FLOAT)
     traits = traits_def(Pure())
 
-    assembly_format = (
+    FORMAT: ClassVar[str] = (
         "$input (`fastmath` `` $fastmath^)? attr-dict `:` type($input) `to` type($result)"
     )
 
@@ -141,7 +144,7 @@ class FlushDenormalsOp(math.FloatingPointLikeUnaryMathOperation):
 
 
 @irdl_op_definition
-class TruncIOp(IRDLOperation):
+class TruncIOp(FormattedOp):
     """Convert to a narrower integer; MLIR's generic form always names the overflow flags."""
 
     name = "arith.trunci"
@@ -153,17 +156,17 @@ class TruncIOp(IRDLOperation):
     result = result_def(INTEGER)
     traits = traits_def(Pure())
 
-    assembly_format = (
+    FORMAT: ClassVar[str] = (
         "$input (`overflow` `` $overflowFlags^)? attr-dict `:` type($input) `to` type($result)"
     )
 
 
-class ConversionOp(IRDLOperation, ABC):
+class ConversionOp(FormattedOp, ABC):
     """A conversion between integers and floats, of numbers or tensors."""
 
     traits = traits_def(Pure())
 
-    assembly_format = "$input attr-dict `:` type($input) `to` type($result)"
+    FORMAT: ClassVar[str] = "$input attr-dict `:` type($input) `to` type($result)"
 
 
 @irdl_op_definition

@@ -6,7 +6,6 @@ from xdsl.dialects import complex
 from xdsl.dialects.arith import FastMathFlagsAttr
 from xdsl.dialects.builtin import ComplexType, IntegerType
 from xdsl.irdl import (
-    IRDLOperation,
     VarConstraint,
     base,
     irdl_op_definition,
@@ -18,10 +17,11 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from torch2mlir.dialects.arith_ext import extended
+from torch2mlir.dialects.rows import FormattedOp
 
 
 @irdl_op_definition
-class PowiOp(IRDLOperation):
+class PowiOp(FormattedOp):
     """A complex number to an integer power."""
 
     name = "complex.powi"
@@ -34,7 +34,7 @@ class PowiOp(IRDLOperation):
     result = result_def(T)
     traits = traits_def(Pure())
 
-    assembly_format = (
+    FORMAT: ClassVar[str] = (
         "$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($result) `,` type($rhs)"
     )
 

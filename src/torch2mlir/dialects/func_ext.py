@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from xdsl.dialects import func
 from xdsl.dialects.builtin import FlatSymbolRefAttr, FunctionType
 from xdsl.irdl import (
@@ -19,17 +21,18 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 
 from torch2mlir.dialects.arith_ext import extended
+from torch2mlir.dialects.rows import FormattedOp
 
 
 @irdl_op_definition
-class ConstantOp(IRDLOperation):
+class ConstantOp(FormattedOp):
     """``func.constant @f : (!t) -> !t``: a function as a value."""
 
     name = "func.constant"
     value = prop_def(FlatSymbolRefAttr)
     result = result_def(FunctionType)
     traits = traits_def(Pure())
-    assembly_format = "attr-dict $value `:` type($result)"
+    FORMAT: ClassVar[str] = "attr-dict $value `:` type($result)"
 
 
 @irdl_op_definition

@@ -28,6 +28,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from torch2mlir.dialects.arith_ext import FLOAT, NO_FLAGS, extended
+from torch2mlir.dialects.rows import FormattedOp
 
 
 @irdl_op_definition
@@ -40,7 +41,7 @@ class ErfcOp(math.FloatingPointLikeUnaryMathOperation):
 
 
 @irdl_op_definition
-class ClampFOp(IRDLOperation):
+class ClampFOp(FormattedOp):
     """min(max(value, low), high)."""
 
     name = "math.clampf"
@@ -54,13 +55,13 @@ class ClampFOp(IRDLOperation):
     result = result_def(T)
     traits = traits_def(Pure())
 
-    assembly_format = (
+    FORMAT: ClassVar[str] = (
         "$value `to` `[` $min `,` $max `]` (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
     )
 
 
 @irdl_op_definition
-class SincosOp(IRDLOperation):
+class SincosOp(FormattedOp):
     """Sine and cosine of one angle."""
 
     name = "math.sincos"
@@ -73,7 +74,7 @@ class SincosOp(IRDLOperation):
     cos = result_def(T)
     traits = traits_def(Pure())
 
-    assembly_format = "$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($operand)"
+    FORMAT: ClassVar[str] = "$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($operand)"
 
 
 def boolean_like(type_: Attribute) -> Attribute:

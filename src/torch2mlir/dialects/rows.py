@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, partial
 from types import new_class
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
@@ -44,6 +45,8 @@ from xdsl.printer import Printer
 from xdsl.traits import OpTrait, Pure
 
 if TYPE_CHECKING:
+    from xdsl.irdl.declarative_assembly_format import FormatProgram
+
     from torch2mlir.dialects.assembly import Syntax
 
 Rule = Callable[[Any], object]
@@ -114,6 +117,29 @@ class RowOp(IRDLOperation):
         def __getattr__(self, name: str) -> Any: ...
 
 
+class FormattedOp(IRDLOperation):
+    """An op in xDSL's declarative format, which is read when the first such op is printed or parsed.
+
+    Reading the formats of a dialect takes longer than all else that its import does.
+    """
+
+    FORMAT: ClassVar[str]
+
+    @classmethod
+    @cache
+    def _program(cls) -> FormatProgram:
+        from xdsl.irdl.declarative_assembly_format import FormatProgram
+
+        return FormatProgram.from_str(cls.FORMAT, cls.get_irdl_definition())
+
+    def print(self, printer: Printer) -> None:
+        self._program().print(printer, self)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        return cls._program().parse(parser, cls)
+
+
 class WrittenOp(RowOp):
     """An op with a syntax."""
 
@@ -146,37 +172,44 @@ class OpTable(Dialect):
         """
         super().__init__(name, [], list(attributes))
         self._kinds = kinds
-        self._rows: dict[str, Row] = {}
+        self._makers: dict[str, Callable[[], type[Operation]]] = {}
         self._class_names: dict[str, str] = {}
-        self._classes: dict[str, type[RowOp]] = {}
+        self._classes: dict[str, type[Operation]] = {}
 
     def add(self, rows: Mapping[str, Row]) -> None:
         """Rows under the names that their classes get."""
-        self._rows.update(rows)
-        self._class_names.update(
-            {f"{self.name}.{row.name}": class_name for class_name, row in rows.items()}
-        )
+        for class_name, row in rows.items():
+            self.define(class_name, f"{self.name}.{row.name}", partial(self._make, class_name, row))
 
-    def __getitem__(self, class_name: str) -> type[RowOp]:
+    def add_class(self, op_type: type[Operation]) -> None:
+        """A class that is there already."""
+        self.define(op_type.__name__, op_type.name, lambda: op_type)
+
+    def define(self, class_name: str, name: str, make: Callable[[], type[Operation]]) -> None:
+        """An op by the function that makes its class."""
+        self._makers[class_name] = make
+        self._class_names[name] = class_name
+
+    def __getitem__(self, class_name: str) -> type[Any]:
         """The class ``AddOp``.
 
         Raises:
-            AttributeError: there is no such row.
+            AttributeError: there is no such op.
         """
         if (op_type := self._classes.get(class_name)) is None:
-            if class_name not in self._rows:
+            if class_name not in self._makers:
                 raise AttributeError(f"the {self.name} dialect has no {class_name}")
-            op_type = self._classes[class_name] = self._make(class_name, self._rows[class_name])
+            op_type = self._classes[class_name] = self._makers[class_name]()
         return op_type
 
-    def find_op(self, name: str) -> type[RowOp] | None:
+    def find_op(self, name: str) -> type[Operation] | None:
         """The class of the op ``stablehlo.add``, or None."""
         class_name = self._class_names.get(name)
         return None if class_name is None else self[class_name]
 
     @property
     def operations(self) -> Iterator[type[Operation]]:
-        return (self[class_name] for class_name in self._rows)
+        return (self[class_name] for class_name in self._makers)
 
     def _make(self, class_name: str, row: Row) -> type[RowOp]:
         name = f"{self.name}.{row.name}"

@@ -3,7 +3,7 @@
 Added: bitcast, generate, rank. Corrected: expand_shape of a tensor of rank 0.
 """
 
-from typing import Self
+from typing import ClassVar, Self
 
 from xdsl.dialects import tensor
 from xdsl.dialects.builtin import (
@@ -33,12 +33,13 @@ from xdsl.utils.exceptions import VerifyException
 
 from torch2mlir.dialects.arith_ext import extended
 from torch2mlir.dialects.assembly import type_text, values_text
+from torch2mlir.dialects.rows import FormattedOp
 
 ANY_TENSOR = base(TensorType) | base(UnrankedTensorType)
 
 
 @irdl_op_definition
-class BitcastOp(IRDLOperation):
+class BitcastOp(FormattedOp):
     """The same bits under another element type of equal width."""
 
     name = "tensor.bitcast"
@@ -47,11 +48,11 @@ class BitcastOp(IRDLOperation):
     dest = result_def(ANY_TENSOR)
     traits = traits_def(Pure())
 
-    assembly_format = "$source attr-dict `:` type($source) `to` type($dest)"
+    FORMAT: ClassVar[str] = "$source attr-dict `:` type($source) `to` type($dest)"
 
 
 @irdl_op_definition
-class RankOp(IRDLOperation):
+class RankOp(FormattedOp):
     """The number of dimensions of a tensor."""
 
     name = "tensor.rank"
@@ -60,7 +61,7 @@ class RankOp(IRDLOperation):
     result = result_def(IndexType)
     traits = traits_def(Pure())
 
-    assembly_format = "$tensor attr-dict `:` type($tensor)"
+    FORMAT: ClassVar[str] = "$tensor attr-dict `:` type($tensor)"
 
 
 @irdl_op_definition

@@ -233,7 +233,8 @@ def _trailing_types(op_class: type[Operation]) -> Callable[[Operation], str] | N
     """How to write the types behind the operands, None if the format is another."""
     if op_class is YieldOp:
         return _operand_types
-    return _TRAILING_TYPES.get(getattr(op_class, "assembly_format", None) or "")
+    text = getattr(op_class, "FORMAT", None) or getattr(op_class, "assembly_format", None)
+    return _TRAILING_TYPES.get(text or "")
 
 
 @irdl_op_definition

@@ -72,12 +72,16 @@ def loop_kinds(loops: str) -> ArrayAttr[IteratorTypeAttr]:
 OpT = TypeVar("OpT", bound="NamedOp")
 
 
-def define(base: type[OpT], mnemonic: str, **constants: Any) -> type[OpT]:
-    """The class of `linalg.<mnemonic>`: `base` with its class constants filled in."""
+def class_name(mnemonic: str) -> str:
+    """``Conv2DOp`` for `conv_2d`."""
     words = (
         word.upper() if word[0].isdigit() else word.capitalize() for word in mnemonic.split("_")
     )
-    class_name = "".join(words) + "Op"
+    return "".join(words) + "Op"
+
+
+def define(base: type[OpT], mnemonic: str, **constants: Any) -> type[OpT]:
+    """The class of `linalg.<mnemonic>`: `base` with its class constants filled in."""
     namespace = {
         "__module__": base.__module__,
         "__doc__": f"`linalg.{mnemonic}`.",
@@ -85,7 +89,7 @@ def define(base: type[OpT], mnemonic: str, **constants: Any) -> type[OpT]:
         "name": f"linalg.{mnemonic}",
         **constants,
     }
-    return irdl_op_definition(type(class_name, (base,), namespace))
+    return irdl_op_definition(type(class_name(mnemonic), (base,), namespace))
 
 
 class NamedOp(StructuredOp, ABC):

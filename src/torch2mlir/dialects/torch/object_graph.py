@@ -34,6 +34,7 @@ from xdsl.traits import (
     ensure_terminator,
 )
 
+from torch2mlir.dialects.rows import FormattedOp
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.ops import parse_type_list
 
@@ -161,14 +162,14 @@ class NnModuleOp(IRDLOperation):
 
 
 @irdl_op_definition
-class SlotOp(IRDLOperation):
+class SlotOp(FormattedOp):
     """``torch.slot "b", %x : !torch.bool``: the value of an attribute of a module object."""
 
     name = "torch.slot"
     slot_name = prop_def(StringAttr, prop_name="name")
     value = operand_def()
     traits = traits_def(HasParent(NnModuleOp))
-    assembly_format = "$name `,` $value attr-dict `:` type($value)"
+    FORMAT: ClassVar[str] = "$name `,` $value attr-dict `:` type($value)"
 
 
 @irdl_op_definition
@@ -201,23 +202,23 @@ class GlobalSlotOp(IRDLOperation):
 
 
 @irdl_op_definition
-class GlobalSlotGetOp(IRDLOperation):
+class GlobalSlotGetOp(FormattedOp):
     """``torch.global_slot.get @slot : !torch.int``."""
 
     name = "torch.global_slot.get"
     slot = prop_def(FlatSymbolRefAttr)
     result = result_def()
-    assembly_format = "$slot attr-dict `:` type($result)"
+    FORMAT: ClassVar[str] = "$slot attr-dict `:` type($result)"
 
 
 @irdl_op_definition
-class GlobalSlotSetOp(IRDLOperation):
+class GlobalSlotSetOp(FormattedOp):
     """``torch.global_slot.set @slot = %x : !torch.int``."""
 
     name = "torch.global_slot.set"
     slot = prop_def(FlatSymbolRefAttr)
     value = operand_def()
-    assembly_format = "$slot `=` $value attr-dict `:` type($value)"
+    FORMAT: ClassVar[str] = "$slot `=` $value attr-dict `:` type($value)"
 
 
 @irdl_op_definition
@@ -255,34 +256,36 @@ class InitializeGlobalSlotsOp(IRDLOperation):
 
 
 @irdl_op_definition
-class GlobalSlotModuleInitializerOp(IRDLOperation):
+class GlobalSlotModuleInitializerOp(FormattedOp):
     """``torch.global_slot.module_initializer { .. }``: computes the initial values of the global slots."""
 
     name = "torch.global_slot.module_initializer"
     body = region_def("single_block")
-    assembly_format = "$body attr-dict"
+    FORMAT: ClassVar[str] = "$body attr-dict"
 
 
 @irdl_op_definition
-class GetAttrOp(IRDLOperation):
+class GetAttrOp(FormattedOp):
     """``torch.prim.GetAttr %m["name"] : !torch.nn.Module<"c"> -> !torch.int``."""
 
     name = "torch.prim.GetAttr"
     receiver = operand_def(t.NnModuleType)
     attr_name = prop_def(StringAttr, prop_name="name")
     result = result_def()
-    assembly_format = "$receiver `` `[` $name `]` attr-dict `:` type($receiver) `->` type($result)"
+    FORMAT: ClassVar[str] = (
+        "$receiver `` `[` $name `]` attr-dict `:` type($receiver) `->` type($result)"
+    )
 
 
 @irdl_op_definition
-class SetAttrOp(IRDLOperation):
+class SetAttrOp(FormattedOp):
     """``torch.prim.SetAttr %m["name"] = %v : !torch.nn.Module<"c">, !torch.int``."""
 
     name = "torch.prim.SetAttr"
     receiver = operand_def(t.NnModuleType)
     value = operand_def()
     attr_name = prop_def(StringAttr, prop_name="name")
-    assembly_format = (
+    FORMAT: ClassVar[str] = (
         "$receiver `` `[` $name `]` `=` $value attr-dict `:` type($receiver) `,` type($value)"
     )
 
@@ -330,51 +333,51 @@ class CallMethodOp(IRDLOperation):
 
 
 @irdl_op_definition
-class StoreOp(IRDLOperation):
+class StoreOp(FormattedOp):
     """``torch.prim.Store "q", %x : !torch.int``."""
 
     name = "torch.prim.Store"
     variable = prop_def(StringAttr, prop_name="name")
     value = operand_def()
-    assembly_format = "$name `,` $value attr-dict `:` type($value)"
+    FORMAT: ClassVar[str] = "$name `,` $value attr-dict `:` type($value)"
 
 
 @irdl_op_definition
-class LoadOp(IRDLOperation):
+class LoadOp(FormattedOp):
     """``torch.prim.Load "q" : !torch.int``."""
 
     name = "torch.prim.Load"
     variable = prop_def(StringAttr, prop_name="name")
     result = result_def()
-    assembly_format = "$name attr-dict `:` type($result)"
+    FORMAT: ClassVar[str] = "$name attr-dict `:` type($result)"
 
 
 @irdl_op_definition
-class CreateObjectOp(IRDLOperation):
+class CreateObjectOp(FormattedOp):
     """``torch.prim.CreateObject !torch.nn.Module<"c">``."""
 
     name = "torch.prim.CreateObject"
     result = result_def(t.NnModuleType)
-    assembly_format = "type($result) attr-dict"
+    FORMAT: ClassVar[str] = "type($result) attr-dict"
 
 
 @irdl_op_definition
-class ToListOp(IRDLOperation):
+class ToListOp(FormattedOp):
     """``torch.prim.tolist(%x) : !torch.vtensor<[2],f32> -> !torch.list<float>``."""
 
     name = "torch.prim.tolist"
     arguments = var_operand_def()
     outputs = var_result_def()
-    assembly_format = "`(` $arguments `)` attr-dict `:` type($arguments) `->` type($outputs)"
+    FORMAT: ClassVar[str] = "`(` $arguments `)` attr-dict `:` type($arguments) `->` type($outputs)"
 
 
 @irdl_op_definition
-class PrintOp(IRDLOperation):
+class PrintOp(FormattedOp):
     """``torch.prim.Print(%x) : !torch.str``."""
 
     name = "torch.prim.Print"
     arguments = var_operand_def()
-    assembly_format = "`(` $arguments `)` attr-dict (`:` type($arguments)^)?"
+    FORMAT: ClassVar[str] = "`(` $arguments `)` attr-dict (`:` type($arguments)^)?"
 
 
 class CalculateOp(IRDLOperation):
@@ -421,10 +424,10 @@ class DtypeCalculateOp(CalculateOp):
     outputs = var_result_def()
 
 
-class YieldOp(IRDLOperation):
+class YieldOp(FormattedOp):
     """Base of the terminators of calculations."""
 
-    assembly_format = "attr-dict ($values^ `:` type($values))?"
+    FORMAT: ClassVar[str] = "attr-dict ($values^ `:` type($values))?"
 
 
 @irdl_op_definition
