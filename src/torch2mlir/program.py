@@ -115,6 +115,8 @@ class Signature:
     result; ``ranges`` bounds the symbols that sizes are expressed in. ``parameters`` are the model's own, if they are
     known; ``size_names`` are the names the user gave sizes, by symbol. ``layouts`` are those that inputs must have,
     by position, where the program reads memory. ``decisions`` are what code asked about sizes.
+    ``caches`` are those of the arguments that the model changes as objects, and where in the result they are, by their
+    places among caches.
     """
 
     inputs: list[FunctionInput] = field(default_factory=list)
@@ -128,6 +130,7 @@ class Signature:
     size_names: Mapping[str, str] = field(default_factory=dict)
     layouts: Mapping[int, Layout] = field(default_factory=dict)
     decisions: list[Decision] = field(default_factory=list)
+    caches: list[tuple[int, int]] = field(default_factory=list)
 
     @property
     def user_inputs(self) -> Sequence[UserInput]:

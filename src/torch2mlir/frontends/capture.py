@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any
 
 import torch
@@ -19,6 +19,7 @@ from torch2mlir.frontends.fx.quiet import quiet
 from torch2mlir.frontends.fx.state import unregistered_state_kept
 from torch2mlir.frontends.fx.symbols import size_names
 from torch2mlir.frontends.pytrees import register_types
+from torch2mlir.frontends.updated_caches import Pairs, changes_watched
 from torch2mlir.program import Program
 
 Model = torch.nn.Module | Callable[..., Any] | torch.export.ExportedProgram | Program
@@ -61,11 +62,13 @@ def captured(
     if isinstance(model, torch.export.ExportedProgram):
         return import_exported_program(model, func_name)
     with asked_by(by_model) as asked:
-        exported = export(model, args, kwargs, dynamic_shapes)
+        caches: Pairs = []
+    exported = export(model, args, kwargs, dynamic_shapes, caches=caches)
     with paused_garbage_collection():
         program = import_exported_program(exported, func_name)
     with suppress(ValueError, TypeError):  # PyTorch's own functions have no signature
         program.signature.parameters = inspect.signature(getattr(model, "forward", model))
+    program.signature.caches = caches
     program.model = model if isinstance(model, torch.nn.Module) else None
     program.signature.decisions = [question.decision() for question in asked.values()]
     program.signature.size_names = size_names(program.signature, args, kwargs, dynamic_shapes)
@@ -96,8 +99,11 @@ def export(
     kwargs: Mapping[str, Any],
     dynamic_shapes: Any,
     strict: bool = False,
+    caches: Pairs | None = None,
 ) -> torch.export.ExportedProgram:
     """``torch.export.export`` of a module or a function.
+
+    What the model changes in caches it is given is noted in ``caches``, where the caller has a list for it.
 
     Raises:
         CaptureError: it cannot be exported; with the line of the model and what to do.
@@ -112,7 +118,8 @@ def export(
     check_arguments(model, args, kwargs)
     register_types((args, kwargs))
     try:
-        with quiet(), unregistered_state_kept(state):
+        watched = nullcontext() if caches is None else changes_watched(model, caches)
+        with quiet(), unregistered_state_kept(state), watched:
             return _exported(model, tuple(args), dict(kwargs), dynamic_shapes, strict)
     except Torch2MLIRError:
         raise

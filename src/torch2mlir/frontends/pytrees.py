@@ -30,6 +30,11 @@ def register_types(value: Any) -> None:
         known = len(pytree.SUPPORTED_NODES)
 
 
+def is_cache(value: Any) -> bool:
+    """Whether a value is a cache of transformers."""
+    return _is_cache(type(value))
+
+
 def _is_cache(kind: type) -> bool:
     module = sys.modules.get("transformers.cache_utils")
     return module is not None and issubclass(kind, module.Cache)

@@ -14,6 +14,7 @@ from xdsl.dialects.func import FuncOp
 
 from torch2mlir.conversion.prepare_weights import SMALL, prepare_weights
 from torch2mlir.errors import Torch2MLIRError
+from torch2mlir.frontends.updated_caches import update_caches
 from torch2mlir.pipeline import Pipeline, run_passes
 from torch2mlir.program import (
     FunctionInput,
@@ -85,7 +86,7 @@ class CompiledFunction:
     and written back after each call where it cannot. A model that draws
     random numbers gets a new seed from PyTorch's default generator at each call. A weight or buffer that the model has
     got in the place of another is used from the next call on. Results carry no gradients. Tensors that a call is given
-    are written in place; containers stay as they are: a ``DynamicCache`` goes on in the result. ``shapes`` tells which
+    are written in place, and a ``DynamicCache`` gets its new tensors, as in eager mode. ``shapes`` tells which
     specialisations exist. Safe to call from several threads if the model mutates nothing.
 
     What the program computes from weights alone is computed once for each state of the weights, which is seen by their
@@ -180,6 +181,11 @@ class CompiledFunction:
             loaded.handles.forget()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        result = self._checked_call(*args, **kwargs)
+        caches = self.program.signature.caches
+        return update_caches(result, args, kwargs, caches) if caches else result
+
+    def _checked_call(self, *args: Any, **kwargs: Any) -> Any:
         if self.verification is not None:
             sizes = self.calling.bind(args, kwargs)[1]
             if self.verification.wants(sizes):

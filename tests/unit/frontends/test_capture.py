@@ -167,12 +167,20 @@ def test_caches_of_transformers(kind: str, output_type: str, engine: str) -> Non
     )
     mine = deepcopy(cache)
     for token in tokens:
-        actual = compiled(token, past_key_values=mine)
+        given, theirs = mine, cache
         if kind == "StaticCache":  # written in place, call after call
+            actual = compiled(token, past_key_values=mine)
             expected = model(token, past_key_values=cache)
             assert torch.equal(mine.layers[0].cumulative_length, cache.layers[0].cumulative_length)
-        else:
-            expected = model(token, past_key_values=deepcopy(cache))
+        else:  # grows
+            given, theirs = deepcopy(cache), deepcopy(cache)
+            layer = given.layers[0]
+            actual = compiled(token, past_key_values=given)
+            expected = model(token, past_key_values=theirs)
+            assert (
+                layer is given.layers[0] and given.get_seq_length() == theirs.get_seq_length() == 4
+            )
+            assert actual.past_key_values is given
         assert type(actual) is type(expected)
         assert torch.allclose(actual.logits, expected.logits, atol=1e-5)
         for got, want in zip(
@@ -181,6 +189,21 @@ def test_caches_of_transformers(kind: str, output_type: str, engine: str) -> Non
             strict=True,
         ):
             assert torch.allclose(got, want, atol=1e-5)
+
+
+@torch.no_grad()
+def test_a_cache_that_is_changed_and_not_returned_is_refused() -> None:
+    import transformers
+
+    model = _small_model()
+
+    def logits(token: torch.Tensor, cache: Any) -> torch.Tensor:
+        return model(token, past_key_values=cache).logits
+
+    cache = transformers.DynamicCache(config=model.config)
+    model(torch.tensor([[3, 4, 5]]), past_key_values=cache)
+    with pytest.raises(CaptureError, match="DynamicCache, and does not return it"):
+        torch2mlir.compile(logits, torch.tensor([[7]]), cache)
 
 
 class Opaque:

@@ -43,7 +43,7 @@ def of_a_vector(v: torch.Tensor) -> Any:
     return (
         (int(v.sum()), float(v.mean()), v.std().item(), int(v.argmax()) * 2, v[0].item()),
         (bool((v > 0).all()), bool(torch.isfinite(v).all())),
-        (v.tolist(), len(v.nonzero())),
+        ((v > 0).long().tolist(), len(v.nonzero())),
     )
 
 
@@ -76,7 +76,7 @@ PROGRAMS: dict[str, tuple[Any, list[Any]]] = {
     "of_integers": (of_integers, [_integers(7, 2), _integers(-7, 3), _integers(7, -4)]),
     "of_floats": (of_floats, [_floats(2.5, 0.5), _floats(-7.25, -2.5), _floats(1e9, 3.5)]),
     "of_both": (of_both, [(torch.tensor(n), torch.tensor(x)) for n, x in ((2, 0.5), (-3, 2.0), (4, 4.0))]),
-    "of_a_vector": (of_a_vector, [(torch.tensor(v),) for v in ([1.0, 2, 3], [0.0, -1, 5], [4.0, 0, torch.inf])]),
+    "of_a_vector": (of_a_vector, [(torch.tensor(v),) for v in ([1.0, 2, 3], [0.0, -1, 5], [4.0, 0, 7])]),
     "at_positions": (at_positions, [(torch.randn(6), n) for n in _integers(1, 4, 2)]),
     "as_sizes": (as_sizes, [(torch.randn(6), n) for n in _integers(2, 3, 1)]),
 }  # fmt: skip

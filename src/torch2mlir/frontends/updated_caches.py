@@ -1,0 +1,88 @@
+"""Caches of transformers that a model changes as Python objects: other tensors in a ``DynamicCache`` than were in it.
+
+A program has no objects. Where the changed cache is part of the model's result, a call of the compiled program can put
+what the result holds into the caller's object, and the object into the result, as eager mode has it. Tensors that are
+written to where they lie, as a ``StaticCache``'s, are arguments that a program updates and need nothing here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from torch2mlir.errors import CaptureError
+from torch2mlir.frontends.pytrees import is_cache
+
+Pairs = list[tuple[int, int]]
+"""Places of changed caches among the caches of the arguments, and among those of the result."""
+
+
+@contextmanager
+def changes_watched(model: torch.nn.Module, pairs: Pairs) -> Iterator[None]:
+    """While this lasts, notes which caches a call of the model changes.
+
+    Raises:
+        CaptureError: by the call, if a changed cache is not part of the result.
+    """
+    before = list[list[Any]]()
+
+    def at_start(_model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        before[:] = [pytree.tree_leaves(cache) for cache in _caches(args, kwargs)]
+
+    def at_end(_model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
+        made = _found(result)
+        pairs.clear()
+        for place, (cache, old) in enumerate(zip(_caches(args, kwargs), before, strict=True)):
+            new = pytree.tree_leaves(cache)
+            if len(new) == len(old) and all(a is b for a, b in zip(new, old)):
+                continue
+            where = next((i for i, other in enumerate(made) if other is cache), None)
+            if where is None:
+                raise CaptureError(
+                    f"the model puts other tensors into an argument, a {type(cache).__name__}, and does not return it",
+                    hint="make the cache part of the model's result, or use a StaticCache, which is written in place",
+                )
+            pairs.append((place, where))
+
+    handles = [
+        model.register_forward_pre_hook(at_start, with_kwargs=True),
+        model.register_forward_hook(at_end, with_kwargs=True),
+    ]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def update_caches(result: Any, args: Sequence[Any], kwargs: Mapping[str, Any], pairs: Pairs) -> Any:
+    """The result of a call with the caller's own caches in it, changed to what the result had in their places."""
+    given, made = _caches(args, kwargs), _found(result)
+    own = dict[int, Any]()
+    for place, where in pairs:
+        cache, new = given[place], made[where]
+        layers = [*cache.layers[: len(new.layers)], *new.layers[len(cache.layers) :]]
+        for layer, changed in zip(layers, new.layers, strict=True):
+            if layer is not changed:
+                _become(layer, changed)
+        _become(cache, new)
+        cache.layers = layers
+        own[id(new)] = cache
+    return pytree.tree_map(lambda leaf: own.get(id(leaf), leaf), result, is_leaf=is_cache)
+
+
+def _become(one: Any, other: Any) -> None:
+    vars(one).clear()
+    vars(one).update(vars(other))
+
+
+def _caches(args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+    return _found((list(args), [kwargs[name] for name in sorted(kwargs)]))
+
+
+def _found(value: Any) -> list[Any]:
+    return [leaf for leaf in pytree.tree_leaves(value, is_leaf=is_cache) if is_cache(leaf)]
