@@ -26,15 +26,6 @@ def pytest_configure(config: pytest.Config) -> None:
     # a test that wants compiled code kept names a directory of its own
     os.environ.setdefault("TORCH2MLIR_CACHE_DIR", "off")
     torch.set_num_threads(1)
-    config.addinivalue_line(
-        "markers", "known_wrong: a wrong answer that is known: tests/e2e/known_wrong.py"
-    )
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    wrong = [r for r in terminalreporter.getreports("xfailed") if "known_wrong" in r.keywords]
-    if wrong:
-        terminalreporter.section(f"KNOWN WRONG ANSWERS: {len(wrong)} (tests/e2e/known_wrong.py)")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -57,11 +57,4 @@ XFAILS: list[ExpectedFailure] = [
         " as_strided_after_a_write_through_a_view as_strided_after_a_write_of_the_base as_strided_written"
         " as_strided_scatter_of_transposed",
     ),
-    ExpectedFailure(
-        "PyTorch's code of the short-time Fourier transform reads frames by strides, which results on the lazy device"
-        " have none of",
-        CaptureError,
-        "lazy",
-        "stft",
-    ),
 ]

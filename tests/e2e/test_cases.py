@@ -11,7 +11,6 @@ import pytest
 import torch
 
 import torch2mlir
-from tests.e2e import known_wrong
 from tests.e2e.calls import Comparison
 from tests.e2e.configurations import CONFIGURATIONS, Configuration, runs
 from tests.e2e.registry import Case, load_cases
@@ -36,7 +35,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
                 if failure
                 else []
             )
-            marks += known_wrong.marks(case.name, where)
             name = f"{case.family}/{case.name}-{where}"
             parameters.append(pytest.param(case, configuration, mode, id=name, marks=marks))
     metafunc.parametrize("case, configuration, mode", parameters)

@@ -10,7 +10,6 @@ import pytest
 import torch
 from torch.utils import _pytree as pytree
 
-from tests.e2e import known_wrong
 from tests.e2e.agreement import assert_agrees
 from tests.e2e.calls import Comparison
 from tests.e2e.lazy_xfails import XFAILS
@@ -36,7 +35,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             for failure in XFAILS
             if failure.holds(case.name, "lazy")
         ]
-        marks += known_wrong.marks(case.name, "lazy")
         parameters.append(pytest.param(case, id=f"{case.family}/{case.name}", marks=marks))
     metafunc.parametrize("case", parameters)
 

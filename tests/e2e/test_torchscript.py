@@ -15,7 +15,6 @@ from torch import nn
 from torch.utils import _pytree as pytree
 
 import torch2mlir
-from tests.e2e import known_wrong
 from tests.e2e.calls import Comparison
 from tests.e2e.registry import Case, load_cases
 from tests.e2e.scriptable import scriptable
@@ -49,7 +48,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     for case, way in runs(metafunc.config.getoption("--full")):
         failures = [failure for failure in XFAILS if failure.holds(case.name, way)]
         marks = [pytest.mark.xfail(reason=f.reason, raises=f.raises, strict=True) for f in failures]
-        marks += known_wrong.marks(case.name, way)
         parameters.append(
             pytest.param(case, way, id=f"{case.family}/{case.name}-{way}", marks=marks)
         )

@@ -39,7 +39,10 @@ class Guard:
         """Remembers tensors, and what engines hold, by names for errors."""
         for name, value in tensors:
             look = _held(value) if isinstance(value, Prepared) else _bytes_of(value)
-            self._before.append((name, look, look().clone()))
+            before = look()
+            self._before.append(
+                (name, look, before.clone() if isinstance(value, Prepared) else before)
+            )
 
     def check(self) -> None:
         """Compares.
@@ -60,9 +63,12 @@ class Guard:
 
 
 def _bytes_of(tensor: torch.Tensor) -> Callable[[], torch.Tensor]:
-    return lambda: (
-        tensor.detach().resolve_conj().resolve_neg().contiguous().reshape(-1).view(torch.uint8)
-    )
+    def look() -> torch.Tensor:
+        # one element of stride 0 counts as contiguous, and its bytes cannot be viewed
+        dense = tensor.detach().clone(memory_format=torch.contiguous_format)
+        return dense.resolve_conj().resolve_neg().view(-1).view(torch.uint8)
+
+    return look
 
 
 def _held(prepared: Prepared) -> Callable[[], torch.Tensor]:

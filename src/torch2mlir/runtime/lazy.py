@@ -172,7 +172,11 @@ class LazyRuntime:
         All of them at once, not only the one somebody asks for: what they share is computed once, and a random
         number is drawn once.
         """
-        pending = self.recorder.pending()
+        # what is computed here is not the user's: no default device of theirs holds for it
+        with torch._C.DisableTorchFunction():
+            self._compute(self.recorder.pending())
+
+    def _compute(self, pending: list[torch.Tensor]) -> None:
         if not pending:
             return
         graph = recorded(pending)
@@ -196,7 +200,7 @@ class LazyRuntime:
     def _promise(self, call: Call, operands: tuple[TensorType, ...]) -> Any | None:
         """What a call that the device has no node for gives, if it can be compiled."""
         try:
-            with self._timed("import_seconds"):
+            with torch._C.DisableTorchFunction(), self._timed("import_seconds"):
                 program, types = import_call(call, operands)
                 self._lower(program)
                 self.pipeline.convert(program)

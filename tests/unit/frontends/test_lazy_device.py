@@ -360,3 +360,48 @@ def test_errors_outside_of_the_context() -> None:
         lazy.device(engine="xla", output_type="tosa"),
     ):
         pass
+
+
+def test_a_default_device_of_the_user_is_not_ours(device: torch.device) -> None:
+    with device:
+        x = torch.arange(3.0) + 1
+        lazy.mark_step()
+    assert_close(x, torch.tensor([1.0, 2.0, 3.0]))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [torch.std, lambda x: torch.std(x, 1).sum(), lambda x: torch.svd(x)[1].sum()],
+    ids=["std", "std.dim", "svd"],
+)
+def test_calls_whose_nodes_have_no_derivative_are_differentiated(function, device) -> None:  # type: ignore[no-untyped-def]
+    generator = torch.Generator().manual_seed(3)
+    values = torch.randn(4, 4, generator=generator)
+    values = values @ values.T + torch.eye(4)
+    here, there = values.to(device).requires_grad_(), values.clone().requires_grad_()
+    function(here).backward()
+    function(there).backward()
+    torch.testing.assert_close(here.grad.cpu(), there.grad, rtol=1e-3, atol=1e-4)
+
+
+def test_a_graph_that_cannot_be_compiled_leaves_later_ones_alone(device: torch.device) -> None:
+    x = torch.randn(3, 4).to(device)
+    refused = (x + 1) * 2
+    with pytest.raises(torch2mlir.Torch2MLIRError):
+        refused.as_strided((2, 2), (1, 1))
+    del refused
+    y = x * 3
+    lazy.mark_step()
+    assert_close(y, x.cpu() * 3)
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+def test_short_time_fourier_transform_of_a_result(transposed: bool, device: torch.device) -> None:
+    x, window = torch.randn(64, 64), torch.hann_window(16)
+
+    def transform(x: torch.Tensor, window: torch.Tensor) -> torch.Tensor:
+        x = (x + 1).T if transposed else x + 1
+        return torch.stft(x, 16, 4, window=window, center=False, return_complex=True)
+
+    actual = transform(x.to(device), window.to(device)).cpu()
+    torch.testing.assert_close(actual, transform(x, window), rtol=1e-4, atol=1e-4)

@@ -141,3 +141,23 @@ def test_scripted_modules_go_where_others_go() -> None:
     compiled = torch2mlir.compile(scripted, X, output_type="linalg-on-tensors", engine="reference")
     with torch.no_grad():
         torch.testing.assert_close(compiled(X), scripted(X))
+
+
+@pytest.mark.parametrize(
+    ("function", "first", "second"),
+    [
+        (torch.nonzero, [1, 0, 2], [1, 2, 3]),
+        (torch.unique, [1, 1, 2], [1, 3, 2]),
+        (torch.bincount, [1, 1, 2], [4, 3, 2]),
+        (lambda x: x[x > 1], [1, 1, 2], [4, 3, 2]),
+        (lambda x: torch.tensor_split(x * 2, x[:1])[0], [1, 7, 2], [3, 7, 2]),
+    ],
+)
+def test_sizes_that_tracing_observed_are_not_those_of_other_values(function, first, second) -> None:  # type: ignore[no-untyped-def]
+    x, y = torch.tensor(first), torch.tensor(second)
+    traced = torchscript.capture(function, [x], use_tracing=True)
+    compiled = torch2mlir.compile(traced, output_type="linalg-on-tensors", engine="iree")
+    for values in (x, y, x):
+        assert torch.equal(compiled(values), function(values))
+    with pytest.raises(torch2mlir.Torch2MLIRError):
+        torch2mlir.compile(traced, output_type="stablehlo", engine="xla")(x)

@@ -165,3 +165,11 @@ def test_a_tensor_without_memory_is_refused(output_type: str, engine: str) -> No
         f(torch.randn(3, device="meta"))
     x = torch.randn(3)
     torch.testing.assert_close(f(x), torch.sin(x))
+
+
+def test_the_guard_takes_one_element_without_strides() -> None:
+    from torch2mlir.runtime.guard import Guard
+
+    guard = Guard("any")
+    guard.watch([("a number", torch.zeros(1).expand(1).as_strided((1,), (0,)))])
+    guard.check()

@@ -55,7 +55,7 @@ def strided_operands(importer: GraphImporter, node: Node) -> list[SSAValue]:
     base = memory_of(source) if is_read else source
     size, stride, offset = (_argument(node, place, name) for place, name in _PLACES[is_read])
     if is_read:
-        _check_is_known(node, base)
+        _check_is_known(base, source, size, stride, offset)
     ordered = in_memory_order(importer, base)
     if is_read:
         importer.reads_memory = True
@@ -241,21 +241,23 @@ def _difference(importer: GraphImporter, offset: Any, first: Any) -> SSAValue:
     return size_operand(importer, importer.size_of(difference))
 
 
-def _check_is_known(node: Node, base: Node) -> None:
-    """Raises an error if static strides lead to places that the tensor does not have."""
-    fake, result = base.meta["val"], node.meta["val"]
-    numbers = (*fake.shape, *fake.stride(), *result.shape, *result.stride())
-    offset, first = result.storage_offset(), fake.storage_offset()
-    if not all(isinstance(n, int) for n in (*numbers, offset, first)) or result.numel() == 0:
+def _check_is_known(base: Node, source: Node, size: Any, stride: Any, offset: Any) -> None:
+    """Raises an error if static sizes and strides lead to places that the tensor does not have."""
+    fake = base.meta["val"]
+    if offset is None:
+        offset = source.meta["val"].storage_offset()
+    numbers = (*fake.shape, *fake.stride(), *size, *stride, offset, fake.storage_offset())
+    if not all(isinstance(n, int) for n in numbers) or 0 in size:
         return
-    last = offset + sum((n - 1) * s for n, s in zip(result.shape, result.stride(), strict=True))
+    first = fake.storage_offset()
+    last = offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
     known = torch.zeros(max(last + 1, _end(fake)), dtype=torch.bool)
     if fake.numel():
         known.as_strided(fake.shape, fake.stride(), first).fill_(True)
-    if not bool(known.as_strided(result.shape, result.stride(), offset).all()):
+    if not bool(known.as_strided(size, stride, offset).all()):
         raise CaptureError(
-            f"as_strided reads elements that the tensor does not have: sizes {list(result.shape)}, strides "
-            f"{list(result.stride())} from place {offset} of a storage with {fake.numel()} elements from {first} on",
+            f"as_strided reads elements that the tensor does not have: sizes {list(size)}, strides "
+            f"{list(stride)} from place {offset} of a storage with {fake.numel()} elements from {first} on",
             hint="pass the whole tensor to the model, and take the part of it there",
         )
 

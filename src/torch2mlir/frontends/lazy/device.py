@@ -11,6 +11,7 @@ import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cache, partial
@@ -70,10 +71,40 @@ def write_back(tensors: Sequence[torch.Tensor], values: Sequence[torch.Tensor]) 
             tensor.data = _unwrapped(value.to(LAZY))
 
 
+_WITHOUT_DERIVATIVE = (aten.logdet.default, aten.std.default, aten.std.dim, aten.svd.default)
+"""Calls that PyTorch differentiates through the calls it writes them in, which the device's nodes for them hide."""
+
+_OWN_KERNELS = list[torch.library.Library]()
+
+
 def initialize() -> None:
     """Makes the ``lazy`` device known to PyTorch, which refuses to be told twice."""
     if not torch._C._dispatch_has_kernel_for_dispatch_key("aten::addmm", "Lazy"):
         torch._lazy.ts_backend.init()
+    if not _OWN_KERNELS:
+        library = torch.library.Library("aten", "IMPL")
+        for call in _WITHOUT_DERIVATIVE:
+            library.impl(call, partial(_in_differentiable_calls, call), "AutogradLazy")
+        library.impl(aten.stft.center, _stft, "AutogradLazy")
+        _OWN_KERNELS.append(library)
+
+
+def _in_differentiable_calls(call: OpOverload, *args: Any, **kwargs: Any) -> Any:
+    """A call as PyTorch writes it in others."""
+    return call._op_dk(DispatchKey.CompositeImplicitAutograd, *args, **kwargs)
+
+
+_reads_reported_strides: ContextVar[bool] = ContextVar("_reads_reported_strides", default=False)
+
+
+def _stft(x: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+    """PyTorch's code takes overlapping frames by strides: of a copy without gaps they are what the device reports."""
+    dense = x.clone(memory_format=torch.contiguous_format)
+    token = _reads_reported_strides.set(True)
+    try:
+        return _in_differentiable_calls(aten.stft.center, dense, *args, **kwargs)
+    finally:
+        _reads_reported_strides.reset(token)
 
 
 def is_lazy(value: Any) -> bool:
@@ -264,7 +295,8 @@ class Recorder(TorchDispatchMode):
                 f"the lazy device cannot record the higher-order operator '{func.name()}'",
                 hint="programs on the lazy device run as they are written: use Python's own if and for",
             )
-        if func in _READS_MEMORY and self.among_pending(lazy[:1]):
+        known = _reads_reported_strides.get()
+        if func in _READS_MEMORY and not known and self.among_pending(lazy[:1]):
             raise CaptureError(
                 "tensors that are computed on the lazy device have no strides to be read by",
                 op=func.name(),

@@ -258,6 +258,9 @@ class _Import(_Building):
             node = self.add(aten.arange.start_step, tuple(arguments), {"dtype": out.dtype})
             self._bind(line.outputs, node)
             return
+        if name == "as_strided":  # the strides are those that the device reports, of no gaps
+            dense = {"memory_format": torch.contiguous_format}
+            arguments[0] = self.add(aten.clone.default, (arguments[0],), dense)
         if name in _OF_CONSTANTS:
             arguments = [self._constant(argument) for argument in arguments]
         if name in _SCALED and isinstance(arguments[3], Node):

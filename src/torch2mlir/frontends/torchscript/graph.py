@@ -89,7 +89,7 @@ class GraphImporter:
         return [self.values[value.unique()] for value in node.inputs()]
 
     def _result_types(self, node: Any) -> list[Attribute]:
-        return [self._types.of(output.type()) for output in node.outputs()]
+        return [self._types.of_computed(output.type()) for output in node.outputs()]
 
     def _finish(self, node: Any, op: Operation) -> None:
         self._insert(op)
@@ -282,7 +282,8 @@ def function_type(
     """
     outputs = [value.type() for value in graph.outputs()] if returns is None else returns
     return FunctionType.from_lists(
-        [types.of(value.type()) for value in graph.inputs()], [types.of(type) for type in outputs]
+        [types.of(value.type()) for value in graph.inputs()],
+        [types.of_computed(type) for type in outputs],
     )
 
 

@@ -38,10 +38,12 @@ class TypeImporter:
 
     Args:
         ignore_traced_shapes: forget the ranks, sizes and dtypes that tracing has observed.
+        keeps_sizes: whether the sizes are kept otherwise.
     """
 
-    def __init__(self, ignore_traced_shapes: bool = False) -> None:
+    def __init__(self, ignore_traced_shapes: bool = False, keeps_sizes: bool = True) -> None:
         self._ignore_traced_shapes = ignore_traced_shapes
+        self._keeps_sizes = keeps_sizes
 
     def of(self, type: Any) -> Attribute:
         """The dialect's type of a TorchScript type.
@@ -76,10 +78,19 @@ class TypeImporter:
             hint=_HINTS.get(kind, "keep values of this type out of the compiled methods"),
         )
 
+    def of_computed(self, type: Any) -> Attribute:
+        """The type of a value that a graph computes: without the sizes that tracing has observed.
+
+        They may follow from elements, and are others at another call; those of inputs are what is compiled for.
+        """
+        return TypeImporter(self._ignore_traced_shapes, keeps_sizes=False).of(type)
+
     def _tensor(self, type: Any) -> t.NonValueTensorType:
         if self._ignore_traced_shapes:
             return t.NonValueTensorType.of(None, None)
         sizes, dtype = type.varyingSizes(), type.dtype()
+        if sizes is not None and not self._keeps_sizes:
+            sizes = [None] * len(sizes)
         return t.NonValueTensorType.of(
             None if sizes is None else tuple(sizes),
             None if dtype is None else dtypes.element_type(dtype),
