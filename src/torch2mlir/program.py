@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from types import CodeType
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
@@ -39,16 +42,38 @@ class Decision:
     """What the code of a model, or of a decomposition, asked about sizes.
 
     Attributes:
-        asked: the question, over symbols.
+        asked: the question, as a Python expression over symbols.
         answer: what it went on with.
+        symbols: in the question.
         location: the line of the model.
-        again: the answer for given values of the symbols; None if they do not give one.
+        of_model: whether the model asked; decompositions are traced for several sizes, and differ for 0 and 1 only.
     """
 
     asked: str
     answer: bool
+    symbols: tuple[str, ...]
     location: str
-    again: Callable[[Mapping[str, int]], bool | None]
+    of_model: bool
+
+    def holds(self, sizes: Mapping[str, int]) -> bool:
+        """Whether the answer is the same for given values of the symbols; true if they do not give one."""
+        known = all(name in sizes for name in self.symbols)
+        matters = self.of_model or any(sizes.get(name, 2) < 2 for name in self.symbols)
+        if not known or not matters:
+            return True
+        try:
+            return bool(eval(_code(self.asked), _WORDS, dict(sizes))) == self.answer
+        except ZeroDivisionError:
+            return True
+
+
+_WORDS = {"__builtins__": {}, "math": math, "min": min, "max": max, "float": float, "int": int}
+"""What expressions of sizes are written with."""
+
+
+@cache
+def _code(expression: str) -> CodeType:
+    return compile(expression, "<sizes>", "eval")
 
 
 @dataclass(frozen=True)

@@ -137,8 +137,8 @@ def _loaded(
     stored = map_tensors(place / WEIGHTS, dtypes)
     state = {name: stored[kept] for name, kept in description["state"].items()}
     signature = load_signature(description["signature"], state)
-    found = FoundSizes.read(description["small_sizes"])
-    calling = CallingConvention(signature, None if engine.needs_static_shapes else found)
+    found = FoundSizes.read(description["small_sizes"], signature)
+    calling = CallingConvention(signature, found)
     programs = dict[Shapes, _Program]()
     for entry in description["programs"]:
         function = LoweredFunction(

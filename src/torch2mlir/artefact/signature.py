@@ -16,6 +16,7 @@ from torch2mlir.frontends import dtypes
 from torch2mlir.program import (
     ConstantInput,
     ConstantOutput,
+    Decision,
     FunctionInput,
     Layout,
     Mutation,
@@ -108,6 +109,9 @@ def dump_signature(signature: Signature) -> dict[str, Any]:
         "out_spec": _dump_structure(signature.out_spec),
         "ranges": {name: list(bounds) for name, bounds in signature.ranges.items()},
         "size_names": dict(signature.size_names),
+        "decisions": [
+            [d.asked, d.answer, d.symbols, d.location, d.of_model] for d in signature.decisions
+        ],
         "layouts": [
             [position, [_dump_size(stride) for stride in layout.strides], layout.offset]
             for position, layout in signature.layouts.items()
@@ -134,6 +138,10 @@ def load_signature(data: Mapping[str, Any], state: Mapping[str, torch.Tensor]) -
             _load_structure(data["out_spec"]),
             {name: (low, high) for name, (low, high) in data["ranges"].items()},
             size_names=data["size_names"],
+            decisions=[
+                Decision(asked, answer, tuple(symbols), location, of_model)
+                for asked, answer, symbols, location, of_model in data["decisions"]
+            ],
             layouts={
                 position: Layout([_load_known(stride) for stride in strides], offset)
                 for position, strides, offset in data["layouts"]

@@ -1,7 +1,7 @@
-"""Calls with sizes of 0 and 1, which capture took for 2 or more: taken where the program means the same for them.
+"""Sizes of a call for which capture made another program: those of 0 and 1, which it took for 2 or more, and others.
 
-A program in memory is looked at when such a call comes; an artefact has no program any more, and remembers what was
-found when it was saved.
+A program in memory is looked at when a call comes with new sizes of 0 and 1; an artefact has no program any more, and
+remembers what was found when it was saved. What the model's code asked of its sizes is asked again for all sizes.
 """
 
 from __future__ import annotations
@@ -13,15 +13,22 @@ from itertools import islice, product
 from typing import Any, Protocol
 
 from torch2mlir.errors import BackendContractError, InputError
-from torch2mlir.program import Program
+from torch2mlir.program import Decision, Program, Signature
 from torch2mlir.transforms.semantics.concrete_sizes import check_sizes
+
+Place = Callable[[str], str]
+"""What a symbol is called in messages."""
 
 
 class SizeCheck(Protocol):
     """Who says whether a program can be called with sizes."""
 
-    def check(self, sizes: Mapping[str, int], place: Callable[[str], str]) -> None:
-        """Looks at a call: the values of all symbols, and what a symbol is called in messages."""
+    def check(self, sizes: Mapping[str, int], place: Place) -> None:
+        """Looks at a call with these values of all symbols.
+
+        Raises:
+            InputError: the program is another one for these sizes.
+        """
 
 
 class SmallSizes:
@@ -35,37 +42,27 @@ class SmallSizes:
         self._program = program
         self._sound = set[tuple[tuple[str, int], ...]]()
 
-    def check(self, sizes: Mapping[str, int], place: Callable[[str], str]) -> None:
-        """Looks at a call.
-
-        Args:
-            sizes: the values of all symbols.
-            place: what a symbol is called in messages.
-
-        Raises:
-            InputError: the program is another one for these sizes.
-        """
-        small = {name: size for name, size in sizes.items() if size < 2}
+    def check(self, sizes: Mapping[str, int], place: Place) -> None:
+        """See :class:`SizeCheck`."""
+        check_decisions(self._program.signature, sizes, place)
+        small = _small(sizes)
         key = tuple(sorted(small.items()))
         if not small or key in self._sound:
             return
-        shown = _shown(small, place)
-        self._check_decisions(sizes, shown)
         try:
             check_sizes(self._program.module, small)
         except BackendContractError:
             # sizes that are equal as numbers need not be as expressions
-            self._check_all(sizes, shown)
+            self._check_all(sizes, _shown(small, place))
             return
         self._sound.add(key)
 
     def reason(self, small: Mapping[str, int]) -> str | None:
         """Why sizes of 0 and 1 are refused whatever the others are; None if they are not."""
         try:
-            self._check_decisions(small, "")
             check_sizes(self._program.module, small)
-        except (BackendContractError, InputError) as error:
-            return error.message.removeprefix(", and ")
+        except BackendContractError as error:
+            return _REASON + error.message
         return None
 
     def _check_all(self, sizes: Mapping[str, int], shown: str) -> None:
@@ -73,23 +70,11 @@ class SmallSizes:
             check_sizes(self._program.module, sizes)
         except BackendContractError as error:
             raise InputError(
-                f"{shown}, and capture took it for 2 or more: {error.message}",
+                f"{shown}, and {_REASON}{error.message}",
                 op=error.op,
                 location=error.location,
                 hint=_HINT,
             ) from error
-
-    def _check_decisions(self, sizes: Mapping[str, int], shown: str) -> None:
-        names = self._program.signature.size_names
-        for decision in self._program.signature.decisions:
-            if decision.again(sizes) not in (decision.answer, None):
-                asked = re.sub(r"\w+", lambda name: names.get(name[0], name[0]), decision.asked)
-                raise InputError(
-                    f"{shown}, and the model does something else for such sizes: it was captured where "
-                    f"'{asked}' is {decision.answer}",
-                    location=decision.location,
-                    hint=_HINT,
-                )
 
 
 @dataclass(frozen=True)
@@ -97,36 +82,37 @@ class FoundSizes:
     """What was found of sizes of 0 and 1 when a program was saved.
 
     Attributes:
+        signature: of the program.
         found: combinations of such sizes, each with the reason why it is refused, or None.
     """
 
+    signature: Signature
     found: Sequence[tuple[Mapping[str, int], str | None]]
 
     @staticmethod
     def of(program: Program, most: int = 80) -> FoundSizes:
         """What is found of a program; of one with many symbols, for ``most`` combinations, those of few first."""
-        sizes = SmallSizes(program)
-        names = list(program.signature.ranges)
+        sizes, names = SmallSizes(program), list(program.signature.ranges)
         every = (
             {name: size for name, size in zip(names, values, strict=True) if size is not None}
             for values in product((None, 1, 0), repeat=len(names))
         )
         few = sorted(islice(every, 3**7), key=len)[1 : most + 1]
-        return FoundSizes([(small, sizes.reason(small)) for small in few])
+        return FoundSizes(program.signature, [(small, sizes.reason(small)) for small in few])
 
     @staticmethod
-    def read(data: Any) -> FoundSizes:
+    def read(data: Any, signature: Signature) -> FoundSizes:
         """The inverse of :meth:`written`."""
-        return FoundSizes([(entry["sizes"], entry["reason"]) for entry in data])
+        return FoundSizes(signature, [(entry["sizes"], entry["reason"]) for entry in data])
 
     def written(self) -> list[dict[str, Any]]:
         """As numbers, texts and lists."""
         return [{"sizes": dict(sizes), "reason": reason} for sizes, reason in self.found]
 
-    def check(self, sizes: Mapping[str, int], place: Callable[[str], str]) -> None:
-        """As :meth:`SmallSizes.check`."""
-        small = {name: size for name, size in sizes.items() if size < 2}
-        if not small:
+    def check(self, sizes: Mapping[str, int], place: Place) -> None:
+        """See :class:`SizeCheck`."""
+        check_decisions(self.signature, sizes, place)
+        if not self.found or not (small := _small(sizes)):
             return
         reasons = [reason for known, reason in self.found if known == small]
         reason = reasons[0] if reasons else "nobody looked at such sizes when the program was saved"
@@ -134,8 +120,35 @@ class FoundSizes:
             raise InputError(f"{_shown(small, place)}, and {reason}", hint=_HINT)
 
 
-def _shown(small: Mapping[str, int], place: Callable[[str], str]) -> str:
-    return " and ".join(f"{place(name)} is {size}" for name, size in small.items())
+def check_decisions(signature: Signature, sizes: Mapping[str, int], place: Place) -> None:
+    """Asks again what the model and decompositions asked of sizes.
+
+    Raises:
+        InputError: the answer is another one.
+    """
+    for decision in signature.decisions:
+        if not decision.holds(sizes):
+            values = {name: sizes[name] for name in decision.symbols}
+            raise InputError(
+                f"{_shown(values, place)}, and the model does something else for such sizes: it was captured where "
+                f"'{_asked(decision, signature.size_names)}' is {decision.answer}",
+                location=decision.location,
+                hint=_HINT,
+            )
 
 
+def _asked(decision: Decision, names: Mapping[str, str]) -> str:
+    """A question in the user's names of sizes."""
+    return re.sub(r"\w+", lambda name: names.get(name[0], name[0]), decision.asked)
+
+
+def _small(sizes: Mapping[str, int]) -> dict[str, int]:
+    return {name: size for name, size in sizes.items() if size < 2}
+
+
+def _shown(sizes: Mapping[str, int], place: Place) -> str:
+    return " and ".join(f"{place(name)} is {size}" for name, size in sizes.items())
+
+
+_REASON = "capture took it for 2 or more: "
 _HINT = "compile the model for this size too, from an example that has it and without dynamic_shapes for that dimension"

@@ -120,7 +120,8 @@ class Decomposer:
                     self._templates[key] = self._trace(name, overload, call)
                 for question in asked.values():
                     if not question.is_about_nothing:
-                        note(question.decision(self.world.names(), describe(op.location)))
+                        place = describe(op.location)
+                        note(question.decision_of_op(self.world.names(), place))
             template = self._templates[key]
             if template is not None:
                 self._expand(template, op, call, block, constants)

@@ -118,3 +118,30 @@ def test_a_program_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
         x = torch.randn(batch, size)
         assert_agrees(ours(x), centred(x))
     assert len(looks) == 1
+
+
+def the_longer(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return x[:3] if x.shape[0] > y.shape[0] else -y
+
+
+def by_remainder(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return x if x.shape[0] % 3 == y.shape[0] % 2 else -x
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("function", [the_longer, by_remainder])
+def test_sizes_for_which_the_model_takes_another_branch(
+    function: Callable[..., Any], dialect: str
+) -> None:
+    """Ranges cannot say what the model asked of two sizes."""
+    shapes = ({0: Dim.AUTO}, {0: Dim.AUTO})
+    ours = torch2mlir.compile(
+        function, torch.randn(6), torch.randn(4), output_type=dialect, dynamic_shapes=shapes
+    )
+    for sizes in ((6, 4), (9, 8), (4, 8), (12, 6)):
+        x, y = map(torch.randn, sizes)
+        if sizes == (4, 8):
+            with pytest.raises(InputError, match=r"(?s)does something else.*test_small_sizes.py"):
+                ours(x, y)
+        else:
+            assert_agrees(ours(x, y), function(x, y))

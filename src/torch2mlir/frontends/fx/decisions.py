@@ -19,6 +19,7 @@ from typing import Any
 
 import sympy
 import torch
+from torch.utils._sympy.printers import PythonPrinter
 
 from torch2mlir.program import Decision
 
@@ -57,24 +58,28 @@ class Asked:
         """Whether it tells empty tensors from others: for them, code returns early what is empty anyway."""
         return isinstance(self.expression, sympy.Eq | sympy.Ne) and 0 in self.expression.args
 
-    def decision(
-        self, names: Mapping[sympy.Symbol, str] | None = None, place: str | None = None
-    ) -> Decision:
-        """It for a program.
+    def decision(self) -> Decision:
+        """It for the program of the model that asked."""
+        return self._decision({s: s.name for s in self.expression.free_symbols}, self.place, True)
+
+    def decision_of_op(self, names: Mapping[sympy.Symbol, str], place: str | None) -> Decision:
+        """It for a program with an op whose decomposition asked.
 
         Args:
-            names: what the program calls symbols, if not as here.
-            place: the line to tell the user of, if not the one that asked.
+            names: what the program calls symbols.
+            place: the line of the op.
         """
-        symbols = {s: (names or {}).get(s, s.name) for s in self.expression.free_symbols}
+        return self._decision(names, place or self.place, False)
 
-        def again(sizes: Mapping[str, int]) -> bool | None:
-            if not sizes.keys() >= set(symbols.values()):
-                return None
-            return bool(self.expression.subs({s: sizes[name] for s, name in symbols.items()}))
+    def _decision(self, names: Mapping[sympy.Symbol, str], place: str, of_model: bool) -> Decision:
+        known = {s: names.get(s, s.name) for s in self.expression.free_symbols}
+        named = self.expression.xreplace({s: _integer(name) for s, name in known.items()})
+        shown = PythonPrinter().doprint(named)
+        return Decision(shown, self.answer, tuple(sorted(known.values())), place, of_model)
 
-        shown = str(self.expression.subs({s: sympy.Symbol(name) for s, name in symbols.items()}))
-        return Decision(shown, self.answer, place or self.place, again)
+
+def _integer(name: str) -> sympy.Symbol:
+    return sympy.Symbol(name, integer=True)
 
 
 @dataclass(frozen=True)
