@@ -35,6 +35,12 @@ from torch2mlir.conversion.lowering import Number, Operand, ResultType, Scalar, 
 from torch2mlir.conversion.registry import lowers as register
 from torch2mlir.conversion.torch_to_tosa.casts import cast, computed_dtype, si8, si32
 from torch2mlir.conversion.torch_to_tosa.dynamic_shapes import DynamicShapes, is_static
+from torch2mlir.conversion.torch_to_tosa.layouts import (
+    broadcast_size,
+    channels_last_permutation,
+    only_ones_move,
+    slice_is_constant,
+)
 from torch2mlir.conversion.torch_to_tosa.words import IN_HALVES, OF_NUMBERS, TosaWords
 from torch2mlir.dialects import tosa
 from torch2mlir.dialects.torch import dims
@@ -231,7 +237,7 @@ class TosaLowering(DynamicShapes):
         dtype: Attribute,
         properties: Mapping[str, Attribute] | None,
     ) -> Tensor:
-        sizes = [_broadcast_size(column) for column in zip(*(x.sizes for x in xs), strict=True)]
+        sizes = [broadcast_size(column) for column in zip(*(x.sizes for x in xs), strict=True)]
         operands: list[Tensor | SSAValue] = [*xs]
         if op_class is tosa.MulOp:
             operands.append(self.splat(0, (1,), si8))
@@ -356,7 +362,7 @@ class TosaLowering(DynamicShapes):
         if x.sizes == tuple(sizes) and all(step == 1 for step in steps):
             return x
         rows = list(zip(x.sizes, starts, sizes, steps, strict=True))
-        if not all(_slice_is_constant(*row) for row in rows):
+        if not all(slice_is_constant(*row) for row in rows):
             return self.extract_slice(x, starts, sizes, steps, sizes)
         return self._every_step(x, starts, sizes, steps)  # type: ignore[arg-type]
 
@@ -475,28 +481,3 @@ class TosaLowering(DynamicShapes):
             )
         operands = [values, self.cast(indices, si32), rows]
         return self.op(tosa.ScatterOp, operands, values.sizes, values.dtype)
-
-
-def channels_last_permutation(rank: int) -> tuple[int, ...]:
-    """``[N, C, ...]`` to ``[N, ..., C]``."""
-    return (0, *range(2, rank), 1)
-
-
-def only_ones_move(sizes: Sequence[KnownSize], permutation: Sequence[int]) -> bool:
-    """Whether a transpose keeps the order of all dimensions that are not 1, so that it is a reshape."""
-    kept = [p for p in permutation if sizes[p] != 1]
-    return kept == sorted(kept)
-
-
-def _broadcast_size(sizes: Sequence[KnownSize]) -> KnownSize:
-    """The size that sizes broadcast to."""
-    return next((size for size in sizes if size != 1), 1)
-
-
-def _slice_is_constant(size: KnownSize, start: KnownSize, length: KnownSize, step: int) -> bool:
-    """Whether a slice of one dimension has constant bounds, or reaches to the end."""
-    if not isinstance(start, int):
-        return False
-    if step != 1:
-        return isinstance(size, int) and isinstance(length, int)
-    return isinstance(length, int) or length == dims.sub(size, start)

@@ -11,7 +11,8 @@ from torch2mlir.contract import element_types
 from torch2mlir.contract.element_types import neutral, si64
 from torch2mlir.conversion.lowering import Tensor
 from torch2mlir.conversion.torch_to_tosa.casts import computed_dtype, si8, si32
-from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering, channels_last_permutation
+from torch2mlir.conversion.torch_to_tosa.layouts import channels_last_permutation
+from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering
 from torch2mlir.dialects import tosa
 from torch2mlir.dialects.torch.dims import KnownSize
 
