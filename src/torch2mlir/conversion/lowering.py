@@ -208,6 +208,16 @@ class Lowering(Emitter, ABC):
     def bits(self, x: Tensor, dtype: Attribute) -> Tensor:
         """The bits of elements as those of another type of the same width; at least one of the two is of floats."""
 
+    @abstractmethod
+    def compare(self, predicate: str, x: Tensor, y: Tensor | Number) -> Tensor:
+        """``eq ne lt le gt ge`` of tensors of one size and element type, booleans; with a NaN only ``ne`` holds."""
+
+    @abstractmethod
+    def select(
+        self, condition: Tensor, on_true: Tensor | Number, on_false: Tensor | Number
+    ) -> Tensor:
+        """``on_true`` where the condition holds, else ``on_false``; at least one of them is no number."""
+
     def clamp(self, x: Tensor, low: float, high: float) -> Tensor | None:
         """Elements held between two numbers in order, NaN staying NaN; None without an op for it, as by default."""
         return None

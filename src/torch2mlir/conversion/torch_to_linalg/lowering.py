@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import (
     DenseArrayBase,
     IntegerAttr,
     TensorType,
+    i1,
     i32,
     i64,
 )
@@ -318,6 +319,26 @@ class LinalgLowering(TensorDialect):
 
     def computed_in(self, word: str, dtype: Attribute) -> Attribute:
         return widened(dtype)
+
+    def compare(self, predicate: str, x: Tensor, y: Tensor | Number) -> Tensor:
+        def build(s: Scalars, a: Scalar, b: Scalar) -> Scalar:
+            return s.compare(predicate, a, b)
+
+        return self.elementwise(build, x, self.operand(y, x.dtype), dtype=i1, sizes=x.sizes)
+
+    def select(
+        self, condition: Tensor, on_true: Tensor | Number, on_false: Tensor | Number
+    ) -> Tensor:
+        like = on_true if isinstance(on_true, Tensor) else on_false
+        assert isinstance(like, Tensor)
+        branches = [self.operand(each, like.dtype) for each in (on_true, on_false)]
+
+        def build(s: Scalars, flag: Scalar, a: Scalar, b: Scalar) -> Scalar:
+            return s.select(flag, a, b)
+
+        return self.elementwise(
+            build, condition, *branches, dtype=like.dtype, sizes=condition.sizes
+        )
 
     def complex(self, real: Tensor, imaginary: Tensor | None, dtype: Attribute) -> Tensor:
         assert isinstance(dtype, ComplexType)

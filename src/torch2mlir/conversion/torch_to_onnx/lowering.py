@@ -37,7 +37,7 @@ from torch2mlir.conversion.lowering import (
     joint_sizes,
 )
 from torch2mlir.conversion.registry import lowers as register
-from torch2mlir.conversion.torch_to_onnx.words import IN_HALVES, OnnxWords
+from torch2mlir.conversion.torch_to_onnx.words import COMPARISONS, IN_HALVES, OnnxWords, ui8
 from torch2mlir.dialects import onnx
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import Dim, KnownSize
@@ -164,12 +164,16 @@ class OnnxLowering(Lowering):
         result = self.apply(code, *tensors)
         return self.broadcast_to(self.cast(result, out.dtype), out.sizes)
 
-    def compare(self, name: str, x: Tensor, y: Operand) -> Tensor:
-        """``Equal``, ``Less``, ``LessOrEqual``, ``Greater`` or ``GreaterOrEqual``; none holds of a NaN."""
-        return self.apply(name, x, y, dtype=i1)
+    def compare(self, predicate: str, x: Tensor, y: Tensor | Number) -> Tensor:
+        if predicate == "ne":
+            return self.apply("Not", self.compare("eq", x, y))
+        if element_types.is_bool(x.dtype) and predicate != "eq":  # ONNX orders no booleans
+            x, y = self.cast(x, ui8), self.operand(y, ui8)
+        return self.apply(COMPARISONS[predicate], x, y, dtype=i1)
 
-    def select(self, condition: Tensor, on_true: Operand, on_false: Operand) -> Tensor:
-        """``on_true`` where the condition holds, else ``on_false``; at least one is no number."""
+    def select(
+        self, condition: Tensor, on_true: Tensor | Number, on_false: Tensor | Number
+    ) -> Tensor:
         first = next(x for x in (on_true, on_false) if isinstance(x, Tensor))
         branches = [self.operand(x, first.dtype) for x in (on_true, on_false)]
         sizes = joint_sizes([condition, *branches])
@@ -278,7 +282,7 @@ class OnnxLowering(Lowering):
         if element_types.is_complex(x.dtype):
             self.refuse_complex()
         if element_types.is_bool(dtype) and element_types.is_float(x.dtype):
-            return self.apply("Not", self.compare("Equal", x, 0))  # a NaN is no zero
+            return self.apply("Not", self.compare("eq", x, 0))  # a NaN is no zero
         if element_types.is_float(x.dtype) and element_types.is_integer(dtype):
             x = self._whole(x, dtype)
         return self.node("Cast", x, sizes=x.sizes, dtype=dtype, to=self.element_type(dtype))

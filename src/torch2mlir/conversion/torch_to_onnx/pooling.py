@@ -31,7 +31,7 @@ class Pools(OnnxLowering):
         elements = _elements(self, x, window, element_types.lowest(x.dtype))
         inside = _elements(self, self.splat(1, (1, 1, *window.plane), ui8), window, 0)
         found = self.reduce("max", elements, [0], x.dtype, elements.sizes[1:])
-        hits = self.compare("Equal", elements, found)
+        hits = self.compare("eq", elements, found)
         if element_types.is_float(x.dtype):
             undefined = (self.apply("IsNaN", each, dtype=i1) for each in (elements, found))
             hits = self.apply("Or", hits, self.apply("And", *undefined))
@@ -110,11 +110,11 @@ def _maximum(lower: OnnxLowering, x: Tensor, window: Window) -> Tensor:
         return lower.reduce("max", elements, [0], x.dtype, elements.sizes[1:])
     found = _pool(lower, "MaxPool", x, window, lowest)
     undefined = lower.cast(lower.apply("IsNaN", x, dtype=i1), f32)
-    above = lower.cast(lower.compare("Greater", x, lowest), f32)
+    above = lower.cast(lower.compare("gt", x, lowest), f32)
     kinds = lower.apply("Add", lower.apply("Add", undefined, undefined), above)
     kind = _pool(lower, "MaxPool", kinds, window, 0)
-    finite = lower.select(lower.compare("Greater", kind, 0.5), found, lowest)
-    return lower.select(lower.compare("Greater", kind, 1.5), math.nan, finite)
+    finite = lower.select(lower.compare("gt", kind, 0.5), found, lowest)
+    return lower.select(lower.compare("gt", kind, 1.5), math.nan, finite)
 
 
 @lowers("aten.avg_pool2d")

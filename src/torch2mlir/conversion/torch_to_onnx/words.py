@@ -112,11 +112,7 @@ class OnnxWords:
         return self.lower.apply(name, *operands)
 
     def compare(self, predicate: str, x: Tensor, y: Tensor) -> Tensor:
-        if predicate == "ne":
-            return self.lower.apply("Not", self.compare("eq", x, y))
-        if element_types.is_bool(x.dtype) and predicate != "eq":  # ONNX orders no booleans
-            x, y = self.lower.cast(x, ui8), self.lower.cast(y, ui8)
-        return self.lower.compare(COMPARISONS[predicate], x, y)
+        return self.lower.compare(predicate, x, y)
 
     def select(self, condition: Tensor, x: Tensor, y: Tensor) -> Tensor:
         return self.lower.select(condition, x, y)
@@ -154,10 +150,10 @@ def integer_divisor(lower: OnnxLowering, x: Tensor, y: Tensor) -> Tensor:
     """
     if _is_harmless_divisor(y):
         return y
-    refused = lower.compare("Equal", y, 0)
+    refused = lower.compare("eq", y, 0)
     if not element_types.is_unsigned(x.dtype):
-        least = lower.compare("Equal", x, element_types.lowest(x.dtype))
-        overflow = lower.apply("And", least, lower.compare("Equal", y, -1))
+        least = lower.compare("eq", x, element_types.lowest(x.dtype))
+        overflow = lower.apply("And", least, lower.compare("eq", y, -1))
         refused = lower.apply("Or", refused, overflow)
     return lower.select(refused, 1, y)
 
@@ -185,7 +181,7 @@ def shift_right(lower: OnnxLowering, x: Tensor, count: Tensor) -> Tensor:
     """``x >> count`` with the sign coming in: a negative number is turned over before and after."""
     if element_types.is_unsigned(x.dtype):
         return _shifted(lower, x, count, "RIGHT")
-    negative = lower.compare("Less", x, 0)
+    negative = lower.compare("lt", x, 0)
     positive = lower.select(negative, lower.apply("BitwiseNot", x), x)
     shifted = _shifted(lower, positive, count, "RIGHT")
     return lower.select(negative, lower.apply("BitwiseNot", shifted), shifted)

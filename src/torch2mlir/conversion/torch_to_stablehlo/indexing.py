@@ -59,7 +59,7 @@ def starts(lower: StablehloLowering, x: Tensor, at: Positions) -> Tensor:
 def _wrapped(lower: StablehloLowering, index: Tensor, size: KnownSize) -> Tensor:
     """Negative positions count from the end."""
     from_end = lower.apply(hlo.AddOp, index, size)
-    return lower.select(lower.compare("LT", index, 0), from_end, index)
+    return lower.select(lower.compare("lt", index, 0), from_end, index)
 
 
 def _gathered(lower: StablehloLowering, x: Tensor, at: Positions, starts: Tensor) -> Tensor:

@@ -164,7 +164,7 @@ class StablehloLowering(Lowering):
         if x.dtype == dtype:
             return x
         if element_types.is_bool(dtype):
-            return self.compare("NE", x, 0)
+            return self.compare("ne", x, 0)
         if isinstance(x.dtype, ComplexType) and not element_types.is_complex(dtype):
             return self.cast(self.part(hlo.RealOp, x), dtype)
         if self.element_type(x.dtype) == self.element_type(dtype) and x.dtype in _HELD:
@@ -212,15 +212,13 @@ class StablehloLowering(Lowering):
     def _filled(self, x: Tensor | Number | Dim, like: Tensor) -> Tensor:
         return x if isinstance(x, Tensor) else self.splat(x, like.sizes, like.dtype)
 
-    def compare(self, direction: str, lhs: Tensor, rhs: Tensor | Number | Dim) -> Tensor:
-        """``EQ``, ``NE``, ``LT``, ``LE``, ``GT`` or ``GE``; with a NaN only ``NE`` holds."""
-        rhs = self._filled(rhs, lhs)
-        return self.op(hlo.CompareOp, [lhs, rhs], lhs.sizes, i1, _comparison(direction, lhs.dtype))
+    def compare(self, predicate: str, x: Tensor, y: Tensor | Number | Dim) -> Tensor:
+        properties = _comparison(predicate.upper(), x.dtype)
+        return self.op(hlo.CompareOp, [x, self._filled(y, x)], x.sizes, i1, properties)
 
     def select(
         self, condition: Tensor, on_true: Tensor | Number, on_false: Tensor | Number
     ) -> Tensor:
-        """``on_true`` where the condition holds, else ``on_false``; at least one is no number."""
         first = next(x for x in (on_true, on_false) if isinstance(x, Tensor))
         branches = [self._filled(x, first) for x in (on_true, on_false)]
         return self.op(hlo.SelectOp, [condition, *branches], first.sizes, first.dtype)

@@ -35,7 +35,7 @@ class Pools(StablehloLowering):
             [t.value for t in (x, places, *inits)],
             [self.tensor_type(sizes, dtype) for dtype in dtypes],
             properties,
-            [extremum_body(self, x.dtype, "GT", of_nans="GT")],
+            [extremum_body(self, x.dtype, "gt", of_nans="gt")],
         )
         return [Tensor(v, sizes, dtype) for v, dtype in zip(op.results, dtypes, strict=True)]
 

@@ -53,7 +53,7 @@ class Reductions(StablehloLowering):
             [operand.value for operand in operands],
             [self.tensor_type(kept, dtype) for dtype in types],
             {"dimensions": hlo.i64_array([axis])},
-            [extremum_body(self, x.dtype, "GT" if word == "max" else "LT")],
+            [extremum_body(self, x.dtype, "gt" if word == "max" else "lt")],
         )
         results = zip(reduced.results, types, strict=True)
         return [self.reshape(Tensor(r, kept, dtype), sizes) for r, dtype in results]
@@ -70,7 +70,7 @@ class Reductions(StablehloLowering):
 
 
 def extremum_body(
-    lower: StablehloLowering, dtype: Attribute, direction: str, of_nans: str = "LT"
+    lower: StablehloLowering, dtype: Attribute, direction: str, of_nans: str = "lt"
 ) -> Region:
     """The body that chooses of two elements and their positions the more extreme one.
 
@@ -81,13 +81,13 @@ def extremum_body(
     def build(a: SSAValue, i: SSAValue, b: SSAValue, j: SSAValue) -> list[SSAValue]:
         x, y = Tensor(a, (), dtype), Tensor(b, (), dtype)
         place, other = Tensor(i, (), si64), Tensor(j, (), si64)
-        better, equal = lower.compare(direction, x, y), lower.compare("EQ", x, y)
-        in_front = lower.apply(hlo.AndOp, equal, lower.compare("LT", place, other))
+        better, equal = lower.compare(direction, x, y), lower.compare("eq", x, y)
+        in_front = lower.apply(hlo.AndOp, equal, lower.compare("lt", place, other))
         wins = lower.apply(hlo.OrOp, better, in_front)
         if element_types.is_float(dtype):
-            nan, other_nan = lower.compare("NE", x, x), lower.compare("NE", y, y)
+            nan, other_nan = lower.compare("ne", x, x), lower.compare("ne", y, y)
             chosen = lower.apply(hlo.AndOp, nan, lower.compare(of_nans, place, other))
-            only_nan = lower.compare("GT", nan, other_nan)
+            only_nan = lower.compare("gt", nan, other_nan)
             wins = lower.apply(hlo.OrOp, wins, only_nan)
             both = lower.apply(hlo.AndOp, chosen, other_nan)
             wins = lower.apply(hlo.OrOp, wins, both)
@@ -102,5 +102,5 @@ def _masked_sums(lower: StablehloLowering, x: Tensor, axis: int) -> Tensor:
     rows = axis + 1
     sizes = (*x.sizes[:rows], x.sizes[axis], *x.sizes[rows:])
     copies = lower.broadcast_in_dim(x, sizes, [d for d in range(x.rank + 1) if d != axis])
-    reached = lower.compare("LE", lower.iota(sizes, rows, si64), lower.iota(sizes, axis, si64))
+    reached = lower.compare("le", lower.iota(sizes, rows, si64), lower.iota(sizes, axis, si64))
     return lower.reduce("add", lower.select(reached, copies, 0), [rows], x.dtype, x.sizes)

@@ -61,8 +61,8 @@ def _top(lower: StablehloLowering, x: Tensor, k: int, axis: int, largest: bool) 
     order = [*(d for d in range(x.rank) if d != axis), axis]
     lines = lower.transpose(x, order)
     keys = lower.cast(lines, f32)
-    keys = lower.select(lower.compare("EQ", keys, 0.0), 0.0, keys)
-    keys = lower.select(lower.compare("NE", keys, keys), math.nan, keys)
+    keys = lower.select(lower.compare("eq", keys, 0.0), 0.0, keys)
+    keys = lower.select(lower.compare("ne", keys, keys), math.nan, keys)
     keys = keys if largest else lower.apply(hlo.NegOp, keys)
     sizes = (*lines.sizes[:-1], k)
     types = [lower.tensor_type(sizes, dtype) for dtype in (f32, i32)]
@@ -79,9 +79,9 @@ def _comparator(lower: StablehloLowering, dtypes: list[Attribute], descending: b
     def build(a: SSAValue, b: SSAValue, *_: SSAValue) -> list[SSAValue]:
         x, y = Tensor(a, (), dtypes[0]), Tensor(b, (), dtypes[0])
         lesser, greater = (y, x) if descending else (x, y)
-        first = lower.compare("LT", lesser, greater)
+        first = lower.compare("lt", lesser, greater)
         if element_types.is_float(dtypes[0]):
-            number, nan = lower.compare("EQ", lesser, lesser), lower.compare("NE", greater, greater)
+            number, nan = lower.compare("eq", lesser, lesser), lower.compare("ne", greater, greater)
             first = lower.apply(hlo.OrOp, first, lower.apply(hlo.AndOp, number, nan))
         return [first.value]
 

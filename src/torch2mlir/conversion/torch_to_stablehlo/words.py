@@ -99,7 +99,7 @@ class StablehloWords:
         return self.lower.apply(op_class, *operands)
 
     def compare(self, predicate: str, x: Tensor, y: Tensor) -> Tensor:
-        return self.lower.compare(predicate.upper(), x, y)
+        return self.lower.compare(predicate, x, y)
 
     def select(self, condition: Tensor, x: Tensor, y: Tensor) -> Tensor:
         return self.lower.select(condition, x, y)

@@ -77,7 +77,7 @@ def _to_bool(lower: TosaLowering, x: Tensor) -> Tensor:
     """``x != 0``; ``tosa.cast`` has it for integers, not for floats."""
     if not is_float(x.dtype):
         return _direct(lower, x, dtype=IntegerType(1))
-    zero = lower.compare(tosa.EqualOp, x, lower.splat(0, (1,) * x.rank, x.dtype))
+    zero = lower.compare("eq", x, lower.splat(0, (1,) * x.rank, x.dtype))
     return lower.elementwise(tosa.LogicalNotOp, zero)
 
 
@@ -106,7 +106,7 @@ def _from_float(lower: TosaLowering, x: Tensor, dtype: Attribute) -> Tensor:
 def truncate(lower: TosaLowering, x: Tensor) -> Tensor:
     """A float rounded towards zero."""
     zero = lower.splat(0, (1,) * x.rank, x.dtype)
-    negative = lower.compare(tosa.GreaterOp, zero, x)
+    negative = lower.compare("gt", zero, x)
     return lower.select(
         negative, lower.elementwise(tosa.CeilOp, x), lower.elementwise(tosa.FloorOp, x)
     )

@@ -41,7 +41,7 @@ from torch2mlir.conversion.torch_to_tosa.layouts import (
     only_ones_move,
     slice_is_constant,
 )
-from torch2mlir.conversion.torch_to_tosa.words import IN_HALVES, OF_NUMBERS, TosaWords
+from torch2mlir.conversion.torch_to_tosa.words import COMPARISONS, IN_HALVES, OF_NUMBERS, TosaWords
 from torch2mlir.dialects import tosa
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import Dim, KnownSize
@@ -245,13 +245,23 @@ class TosaLowering(DynamicShapes):
             operands += [self.splat(0, (1,), dtype)] * 2
         return self.op(op_class, operands, sizes, dtype, properties)
 
-    def select(self, condition: Tensor, on_true: Tensor, on_false: Tensor) -> Tensor:
-        """Elementwise choice."""
-        return self.elementwise(tosa.SelectOp, condition, on_true, on_false)
+    def select(
+        self, condition: Tensor, on_true: Tensor | Number, on_false: Tensor | Number
+    ) -> Tensor:
+        like = on_true if isinstance(on_true, Tensor) else on_false
+        assert isinstance(like, Tensor)
+        branches = (self._beside(like, each) for each in (on_true, on_false))
+        return self.elementwise(tosa.SelectOp, condition, *branches)
 
-    def compare(self, op_class: type[Operation], lhs: Tensor, rhs: Tensor) -> Tensor:
-        """``tosa.equal``, ``tosa.greater`` or ``tosa.greater_equal`` of one element type."""
-        return self.elementwise(op_class, lhs, rhs, dtype=i1)
+    def compare(self, predicate: str, x: Tensor, y: Tensor | Number) -> Tensor:
+        op_class, swapped, negated = COMPARISONS[predicate]
+        operands = (x, self._beside(x, y))
+        result = self.elementwise(op_class, *(operands[::-1] if swapped else operands), dtype=i1)
+        return self.elementwise(tosa.LogicalNotOp, result) if negated else result
+
+    def _beside(self, x: Tensor, value: Tensor | Number) -> Tensor:
+        """A number as a tensor that broadcasts beside another."""
+        return value if isinstance(value, Tensor) else self.splat(value, (1,) * x.rank, x.dtype)
 
     # shapes
 

@@ -133,7 +133,7 @@ def _masked_sums(lower: TosaLowering, x: Tensor, axis: int) -> Tensor:
     place = len(x.sizes) - axis
     rows = lower.iota((length, *[1] * place), 0, si32)
     columns = lower.iota((length, *[1] * (place - 1)), 0, si32)
-    earlier = lower.compare(tosa.GreaterEqualOp, rows, columns)
+    earlier = lower.compare("ge", rows, columns)
     source = lower.reshape(x, (*x.sizes[:axis], 1, *x.sizes[axis:]))
     chosen = lower.select(earlier, source, lower.splat(0, (1,) * source.rank, x.dtype))
     return lower.reduce("add", chosen, [axis + 1], x.dtype, x.sizes)

@@ -148,4 +148,4 @@ def _hits(lower: TosaLowering, index: Tensor, length: KnownSize) -> Tensor:
     """``[N, K, W]``: whether index w points to place k."""
     places = lower.iota((1, length, 1), 1, si32)
     pointed = lower.reshape(index, (index.sizes[0], 1, index.sizes[1]))
-    return lower.compare(tosa.EqualOp, places, pointed)
+    return lower.compare("eq", places, pointed)

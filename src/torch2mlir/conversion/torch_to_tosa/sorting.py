@@ -95,7 +95,7 @@ def _inverse(lower: TosaLowering, places: Tensor, dtype: Attribute) -> Tensor:
     count, length = places.sizes
     rows, columns = lower.iota((1, length, 1), 1, si32), lower.iota((1, 1, length), 2, dtype)
     going = lower.reshape(places, (count, 1, length))
-    here = lower.compare(tosa.EqualOp, rows, going)
+    here = lower.compare("eq", rows, going)
     positions = lower.select(here, columns, lower.splat(0, (1, 1, 1), dtype))
     return lower.reduce("add", positions, [2], dtype, (count, length))
 

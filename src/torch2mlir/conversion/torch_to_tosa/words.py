@@ -95,9 +95,7 @@ class TosaWords:
         return self.lower.elementwise(op_class, *operands, properties=exact)
 
     def compare(self, predicate: str, x: Tensor, y: Tensor) -> Tensor:
-        op_class, swapped, negated = COMPARISONS[predicate]
-        result = self.lower.compare(op_class, *((y, x) if swapped else (x, y)))
-        return self.lower.elementwise(tosa.LogicalNotOp, result) if negated else result
+        return self.lower.compare(predicate, x, y)
 
     def select(self, condition: Tensor, x: Tensor, y: Tensor) -> Tensor:
         return self.lower.select(condition, x, y)
