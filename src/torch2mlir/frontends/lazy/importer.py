@@ -258,7 +258,10 @@ class _Import(_Building):
             node = self.add(aten.arange.start_step, tuple(arguments), {"dtype": out.dtype})
             self._bind(line.outputs, node)
             return
-        if name == "as_strided":  # the strides are those that the device reports, of no gaps
+        if name in (
+            "as_strided",
+            "as_strided_copy",
+        ):  # the strides are those that the device reports, of no gaps
             dense = {"memory_format": torch.contiguous_format}
             arguments[0] = self.add(aten.clone.default, (arguments[0],), dense)
         if name in _OF_CONSTANTS:
