@@ -45,7 +45,6 @@ COLUMNS = (
 )
 ESSENTIAL = (
     "eager",
-    "inductor-frozen",
     "onnxruntime",
     "openvino",
     "ours-xla",

@@ -74,7 +74,7 @@ def _dynamic() -> Any:
     import torch
 
     sizes = {0: torch.export.Dim("batch", max=BATCH), 1: torch.export.Dim("length", max=LENGTH)}
-    return {"args": (sizes,), "kwargs": {}}
+    return {"args": (sizes,)}
 
 
 def _eager(model: Any) -> Answer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -89,7 +90,7 @@ class _Examiner(Interpreter):
                 return self._cluster(str(n.target), cluster, args)
         start = time.perf_counter()
         result = super().run_node(n)
-        if n.op == "call_function":
+        if n.op == "call_function" and n.target is not operator.getitem:
             self._in_pytorch(str(n.target), time.perf_counter() - start)
         return result
 
