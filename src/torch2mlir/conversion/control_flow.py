@@ -17,6 +17,7 @@ from torch2mlir.contract.element_types import si64
 from torch2mlir.contract.normal_form import normalize
 from torch2mlir.conversion.lowering import Lowering, ResultType, Scalar, Tensor
 from torch2mlir.conversion.registry import lowers_everywhere
+from torch2mlir.dialects.placing import end_of
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch.dims import Dim
 
@@ -138,7 +139,7 @@ def convert_loop(conversion: FunctionConversion, op: core.PrimLoopOp) -> None:
     trips, condition, *initial = op.operands
     block = op.regions[0].block
     limit = conversion.operand(trips)
-    ends = [conversion.values.of(v) for v in (condition, block.last_op.operands[0])]  # type: ignore[union-attr]
+    ends = [conversion.values.of(v) for v in (condition, end_of(block).operands[0])]
     always = all(end is True for end in ends)
     run = _in_scope(conversion, block)
 

@@ -22,6 +22,7 @@ from torch2mlir.conversion.lowering import DTYPES, Lowering, ResultType, Scalar,
 from torch2mlir.conversion.registry import lowering_functions
 from torch2mlir.conversion.scalar_ops import lower_scalar_op
 from torch2mlir.dialects.locations import describe
+from torch2mlir.dialects.placing import end_of
 from torch2mlir.dialects.torch import core, dims
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim, KnownSize
@@ -62,10 +63,10 @@ class FunctionConversion:
         lower.emit(ReturnOp, self.convert_ops(source), [])
         block.add_ops([*lower.finished, *lower.entry, *lower.body])
         drop_unused(block)
-        outputs = [v.type for v in block.last_op.operands]  # type: ignore[union-attr]
+        outputs = [v.type for v in end_of(block).operands]
         type = FunctionType.from_lists([a.type for a in block.args], outputs)
         converted = FuncOp(function.sym_name.data, type, Region(block), function.sym_visibility)
-        ends = [v.type for v in source.last_op.operands]  # type: ignore[union-attr]
+        ends = [v.type for v in end_of(source).operands]
         lower.name_boundary(
             converted,
             [self._boundary(arg.type) for arg in source.args],

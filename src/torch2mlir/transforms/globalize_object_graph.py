@@ -17,6 +17,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from torch2mlir.dialects.locations import describe
+from torch2mlir.dialects.placing import place_before
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.object_graph import (
     AttrOp,
@@ -298,7 +299,7 @@ class _Globalizer:
                 raise _error(_USES, old, _USES_HINT)
             access = GlobalSlotSetOp.create(operands=[value], properties={"slot": slot})
         access.location = old.location
-        op.parent.insert_op_before(access, op)  # type: ignore[union-attr]
+        place_before(op, access)
         op.detach()
         op.erase()
 

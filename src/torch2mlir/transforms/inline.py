@@ -11,6 +11,7 @@ from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
+from torch2mlir.dialects.placing import place_before
 from torch2mlir.transforms.symbol_dce import SymbolDcePass, is_private, symbols
 
 
@@ -46,7 +47,7 @@ def _move(call: CallOp, callee: FuncOp) -> None:
                 result.replace_all_uses_with(value)
             op.erase()
         else:
-            call.parent.insert_op_before(op, call)  # type: ignore[union-attr]
+            place_before(call, op)
     for each in (call, callee):
         each.detach()
         each.erase()
@@ -64,7 +65,7 @@ def _inline(call: CallOp, callee: FuncOp) -> None:
         clone = op.clone(copies)
         for old, new in zip(op.walk(), clone.walk(), strict=True):
             new.location = old.location
-        call.parent.insert_op_before(clone, call)  # type: ignore[union-attr]
+        place_before(call, clone)
     call.detach()
     call.erase()
 

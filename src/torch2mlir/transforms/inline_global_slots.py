@@ -16,6 +16,7 @@ from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
+from torch2mlir.dialects.placing import place_before
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.object_graph import (
@@ -124,13 +125,13 @@ def _inline(get: GlobalSlotGetOp, value: SSAValue) -> None:
     for op in _slice(value):
         clone = op.clone(copies)
         clone.location = op.location
-        get.parent.insert_op_before(clone, get)  # type: ignore[union-attr]
+        place_before(get, clone)
     replacement = copies[value]
     if replacement.type != get.result.type:
         tensor = isinstance(get.result.type, t.AnyTensorType)
         kind = core.TensorStaticInfoCastOp if tensor else core.DerefineOp
         cast = kind.create(operands=[replacement], result_types=[get.result.type])
-        get.parent.insert_op_before(cast, get)  # type: ignore[union-attr]
+        place_before(get, cast)
         replacement = cast.results[0]
     get.result.replace_all_uses_with(replacement)
     get.detach()

@@ -17,6 +17,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
+from torch2mlir.dialects.placing import place_before
 from torch2mlir.dialects.set_type import set_type
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
@@ -239,7 +240,7 @@ class _Values:
         self, op: Operation, new: Operation, roots: Sequence[SSAValue], safe: set[int]
     ) -> None:
         """Puts a branch or loop in place; what it wrote is what its last results are."""
-        op.parent.insert_op_before(new, op)  # type: ignore[union-attr]
+        place_before(op, new)
         for index, (old, result) in enumerate(zip(op.results, new.results, strict=False)):
             result.name_hint = old.name_hint
             if index in safe:

@@ -12,6 +12,7 @@ from xdsl.passes import ModulePass
 
 from torch2mlir.dialects.func_ext import CallIndirectOp, ConstantOp
 from torch2mlir.dialects.locations import describe
+from torch2mlir.dialects.placing import place_before
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.object_graph import CallMethodOp, ClassTypeOp, MethodOp
 from torch2mlir.errors import PassError
@@ -32,7 +33,7 @@ def _call(op: Operation, callee: SymbolRefAttr, arguments: list[SSAValue]) -> No
     """Puts a direct call in the place of ``op``."""
     call = CallOp(callee, arguments, op.result_types)
     call.location = op.location
-    op.parent.insert_op_before(call, op)  # type: ignore[union-attr]
+    place_before(op, call)
     for old, new in zip(op.results, call.results, strict=True):
         new.name_hint = old.name_hint
         old.replace_all_uses_with(new)

@@ -16,6 +16,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
+from torch2mlir.dialects.placing import place_before
 from torch2mlir.dialects.set_type import set_type
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
@@ -254,7 +255,7 @@ def _reduce_identity(op: Operation, same: bool) -> None:
     else:
         return
     new = constant(answer, t.bool_type, op.location)
-    op.parent.insert_op_before(new, op)  # type: ignore[union-attr]
+    place_before(op, new)
     _replace(op, [new.results[0]])
 
 

@@ -11,6 +11,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineBinaryOpKind, AffineExpr, AffineMap
 from xdsl.ir.affine.affine_expr import AffineBinaryOpExpr, AffineConstantExpr, AffineSymExpr
 
+from torch2mlir.dialects.placing import place_after
 from torch2mlir.dialects.set_type import set_type
 from torch2mlir.dialects.torch import core, dims
 from torch2mlir.dialects.torch import types as t
@@ -157,7 +158,7 @@ def bind_all_shapes(module: Operation) -> None:
             for result in op.results:
                 bind = bind_shape(result, declared) if declared and op.parent else None
                 if bind is not None:
-                    op.parent.insert_op_after(bind, op)  # type: ignore[union-attr]
+                    place_after(op, bind)
 
 
 def _bind_arguments(block: Block, declared: Mapping[str, SSAValue]) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Block, Operation, SSAValue
 
+from torch2mlir.dialects.placing import place_before
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.values import Unknown, Values
@@ -49,7 +50,7 @@ def _inline(op: core.PrimIfOp, branch: int) -> Operation:
         if isinstance(inner, core.PrimIfYieldOp):
             inner.erase()
             continue
-        op.parent.insert_op_before(inner, op)  # type: ignore[union-attr]
+        place_before(op, inner)
         following = following or inner
     following = following or op.next_op
     op.detach()

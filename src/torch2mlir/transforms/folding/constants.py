@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import FloatAttr, IntegerAttr, StringAttr, f64, i1, i
 from xdsl.dialects.func import CallOp, ReturnOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from torch2mlir.dialects.placing import place_before
 from torch2mlir.dialects.set_type import set_type
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
@@ -46,7 +47,7 @@ def constant(value: Any, type: Attribute, location: Any = None) -> core.Constant
 def insert_before(op: Operation, new: Operation) -> None:
     """Inserts an op before another one, with its line."""
     new.location = op.location
-    op.parent.insert_op_before(new, op)  # type: ignore[union-attr]
+    place_before(op, new)
 
 
 def put_in_place(old: SSAValue, new: SSAValue) -> None:

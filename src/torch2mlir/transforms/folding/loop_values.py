@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import IntegerAttr, i1, i64
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.traits import Pure
 
+from torch2mlir.dialects.placing import place_before
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim
@@ -71,7 +72,7 @@ def count(loop: core.PrimLoopOp, values: Values) -> None:
     number = _as_number(block.args[0], argument.type, block)
     argument.replace_all_uses_with(number)
     always = core.ConstantBoolOp.of(IntegerAttr(1, i1))
-    loop.parent.insert_op_before(always, loop)  # type: ignore[union-attr]
+    place_before(loop, always)
     loop.operands[0], loop.operands[1] = limit, always.results[0]
     inside = core.ConstantBoolOp.of(IntegerAttr(1, i1))
     block.insert_op_before(inside, end)
@@ -111,7 +112,7 @@ def _constant_before(loop: core.PrimLoopOp, op: Operation) -> SSAValue:
             elif isinstance(operand.owner, Operation) and operand.owner.parent is body:
                 copies[operand] = copy(operand.owner)
         clone = op.clone(copies)
-        loop.parent.insert_op_before(clone, loop)  # type: ignore[union-attr]
+        place_before(loop, clone)
         return clone.results[0]
 
     return copy(op)
@@ -196,7 +197,7 @@ def _carrying(loop: core.PrimLoopOp, end: Operation, kept: Sequence[int]) -> cor
         regions=[region],
     )
     new.location = loop.location
-    loop.parent.insert_op_before(new, loop)  # type: ignore[union-attr]
+    place_before(loop, new)
     for i, result in zip(kept, new.results, strict=True):
         loop.results[i].replace_all_uses_with(result)
     loop.detach()

@@ -7,6 +7,7 @@ from typing import Any
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from torch2mlir.dialects.placing import place_before
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.lists import is_written
@@ -162,5 +163,5 @@ def _fitting(value: SSAValue, type: Attribute, loop: Operation) -> SSAValue:
     cast = core.TensorStaticInfoCastOp if isinstance(type, t.AnyTensorType) else core.DerefineOp
     op = cast.create(operands=[value], result_types=[type])
     op.location = loop.location
-    loop.parent.insert_op_before(op, loop)  # type: ignore[union-attr]
+    place_before(loop, op)
     return op.results[0]

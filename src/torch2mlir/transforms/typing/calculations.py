@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
+from torch2mlir.dialects.placing import place_before
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim
 from torch2mlir.dialects.torch.object_graph import CalculateOp
@@ -79,6 +80,6 @@ def drop_calculations(module: ModuleOp) -> None:
             if inner is end:
                 inner.erase()
             else:
-                op.parent.insert_op_before(inner, op)  # type: ignore[union-attr]
+                place_before(op, inner)
         op.detach()
         op.erase()
