@@ -153,19 +153,17 @@ class _Accumulator:
         """Appends text."""
         self._parts.append(text)
         self._pending += len(text)
-        if self._pending > max(CHUNK_BYTES, len(self.text) // 16):
+        if self._pending > CHUNK_BYTES:
             self.flush()
         return len(text)
 
     def flush(self) -> None:
         """Moves what is pending into :attr:`text`."""
-        pending = "".join(self._parts)
+        pending = self._parts[0] if len(self._parts) == 1 else "".join(self._parts)
         self._parts.clear()
         self._pending = 0
-        text, self.text = (
-            self.text,
-            "",
-        )  # the only reference: CPython then extends the string where it is
+        # The only reference: CPython then extends the string where it is.
+        text, self.text = self.text, ""
         text += pending
         self.text = text
 
