@@ -52,6 +52,16 @@ DIALECTS: dict[str, Callable[[], Dialect]] = {
 class Context(xdsl.context.Context):
     """An xDSL context that makes the ops of the torch dialect and of dialects that are tables on first use."""
 
+    def clone(self) -> Context:
+        return Context(
+            self.allow_unregistered,
+            self._loaded_dialects.copy(),
+            self._loaded_ops.copy(),
+            self._loaded_attrs.copy(),
+            self._loaded_types.copy(),
+            self._registered_dialects.copy(),
+        )
+
     def load_registered_dialect(self, name: str) -> None:
         dialect = self._registered_dialects[name]() if name in self._registered_dialects else None
         if not isinstance(dialect, OpTable):

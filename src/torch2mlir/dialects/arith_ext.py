@@ -11,13 +11,7 @@ from typing import ClassVar, Self
 
 from xdsl.dialects import arith, math
 from xdsl.dialects.arith import FastMathFlagsAttr, IntegerOverflowAttr
-from xdsl.dialects.builtin import (
-    AnyFloat,
-    IndexType,
-    IntegerType,
-    UnitAttr,
-    container_of,
-)
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, UnitAttr, container_of
 from xdsl.ir import Attribute, Dialect, Operation, TypedAttribute
 from xdsl.irdl import (
     base,

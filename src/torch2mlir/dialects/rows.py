@@ -199,7 +199,8 @@ class OpTable(Dialect):
         if (op_type := self._classes.get(class_name)) is None:
             if class_name not in self._makers:
                 raise AttributeError(f"the {self.name} dialect has no {class_name}")
-            op_type = self._classes[class_name] = self._makers[class_name]()
+            # Of two threads that make it at once, both get the first one's.
+            op_type = self._classes.setdefault(class_name, self._makers[class_name]())
         return op_type
 
     def find_op(self, name: str) -> type[Operation] | None:

@@ -11,12 +11,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from xdsl.dialects.builtin import (
-    BytesAttr,
-    DenseIntOrFPElementsAttr,
-    TensorType,
-    i1,
-)
+from xdsl.dialects.builtin import BytesAttr, DenseIntOrFPElementsAttr, TensorType, i1
 from xdsl.ir import Attribute, BuiltinAttribute, Data, TypedAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser

@@ -38,16 +38,8 @@ _ARITHMETIC: dict[str, _Choice] = {
     "div_unsigned": {"integer": arith.DivUIOp},
     "max": {"float": arith.MaximumfOp, "integer": arith.MaxSIOp, "boolean": arith.MaxSIOp},
     "min": {"float": arith.MinimumfOp, "integer": arith.MinSIOp, "boolean": arith.MinSIOp},
-    "max_unsigned": {
-        "float": arith.MaximumfOp,
-        "integer": arith.MaxUIOp,
-        "boolean": arith.MaxUIOp,
-    },
-    "min_unsigned": {
-        "float": arith.MinimumfOp,
-        "integer": arith.MinUIOp,
-        "boolean": arith.MinUIOp,
-    },
+    "max_unsigned": {"float": arith.MaximumfOp, "integer": arith.MaxUIOp, "boolean": arith.MaxUIOp},
+    "min_unsigned": {"float": arith.MinimumfOp, "integer": arith.MinUIOp, "boolean": arith.MinUIOp},
     "abs": {"float": math.AbsFOp},
     "ceil": {"float": math.CeilOp},
     "erf": {"float": math.ErfOp},

@@ -92,11 +92,7 @@ class StructuredOp(IRDLOperation, ABC):
                 f"{self.name}: result types ({types_text(self.result_types)}) must be those of "
                 f"the outputs ({types_text(results)})"
             )
-        verify_loops(
-            self,
-            self.get_indexing_maps().data,
-            len(self.get_iterator_types()),
-        )
+        verify_loops(self, self.get_indexing_maps().data, len(self.get_iterator_types()))
         if self.regions:
             verify_body(self, self.regions[0])
 

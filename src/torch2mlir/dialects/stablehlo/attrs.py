@@ -19,11 +19,7 @@ from xdsl.dialects.builtin import (
     i1,
     i64,
 )
-from xdsl.ir import (
-    Attribute,
-    ParametrizedAttribute,
-    TypeAttribute,
-)
+from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
@@ -377,12 +373,7 @@ class ResultAccuracyAttr(ParametrizedAttribute):
     mode: ResultAccuracyModeAttr
 
     def __init__(
-        self,
-        mode: ResultAccuracyMode,
-        *,
-        atol: float = 0.0,
-        rtol: float = 0.0,
-        ulps: int = 0,
+        self, mode: ResultAccuracyMode, *, atol: float = 0.0, rtol: float = 0.0, ulps: int = 0
     ) -> None:
         super().__init__(
             FloatAttr(atol, f64), FloatAttr(rtol, f64), i64_attr(ulps), ResultAccuracyModeAttr(mode)

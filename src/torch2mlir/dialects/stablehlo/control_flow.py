@@ -136,10 +136,7 @@ def _verify_optimization_barrier(op: Any) -> None:
 def _verify_if(op: Any) -> None:
     checks.require_shape(op.pred, [], "pred")
     checks.require_element_type(op.pred, i1, "pred")
-    for branch, what in (
-        (op.true_branch, "true branch"),
-        (op.false_branch, "false branch"),
-    ):
+    for branch, what in ((op.true_branch, "true branch"), (op.false_branch, "false branch")):
         _verify_yield(branch, [value.type for value in op.res], what)
 
 

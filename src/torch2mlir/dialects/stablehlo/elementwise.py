@@ -72,8 +72,7 @@ def conversion(name: str, doc: str) -> Row:
 def _verify_bitcast(op: Any) -> None:
     rank, result_rank = (len(checks.shape_of(value)) for value in (op.operand, op.result))
     require(
-        abs(rank - result_rank) <= 1,
-        f"rank changes by at most one, got {rank} and {result_rank}",
+        abs(rank - result_rank) <= 1, f"rank changes by at most one, got {rank} and {result_rank}"
     )
     common = min(rank, result_rank)
     lhs, rhs = (checks.shape_of(value)[:common] for value in (op.operand, op.result))
@@ -238,9 +237,7 @@ StableHLO.add(
         "CompareOp": Row(
             "compare",
             "lhs, rhs {comparison_direction: direction, compare_type?: order} -> result",
-            Syntax(
-                " {comparison_direction}, {operands}{compare_type}{attributes} : {functional}",
-            ),
+            Syntax(" {comparison_direction}, {operands}{compare_type}{attributes} : {functional}"),
             _verify_compare,
             traits=ELEMENTWISE,
         ),

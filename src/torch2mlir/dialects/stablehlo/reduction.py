@@ -21,12 +21,7 @@ from torch2mlir.dialects.assembly import (
 )
 from torch2mlir.dialects.rows import Row, RowOp
 from torch2mlir.dialects.stablehlo import checks
-from torch2mlir.dialects.stablehlo.attrs import (
-    I64Array,
-    i64_array,
-    padding_pairs,
-    parse_i64_list,
-)
+from torch2mlir.dialects.stablehlo.attrs import I64Array, i64_array, padding_pairs, parse_i64_list
 from torch2mlir.dialects.stablehlo.checks import require, shape_of
 from torch2mlir.dialects.stablehlo.enums import (
     ComparisonDirection,

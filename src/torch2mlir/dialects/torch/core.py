@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
-from xdsl.dialects.builtin import (
-    StringAttr,
-)
+from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -340,10 +338,7 @@ class OperatorOp(TorchOp):
             regions.append(region)
             parser.parse_optional_punctuation(",")
         op = cls.build_named(
-            op_name,
-            parser.resolve_operands(operands, types, parser.pos),
-            results,
-            regions=regions,
+            op_name, parser.resolve_operands(operands, types, parser.pos), results, regions=regions
         )
         op.attributes.update(attributes)
         return op

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from typing import Self
 
-from xdsl.dialects.builtin import (
-    AffineMapAttr,
-    IntegerAttr,
-    StringAttr,
-    i64,
-)
+from xdsl.dialects.builtin import AffineMapAttr, IntegerAttr, StringAttr, i64
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
@@ -95,9 +90,7 @@ class BindSymbolicShapeOp(TorchOp):
             *(parser.resolve_operand(s, t.int_type) for s in symbols),
         ]
         return cls.create(
-            operands=operands,
-            properties={"shape_expressions": expressions},
-            attributes=attributes,
+            operands=operands, properties={"shape_expressions": expressions}, attributes=attributes
         )
 
     def print(self, printer: Printer) -> None:

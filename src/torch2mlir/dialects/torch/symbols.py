@@ -122,9 +122,7 @@ class Declarations:
 
 
 def declare_symbols(
-    arguments: Sequence[SSAValue],
-    known: Mapping[str, tuple[int, int]],
-    others: Iterable[str] = (),
+    arguments: Sequence[SSAValue], known: Mapping[str, tuple[int, int]], others: Iterable[str] = ()
 ) -> Declarations:
     """Declares the symbols in the sizes of arguments, and others, with the ranges that are known of them."""
     names = dict.fromkeys(

@@ -6,13 +6,7 @@ Regions take the operands as block arguments, or refer to outer values when ther
 from collections.abc import Sequence
 from typing import Any, Self
 
-from xdsl.dialects.builtin import (
-    DenseIntOrFPElementsAttr,
-    IndexType,
-    StringAttr,
-    TensorType,
-    i1,
-)
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType, StringAttr, TensorType, i1
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer

@@ -54,10 +54,7 @@ def _verify_clamp(op: Any) -> None:
     for name, bound in (("min_val", op.min_val), ("max_val", op.max_val)):
         # Quantized and signed element types take the bounds of their storage.
         if isa(element, AnyFloat):
-            require(
-                bound.type == element,
-                f"{op.name}: {name} must be a {element}, got {bound}",
-            )
+            require(bound.type == element, f"{op.name}: {name} must be a {element}, got {bound}")
     low, high = op.min_val.value.data, op.max_val.value.data
     require(low <= high, f"{op.name}: min_val {low} is above max_val {high}")
 
@@ -151,9 +148,7 @@ TOSA.add(
             "input {min_val: number, max_val: number, nan_mode?: nan_mode} -> output",
             SYNTAX,
             every(
-                same_shapes("input", "output"),
-                same_element_types("input", "output"),
-                _verify_clamp,
+                same_shapes("input", "output"), same_element_types("input", "output"), _verify_clamp
             ),
             "min(max(x, min_val), max_val); the bounds are of x's element type.",
         ),

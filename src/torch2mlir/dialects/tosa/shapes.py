@@ -98,10 +98,7 @@ TOSA.add(
             "dim",
             "input1 {axis: i32} -> output: shape",
             SYNTAX,
-            every(
-                lambda op: axis_of(op, op.axis, op.input1),
-                shape_ranks(result=(1, "one size")),
-            ),
+            every(lambda op: axis_of(op, op.axis, op.input1), shape_ranks(result=(1, "one size"))),
             "The size of one dimension of a tensor.",
         ),
         "AssertEqualShapeOp": Row(

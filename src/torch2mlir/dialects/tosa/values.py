@@ -12,13 +12,7 @@ from xdsl.traits import ConstantLike, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from torch2mlir.dialects.rows import Row, RowOp
-from torch2mlir.dialects.tosa.checks import (
-    every,
-    ranks,
-    same_shapes,
-    shape_ranks,
-    single_elements,
-)
+from torch2mlir.dialects.tosa.checks import every, ranks, same_shapes, shape_ranks, single_elements
 from torch2mlir.dialects.tosa.kinds import FULL_ENUMS, SYNTAX, TOSA
 
 

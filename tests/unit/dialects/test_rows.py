@@ -1,0 +1,87 @@
+"""Ops that are rows of data: made when they are first met, and only once."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from xdsl.dialects import test
+from xdsl.dialects.builtin import TensorType, f32, i64
+from xdsl.utils.exceptions import VerifyException
+
+from torch2mlir.dialects import make_context
+from torch2mlir.dialects import stablehlo as hlo
+from torch2mlir.dialects.parser import parse_module
+from torch2mlir.dialects.rows import Kind, OpTable, Row
+
+TENSOR = TensorType(f32, [2])
+MODULE = """
+func.func @f(%a: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = stablehlo.cbrt %a : tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+"""
+
+
+def table(signature: str) -> OpTable:
+    made = OpTable("mine", {"tensor": Kind(TensorType), "any": Kind()})
+    made.add({"SomeOp": Row("some", signature)})
+    return made
+
+
+def test_a_class_is_made_once():
+    ops = table("a, rest* {size: any, flag?: any} (body) -> b, others*: any")
+    assert ops.find_op("mine.some") is ops["SomeOp"]
+    assert ops.find_op("mine.other") is None
+    definition = ops["SomeOp"].get_irdl_definition()
+    assert [name for name, _ in definition.operands] == ["a", "rest"]
+    assert [name for name, _ in definition.results] == ["b", "others"]
+    assert list(definition.properties) == ["size", "flag"]
+    assert [name for name, _ in definition.regions] == ["body"]
+
+
+def test_threads_get_one_class():
+    ops = table("a -> b")
+    with ThreadPoolExecutor(8) as threads:
+        assert len(set(threads.map(lambda _: ops["SomeOp"], range(64)))) == 1
+
+
+def test_a_name_that_is_none_is_said():
+    with pytest.raises(AttributeError, match="the stablehlo dialect has no AdOp"):
+        _ = hlo.AdOp
+
+
+def test_a_signature_that_cannot_be_read_is_said():
+    with pytest.raises(ValueError, match="cannot read 'a b'"):
+        _ = table("a b -> c")["SomeOp"]
+
+
+def test_the_signature_is_verified():
+    value = test.TestOp(result_types=[i64]).results[0]
+    with pytest.raises(VerifyException):
+        hlo.AbsOp.create(operands=[value], result_types=[TENSOR]).verify()
+
+
+def test_a_clone_of_a_context_knows_the_rows():
+    context = make_context()
+    parse_module(MODULE, context=context)
+    parse_module(MODULE, context=context.clone()).verify()
+
+
+def test_a_program_loads_only_what_it_uses():
+    """The dialects of other targets, and what they take of xDSL, are no part of the first capture."""
+    program = """
+import sys, torch, torch2mlir
+torch2mlir.export_and_import(torch.nn.Linear(2, 3), torch.randn(1, 2), output_type="stablehlo")
+others = ("linalg", "tosa", "arith_ext", "math_ext", "onnx.model")
+print([name for name in others if f"torch2mlir.dialects.{name}" in sys.modules])
+print([name for name in ("arith", "math", "linalg") if f"xdsl.dialects.{name}" in sys.modules])
+from torch2mlir.dialects.stablehlo import StableHLO
+print("FftOp" in StableHLO._classes, "CholeskyOp" in StableHLO._classes)
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert run.stdout.splitlines() == ["[]", "[]", "False False"]
