@@ -44,10 +44,6 @@ def _print_type(printer: Printer, type: Attribute) -> None:
     printer.print_attribute(type)
 
 
-def _parse_private(parser: Parser) -> UnitAttr | None:
-    return UnitAttr() if parser.parse_optional_keyword("private") else None
-
-
 @irdl_op_definition
 class ClassTypeTerminatorOp(IRDLOperation):
     """Ends a class type; never printed."""
@@ -89,7 +85,7 @@ class ClassTypeOp(IRDLOperation):
 
 
 @irdl_op_definition
-class AttrOp(IRDLOperation):
+class AttrOp(FormattedOp):
     """``torch.attr private "b" : !torch.bool``: an attribute of a class."""
 
     name = "torch.attr"
@@ -97,23 +93,11 @@ class AttrOp(IRDLOperation):
     type = prop_def(TypeAttribute)
     is_private = opt_prop_def(UnitAttr, prop_name="isPrivate")
     traits = traits_def(HasParent(ClassTypeOp))
-
-    @classmethod
-    def parse(cls, parser: Parser) -> AttrOp:
-        private = _parse_private(parser)
-        name = StringAttr(parser.parse_str_literal())
-        parser.parse_punctuation(":")
-        properties: dict[str, Attribute] = {"name": name, "type": parser.parse_type()}
-        return cls.create(properties=properties | ({"isPrivate": private} if private else {}))
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" private " if self.is_private else " ")
-        printer.print_attribute(self.attr_name)
-        _print_type(printer, self.type)
+    FORMAT: ClassVar[str] = "(`private` $isPrivate^)? $name `:` $type attr-dict"
 
 
 @irdl_op_definition
-class MethodOp(IRDLOperation):
+class MethodOp(FormattedOp):
     """``torch.method "f", @f``: a method of a class and the function that implements it."""
 
     name = "torch.method"
@@ -121,20 +105,7 @@ class MethodOp(IRDLOperation):
     function = prop_def(FlatSymbolRefAttr)
     is_private = opt_prop_def(UnitAttr, prop_name="isPrivate")
     traits = traits_def(HasParent(ClassTypeOp))
-
-    @classmethod
-    def parse(cls, parser: Parser) -> MethodOp:
-        private = _parse_private(parser)
-        name = StringAttr(parser.parse_str_literal())
-        parser.parse_punctuation(",")
-        properties: dict[str, Attribute] = {"name": name, "function": parser.parse_attribute()}
-        return cls.create(properties=properties | ({"isPrivate": private} if private else {}))
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" private " if self.is_private else " ")
-        printer.print_attribute(self.method_name)
-        printer.print_string(", ")
-        printer.print_attribute(self.function)
+    FORMAT: ClassVar[str] = "(`private` $isPrivate^)? $name `,` $function attr-dict"
 
 
 @irdl_op_definition
@@ -291,7 +262,7 @@ class SetAttrOp(FormattedOp):
 
 
 @irdl_op_definition
-class CallMethodOp(IRDLOperation):
+class CallMethodOp(FormattedOp):
     """``torch.prim.CallMethod %m["f"] (%a) : !torch.nn.Module<"c">, (!torch.int) -> !torch.int``."""
 
     name = "torch.prim.CallMethod"
@@ -299,37 +270,10 @@ class CallMethodOp(IRDLOperation):
     arguments = var_operand_def()
     method_name = prop_def(StringAttr, prop_name="name")
     result = result_def()
-
-    @classmethod
-    def parse(cls, parser: Parser) -> CallMethodOp:
-        receiver = parser.parse_unresolved_operand()
-        with parser.in_square_brackets():
-            name = StringAttr(parser.parse_str_literal())
-        arguments = parser.parse_comma_separated_list(
-            parser.Delimiter.PAREN, parser.parse_unresolved_operand
-        )
-        parser.parse_punctuation(":")
-        receiver_type = parser.parse_type()
-        parser.parse_punctuation(",")
-        types = parse_type_list(parser)
-        parser.parse_punctuation("->")
-        operands = parser.resolve_operands(
-            [receiver, *arguments], [receiver_type, *types], parser.pos
-        )
-        return cls.create(
-            operands=operands, properties={"name": name}, result_types=[parser.parse_type()]
-        )
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_ssa_value(self.receiver)
-        printer.print_string("[")
-        printer.print_attribute(self.method_name)
-        printer.print_string("] ")
-        printer.print_operands(self.arguments)
-        _print_type(printer, self.receiver.type)
-        printer.print_string(", ")
-        printer.print_function_type([a.type for a in self.arguments], [self.result.type])
+    FORMAT: ClassVar[str] = (
+        "$receiver `` `[` $name `]` ` ` `(` $arguments `)` attr-dict `:` type($receiver) `,` "
+        "functional-type($arguments, $result)"
+    )
 
 
 @irdl_op_definition
@@ -467,30 +411,7 @@ class DtypeCalculateYieldDtypesOp(YieldOp):
 
 
 OPS: list[type[Operation]] = [
-    ClassTypeOp,
-    ClassTypeTerminatorOp,
-    AttrOp,
-    MethodOp,
-    NnModuleOp,
-    NnModuleTerminatorOp,
-    SlotOp,
-    GlobalSlotOp,
-    GlobalSlotGetOp,
-    GlobalSlotSetOp,
-    GlobalSlotModuleInitializerOp,
-    InitializeGlobalSlotsOp,
-    GetAttrOp,
-    SetAttrOp,
-    CallMethodOp,
-    StoreOp,
-    LoadOp,
-    CreateObjectOp,
-    ToListOp,
-    PrintOp,
-    ShapeCalculateOp,
-    ShapeCalculateYieldOp,
-    ShapeCalculateYieldShapesOp,
-    DtypeCalculateOp,
-    DtypeCalculateYieldOp,
-    DtypeCalculateYieldDtypesOp,
+    op
+    for op in list(globals().values())
+    if isinstance(op, type) and issubclass(op, IRDLOperation) and "name" in vars(op)
 ]
