@@ -9,8 +9,11 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-Make = Callable[[], tuple[nn.Module, Callable[[nn.Module, int], torch.Tensor]]]
-"""Makes a model, and a function of it and of the number of a step that gives the loss of that step's batch."""
+Loss = Callable[[nn.Module, int], torch.Tensor]
+"""Of a model and the number of a step: the loss of that step's batch."""
+
+Make = Callable[[], tuple[nn.Module, Loss]]
+"""Makes a model, and its loss."""
 
 
 def batch(step: int, *shape: int) -> torch.Tensor:

@@ -50,6 +50,7 @@ from torch2mlir.runtime.lowered import LoweredFunction
 
 # What XLA calls the text in error positions.
 _TEXT_NAME = "-"
+_PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 
 class XlaEngine(Engine):
@@ -140,6 +141,8 @@ class XlaExecutable(Executable):
         self.loaded = loaded
         self._memory = memory
         self._adopted = adopted
+        # by position, the address an argument had last and the view of it
+        self._last: list[tuple[int, Any]] = [(0, None)] * len(function.arguments)
 
     def prepare(self, tensor: torch.Tensor) -> Prepared:
         array = owning_array(host_tensor(tensor)).block_until_ready()
@@ -151,10 +154,11 @@ class XlaExecutable(Executable):
         if self.function.updated:
             with self._adopted.lock:
                 return self._run_in_place(args)
-        # they live until the results are there, which the export below waits for
-        lent = [arg if isinstance(arg, Prepared) else _aligned(arg) for arg in args]
+        # arguments and copies of them live until the results are there, which the export below waits for
+        copies = list[torch.Tensor]()
         arrays = [
-            arg.handle if isinstance(arg, Prepared) else self._memory.view(arg) for arg in lent
+            arg.handle if type(arg) is Prepared else self._lent(position, arg, copies)
+            for position, arg in enumerate(args)
         ]
         # The export waits until the array is computed.
         results = self._executed(arrays)
@@ -163,21 +167,40 @@ class XlaExecutable(Executable):
         except jax.errors.JaxRuntimeError as error:
             raise self._failure(error) from error
 
+    def _lent(self, position: int, tensor: torch.Tensor, copies: list[torch.Tensor]) -> Any:
+        """The view of an argument: that of the last call if it lies at the same place, as weights do.
+
+        Args:
+            position: of the argument.
+            tensor: checked against its type.
+            copies: gets what has been made for the call and is lent instead.
+        """
+        address, view = self._last[position]
+        if address and _lies_at(tensor, address):
+            return view
+        given = _aligned(tensor)
+        view = self._memory.view(given)
+        if given.data_ptr() != tensor.data_ptr():
+            copies.append(given)
+        elif view is self._memory.view(given):  # one that owns nothing and is no copy
+            self._last[position] = given.data_ptr(), view
+        return view
+
     def _run_in_place(self, args: Sequence[Any]) -> list[torch.Tensor]:
         """With arguments that the program updates: a result that has become an argument's elements is that argument."""
-        lent = [arg if isinstance(arg, Prepared) else _aligned(arg) for arg in args]
-        arrays, donated = list[Any](), dict[int, torch.Tensor]()
-        for position, (arg, given) in enumerate(zip(args, lent)):
+        arrays, donated, copies = list[Any](), dict[int, torch.Tensor](), list[torch.Tensor]()
+        for position, arg in enumerate(args):
             result = self.function.updated.get(position)
-            if isinstance(given, Prepared):
-                arrays.append(given.handle)
+            if type(arg) is Prepared:
+                arrays.append(arg.handle)
             elif result is None:
-                arrays.append(self._memory.view(given))
+                arrays.append(self._lent(position, arg, copies))
             elif (array := self._own_array(args, position)) is not None:
                 arrays.append(array)
                 donated[result] = arg
             else:  # XLA updates a copy; the view itself is gone after the call
-                arrays.append(self._memory.view(given, is_kept=False))
+                copies.append(_aligned(arg))
+                arrays.append(self._memory.view(copies[-1], is_kept=False))
         results = self._executed(arrays)
         for index, tensor in donated.items():
             self._adopted.donated(tensor, results[index])
@@ -209,6 +232,16 @@ class XlaExecutable(Executable):
 
     def _failure(self, error: Exception) -> EngineError:
         return EngineError(f"XLA failed to run @{self.function.name}: {shortened(str(error))}")
+
+
+def _lies_at(tensor: torch.Tensor, address: int) -> bool:
+    """Whether a tensor's elements are the bytes from an address on."""
+    if type(tensor) not in _PLAIN:
+        return False
+    try:
+        return tensor.data_ptr() == address and _is_dense(tensor)
+    except RuntimeError:  # of a trace, or sparse
+        return False
 
 
 def _exported(array: Any) -> torch.Tensor:
