@@ -25,7 +25,7 @@ PREPARED = "pytorch, weights prepared"
 
 _LARGE = 48
 """Ops of a cluster for which IREE compiles longer than "fast" is meant to take."""
-_ROUNDS = {"fast": 3, "full": 10}
+_ROUNDS = {"fast": 5, "full": 15}
 _BURST = 0.02
 """Seconds of calls in a row; a call before them warms up what another library's threads have cooled down."""
 _BEATEN = 1.5

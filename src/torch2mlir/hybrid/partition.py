@@ -118,7 +118,9 @@ class _Partitioning:
             if self._drop_small(phases):
                 continue
             if all([self._compiles(nodes) for nodes in phases.clusters.values()]):
-                return self._assemble(phases)
+                result = self._assemble(phases)
+                self.compiled.clear()  # clusters compile in other ways, and let go of this one then
+                return result
 
     # what goes where
 
