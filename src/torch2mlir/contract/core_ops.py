@@ -100,7 +100,7 @@ FAMILIES: dict[str, set[str]] = {
     "sorting": SORTING,
     "constructors": CONSTRUCTORS,
 }
-"""Family -> ops; a family is one file in each of the three conversion folders."""
+"""Family -> ops; a family is one file in ``conversion``, and one for each target that says it in its own way."""
 
 CONTROL_FLOW = frozenset({"torch.prim.If", "torch.prim.Loop", "torch.runtime.assert"})
 """What the contract has beside the core ops: branches, loops and checks, lowered by every dialect that can say them."""
