@@ -1,4 +1,7 @@
-"""Where the sign of a zero is nobody's rule: reason -> the cases, so that it is not compared there."""
+"""Where the sign of a zero is nobody's rule: reason -> the cases, so that it is not compared there.
+
+``test_zeros.py`` shows each reason on PyTorch alone.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,11 @@ ZEROS_DIFFER: dict[str, str] = {
     "PyTorch's vectorized code and its code for the last few elements give zeros of other signs": (
         "softshrink maximum* minimum*"
     ),
-    "relu is documented as the maximum of its operand and 0, and PyTorch's maximum of two zeros has no rule": (
-        "relu relu_*"
-    ),
     "PyTorch's kernel and PyTorch's own decomposition give zeros of other signs": (
-        "grid_sample_* loss_nll* loss_multi_margin_weighted hard_backward"
+        "relu relu_* grid_sample_* loss_nll*"
+    ),
+    "a gradient of 0 times a weight and a gradient of either sign, which the kernel multiplies in another order": (
+        "loss_multi_margin_weighted"
     ),
     "terms of a polynomial cancel to zero, and whether a product is rounded before it is added decides on the sign": (
         "*chebyshev_*"

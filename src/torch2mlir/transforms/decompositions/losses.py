@@ -107,12 +107,13 @@ def _multi_margin_loss_backward(
     reach = margin - rows.gather(1, labels) + rows
     others = torch.arange(classes) != labels
     share = torch.ones_like(reach) if p == 1 else 2 * reach
-    share = torch.where((reach > 0) & others, share, 0.0) / classes
+    share = share / classes
     if weight is not None:
         share = share * weight.index_select(0, labels.reshape(-1)).unsqueeze(1)
     if reduction == _MEAN:
         share = share / rows.shape[0]
-    pull = torch.where(others, share, -share.sum(1, keepdim=True))
+    share = torch.where((reach > 0) & others, share, 0.0)
+    pull = torch.where(others, share, 0.0 - share.sum(1, keepdim=True))
     return (pull * grad.reshape(-1, 1)).reshape(x.shape)
 
 

@@ -1,0 +1,74 @@
+"""The reasons of ``zeros.py``, on PyTorch alone: zeros of the same meaning come with either sign."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch._decomp import decomposition_table
+
+aten = torch.ops.aten
+
+
+def signs_differ(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Whether two zeros at the same place have different signs, where all else agrees."""
+    torch.testing.assert_close(one, other)
+    return bool(((one == 0) & (other == 0) & (one.signbit() != other.signbit())).any())
+
+
+def relu() -> tuple[Any, ...]:
+    return (torch.tensor([-0.0, 1.0]),)
+
+
+def bilinear_samples() -> tuple[Any, ...]:
+    torch.manual_seed(0)
+    return (torch.randn(2, 3, 5, 6), torch.rand(2, 4, 4, 2) * 4 - 2, 0, 0, False)
+
+
+def nearest_samples() -> tuple[Any, ...]:
+    x, grid, *_ = bilinear_samples()
+    return (x, grid, 1, 0, False)
+
+
+def likelihood() -> tuple[Any, ...]:
+    scores, gradient = torch.zeros(2, 3).log_softmax(1), torch.tensor([-1.0, 1.0])
+    return (gradient, scores, torch.tensor([0, 1]), None, 0, -100, torch.tensor(0.0))
+
+
+@pytest.mark.parametrize(
+    ("op", "arguments"),
+    [
+        (aten.relu.default, relu),
+        (aten.grid_sampler_2d.default, bilinear_samples),
+        (aten.grid_sampler_2d.default, nearest_samples),
+        (aten.nll_loss_backward.default, likelihood),
+    ],
+)
+def test_a_kernel_and_its_decomposition_differ(op: Any, arguments: Callable[[], Any]) -> None:
+    args = arguments()
+    assert signs_differ(op(*args), decomposition_table[op](*args))
+
+
+@pytest.mark.parametrize("function", [torch.maximum, torch.minimum])
+def test_a_maximum_of_zeros_depends_on_the_order(function: Callable[..., torch.Tensor]) -> None:
+    plus, minus = torch.zeros(3), -torch.zeros(3)
+    assert signs_differ(function(plus, minus), function(minus, plus))
+
+
+def test_the_last_elements_of_a_shrunk_vector_have_other_signs() -> None:
+    x = torch.full((17,), -0.1)
+    shrunk = torch.nn.functional.softshrink(x, 0.5)
+    assert signs_differ(shrunk[:1], shrunk[-1:]) or signs_differ(
+        shrunk[:1], torch.nn.functional.softshrink(x[:1], 0.5)
+    )
+
+
+def test_the_sign_of_terms_that_cancel_depends_on_how_they_are_rounded() -> None:
+    x = torch.tensor([1.0 + 2.0**-12])
+    product = x * x
+    rounded = product - product
+    fused = torch.tensor([(x.double() * x.double() - product.double()).item()])
+    assert rounded.item() == 0
+    assert fused.item() != 0
