@@ -91,6 +91,7 @@ class IreeEngine(Engine):
         "linalg-on-tensors": ("linalg-loops-to-iree", "keep-small-arguments"),
         "stablehlo": ("keep-small-arguments", "stablehlo-hold-identities"),
         "tosa": (
+            "tosa-scatters-to-iree",
             "tosa-nested-branches-to-scf",
             "keep-small-arguments",
             "tosa-extrema-to-linalg",

@@ -190,6 +190,7 @@ _LOCATIONS: dict[str, str] = {
         "torch2mlir.conversion.tosa_extrema_to_linalg:TosaExtremaToLinalgPass"
     ),
     "tosa-hold-zeros": "torch2mlir.conversion.tosa_hold_zeros:TosaHoldZerosPass",
+    "tosa-scatters-to-iree": ("torch2mlir.conversion.tosa_scatters_to_iree:TosaScattersToIreePass"),
     "tosa-nested-branches-to-scf": (
         "torch2mlir.conversion.tosa_nested_branches_to_scf:TosaNestedBranchesToScfPass"
     ),

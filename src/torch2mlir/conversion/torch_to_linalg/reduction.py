@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import f32, f64
+from xdsl.dialects.builtin import IntegerType, Signedness, f32, f64
 from xdsl.ir import Attribute, Region, SSAValue
 
 from torch2mlir.contract import element_types
 from torch2mlir.contract.element_types import neutral, si64
 from torch2mlir.conversion.control_flow import region_block
 from torch2mlir.conversion.lowering import Scalar, Tensor
-from torch2mlir.conversion.torch_to_linalg.lowering import LinalgLowering, Subscript
+from torch2mlir.conversion.torch_to_linalg.lowering import Access, LinalgLowering, Subscript
 from torch2mlir.conversion.torch_to_linalg.scalars import INDEX, Scalars, addition, two
 from torch2mlir.dialects.torch.dims import KnownSize
 
 ADDED_IN_F32 = 1024
 """Up to this static length f32 are added up in f32; more of them in f64, as PyTorch's kernel does."""
+
+
+_I32 = IntegerType(32, Signedness.SIGNED)
 
 
 class Reductions(LinalgLowering):
@@ -42,22 +45,35 @@ class Reductions(LinalgLowering):
         return self.nest(kinds, [(x, range(x.rank))], [(output, subscripts)], body)[0]
 
     def extremum(self, word: str, x: Tensor, axis: int, sizes: Sequence[KnownSize]) -> list[Tensor]:
-        predicate = "gt" if word == "max" else "lt"
+        """The extremum and then where it is: two nests of a comparison each become vectors, one of both does not."""
         kinds, subscripts = _loops(x, [axis], sizes)
+        best = self.reduce(word, x, [axis], x.dtype, sizes)
+        length = x.sizes[axis]
+        counted = _I32 if isinstance(length, int) and length < 1 << 31 else si64
 
-        def build(s: Scalars, element: Scalar, best: Scalar, place: Scalar) -> list[Scalar]:
+        def find(s: Scalars, element: Scalar, best: Scalar, place: Scalar) -> Scalar:
+            here = s.compare("eq", element, best)
             if element_types.is_float(x.dtype):
-                # unordered: also where one of the two is NaN
-                better = s.compare(f"u{predicate}", element, best)
-                better = s("and", better, s.compare("ord", best, best))
-            else:
-                better = s.compare(predicate, element, best)
-            here = s.cast(s.index(axis), si64)
-            return [s.select(better, element, best), s.select(better, here, place)]
+                here = s("or", here, s.is_nan(element))  # then the extremum is NaN too
+            return s("min", place, s.select(here, s.cast(s.index(axis), counted), place))
 
-        best = self.full(neutral(word, x.dtype), sizes, x.dtype)
-        outputs = [(best, subscripts), (self.full(0, sizes, si64), subscripts)]
-        return self.nest(kinds, [(x, range(x.rank))], outputs, build)
+        start = self.full(element_types.highest(counted), sizes, counted)
+        accesses: list[Access] = [(x, range(x.rank)), (best, subscripts)]
+        (places,) = self.nest(kinds, accesses, [(start, subscripts)], find)
+
+        keeps = len(sizes) == x.rank
+
+        def take(s: Scalars, place: Scalar) -> Scalar:
+            found = s.cast(place, INDEX)
+            at = [
+                s.index(d if keeps or d < axis else d - 1) if d != axis else found
+                for d in range(x.rank)
+            ]
+            return s.extract(x, at)
+
+        loops = range(len(sizes))
+        values = self.compute(take, [(places, loops)], sizes, x.dtype)
+        return [values, self.cast(places, si64)]
 
     def running_sum(self, x: Tensor, axis: int) -> Tensor:
         length = x.sizes[axis]

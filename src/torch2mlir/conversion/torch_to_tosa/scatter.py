@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import i1
+from xdsl.ir import Attribute
 
 from torch2mlir.contract import element_types
 from torch2mlir.contract.element_types import neutral, widened
@@ -47,10 +48,37 @@ class Writes(TosaLowering):
         An infinity or NaN in a row spreads to the same column of all others, as ``0 * inf`` is NaN.
         """
         dtype = widened(x) if element_types.is_float(x := values.dtype) else computed_dtype(x)
-        hits = self.cast(_hits(self, row, values.sizes[1]), dtype)
+        places, count = values.sizes[1], row.sizes[1]
+        if isinstance(places, int) and isinstance(count, int) and 2 * count <= places:
+            return _few_added(self, values, self.cast(row, si32), rows, dtype)
+        hits = self.cast(_hits(self, row, places), dtype)
         sums = self.batch_matmul(hits, self.cast(rows, dtype), dtype)
         total = self.elementwise(tosa.AddOp, self.cast(values, dtype), sums)
         return self.cast(total, values.dtype)
+
+
+def _few_added(
+    lower: TosaLowering, values: Tensor, row: Tensor, rows: Tensor, dtype: Attribute
+) -> Tensor:
+    """The same for fewer rows than places: those of one index are added up with each other and written there.
+
+    What comes again goes to a place of its own behind the values.
+    """
+    (batches, places, _), (_, count) = values.sizes, row.sizes
+    here = lower.reshape(row, (batches, count, 1))
+    same = lower.compare("eq", here, lower.reshape(row, (batches, 1, count)))
+    sums = lower.batch_matmul(lower.cast(same, dtype), lower.cast(rows, dtype), dtype)
+    old = lower.cast(lower.gather_rows(values, row), dtype)
+    total = lower.cast(lower.elementwise(tosa.AddOp, old, sums), values.dtype)
+    numbers = lower.iota((1, count, 1), 1, si32)
+    earlier = lower.compare("gt", numbers, lower.iota((1, 1, count), 2, si32))
+    both = lower.elementwise(tosa.LogicalAndOp, same, earlier)
+    again = lower.reduce("or", both, [2], i1, row.sizes)
+    start = lower.splat(places, (1, 1), si32)
+    behind = lower.elementwise(tosa.AddOp, lower.reshape(numbers, (1, count)), start)
+    longer = lower.pad(values, [0, 0, 0], [0, count, 0], 0)
+    written = lower.scatter_rows(longer, lower.select(again, behind, row), total)
+    return lower.slice(written, [0, 0, 0], values.sizes, [1, 1, 1])
 
 
 def _replaced(lower: TosaLowering, x: Tensor, axis: int, index: Tensor, source: Tensor) -> Tensor:
