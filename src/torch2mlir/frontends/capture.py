@@ -70,7 +70,7 @@ def captured(
         program.signature.parameters = inspect.signature(getattr(model, "forward", model))
     program.signature.caches = caches
     program.model = model if isinstance(model, torch.nn.Module) else None
-    program.signature.decisions = [question.decision() for question in asked.values()]
+    program.signature.decisions[:0] = [question.decision() for question in asked.values()]
     program.signature.size_names = size_names(program.signature, args, kwargs, dynamic_shapes)
     return program
 

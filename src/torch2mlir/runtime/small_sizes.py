@@ -132,7 +132,7 @@ def check_decisions(signature: Signature, sizes: Mapping[str, int], place: Place
             raise InputError(
                 f"{_shown(values, place)}, and the model does something else for such sizes: it was captured where "
                 f"'{_asked(decision, signature.size_names)}' is {decision.answer}",
-                location=decision.location,
+                location=decision.location or None,
                 hint=_HINT,
             )
 

@@ -128,16 +128,29 @@ def by_remainder(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     return x if x.shape[0] % 3 == y.shape[0] % 2 else -x
 
 
+class _Module(nn.Module):
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, *args: torch.Tensor) -> Any:
+        return self.function(*args)
+
+
+@pytest.mark.parametrize("exported", [False, True], ids=["model", "exported"])
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("function", [the_longer, by_remainder])
 def test_sizes_for_which_the_model_takes_another_branch(
-    function: Callable[..., Any], dialect: str
+    function: Callable[..., Any], dialect: str, exported: bool
 ) -> None:
     """Ranges cannot say what the model asked of two sizes."""
     shapes = ({0: Dim.AUTO}, {0: Dim.AUTO})
-    ours = torch2mlir.compile(
-        function, torch.randn(6), torch.randn(4), output_type=dialect, dynamic_shapes=shapes
-    )
+    examples = torch.randn(6), torch.randn(4)
+    if exported:
+        program = torch.export.export(_Module(function), examples, dynamic_shapes=(shapes,))
+        ours = torch2mlir.compile(program, output_type=dialect)
+    else:
+        ours = torch2mlir.compile(function, *examples, output_type=dialect, dynamic_shapes=shapes)
     for sizes in ((6, 4), (9, 8), (4, 8), (12, 6)):
         x, y = map(torch.randn, sizes)
         if sizes == (4, 8):

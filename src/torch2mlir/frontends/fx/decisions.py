@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import cache, wraps
+from threading import Lock
 from types import FrameType
 from typing import Any
 
@@ -31,7 +31,7 @@ _FORMULAS = (_PYTORCH + "_decomp" + os.sep, os.sep.join(("torch2mlir", "transfor
 
 def by_model(file: str) -> bool:
     """Whether code in a file is part of models."""
-    return file.startswith(_MODELS) or not file.startswith(_PYTORCH)
+    return file.startswith(_MODELS) or not file.startswith((_PYTORCH, __file__))
 
 
 def by_decomposition(file: str) -> bool:
@@ -82,6 +82,30 @@ def _integer(name: str) -> sympy.Symbol:
     return sympy.Symbol(name, integer=True)
 
 
+def decisions_of(exported: torch.export.ExportedProgram) -> list[Decision]:
+    """What PyTorch remembers of its tracing: questions of the model's code, and equations that ops need.
+
+    Other questions are of its machinery, about layouts that values do not have.
+    """
+    sizes = (
+        size
+        for node in exported.graph.nodes
+        if isinstance(fake := node.meta.get("val"), torch.Tensor)
+        for size in fake.shape
+        if isinstance(size, torch.SymInt)
+    )
+    first = next(sizes, None)
+    guards = () if first is None else first.node.shape_env.guards
+    found = list[Decision]()
+    for guard in guards:
+        frame = guard.sloc.framework_loc
+        asked_by_model = frame is not None and by_model(frame.filename)
+        if asked_by_model or isinstance(guard.expr, sympy.Eq):
+            place = f"{frame.filename}:{frame.lineno}" if asked_by_model else ""
+            found.append(Asked(guard.expr, True, place).decision())
+    return found
+
+
 @dataclass(frozen=True)
 class _Recorder:
     wants: Callable[[str], bool]
@@ -95,12 +119,13 @@ _NOTES: ContextVar[list[Decision] | None] = ContextVar("notes", default=None)
 @contextmanager
 def asked_by(wants: Callable[[str], bool]) -> Iterator[dict[tuple[Any, str], Asked]]:
     """While this lasts, what is asked by code in files that are wanted is collected, each question once."""
-    _listen()
     recorder = _Recorder(wants, {})
     token = _RECORDER.set(recorder)
+    _LISTENING.start()
     try:
         yield recorder.found
     finally:
+        _LISTENING.stop()
         _RECORDER.reset(token)
 
 
@@ -120,20 +145,38 @@ def note(decision: Decision) -> None:
         notes.append(decision)
 
 
-@cache
-def _listen() -> None:
-    """Has PyTorch's symbolic truth values tell whoever records."""
-    original = torch.SymBool.__bool__
+_TRUTH = torch.SymBool.__bool__
 
-    @wraps(original)
-    def telling(asked: torch.SymBool) -> bool:
-        answer = original(asked)
-        recorder = _RECORDER.get()
-        if recorder is not None:
-            _record(recorder, asked, answer, sys._getframe(1))
-        return answer
 
-    torch.SymBool.__bool__ = telling  # type: ignore[method-assign]
+def _telling(asked: torch.SymBool) -> bool:
+    answer = _TRUTH(asked)
+    recorder = _RECORDER.get()
+    if recorder is not None:
+        _record(recorder, asked, answer, sys._getframe(1))
+    return answer
+
+
+class _Listening:
+    """Has PyTorch's symbolic truth values tell, as long as anybody in any thread records."""
+
+    def __init__(self) -> None:
+        self._lock, self._count = Lock(), 0
+
+    def start(self) -> None:
+        """Somebody records."""
+        with self._lock:
+            self._count += 1
+            torch.SymBool.__bool__ = _telling  # type: ignore[method-assign]
+
+    def stop(self) -> None:
+        """Somebody has recorded."""
+        with self._lock:
+            self._count -= 1
+            if not self._count:
+                torch.SymBool.__bool__ = _TRUTH  # type: ignore[method-assign]
+
+
+_LISTENING = _Listening()
 
 
 def _record(

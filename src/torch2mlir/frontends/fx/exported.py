@@ -22,6 +22,7 @@ from torch2mlir.dialects.torch.symbols import declare_symbols
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.fx import symbols
 from torch2mlir.frontends.fx.control_flow import bodies
+from torch2mlir.frontends.fx.decisions import decisions_of
 from torch2mlir.frontends.fx.functionalization import (
     STATE_MUTATIONS,
     WEIGHT_KINDS,
@@ -147,6 +148,7 @@ class _ExportedImport(_FunctionImport):
                 for node in placeholders
                 if node.name == item.name
             }
+        self.signature.decisions = decisions_of(exported)
         self.signature.in_spec = exported.call_spec.in_spec
         self.signature.out_spec = exported.call_spec.out_spec
         return self.finish(self._results(returned, written_state, written_inputs))
