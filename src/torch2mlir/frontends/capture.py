@@ -61,9 +61,9 @@ def captured(
         return _capture_script(model, args, kwargs, dynamic_shapes)
     if isinstance(model, torch.export.ExportedProgram):
         return import_exported_program(model, func_name)
+    caches: Pairs = []
     with asked_by(by_model) as asked:
-        caches: Pairs = []
-    exported = export(model, args, kwargs, dynamic_shapes, caches=caches)
+        exported = export(model, args, kwargs, dynamic_shapes, caches=caches)
     with paused_garbage_collection():
         program = import_exported_program(exported, func_name)
     with suppress(ValueError, TypeError):  # PyTorch's own functions have no signature

@@ -87,7 +87,7 @@ def decisions_of(exported: torch.export.ExportedProgram) -> list[Decision]:
 
     Other questions are of its machinery, about layouts that values do not have.
     """
-    sizes = (
+    sizes: Iterator[Any] = (
         size
         for node in exported.graph.nodes
         if isinstance(fake := node.meta.get("val"), torch.Tensor)
