@@ -3,6 +3,7 @@
     python benchmarks/ops.py
     python benchmarks/ops.py --only scatter index_ --dialects linalg-on-tensors tosa
     python benchmarks/ops.py --slower-than 3 --json ops.json
+    OMP_NUM_THREADS=1 python benchmarks/ops.py --processor-time --only topk
 
 A cell is how many times slower than eager a call is, of the lowest times and, in brackets, of the medians; below 1 is
 faster. Eager and every dialect are called in turn within a row, so what else the machine does falls on all.
@@ -33,6 +34,7 @@ DIALECTS = {
     "onnx": "onnxruntime",
 }
 EAGER = "eager"
+Clock = Callable[[], float]
 Times = dict[str, list[float]]
 
 
@@ -46,7 +48,8 @@ def main() -> int:
     from rich.progress import track
 
     for row in track(rows, console=Console(stderr=True), description="ops"):
-        found.append(_measured(row, options.dialects, options.seconds))
+        clock = time.process_time if options.processor_time else time.perf_counter
+        found.append(_measured(row, options.dialects, options.seconds, clock))
         if options.json is not None:
             options.json.write_text(json.dumps(found, indent=1), encoding="utf-8")
     _print_table(found, options)
@@ -60,6 +63,11 @@ def _parse() -> argparse.Namespace:
         "--dialects", nargs="+", choices=DIALECTS, default=list(DIALECTS), metavar="DIALECT"
     )
     parser.add_argument("--seconds", type=float, default=1.0, help="of calls for a row")
+    parser.add_argument(
+        "--processor-time",
+        action="store_true",
+        help="of all threads, instead of the clock's: for a machine that is not idle, with OMP_NUM_THREADS=1",
+    )
     parser.add_argument("--slower-than", type=float, default=0.0, help="print only such rows")
     parser.add_argument("--json", type=Path, metavar="FILE")
     return parser.parse_args()
@@ -69,7 +77,7 @@ def _is_wanted(row: Row, starts: Sequence[str]) -> bool:
     return any(row.name.startswith(start) for start in starts)
 
 
-def _measured(row: Row, dialects: Sequence[str], seconds: float) -> dict[str, Any]:
+def _measured(row: Row, dialects: Sequence[str], seconds: float, clock: Clock) -> dict[str, Any]:
     """A row's times in ms, and why there are none of a dialect."""
     args = [make() for make in row.inputs]
     expected = row.call(*args)
@@ -82,7 +90,7 @@ def _measured(row: Row, dialects: Sequence[str], seconds: float) -> dict[str, An
             calls[dialect] = compiled
         except (Torch2MLIRError, AssertionError) as error:
             failures[dialect] = f"{type(error).__name__}: {str(error).strip().splitlines()[0]}"
-    times = _in_turn(calls, args, seconds)
+    times = _in_turn(calls, args, seconds, clock)
     return {
         "op": row.name,
         "why": row.why,
@@ -116,7 +124,9 @@ def _check(result: Any, expected: Any) -> None:
             assert one.dtype is other.dtype and one.shape == other.shape
 
 
-def _in_turn(calls: dict[str, Callable[..., Any]], args: list[Any], seconds: float) -> Times:
+def _in_turn(
+    calls: dict[str, Callable[..., Any]], args: list[Any], seconds: float, clock: Clock
+) -> Times:
     """Milliseconds of calls, one of each column at a time."""
     times: Times = {name: [] for name in calls}
     with torch.no_grad():
@@ -125,9 +135,9 @@ def _in_turn(calls: dict[str, Callable[..., Any]], args: list[Any], seconds: flo
         stop = time.perf_counter() + seconds
         while time.perf_counter() < stop or len(times[EAGER]) < 5:
             for name, call in calls.items():
-                start = time.perf_counter()
+                start = clock()
                 call(*args)
-                times[name].append((time.perf_counter() - start) * 1e3)
+                times[name].append((clock() - start) * 1e3)
     return times
 
 
