@@ -150,3 +150,11 @@ case(
 )
 case("frexp_of_edges", torch.frexp, f32("B", 8, values=(*VALUES, 1e-40, -3e-45, 2.0**-126)))
 case("frexp_of_edges_f64", torch.frexp, f64("B", 8, values=(*VALUES, 5e-324, -1e-310)))
+
+NEXT = (-inf, -1.0, -1e-40, -1e-45, -0.0, 0.0, 1e-45, 1.1754943508222875e-38, 2.0, inf, nan)
+case(
+    "nextafter_of_edges",
+    torch.nextafter,
+    f32("B", 121, values=[x for x in NEXT for _ in NEXT], fixed=True),
+    f32("B", 121, values=[*NEXT] * len(NEXT), fixed=True),
+)

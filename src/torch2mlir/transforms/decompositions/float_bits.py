@@ -124,14 +124,20 @@ def _frexp(x: Any) -> Any:
 
 @decomposes(prims.nextafter.default, aten.nextafter.default)
 def _nextafter(x: Any, to: Any) -> Any:
-    """The neighbour of ``x`` towards another number: the integer of its bits is one more or less."""
+    """The neighbour of ``x`` towards another number: integers in the order of the floats are one more or less.
+
+    By the bits alone, as ``frexp``.
+    """
     form = _FORMATS[x.dtype]
-    bits = aten.view.dtype(x, form.integer)
-    away_from_zero = (x > 0) == (to > x)
-    moved = torch.where(away_from_zero, bits + 1, bits - 1)
     lowest = torch.iinfo(form.integer).min
-    moved = torch.where(x == 0, torch.where(to > 0, 1, lowest + 1).to(form.integer), moved)
-    result = torch.where(x == to, to, aten.view.dtype(moved, x.dtype))
+
+    def turned(bits: Any) -> Any:  # negative numbers the other way round; its own inverse
+        return torch.where(bits < 0, lowest - bits, bits)
+
+    here, there = (turned(aten.view.dtype(each, form.integer)) for each in (x, to))
+    moved = turned(torch.where(there > here, here + 1, here - 1))
+    moved = torch.where(here == -1, torch.where(there > here, lowest, moved), moved)  # to -0.0
+    result = torch.where(here == there, to, aten.view.dtype(moved, x.dtype))
     return torch.where(torch.isnan(x) | torch.isnan(to), x + to, result)
 
 
