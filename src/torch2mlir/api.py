@@ -12,8 +12,10 @@ from torch2mlir.errors import Torch2MLIRError
 from torch2mlir.frontends.capture import Model, capture, captured, paused_garbage_collection
 from torch2mlir.module import MlirModule
 from torch2mlir.pipeline import Pipeline
+from torch2mlir.program import Program
 from torch2mlir.runtime.compiled import CompiledFunction
 from torch2mlir.runtime.engine import Engine, get_engine
+from torch2mlir.runtime.other_programs import OtherPrograms
 
 WEIGHT_MODES = ("inline", "external", "arguments")
 
@@ -75,7 +77,8 @@ def compile(
     """A model compiled to run on an engine; call the result as the model.
 
     A program without symbolic sizes is compiled at once, another one when it is called: for every new combination
-    of sizes on an engine that needs static shapes (XLA), once on the others.
+    of sizes on an engine that needs static shapes (XLA), once on the others. Where the model's code asks about a size
+    (a batch of 1) and goes another way than for the example, the model is captured again at the first such call.
 
     Args:
         model: a module, a function of tensors or an exported program.
@@ -103,15 +106,32 @@ def compile(
         _check_option(name, option)
     pipeline = Pipeline.to(output_type, backend_legal_ops)
     chosen = engine_for(pipeline, engine)
-    examples = {**kwargs, **(example_kwargs or {})}
-    program = captured(model, args, examples, dynamic_shapes)
-    with paused_garbage_collection():
-        pipeline.lower(program, weights_as_arguments=True)
     eager = _eager(model) if verify else None
-    compiled = CompiledFunction(program, pipeline, chosen, prepare_weights, guard, eager)
-    if not program.signature.ranges:
-        compiled.compile_for()
-    return compiled
+
+    def compiled(
+        args: Sequence[Any], kwargs: Mapping[str, Any], dynamic_shapes: Any
+    ) -> CompiledFunction:
+        program = captured(model, args, kwargs, dynamic_shapes)
+        with paused_garbage_collection():
+            pipeline.lower(program, weights_as_arguments=True)
+        function = CompiledFunction(program, pipeline, chosen, prepare_weights, guard, eager)
+        if not program.signature.ranges:
+            function.compile_for()
+        return function
+
+    first = compiled(args, {**kwargs, **(example_kwargs or {})}, dynamic_shapes)
+    if dynamic_shapes is not None and not isinstance(model, _CAPTURED):
+        first.others = OtherPrograms(model, compiled)
+    return first
+
+
+_CAPTURED = (
+    torch.export.ExportedProgram,
+    Program,
+    torch.jit.ScriptModule,
+    torch.jit.ScriptFunction,
+)
+"""Models that are programs already: there is nothing to capture again."""
 
 
 def _eager(model: Model) -> Callable[..., Any]:

@@ -13,10 +13,11 @@ from torch.overrides import TorchFunctionMode
 
 from torch2mlir.errors import CaptureError, Torch2MLIRError
 from torch2mlir.frontends.capture_failures import check_arguments, explained
+from torch2mlir.frontends.changing_models import changes_checked
+from torch2mlir.frontends.fx.assigned_buffers import assignments_kept
 from torch2mlir.frontends.fx.decisions import asked_by, by_model
 from torch2mlir.frontends.fx.exported import import_exported_program
 from torch2mlir.frontends.fx.quiet import quiet
-from torch2mlir.frontends.fx.state import unregistered_state_kept
 from torch2mlir.frontends.fx.symbols import size_names
 from torch2mlir.frontends.pytrees import register_types
 from torch2mlir.frontends.updated_caches import Pairs, changes_watched
@@ -119,7 +120,7 @@ def export(
     register_types((args, kwargs))
     try:
         watched = nullcontext() if caches is None else changes_watched(model, caches)
-        with quiet(), unregistered_state_kept(state), watched:
+        with changes_checked(state, model, args, kwargs), quiet(), watched:
             return _exported(model, tuple(args), dict(kwargs), dynamic_shapes, strict)
     except Torch2MLIRError:
         raise
@@ -140,7 +141,7 @@ def _exported(
     """
     try:
         if not strict:
-            with _output_types_registered(model), _NarrowFromTensor():
+            with _output_types_registered(model), assignments_kept(model), _NarrowFromTensor():
                 return torch.export.export(model, args, kwargs, dynamic_shapes=dynamic_shapes)
     except Exception as error:
         if not _may_need_strict(error):

@@ -13,6 +13,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from torch2mlir.errors import CaptureError, InputError, Torch2MLIRError
+from torch2mlir.frontends.module_state import ModuleState, cloned, modes, undone
 from torch2mlir.hybrid.calls import direct_call, kind_of_call
 from torch2mlir.hybrid.capture import Captured, ExportedProgram, export_whole
 from torch2mlir.hybrid.config import Config
@@ -21,7 +22,6 @@ from torch2mlir.hybrid.partition import Partition, partition
 from torch2mlir.hybrid.regions import RegionByRegion
 from torch2mlir.hybrid.report import ClusterRow, KeptRow, Report
 from torch2mlir.hybrid.selection import Selection
-from torch2mlir.hybrid.state import ModuleState, cloned, modes, undone
 from torch2mlir.hybrid.support import shortened
 from torch2mlir.hybrid.tune import Segment, examine
 from torch2mlir.hybrid.ways import check_any_installed

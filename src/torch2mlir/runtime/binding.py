@@ -15,7 +15,7 @@ from torch2mlir.errors import InputError
 from torch2mlir.frontends import dtypes
 from torch2mlir.program import Layout, Signature, UserInput
 from torch2mlir.runtime.call_structure import arranged, flattened
-from torch2mlir.runtime.small_sizes import SizeCheck
+from torch2mlir.runtime.small_sizes import AnotherProgram, SizeCheck
 
 Shapes = tuple[tuple[str, int], ...]
 """The values of the symbols in a call, by name."""
@@ -64,7 +64,7 @@ class Binder:
         self._spec = signature.in_spec
         self._flat = _flat_call(signature)
         self._tensors = [i.position for i in signature.user_inputs if i.type is not None]
-        self._known = dict[tuple[Any, ...], Shapes]()
+        self._known = dict[tuple[Any, ...], Shapes | AnotherProgram]()
 
     def leaves(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
         """The flat arguments, in the order of capture.
@@ -122,10 +122,11 @@ class Binder:
         return ", ".join(name for _, name in sorted(named))
 
     def symbols(self, leaves: Sequence[Any]) -> Shapes:
-        """The value of every symbol, from the sizes of the inputs; remembered for sizes that were right before.
+        """The value of every symbol, from the sizes of the inputs; remembered for sizes that were seen before.
 
         Raises:
             InputError: an input's dtype, rank or size is not what the program was captured for.
+            AnotherProgram: they are, and the program does not hold for these sizes.
         """
         try:
             key = tuple([(leaves[p].dtype, leaves[p].shape) for p in self._tensors])
@@ -133,10 +134,15 @@ class Binder:
             return self._solved(leaves)
         known = self._known.get(key)
         if known is None:
-            known = self._solved(leaves)
+            try:
+                known = self._solved(leaves)
+            except AnotherProgram as refusal:
+                known = refusal
             if len(self._known) >= _REMEMBERED:
                 self._known.clear()
             self._known[key] = known
+        if isinstance(known, AnotherProgram):
+            raise known.with_traceback(None)
         return known
 
     def _solved(self, leaves: Sequence[Any]) -> Shapes:

@@ -48,6 +48,14 @@ class CallingConvention:
         leaves = self._binder.leaves(args, kwargs)
         return leaves, self._binder.symbols(leaves)
 
+    def leaves(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+        """The flat arguments of a call, whose sizes are not looked at.
+
+        Raises:
+            InputError: not the structure that the program was captured for.
+        """
+        return self._binder.leaves(args, kwargs)
+
     def is_weight(self, item: FunctionInput) -> bool:
         """Whether an argument is state that the program does not write to."""
         return isinstance(item, StateInput) and item.name not in self._written

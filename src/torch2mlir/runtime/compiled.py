@@ -32,7 +32,8 @@ from torch2mlir.runtime.guard import Guard
 from torch2mlir.runtime.guard import is_on as guard_is_on
 from torch2mlir.runtime.lowered import LoweredFunction, TensorSpec
 from torch2mlir.runtime.model_state import ModelState
-from torch2mlir.runtime.small_sizes import SmallSizes
+from torch2mlir.runtime.other_programs import OtherPrograms
+from torch2mlir.runtime.small_sizes import AnotherProgram, SmallSizes
 from torch2mlir.runtime.verification import Verification
 from torch2mlir.runtime.weights import Handles, PreparedWeights, counts_writes
 
@@ -87,7 +88,9 @@ class CompiledFunction:
     random numbers gets a new seed from PyTorch's default generator at each call. A weight or buffer that the model has
     got in the place of another is used from the next call on. Results carry no gradients. Tensors that a call is given
     are written in place, and a ``DynamicCache`` gets its new tensors, as in eager mode. ``shapes`` tells which
-    specialisations exist. Safe to call from several threads if the model mutates nothing.
+    specialisations exist. Sizes for which the model's code goes another way than at capture get a program of their own,
+    captured at the first such call, where there is a model to capture (``others``); else they are refused. Safe to call
+    from several threads if the model mutates nothing.
 
     What the program computes from weights alone is computed once for each state of the weights, which is seen by their
     version, address and layout; ``refresh`` tells of a change that PyTorch does not know of.
@@ -99,6 +102,7 @@ class CompiledFunction:
         prepare: whether to split off what depends on weights only.
         guard: whether to look for writes of the engine into memory it was lent; by default ``TORCH2MLIR_GUARD`` says.
         eager: what first calls are compared with, if they are to be compared.
+        others: makes the programs for other ways through the model.
     """
 
     def __init__(
@@ -109,12 +113,14 @@ class CompiledFunction:
         prepare: bool = True,
         guard: bool | None = None,
         eager: Callable[..., Any] | None = None,
+        others: OtherPrograms | None = None,
     ) -> None:
         engine.check_output_type(pipeline.output_type)
         self.program = program
         self.pipeline = pipeline
         self.engine = engine
         self.prepare = prepare
+        self.others = others
         self._sizes = SmallSizes(program)
         self.calling = CallingConvention(program.signature, self._sizes)
         self._loaded: dict[Shapes, LoadedProgram] = {}
@@ -159,7 +165,11 @@ class CompiledFunction:
         Raises:
             InputError: not a call that the program was captured for.
         """
-        symbols = self.calling.bind(args, kwargs)[1]
+        try:
+            symbols = self.calling.bind(args, kwargs)[1]
+        except AnotherProgram as refusal:
+            self._other(refusal, args, kwargs).compile_like(*args, **kwargs)
+            return
         self._executable(self._key(symbols))
 
     def text(self, symbols: Mapping[str, int] | None = None) -> str:
@@ -179,11 +189,23 @@ class CompiledFunction:
             prepared.forget()
         for loaded in self._loaded.values():
             loaded.handles.forget()
+        for program in self.others or ():
+            program.refresh()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        result = self._checked_call(*args, **kwargs)
+        try:
+            result = self._checked_call(*args, **kwargs)
+        except AnotherProgram as refusal:
+            return self._other(refusal, args, kwargs)(*args, **kwargs)
         caches = self.program.signature.caches
         return update_caches(result, args, kwargs, caches) if caches else result
+
+    def _other(
+        self, refusal: AnotherProgram, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> CompiledFunction:
+        if self.others is None:
+            raise refusal
+        return self.others.of(self, refusal, args, kwargs)
 
     def _checked_call(self, *args: Any, **kwargs: Any) -> Any:
         if self.verification is not None:

@@ -16,6 +16,11 @@ from torch2mlir.errors import BackendContractError, InputError
 from torch2mlir.program import Decision, Program, Signature
 from torch2mlir.transforms.semantics.concrete_sizes import check_sizes
 
+
+class AnotherProgram(InputError):
+    """A call that this program does not hold for, and that the model may have another one for."""
+
+
 Place = Callable[[str], str]
 """What a symbol is called in messages."""
 
@@ -27,7 +32,7 @@ class SizeCheck(Protocol):
         """Looks at a call with these values of all symbols.
 
         Raises:
-            InputError: the program is another one for these sizes.
+            AnotherProgram: it is another one for these sizes.
         """
 
 
@@ -69,7 +74,7 @@ class SmallSizes:
         try:
             check_sizes(self._program.module, sizes)
         except BackendContractError as error:
-            raise InputError(
+            raise AnotherProgram(
                 f"{shown}, and {_REASON}{error.message}",
                 op=error.op,
                 location=error.location,
@@ -117,19 +122,19 @@ class FoundSizes:
         reasons = [reason for known, reason in self.found if known == small]
         reason = reasons[0] if reasons else "nobody looked at such sizes when the program was saved"
         if reason is not None:
-            raise InputError(f"{_shown(small, place)}, and {reason}", hint=_HINT)
+            raise AnotherProgram(f"{_shown(small, place)}, and {reason}", hint=_HINT)
 
 
 def check_decisions(signature: Signature, sizes: Mapping[str, int], place: Place) -> None:
     """Asks again what the model and decompositions asked of sizes.
 
     Raises:
-        InputError: the answer is another one.
+        AnotherProgram: the answer is another one.
     """
     for decision in signature.decisions:
         if not decision.holds(sizes):
             values = {name: sizes[name] for name in decision.symbols}
-            raise InputError(
+            raise AnotherProgram(
                 f"{_shown(values, place)}, and the model does something else for such sizes: it was captured where "
                 f"'{_asked(decision, signature.size_names)}' is {decision.answer}",
                 location=decision.location or None,

@@ -63,6 +63,8 @@ def quiet() -> Iterator[None]:
         with warnings.catch_warnings():
             for category in (FutureWarning, UserWarning, DeprecationWarning):
                 warnings.filterwarnings("ignore", category=category, module=r"torch\.|copyreg")
+            # whether it matters is tried, see changing_models
+            warnings.filterwarnings("ignore", message=r"The tensor attributes? self\.")
             yield
     finally:
         sys.stderr = stream

@@ -69,6 +69,23 @@ class ModuleState:
             table.get(name, _MISSING) is value for table, name, value in self._objects
         ) and all(_same(table.get(name, _MISSING), value) for table, name, value in self._values)
 
+    def changed(self) -> list[str]:
+        """The names of attributes and parameters that are not what they were, have come or have gone.
+
+        Not of buffers that were tensors: a program writes to those.
+        """
+        buffers = {id(table) for table in self._tables[2::4]}
+        tables = [
+            (table, name, value)
+            for table, name, value in (*self._objects, *self._values)
+            if id(table) not in buffers or value is None
+        ]
+        names = [name for table, name, value in tables if not _same(table.get(name), value)]
+        names += [n for table, n, _, saved in self._contents if not _same(table.get(n), saved)]
+        for table, keys in self._keys:
+            names += sorted(set(table) ^ keys)
+        return names
+
     def keys_are_current(self) -> bool:
         """Whether no attribute has come or gone."""
         return all(frozenset(table) == keys for table, keys in self._keys)

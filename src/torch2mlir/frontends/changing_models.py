@@ -1,0 +1,135 @@
+"""Models whose calls change what is not state to PyTorch: numbers, lists and plain tensors in their attributes.
+
+A program is made of one call. If that leaves the model with other attributes, a second call may compute something
+else, which no program does: whether it would is tried in PyTorch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensor
+from torch.utils import _pytree as pytree
+
+from torch2mlir.errors import CaptureError
+from torch2mlir.frontends.fx.state import unregistered_state_kept
+from torch2mlir.frontends.module_state import ModuleState, cloned, undone
+
+
+@contextmanager
+def changes_checked(
+    model: Callable[..., Any],
+    traced: torch.nn.Module,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+) -> Iterator[None]:
+    """Around a trace of a model, as the module ``traced``: its attributes are afterwards what they were.
+
+    Raises:
+        CaptureError: the call changes them, and a second one with the same arguments and state gives another result.
+    """
+    modules = _modules(model)
+    states = [ModuleState(module) for module in modules]
+    at_start, changed = list[ModuleState](), list[str]()
+
+    def starts(_model: Any, _args: Any) -> None:
+        at_start[:] = [ModuleState(module) for module in modules]
+
+    def ends(_model: Any, _args: Any, _result: Any) -> None:
+        changed[:] = [name for state in at_start for name in state.changed()]
+
+    handles = [traced.register_forward_pre_hook(starts), traced.register_forward_hook(ends)]
+    try:
+        with unregistered_state_kept(model) as is_written:
+            yield
+            if is_written():
+                changed.append("a tensor that is no buffer")
+    finally:
+        for handle in handles:
+            handle.remove()
+        for state in states:
+            state.restore()
+    if changed and _second_call_differs(model, args, kwargs):
+        raise CaptureError(
+            f"a call of the model changes what its next call computes: {_listed(changed)}. "
+            "A compiled program would repeat the first call",
+            hint="keep it in a buffer (register_buffer) or make it an argument and a result; torch2mlir.optimize and "
+            "torch.compile capture such calls again",
+        )
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = list(dict.fromkeys(f"'{name}'" if name.isidentifier() else name for name in names))
+    return ", ".join(shown[:4]) + (", ..." if len(shown) > 4 else "")
+
+
+def _modules(model: Callable[..., Any]) -> list[torch.nn.Module]:
+    """A module; of a function, those it refers to."""
+    if isinstance(model, torch.nn.Module):
+        return [model]
+    found = [getattr(model, "__self__", None)]
+    for cell in getattr(model, "__closure__", None) or ():
+        try:
+            found.append(cell.cell_contents)
+        except ValueError:  # the variable has no value yet
+            continue
+    return [value for value in found if isinstance(value, torch.nn.Module)]
+
+
+def _second_call_differs(
+    model: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> bool:
+    """Runs a model twice from the same buffers, parameters and random numbers, and undoes it."""
+    modules = _modules(model)
+    tensors = [t for module in modules for t in (*module.parameters(), *module.buffers())]
+    if any(
+        isinstance(t, FakeTensor) or t.is_meta
+        for t in (*tensors, *pytree.tree_leaves((args, kwargs)))
+        if isinstance(t, torch.Tensor)
+    ):
+        return False  # nothing can be run
+    with ExitStack() as trial:
+        for module in modules:
+            trial.enter_context(undone(module))
+        trial.enter_context(unregistered_state_kept(model))
+        trial.enter_context(torch.no_grad())
+        try:
+            first, second = _calls(model, args, kwargs, modules, tensors)
+        except Exception:
+            return False  # PyTorch refuses it as well: nothing to compare with
+    return len(first) != len(second) or not all(map(_is_equal, first, second))
+
+
+def _calls(
+    model: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    modules: Sequence[torch.nn.Module],
+    tensors: Sequence[torch.Tensor],
+) -> Iterator[list[Any]]:
+    """The leaves of the results of two calls."""
+    elements = [tensor.detach().clone() for tensor in tensors]
+    buffers = [
+        (part._buffers, {name: b for name, b in part._buffers.items() if b is not None})
+        for module in modules
+        for part in module.modules()
+    ]
+    for _ in range(2):
+        for table, saved in buffers:
+            table.update(saved)
+        for tensor, value in zip(tensors, elements, strict=True):
+            tensor.copy_(value)
+        given, named = cloned((tuple(args), dict(kwargs)))
+        with torch.random.fork_rng(devices=[]):
+            yield pytree.tree_leaves(model(*given, **named))
+
+
+def _is_equal(one: Any, other: Any) -> bool:
+    if not isinstance(one, torch.Tensor) or not isinstance(other, torch.Tensor):
+        return type(one) is type(other) and bool(one is other or one == other)
+    if one.shape != other.shape or one.dtype != other.dtype:
+        return False
+    return bool(((one == other) | ((one != one) & (other != other))).all())

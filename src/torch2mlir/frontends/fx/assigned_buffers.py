@@ -1,0 +1,111 @@
+"""Buffers that a model's call puts other tensors in the place of: ``self.steps = self.steps + 1``.
+
+``torch.export`` makes such an assignment a write to the buffer where the module is the one it exports, and forgets it
+without a word where it is a part of that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.nn.modules.module import register_module_buffer_registration_hook
+from torch.utils import _pytree as pytree
+
+from torch2mlir.errors import CaptureError
+
+
+@dataclass(frozen=True)
+class _Assigned:
+    """A buffer that has been assigned to, and the tensor it was before."""
+
+    module: torch.nn.Module
+    name: str
+    before: torch.Tensor
+
+    @property
+    def now(self) -> Any:
+        """What is there."""
+        return self.module._buffers[self.name]
+
+
+@contextmanager
+def assignments_kept(model: torch.nn.Module) -> Iterator[None]:
+    """While this lasts, a call of the model ends with writes to the buffers that were assigned to.
+
+    Raises:
+        CaptureError: by the call, if a buffer becomes a tensor of another shape or dtype.
+    """
+    names = {module: name for name, module in model.named_modules()}
+    assigned = dict[tuple[torch.nn.Module, str], _Assigned]()
+    is_called = False
+
+    def at_start(_model: Any, _args: Any) -> None:
+        nonlocal is_called
+        is_called = True
+        assigned.clear()
+
+    def at_assignment(module: torch.nn.Module, name: str, value: Any) -> Any:
+        before = module._buffers.get(name)
+        if not is_called or module not in names or before is None:
+            return value
+        assigned.setdefault((module, name), _Assigned(module, name, before))
+        # PyTorch, which looks at this module too, refuses one of its buffers in the place of another
+        is_buffer = any(value is buffer for buffer in module._buffers.values())
+        return value.clone() if module is model and is_buffer and value is not None else value
+
+    def at_end(_model: Any, _args: Any, result: Any) -> Any:
+        nonlocal is_called
+        is_called = False
+        for item in assigned.values():
+            _check(item, f"{names[item.module]}.{item.name}".lstrip("."))
+        return _written(list(assigned.values()), result)
+
+    handles = [
+        register_module_buffer_registration_hook(at_assignment),
+        model.register_forward_pre_hook(at_start),
+        model.register_forward_hook(at_end),
+    ]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def _check(item: _Assigned, name: str) -> None:
+    before, now = item.before, item.now
+    is_tensor = isinstance(now, torch.Tensor)
+    if not is_tensor or now.shape != before.shape or now.dtype != before.dtype:
+        became = f"{now.dtype} {list(now.shape)}" if is_tensor else repr(now)
+        raise CaptureError(
+            f"the model's buffer '{name}' becomes another kind of tensor in a call: "
+            f"{before.dtype} {list(before.shape)} becomes {became}",
+            hint="give it its largest size and write into it, or make it an argument and a result of the model",
+        )
+
+
+def _written(assigned: list[_Assigned], result: Any) -> Any:
+    """Writes what was assigned to where it was before; gives the result with copies of what that overwrites."""
+    assigned = [item for item in assigned if item.now is not item.before]
+    overwritten = {_memory(item.before) for item in assigned}
+
+    def kept(tensor: torch.Tensor) -> torch.Tensor:
+        return tensor.clone() if _memory(tensor) in overwritten else tensor
+
+    leaves = [leaf for leaf in pytree.tree_leaves(result) if isinstance(leaf, torch.Tensor)]
+    if any(_memory(leaf) in overwritten for leaf in leaves):
+        result = pytree.tree_map_only(torch.Tensor, kept, result)
+    values = [kept(item.now) for item in assigned]
+    for item, value in zip(assigned, values, strict=True):
+        item.before.copy_(value.detach())
+        item.module._buffers[item.name] = item.before
+    return result
+
+
+def _memory(tensor: torch.Tensor) -> int:
+    """Which storage a tensor is in."""
+    return tensor.untyped_storage()._cdata
