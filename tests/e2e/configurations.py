@@ -34,8 +34,8 @@ class Configuration:
 CONFIGURATIONS = (
     Configuration("linalg-on-tensors", "iree", share=2),
     Configuration("stablehlo", "xla"),
-    Configuration("tosa", "iree", share=6),
-    Configuration("onnx", "onnxruntime", share=6),
+    Configuration("tosa", "iree", share=8),
+    Configuration("onnx", "onnxruntime", share=8),
     Configuration("linalg-on-tensors", "reference", share=8),
 )
 

@@ -110,8 +110,32 @@ class KeepSmallArgumentsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for each in [each for each in op.walk() if type(each) in _FUNCTIONS]:
             # functions of 64-bit floats are the C library's
-            if not isinstance(_element(each.operands[0]), ComplexType | Float64Type):
+            is_right = isinstance(_element(each.operands[0]), ComplexType | Float64Type)
+            bound = _FUNCTIONS[type(each)][0]
+            if not is_right and not (bound == _ZERO and _is_moved_from_zero(each.results[0])):
                 _guard(each)
+
+
+def _is_moved_from_zero(value: SSAValue) -> bool:
+    """Whether a value is only added to numbers, as in ``1 + erf(x)``, where the sign of a zero is lost."""
+    return bool(value.uses) and all(
+        isinstance(use.operation, tosa.AddOp | hlo.AddOp)
+        and any(_is_number(operand) for operand in use.operation.operands)
+        for use in value.uses
+    )
+
+
+def _is_number(value: SSAValue) -> bool:
+    """Whether all elements of a value are one number that is not 0."""
+    op = value.owner
+    while isinstance(op, hlo.BroadcastInDimOp | hlo.DynamicBroadcastInDimOp):
+        op = op.operands[0].owner
+    if not isinstance(op, tosa.ConstOp | hlo.ConstantOp):
+        return False
+    literal = op.properties.get("values", op.properties.get("value"))
+    if not isinstance(literal, DenseIntOrFPElementsAttr) or not literal.is_splat():
+        return False
+    return bool(literal.get_values()[0] != 0)
 
 
 def _guard(function: Operation) -> None:

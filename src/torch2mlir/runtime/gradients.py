@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import warnings
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -11,7 +14,16 @@ import torch
 from torch2mlir.errors import InputError
 from torch2mlir.program import Signature, StateInput
 
+_OURS = str(Path(__file__).parents[1]) + os.sep
 _WAY_OUT = 'torch.compile(model, backend="torch2mlir") compiles forward and backward'
+
+
+def _frames_of_ours() -> int:
+    """How many callers up to the user's code are functions of this package."""
+    count, frame = 0, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_OURS):
+        count, frame = count + 1, frame.f_back
+    return count
 
 
 class GradientNotice:
@@ -43,7 +55,7 @@ class GradientNotice:
             warnings.warn(
                 "the results of a compiled function carry no gradients, and weights of this one require them: call it "
                 f"under torch.no_grad(), or for training, {_WAY_OUT}",
-                stacklevel=4,
+                stacklevel=_frames_of_ours() + 1,
             )
 
     def _weight_wants_gradients(self) -> bool:

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from itertools import islice, product
 from typing import Any, Protocol
 
+from xdsl.dialects.builtin import ModuleOp
+
 from torch2mlir.errors import BackendContractError, InputError
 from torch2mlir.program import Decision, Program, Signature
-from torch2mlir.transforms.semantics.concrete_sizes import check_sizes
 
 
 class AnotherProgram(InputError):
@@ -34,6 +35,13 @@ class SizeCheck(Protocol):
         Raises:
             AnotherProgram: it is another one for these sizes.
         """
+
+
+def check_sizes(module: ModuleOp, sizes: Mapping[str, int]) -> None:
+    """As :func:`torch2mlir.transforms.semantics.concrete_sizes.check_sizes`; artefacts run without the passes."""
+    from torch2mlir.transforms.semantics import concrete_sizes
+
+    concrete_sizes.check_sizes(module, sizes)
 
 
 class SmallSizes:

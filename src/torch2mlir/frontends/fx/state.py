@@ -13,15 +13,15 @@ _DEEPEST = 8
 
 
 @contextmanager
-def unregistered_state_kept(model: Callable[..., Any]) -> Iterator[Callable[[], bool]]:
-    """Gives tensors that PyTorch does not know to be state their elements back, and tells whether they were written to.
+def unregistered_state_kept(model: Callable[..., Any]) -> Iterator[None]:
+    """Gives tensors that PyTorch does not know to be state their elements back.
 
     ``torch.export`` works on copies of parameters and buffers, but writes that need no input, like
     ``self.cache.length += 1``, happen to other tensors while it traces.
     """
     before = [(t, t._version, t.detach().clone()) for t in _unregistered(model)]
     try:
-        yield lambda: any(tensor._version != version for tensor, version, _ in before)
+        yield
     finally:
         with torch.no_grad():
             for tensor, version, elements in before:
