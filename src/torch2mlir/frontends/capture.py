@@ -13,7 +13,7 @@ from torch.overrides import TorchFunctionMode
 
 from torch2mlir.errors import CaptureError, Torch2MLIRError
 from torch2mlir.frontends.capture_failures import check_arguments, explained
-from torch2mlir.frontends.changing_models import changes_checked
+from torch2mlir.frontends.changing_models import Changes
 from torch2mlir.frontends.fx.assigned_buffers import assignments_kept
 from torch2mlir.frontends.fx.decisions import asked_by, by_model
 from torch2mlir.frontends.fx.exported import import_exported_program
@@ -120,8 +120,11 @@ def export(
     register_types((args, kwargs))
     try:
         watched = nullcontext() if caches is None else changes_watched(model, caches)
-        with changes_checked(state, model, args, kwargs), quiet(), watched:
-            return _exported(model, tuple(args), dict(kwargs), dynamic_shapes, strict)
+        changes = Changes(state)
+        with changes.undone(), quiet(), watched:
+            exported = _exported(model, tuple(args), dict(kwargs), dynamic_shapes, strict, changes)
+        changes.check(args, kwargs)
+        return exported
     except Torch2MLIRError:
         raise
     except Exception as error:
@@ -134,6 +137,7 @@ def _exported(
     kwargs: dict[str, Any],
     dynamic_shapes: Any,
     strict: bool,
+    changes: Changes,
 ) -> torch.export.ExportedProgram:
     """Traced as Python runs; what that refuses is tried with ``strict``, which reads the model's bytecode.
 
@@ -141,7 +145,12 @@ def _exported(
     """
     try:
         if not strict:
-            with _output_types_registered(model), assignments_kept(model), _NarrowFromTensor():
+            with (
+                _output_types_registered(model),
+                assignments_kept(model),
+                changes.noted(model),
+                _NarrowFromTensor(),
+            ):
                 return torch.export.export(model, args, kwargs, dynamic_shapes=dynamic_shapes)
     except Exception as error:
         if not _may_need_strict(error):

@@ -19,44 +19,63 @@ from torch2mlir.frontends.fx.state import unregistered_state_kept
 from torch2mlir.frontends.module_state import ModuleState, cloned, undone
 
 
-@contextmanager
-def changes_checked(
-    model: Callable[..., Any],
-    traced: torch.nn.Module,
-    args: Sequence[Any],
-    kwargs: Mapping[str, Any],
-) -> Iterator[None]:
-    """Around a trace of a model, as the module ``traced``: its attributes are afterwards what they were.
+class Changes:
+    """What a call of a model changes in its attributes.
 
-    Raises:
-        CaptureError: the call changes them, and a second one with the same arguments and state gives another result.
+    Args:
+        model: a module, or a function that may refer to modules.
     """
-    modules = _modules(model)
-    states = [ModuleState(module) for module in modules]
-    at_start, changed = list[ModuleState](), list[str]()
 
-    def starts(_model: Any, _args: Any) -> None:
-        at_start[:] = [ModuleState(module) for module in modules]
+    def __init__(self, model: Callable[..., Any]) -> None:
+        self._model = model
+        self._modules = _modules(model)
+        self._names = list[str]()
 
-    def ends(_model: Any, _args: Any, _result: Any) -> None:
-        changed[:] = [name for state in at_start for name in state.changed()]
+    @contextmanager
+    def undone(self) -> Iterator[None]:
+        """Around a trace: attributes are afterwards what they were."""
+        states = [ModuleState(module) for module in self._modules]
+        try:
+            with unregistered_state_kept(self._model):
+                yield
+        finally:
+            for state in states:
+                state.restore()
 
-    handles = [traced.register_forward_pre_hook(starts), traced.register_forward_hook(ends)]
-    try:
-        with unregistered_state_kept(model):
+    @contextmanager
+    def noted(self, traced: torch.nn.Module) -> Iterator[None]:
+        """Around a trace that runs the model, as the module ``traced``: what its call changes is noted.
+
+        PyTorch undoes that itself as soon as the call is over.
+        """
+        at_start = list[ModuleState]()
+
+        def starts(_model: Any, _args: Any) -> None:
+            at_start[:] = [ModuleState(module) for module in self._modules]
+
+        def ends(_model: Any, _args: Any, _result: Any) -> None:
+            self._names[:] = [name for state in at_start for name in state.changed()]
+
+        handles = [traced.register_forward_pre_hook(starts), traced.register_forward_hook(ends)]
+        try:
             yield
-    finally:
-        for handle in handles:
-            handle.remove()
-        for state in states:
-            state.restore()
-    if changed and _second_call_differs(model, args, kwargs):
-        raise CaptureError(
-            f"a call of the model changes what its next call computes: {_listed(changed)}. "
-            "A compiled program would repeat the first call",
-            hint="keep it in a buffer (register_buffer) or make it an argument and a result; torch2mlir.optimize and "
-            "torch.compile capture such calls again",
-        )
+        finally:
+            for handle in handles:
+                handle.remove()
+
+    def check(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        """Looks whether what was noted matters.
+
+        Raises:
+            CaptureError: a second call with the same arguments and state gives another result.
+        """
+        if self._names and _second_call_differs(self._model, args, kwargs):
+            raise CaptureError(
+                f"a call of the model changes what its next call computes: {_listed(self._names)}. "
+                "A compiled program would repeat the first call",
+                hint="keep it in a buffer (register_buffer) or make it an argument and a result; torch2mlir.optimize "
+                "and torch.compile capture such calls again",
+            )
 
 
 def _listed(names: Sequence[str]) -> str:
