@@ -9,26 +9,9 @@ import pytest
 import torch
 from torch import nn
 
+from tests.hybrid.racing import network, times
 from torch2mlir import dynamo
 from torch2mlir.errors import Torch2MLIRError
-from torch2mlir.hybrid import choice
-
-
-def times(monkeypatch: pytest.MonkeyPatch, seconds: dict[str, float]) -> None:
-    """Every way takes as long as said; others a second."""
-    real = choice.race
-
-    def race(candidates: Any, args: Any, rounds: int, deadline: float) -> None:
-        real(candidates, args, 1, deadline)
-        for candidate in candidates:
-            candidate.best = seconds.get(candidate.name, 1.0)
-
-    monkeypatch.setattr(choice, "race", race)
-
-
-def network() -> nn.Sequential:
-    torch.manual_seed(0)
-    return nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 4))
 
 
 def right(model: nn.Module, compiled: Any, rows: tuple[int, ...] = (3, 3, 5)) -> None:

@@ -306,7 +306,6 @@ class Lowering(Emitter, ABC):
         """The same tensor under other expressions for its sizes."""
         return Tensor(x.value, tuple(sizes), x.dtype)
 
-    @abstractmethod
     def reduce(
         self,
         word: str,
@@ -324,6 +323,12 @@ class Lowering(Emitter, ABC):
             computed: what elements are converted to before, and the type of the result.
             sizes: of the result, the dimensions left out or with size 1; the op's own by default.
         """
+        result = ResultType(tuple(self.out.sizes if sizes is None else sizes), computed)
+        return self.combined(word, x, over, result)
+
+    @abstractmethod
+    def combined(self, word: str, x: Tensor, over: Sequence[int], result: ResultType) -> Tensor:
+        """See :meth:`reduce`."""
 
     @abstractmethod
     def extremum(self, word: str, x: Tensor, axis: int, sizes: Sequence[KnownSize]) -> list[Tensor]:

@@ -129,15 +129,7 @@ class TensorDialect(Lowering):
         kept: Sequence[KnownSize],
     ) -> Tensor:
         """A window of a tensor; ``kept`` are its sizes without dimensions of size 1 to be dropped."""
-        static_offsets, offsets = self.mixed(starts)
-        static_sizes, dynamic = self.mixed(sizes)
-        properties: dict[str, Attribute] = {
-            "static_offsets": static_offsets,
-            "static_sizes": static_sizes,
-            "static_strides": i64_array(tuple(steps)),
-            SEGMENTS: DenseArrayBase.from_list(i32, [1, len(offsets), len(dynamic), 0]),
-        }
-        operands = [x, *offsets, *dynamic]
+        operands, properties = self._window([x], starts, sizes, steps)
         return self.op(tensor.ExtractSliceOp, operands, kept, x.dtype, properties)
 
     def insert_slice(
@@ -148,16 +140,27 @@ class TensorDialect(Lowering):
         sizes: Sequence[KnownSize],
     ) -> Tensor:
         """A tensor with a window, of these sizes and steps of 1, replaced."""
+        operands, properties = self._window([x, into], starts, sizes, [1] * into.rank)
+        return self.op(tensor.InsertSliceOp, operands, into.sizes, into.dtype, properties)
+
+    def _window(
+        self,
+        tensors: Sequence[Tensor],
+        starts: Sequence[KnownSize | Scalar],
+        sizes: Sequence[KnownSize],
+        steps: Sequence[int],
+    ) -> tuple[list[Tensor | SSAValue], dict[str, Attribute]]:
+        """The operands and properties of an op on a window."""
         static_offsets, offsets = self.mixed(starts)
         static_sizes, dynamic = self.mixed(sizes)
-        properties: dict[str, Attribute] = {
+        counts = [*[1] * len(tensors), len(offsets), len(dynamic), 0]
+        operands: list[Tensor | SSAValue] = [*tensors, *offsets, *dynamic]
+        return operands, {
             "static_offsets": static_offsets,
             "static_sizes": static_sizes,
-            "static_strides": i64_array((1,) * into.rank),
-            SEGMENTS: DenseArrayBase.from_list(i32, [1, 1, len(offsets), len(dynamic), 0]),
+            "static_strides": i64_array(tuple(steps)),
+            SEGMENTS: DenseArrayBase.from_list(i32, counts),
         }
-        operands = [x, into, *offsets, *dynamic]
-        return self.op(tensor.InsertSliceOp, operands, into.sizes, into.dtype, properties)
 
 
 @lru_cache(maxsize=4096)

@@ -15,7 +15,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils import _pytree as pytree
 
 from torch2mlir.errors import CaptureError
-from torch2mlir.frontends.fx.state import unregistered_state_kept
+from torch2mlir.frontends.fx.state import unregistered_state_kept, unregistered_tensors
 from torch2mlir.frontends.module_state import ModuleState, cloned, undone
 
 
@@ -30,6 +30,7 @@ class Changes:
         self._model = model
         self._modules = _modules(model)
         self._names = list[str]()
+        self._is_known = False
 
     @contextmanager
     def undone(self) -> Iterator[None]:
@@ -54,6 +55,7 @@ class Changes:
             at_start[:] = [ModuleState(module) for module in self._modules]
 
         def ends(_model: Any, _args: Any, _result: Any) -> None:
+            self._is_known = True
             self._names[:] = [name for state in at_start for name in state.changed()]
 
         handles = [traced.register_forward_pre_hook(starts), traced.register_forward_hook(ends)]
@@ -64,14 +66,17 @@ class Changes:
                 handle.remove()
 
     def check(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-        """Looks whether what was noted matters.
+        """Looks whether what was noted matters; where nothing ran, as in strict mode, whether a call changes anything.
 
         Raises:
             CaptureError: a second call with the same arguments and state gives another result.
         """
-        if self._names and _second_call_differs(self._model, args, kwargs):
+        if self._is_known and not self._names:
+            return
+        names = _changed_by_second_call(self._model, args, kwargs)
+        if names:
             raise CaptureError(
-                f"a call of the model changes what its next call computes: {_listed(self._names)}. "
+                f"a call of the model changes what its next call computes: {_listed(names)}. "
                 "A compiled program would repeat the first call",
                 hint="keep it in a buffer (register_buffer) or make it an argument and a result; torch2mlir.optimize "
                 "and torch.compile capture such calls again",
@@ -96,28 +101,34 @@ def _modules(model: Callable[..., Any]) -> list[torch.nn.Module]:
     return [value for value in found if isinstance(value, torch.nn.Module)]
 
 
-def _second_call_differs(
+def _changed_by_second_call(
     model: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> bool:
-    """Runs a model twice from the same buffers, parameters and random numbers, and undoes it."""
+) -> list[str]:
+    """Runs a model twice from the same tensors and random numbers, and undoes it.
+
+    Returns:
+        what a call changes, if the second one gives another result.
+    """
     modules = _modules(model)
     tensors = [t for module in modules for t in (*module.parameters(), *module.buffers())]
+    tensors += unregistered_tensors(model)
     if any(
         isinstance(t, FakeTensor) or t.is_meta
         for t in (*tensors, *pytree.tree_leaves((args, kwargs)))
         if isinstance(t, torch.Tensor)
     ):
-        return False  # nothing can be run
+        return []  # nothing can be run
     with ExitStack() as trial:
-        for module in modules:
-            trial.enter_context(undone(module))
+        states = [trial.enter_context(undone(module)) for module in modules]
         trial.enter_context(unregistered_state_kept(model))
         trial.enter_context(torch.no_grad())
         try:
             first, second = _calls(model, args, kwargs, modules, tensors)
         except Exception:
-            return False  # PyTorch refuses it as well: nothing to compare with
-    return len(first) != len(second) or not all(map(_is_equal, first, second))
+            return []  # PyTorch refuses it as well: nothing to compare with
+        if len(first) == len(second) and all(map(_is_equal, first, second)):
+            return []
+        return [name for state in states for name in state.changed()]
 
 
 def _calls(
@@ -127,7 +138,7 @@ def _calls(
     modules: Sequence[torch.nn.Module],
     tensors: Sequence[torch.Tensor],
 ) -> Iterator[list[Any]]:
-    """The leaves of the results of two calls."""
+    """The leaves of the results of two calls, which find the same elements in the tensors and the same buffers."""
     elements = [tensor.detach().clone() for tensor in tensors]
     buffers = [
         (part._buffers, {name: b for name, b in part._buffers.items() if b is not None})

@@ -14,17 +14,7 @@ from torch.utils import _pytree as pytree
 
 from torch2mlir.errors import EngineError
 from torch2mlir.program import SeedInput, Signature
-
-TOLERANCES = {
-    torch.float64: 1e-9,
-    torch.complex128: 1e-9,
-    torch.float32: 1e-3,
-    torch.complex64: 1e-3,
-    torch.float16: 2e-2,
-    torch.complex32: 2e-2,
-    torch.bfloat16: 1e-1,
-}
-"""Greatest error, as a part of the largest element; other dtypes must agree exactly."""
+from torch2mlir.runtime.agreement import difference
 
 
 class Verification:
@@ -94,45 +84,3 @@ class Verification:
             f"engine '{self._engine}' does not agree with PyTorch: {said}",
             hint="please report the program; another engine or output type may take it",
         )
-
-
-def difference(actual: Any, expected: torch.Tensor) -> str | None:
-    """How a tensor differs from the one it should be; None if it does not."""
-    if not isinstance(actual, torch.Tensor):
-        return f"is no tensor: {actual!r}"
-    for what in ("dtype", "shape"):
-        mine, other = getattr(actual, what), getattr(expected, what)
-        if mine != other:
-            return f"has the {what} {mine} where it is {other} in PyTorch"
-    tolerance = TOLERANCES.get(expected.dtype)
-    if tolerance is None:
-        wrong = actual != expected
-    else:
-        wrong = _too_far(actual.detach(), expected.detach(), tolerance)
-    if not bool(wrong.any()):
-        return None
-    return _worst(actual, expected, wrong)
-
-
-def _wide(tensor: torch.Tensor) -> torch.Tensor:
-    return tensor.to(torch.complex128 if tensor.is_complex() else torch.float64)
-
-
-def _too_far(actual: torch.Tensor, expected: torch.Tensor, tolerance: float) -> torch.Tensor:
-    mine, other = _wide(actual), _wide(expected)
-    numbers = other.isfinite()
-    largest = other[numbers].abs().max() if bool(numbers.any()) else torch.zeros(())
-    far = (mine - other).abs() > tolerance * largest.clamp(min=1e-6)
-    same = (mine == other) | (mine.isnan() & other.isnan())
-    return torch.where(numbers & mine.isfinite(), far, ~same)
-
-
-def _worst(actual: torch.Tensor, expected: torch.Tensor, wrong: torch.Tensor) -> str:
-    error = (_wide(actual.detach()) - _wide(expected.detach())).abs()
-    error = torch.where(wrong, error.nan_to_num(nan=torch.inf), -1.0)
-    place = torch.unravel_index(error.argmax(), expected.shape) if expected.dim() else ()
-    at = tuple(int(p) for p in place)
-    return (
-        f"is {actual[at].item()} at {list(at)} where it is {expected[at].item()} in PyTorch (error "
-        f"{error[at].item():.3g}, in {int(wrong.sum())} of {expected.numel()} elements)"
-    )

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import IntegerType, Signedness, f32, f64
-from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.ir import Region, SSAValue
 
 from torch2mlir.contract import element_types
 from torch2mlir.contract.element_types import neutral, si64
 from torch2mlir.conversion.control_flow import region_block
-from torch2mlir.conversion.lowering import Scalar, Tensor
+from torch2mlir.conversion.lowering import ResultType, Scalar, Tensor
 from torch2mlir.conversion.torch_to_linalg.lowering import Access, LinalgLowering, Subscript
 from torch2mlir.conversion.torch_to_linalg.scalars import INDEX, Scalars, addition, two
 from torch2mlir.dialects.torch.dims import KnownSize
@@ -26,22 +26,14 @@ _I32 = IntegerType(32, Signedness.SIGNED)
 class Reductions(LinalgLowering):
     """The words that combine the elements of a tensor with each other."""
 
-    def reduce(
-        self,
-        word: str,
-        x: Tensor,
-        over: Sequence[int],
-        computed: Attribute,
-        sizes: Sequence[KnownSize] | None = None,
-    ) -> Tensor:
-        sizes = self.out.sizes if sizes is None else sizes
+    def combined(self, word: str, x: Tensor, over: Sequence[int], result: ResultType) -> Tensor:
         combine = addition if word == "add" else two(word)
 
         def body(s: Scalars, element: Scalar, accumulator: Scalar) -> Scalar:
-            return combine(s, s.cast(element, computed), accumulator)
+            return combine(s, s.cast(element, result.dtype), accumulator)
 
-        output = self.full(neutral(word, computed), sizes, computed)
-        kinds, subscripts = _loops(x, over, sizes)
+        output = self.full(neutral(word, result.dtype), result.sizes, result.dtype)
+        kinds, subscripts = _loops(x, over, result.sizes)
         return self.nest(kinds, [(x, range(x.rank))], [(output, subscripts)], body)[0]
 
     def extremum(self, word: str, x: Tensor, axis: int, sizes: Sequence[KnownSize]) -> list[Tensor]:

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from xdsl.dialects.builtin import i1
-from xdsl.ir import Attribute
 
 from torch2mlir.contract import element_types
 from torch2mlir.contract.element_types import neutral, si64, widened
 from torch2mlir.conversion import reduction
-from torch2mlir.conversion.lowering import Tensor
+from torch2mlir.conversion.lowering import ResultType, Tensor
 from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering, lowers
 from torch2mlir.conversion.torch_to_onnx.words import ui8
 from torch2mlir.dialects.torch import dims
@@ -31,19 +30,9 @@ COMBINING = {
 class Reductions(OnnxLowering):
     """The words that combine the elements of a tensor with each other."""
 
-    def reduce(
-        self,
-        word: str,
-        x: Tensor,
-        over: Sequence[int],
-        computed: Attribute,
-        sizes: Sequence[KnownSize] | None = None,
-    ) -> Tensor:
-        sizes = self.out.sizes if sizes is None else sizes
-        x = self.cast(x, computed)
-        if not over:
-            return self.reshape(x, sizes)
-        return self.reshape(_along(self, word, x, over), sizes)
+    def combined(self, word: str, x: Tensor, over: Sequence[int], result: ResultType) -> Tensor:
+        x = self.cast(x, result.dtype)
+        return self.reshape(_along(self, word, x, over) if over else x, result.sizes)
 
     def extremum(self, word: str, x: Tensor, axis: int, sizes: Sequence[KnownSize]) -> list[Tensor]:
         place = _place(self, "ArgMax" if word == "max" else "ArgMin", x, axis)

@@ -8,7 +8,7 @@ from xdsl.ir import Attribute, Operation, Region, SSAValue
 
 from torch2mlir.contract import element_types
 from torch2mlir.contract.element_types import neutral, si64
-from torch2mlir.conversion.lowering import Tensor
+from torch2mlir.conversion.lowering import ResultType, Tensor
 from torch2mlir.conversion.torch_to_stablehlo.lowering import StablehloLowering
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.torch.dims import KnownSize
@@ -27,14 +27,8 @@ COMBINING: dict[str, type[Operation]] = {
 class Reductions(StablehloLowering):
     """The words that combine the elements of a tensor with each other."""
 
-    def reduce(
-        self,
-        word: str,
-        x: Tensor,
-        over: Sequence[int],
-        computed: Attribute,
-        sizes: Sequence[KnownSize] | None = None,
-    ) -> Tensor:
+    def combined(self, word: str, x: Tensor, over: Sequence[int], result: ResultType) -> Tensor:
+        computed = result.dtype
         x = self.cast(x, computed)
         if over:
             kept = [size for axis, size in enumerate(x.sizes) if axis not in over]
@@ -42,7 +36,7 @@ class Reductions(StablehloLowering):
             properties: dict[str, Attribute] = {"dimensions": hlo.i64_array(over)}
             body = self.combiner(COMBINING[word], computed)
             x = self.op(hlo.ReduceOp, operands, kept, computed, properties, [body])
-        return self.reshape(x, self.out.sizes if sizes is None else sizes)
+        return self.reshape(x, result.sizes)
 
     def extremum(self, word: str, x: Tensor, axis: int, sizes: Sequence[KnownSize]) -> list[Tensor]:
         inits = [self.splat(neutral(word, x.dtype), (), x.dtype), self.splat(0, (), si64)]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import IntegerAttr, i32
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Operation
 
 from torch2mlir.contract import element_types
 from torch2mlir.contract.element_types import neutral, si64
-from torch2mlir.conversion.lowering import Tensor
+from torch2mlir.conversion.lowering import ResultType, Tensor
 from torch2mlir.conversion.torch_to_tosa.casts import computed_dtype, si8, si32
 from torch2mlir.conversion.torch_to_tosa.layouts import channels_last_permutation
 from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering
@@ -29,17 +29,11 @@ COMBINING: dict[str, type[Operation]] = {
 class Reductions(TosaLowering):
     """The words that combine the elements of a tensor with each other."""
 
-    def reduce(
-        self,
-        word: str,
-        x: Tensor,
-        over: Sequence[int],
-        computed: Attribute,
-        sizes: Sequence[KnownSize] | None = None,
-    ) -> Tensor:
+    def combined(self, word: str, x: Tensor, over: Sequence[int], result: ResultType) -> Tensor:
+        computed = result.dtype
         wide = computed if word in ("or", "and") else computed_dtype(computed)
-        result = _along(self, word, self.cast(self.cast(x, computed), wide), over)
-        return self.reshape(self.cast(result, computed), self.out.sizes if sizes is None else sizes)
+        found = _along(self, word, self.cast(self.cast(x, computed), wide), over)
+        return self.reshape(self.cast(found, computed), result.sizes)
 
     def extremum(self, word: str, x: Tensor, axis: int, sizes: Sequence[KnownSize]) -> list[Tensor]:
         place = self.cast(_position(self, x, axis, word == "max"), si64)

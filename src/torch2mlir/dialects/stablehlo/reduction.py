@@ -235,13 +235,18 @@ def _window_shape(
     ]
 
 
-def _verify_reduce(op: Any) -> None:
-    count, dims = len(op.inputs), op.dimensions.get_values()
-    require(count > 0, "expected at least one input")
+def _inputs(op: Any) -> tuple[int, Sequence[int]]:
+    """How many inputs there are, and the shape of all of them."""
+    require(len(op.inputs) > 0, "expected at least one input")
     shape = shape_of(op.inputs[0])
-    checks.require_dims(dims, len(shape), "dimensions")
     for value in op.inputs:
         checks.require_shape(value, shape, "input")
+    return len(op.inputs), shape
+
+
+def _verify_reduce(op: Any) -> None:
+    (count, shape), dims = _inputs(op), op.dimensions.get_values()
+    checks.require_dims(dims, len(shape), "dimensions")
     for value in op.init_values:
         checks.require_shape(value, [], "init value")
     kept = [size for dim, size in enumerate(shape) if dim not in dims]
@@ -250,11 +255,7 @@ def _verify_reduce(op: Any) -> None:
 
 
 def _verify_reduce_window(op: Any) -> None:
-    count = len(op.inputs)
-    require(count > 0, "expected at least one input")
-    shape = shape_of(op.inputs[0])
-    for value in op.inputs:
-        checks.require_shape(value, shape, "input")
+    count, shape = _inputs(op)
     for value in op.init_values:
         checks.require_shape(value, [], "init value")
     expected = _window_shape(
@@ -315,11 +316,7 @@ def _verify_scatter(op: Any) -> None:
 
 
 def _verify_sort(op: Any) -> None:
-    count = len(op.inputs)
-    require(count > 0, "expected at least one input")
-    shape = shape_of(op.inputs[0])
-    for value in op.inputs:
-        checks.require_shape(value, shape, "input")
+    count, shape = _inputs(op)
     if op.dimension is not None and shape:
         dimension, rank = op.dimension.value.data, len(shape)
         require(-rank <= dimension < rank, f"dimension {dimension} must be in [-{rank}, {rank})")

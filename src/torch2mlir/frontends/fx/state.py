@@ -19,7 +19,7 @@ def unregistered_state_kept(model: Callable[..., Any]) -> Iterator[None]:
     ``torch.export`` works on copies of parameters and buffers, but writes that need no input, like
     ``self.cache.length += 1``, happen to other tensors while it traces.
     """
-    before = [(t, t._version, t.detach().clone()) for t in _unregistered(model)]
+    before = [(t, t._version, t.detach().clone()) for t in unregistered_tensors(model)]
     try:
         yield
     finally:
@@ -29,7 +29,7 @@ def unregistered_state_kept(model: Callable[..., Any]) -> Iterator[None]:
                     tensor.copy_(elements)
 
 
-def _unregistered(model: Callable[..., Any]) -> list[torch.Tensor]:
+def unregistered_tensors(model: Callable[..., Any]) -> list[torch.Tensor]:
     """The tensors that can be reached from a model's attributes, or from what a function refers to.
 
     One of them may be a buffer too: PyTorch replaces it where it is registered, and not where an object holds it.
@@ -59,7 +59,7 @@ def _visit(value: Any, seen: set[int], found: list[torch.Tensor], depth: int) ->
         return
     seen.add(id(value))
     if isinstance(value, torch.nn.Module):
-        found.extend(_unregistered(value))
+        found.extend(unregistered_tensors(value))
     elif isinstance(value, torch.Tensor):
         if type(value) is torch.Tensor and value.layout is torch.strided and not value.is_meta:
             found.append(value)
