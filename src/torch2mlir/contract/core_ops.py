@@ -154,6 +154,7 @@ SCALAR_OPS: frozenset[str] = frozenset(
         " aten.sqrt.int aten.sqrt.float aten.eq.int aten.ne.int aten.lt.int aten.le.int aten.gt.int aten.ge.int"
         " aten.Complex.float_float aten.Bool.Tensor aten.item aten._local_scalar_dense prim.ListUnpack"
         " aten.__not__ aten.__and__.bool aten.__or__.bool aten.__xor__.bool aten.eq.bool aten.ne.bool"
+        " aten.__and__.int aten.__or__.int aten.__xor__.int"
         " aten.eq.float aten.ne.float aten.lt.float aten.le.float aten.gt.float aten.ge.float"
         " aten.neg.float aten.floordiv.float aten.remainder.float prim.max.float prim.min.float"
         " aten.Int.bool aten.Float.int aten.Float.bool aten.Bool.int aten.Bool.float"

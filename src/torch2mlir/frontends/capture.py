@@ -64,7 +64,12 @@ def captured(
         return import_exported_program(model, func_name)
     caches: Pairs = []
     with asked_by(by_model) as asked:
-        exported = export(model, args, kwargs, dynamic_shapes, caches=caches)
+        try:
+            exported = export(model, args, kwargs, dynamic_shapes, caches=caches)
+        except CaptureError as error:
+            if dynamic_shapes is not None or not _is_for_its_source(error.__cause__):
+                raise
+            return _from_source(model, args, kwargs, func_name, error)
     with paused_garbage_collection():
         program = import_exported_program(exported, func_name)
     with suppress(ValueError, TypeError):  # PyTorch's own functions have no signature
@@ -74,6 +79,33 @@ def captured(
     program.signature.decisions[:0] = [question.decision() for question in asked.values()]
     program.signature.size_names = size_names(program.signature, args, kwargs, dynamic_shapes)
     return program
+
+
+def _from_source(
+    model: Any,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    func_name: str,
+    refused: CaptureError,
+) -> Program:
+    """The program of a model that torch.export refuses, by TorchScript; the refusal with both reasons if that fails."""
+    from torch2mlir.frontends.capture_by_source import captured_by_source
+
+    try:
+        return captured_by_source(model, args, kwargs, func_name)
+    except Exception as error:
+        reason = error.message if isinstance(error, Torch2MLIRError) else str(error)
+        lines = [line.strip() for line in reason.splitlines() if line.strip()]
+        refused.message += "\n  nor TorchScript: " + " ".join(lines[:3])
+        raise refused from refused.__cause__
+
+
+def _is_for_its_source(error: BaseException | None) -> bool:
+    """Whether branches and numbers that depend on elements are in the way, which a program can have."""
+    if not isinstance(error, Exception):
+        return False
+    is_number = type(error).__name__ == "DataDependentOutputException"
+    return is_number or _may_need_strict(error) or _is_break(error)
 
 
 def _capture_script(

@@ -87,7 +87,13 @@ def explained(error: Exception) -> CaptureError:
 def _is_reason(line: str) -> bool:
     """Whether a line says something of the failure, and not where in PyTorch it was or how to see more."""
     return bool(line.strip()) and not line.strip().startswith(
-        ("Caused by:", "For more information")
+        (
+            "Caused by:",
+            "For more information",
+            "For extended logs",
+            "If you suspect",
+            "For more debugging",
+        )
     )
 
 

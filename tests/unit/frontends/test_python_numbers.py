@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from typing import Any
 
@@ -112,12 +113,140 @@ def _leaves(value: Any) -> list[Any]:
     return torch.utils._pytree.tree_leaves(value)
 
 
-@pytest.mark.parametrize("function", [math.log, math.exp, lambda x: not x])
-def test_what_pytorch_does_not_capture_is_said(function: Any) -> None:
-    with pytest.raises(CaptureError, match="data-dependent"):
-        torch2mlir.compile(lambda x: function(x.item()), torch.tensor(3.0))
+def of_functions(a: torch.Tensor, b: torch.Tensor) -> Any:
+    x, y = float(a), float(b)
+    return math.log(x), math.exp(y), math.sin(x), not (x > y), x > y and y > 0, x > y or y > 2
 
 
-def test_bits_of_numbers_are_refused() -> None:
-    with pytest.raises(torch2mlir.Torch2MLIRError):
-        torch2mlir.compile(lambda x, y: int(x) & int(y), *_integers(6, 3))
+def of_bits(a: torch.Tensor, b: torch.Tensor) -> Any:
+    x, y = int(a), int(b)
+    return x & y, x | y, x ^ y, int(bool(a)), (x > 0) & (y > 0), (x > 0) ^ (y > 0)
+
+
+def of_branches(a: torch.Tensor, b: torch.Tensor) -> Any:
+    x = int(a) if int(b) > 0 else 7
+    if bool(a > b):
+        a = a + 1
+    else:
+        a = a - 1
+    return x, a
+
+
+def of_loops(a: torch.Tensor, b: torch.Tensor) -> Any:
+    steps = 0
+    while int(a) < 100:
+        a, steps = a * 2 + b, steps + 1
+    for _ in range(int(b)):
+        a = a - 1
+    return a, steps
+
+
+def filled(a: torch.Tensor, b: torch.Tensor) -> Any:
+    return torch.empty_like(a).fill_(b.item()), torch.ops.aten.FloatImplicit(b)
+
+
+def of_whole_tensors(a: torch.Tensor, b: torch.Tensor) -> Any:
+    return torch.equal(a, b), torch.allclose(a, b), torch.is_nonzero(a[0])
+
+
+def _vectors(*values: list[float]) -> tuple[torch.Tensor, ...]:
+    return tuple(map(torch.tensor, values))
+
+
+BY_SOURCE: dict[str, tuple[Any, list[Any]]] = {
+    "of_functions": (of_functions, [_floats(2.5, 0.5), _floats(0.25, 2.5), _floats(1e3, -3.5)]),
+    "of_bits": (of_bits, [_integers(6, 3), _integers(-7, 12), _integers(0, -1)]),
+    "of_branches": (of_branches, [_integers(6, 3), _integers(-7, 12), _integers(4, -1)]),
+    "of_loops": (of_loops, [_integers(6, 3), _integers(1, 0), _integers(200, 2)]),
+    "filled": (filled, [(torch.ones(2), x) for x in _floats(1.5, -2.0, 3.0)]),
+    "of_whole_tensors": (
+        of_whole_tensors,
+        [_vectors([1.0, 2], [1.0, 2]), _vectors([0.0, 2], [0.0, 3]), _vectors([1.0, 2], [1.0, 2 + 1e-6])],
+    ),
+}  # fmt: skip
+"""What PyTorch does not trace, and TorchScript has."""
+
+
+@pytest.mark.parametrize("output_type", ["stablehlo", "linalg-on-tensors", "tosa"])
+@pytest.mark.parametrize("name", BY_SOURCE)
+def test_numbers_by_source(name: str, output_type: str) -> None:
+    program, calls = BY_SOURCE[name]
+    if output_type == "tosa" and name == "of_functions":
+        with pytest.raises(Torch2MLIRError, match="Python float only known at run time"):
+            torch2mlir.compile(program, *calls[0], output_type=output_type)
+        return
+    compiled = torch2mlir.compile(program, *calls[0], output_type=output_type)
+    for arguments in calls:
+        actual, expected = compiled(*arguments), program(*arguments)
+        for mine, other in zip(_leaves(actual), _leaves(expected), strict=True):
+            assert type(mine) is type(other)
+            torch.testing.assert_close(mine, other, equal_nan=True)
+
+
+class Counting(torch.nn.Module):
+    """Branches, weights, a buffer that is written in a branch, an argument by name."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = torch.nn.Linear(3, 3)
+        self.register_buffer("count", torch.zeros(()))
+
+    def forward(self, x: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
+        if bool(x.sum() > 0):
+            self.count.add_(1)
+            return self.linear(x) * scale
+        return x - scale
+
+
+def test_a_module_by_source_keeps_its_state() -> None:
+    model = Counting().eval()
+    eager = copy.deepcopy(model)
+    x, scale = torch.ones(2, 3), torch.tensor(2.0)
+    compiled = torch2mlir.compile(model, x, scale=scale)
+    for arguments in ((x, scale), (-x, scale), (x * 3, scale * 2)):
+        expected = eager(*arguments)
+        torch.testing.assert_close(compiled(arguments[0], scale=arguments[1]), expected)
+        torch.testing.assert_close(model.count, eager.count)
+    with torch.no_grad():
+        for parameter in (*model.parameters(), *eager.parameters()):
+            parameter.mul_(2)
+    torch.testing.assert_close(compiled(x, scale=scale), eager(x, scale))
+
+
+def _squared(a: torch.Tensor) -> Any:
+    return not bool(a), int(a) ** 2
+
+
+def _raising(a: torch.Tensor) -> Any:
+    if int(a) < 0:
+        raise ValueError("negative")
+    return math.log(a.item())
+
+
+def _otherwise(a: torch.Tensor) -> Any:
+    if torch.jit.is_scripting():
+        return a + 1, not bool(a)
+    return a - 1, not bool(a)
+
+
+def _collected(a: torch.Tensor) -> Any:
+    found = [0]
+    for i in range(int(a)):
+        found.append(i)
+    return found
+
+
+@pytest.mark.parametrize(
+    "function, reason",
+    [
+        (_squared, "a power of ints is a float there"),
+        (_raising, "raises an error depends on elements"),
+        (_otherwise, "result 0 as TorchScript is 4"),
+        (_collected, "another structure as TorchScript"),
+        (lambda a: not bool(a), "nor TorchScript"),
+    ],
+)
+def test_what_neither_captures_is_said(function: Any, reason: str) -> None:
+    with pytest.raises(CaptureError, match=reason) as caught:
+        torch2mlir.compile(function, torch.tensor(3))
+    assert "torch2mlir.optimize" in str(caught.value)

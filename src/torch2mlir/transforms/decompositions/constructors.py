@@ -23,6 +23,11 @@ def _arange_start(start: Any, end: Any, **options: Any) -> Any:
     return aten.arange.start_step(start, end, 1, **options)
 
 
+@decomposes(aten.fill.Scalar)
+def _fill(a: Any, value: Any) -> Any:
+    return aten.full(a.shape, value, dtype=a.dtype, device=a.device)
+
+
 @decomposes(aten.full_like.default)
 def _full_like(a: Any, value: Any, *, dtype: Any = None, **_: Any) -> Any:
     return aten.full(a.shape, value, dtype=dtype or a.dtype, device=a.device)

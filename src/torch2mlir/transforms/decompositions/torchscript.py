@@ -1,4 +1,4 @@
-"""Ops of TorchScript's interpreter that PyTorch's dispatcher does not know: tensors made of Python numbers."""
+"""Python numbers made into tensors, and numbers that tell of whole tensors."""
 
 from __future__ import annotations
 
@@ -35,3 +35,18 @@ def _of_int(data: int, *, dtype: Any = None, **_: Any) -> Any:
 @decomposes(aten.tensor.bool)
 def _of_bool(data: bool, *, dtype: Any = None, **_: Any) -> Any:
     return aten.full([], data, dtype=dtype or torch.bool, device="cpu")
+
+
+@decomposes(aten.equal.default)
+def _equal(a: Any, b: Any) -> Any:
+    """Whether the shapes and all elements are equal; NaN is equal to nothing."""
+    if a.dim() != b.dim() or any(size != other for size, other in zip(a.shape, b.shape)):
+        return False
+    return (a == b).all().item()
+
+
+@decomposes(aten.allclose.default)
+def _allclose(
+    a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> Any:
+    return torch.isclose(a, b, rtol, atol, equal_nan).all().item()

@@ -188,6 +188,19 @@ def _read(op: Operation, values: Values) -> Sequence[SSAValue] | None:
     return _constant(op, found if kind is None else kind[0](found))
 
 
+def _said(name: str) -> Fold:
+    """A number read from a tensor, by the op that is the same and that the contract has."""
+
+    def fold(op: Operation, values: Values) -> Sequence[SSAValue] | None:
+        if not isinstance(op.operands[0].type, t.AnyTensorType):
+            return None
+        new = core.build(name, op.operands, [op.results[0].type])
+        insert_before(op, new)
+        return new.results
+
+    return fold
+
+
 def _holds(type: t.AnyTensorType, number: Any) -> bool:
     """Whether the tensor's dtype keeps the number as it is: nothing is rounded, cut or wrapped."""
     source = number.type if isinstance(number, SSAValue) else None
@@ -229,14 +242,15 @@ CAST_FOLDS: dict[str, Fold] = {
             "torch.aten.Int.Tensor",
             "torch.aten.Float.Tensor",
             "torch.aten.Bool.Tensor",
-            "torch.aten.IntImplicit",
-            "torch.aten.FloatImplicit",
-            "torch.aten.ScalarImplicit",
             "torch.aten.item",
             "torch.aten._local_scalar_dense",
         ),
         _read,
     ),
+    "torch.aten.IntImplicit": _said("torch.aten.Int.Tensor"),
+    "torch.aten.FloatImplicit": _said("torch.aten.Float.Tensor"),
+    "torch.aten.ScalarImplicit": _said("torch.aten.item"),
+    "torch.aten.is_nonzero": _said("torch.aten.Bool.Tensor"),
     "torch.aten.__derive_index": _derive_index,
 }
 """Op -> its result, where that is a value that is there already."""

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 from xdsl.ir import Operation, SSAValue
 
+from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim
 from torch2mlir.dialects.torch.schema import Schema
 from torch2mlir.dialects.torch.values import Unknown, Values
@@ -24,9 +25,13 @@ _DECODERS: dict[str, Callable[[int], Any]] = {
 
 @dataclass
 class Call:
-    """The arguments of one op: which are tensors or symbolic sizes (leaves), and the rest as constants."""
+    """The arguments of one op: tensors, symbolic sizes and numbers known at run time are leaves, the rest constants.
 
-    leaves: list[SSAValue | Dim] = field(default_factory=list)
+    A number that is only known when the program runs may be what elements are computed with (a ``Scalar``), never a
+    size or an option.
+    """
+
+    leaves: list[SSAValue | Dim | Unknown] = field(default_factory=list)
     values: list[SSAValue] = field(default_factory=list)
     key_parts: list[Hashable] = field(default_factory=list)
     arguments: list[tuple[str, bool, Any]] = field(default_factory=list)
@@ -40,7 +45,11 @@ class Call:
             value = values.of(operand)
             if decode is not None and isinstance(value, int):
                 value = decode(value)
-            template = call._add(value, operand)
+            if isinstance(value, Unknown) and argument.type == "Scalar" and _is_number(value):
+                call.key_parts.append(("unknown", value.value.type))
+                template = call._leaf(value, operand)
+            else:
+                template = call._add(value, operand)
             call.arguments.append((argument.name, argument.kwarg_only, template))
         return call
 
@@ -76,17 +85,24 @@ class Call:
             hint="data-dependent shapes and options cannot be compiled; pass a constant or a size",
         )
 
-    def _leaf(self, leaf: SSAValue | Dim, operand: SSAValue) -> int:
+    def _leaf(self, leaf: SSAValue | Dim | Unknown, operand: SSAValue) -> int:
         self.leaves.append(leaf)
         self.values.append(operand)
         return len(self.leaves) - 1
 
     def fakes(self, world: FakeWorld) -> list[Any]:
-        """The leaves as PyTorch sees them: fake tensors and symbolic integers."""
-        return [
-            world.tensor(leaf.type) if isinstance(leaf, SSAValue) else world.integer(leaf)  # type: ignore[arg-type]
-            for leaf in self.leaves
-        ]
+        """The leaves as PyTorch sees them: fake tensors, symbolic integers and numbers without a value."""
+
+        def fake(leaf: SSAValue | Dim | Unknown) -> Any:
+            match leaf:
+                case SSAValue():
+                    return world.tensor(leaf.type)  # type: ignore[arg-type]
+                case Unknown():
+                    return world.unknown(leaf.value.type)
+                case _:
+                    return world.integer(leaf)
+
+        return [fake(leaf) for leaf in self.leaves]
 
     def rebuild(self, leaves: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
         """Positional and keyword arguments with the leaves filled in."""
@@ -103,6 +119,10 @@ class Call:
         args = [fill(template) for _, kwarg_only, template in self.arguments if not kwarg_only]
         kwargs = {name: fill(tmpl) for name, kwarg_only, tmpl in self.arguments if kwarg_only}
         return args, kwargs
+
+
+def _is_number(unknown: Unknown) -> bool:
+    return isinstance(unknown.value.type, t.IntType | t.FloatType | t.BoolType)
 
 
 @dataclass(frozen=True)

@@ -109,7 +109,8 @@ class FakeWorld:
             t.bool_type: self.shape_env.create_unbacked_symbool,
         }
         make = makers.get(type)
-        return None if make is None else make()
+        with self.shape_env.ignore_fresh_unbacked_symbols():  # it is given, no op makes it
+            return None if make is None else make()
 
     def known_size_of(self, size: int | torch.SymInt) -> KnownSize | None:
         """The dimension of an entry of a fake tensor's shape; None if the program's symbols do not give it."""

@@ -41,16 +41,7 @@ class _LooseCall(Call):
         if not isinstance(type, t.IntType | t.FloatType | t.BoolType):
             raise Undetermined
         self.key_parts.append(("unknown", type))
-        return self._leaf(value, operand)  # type: ignore[arg-type]
-
-    def fakes(self, world: FakeWorld) -> list[Any]:
-        """The leaves as PyTorch sees them; an unknown number is one without a value."""
-        leaves = [leaf for leaf in self.leaves if not isinstance(leaf, Unknown)]
-        known = iter(Call(leaves=leaves).fakes(world))
-        return [
-            world.unknown(leaf.value.type) if isinstance(leaf, Unknown) else next(known)
-            for leaf in self.leaves
-        ]
+        return self._leaf(value, operand)
 
     def examples(self, size: int) -> list[Any]:
         """The leaves with one number for every size that is not a constant."""
