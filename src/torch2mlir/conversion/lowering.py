@@ -350,6 +350,15 @@ class Lowering(Emitter, ABC):
     def pool(self, word: str, x: Tensor, window: Window) -> Tensor:
         """The elements of each window over ``[n, c, h, w]`` combined: ``max``, NaN if there is one, or ``add``."""
 
+    def average_pool(
+        self, x: Tensor, window: Window, with_padding: bool, divisor: int | None
+    ) -> Tensor | None:
+        """The mean of each window over ``[n, c, h, w]``, or its sum by a divisor; None where there is no word for it.
+
+        The elements counted are those of the plane, or also those of its padding, but not what ``ceil_mode`` adds.
+        """
+        return None
+
     @abstractmethod
     def max_pool_places(self, x: Tensor, window: Window) -> list[Tensor]:
         """The maxima and where in the plane each first is, i64; of NaNs the last, and never in the padding."""

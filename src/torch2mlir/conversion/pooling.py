@@ -108,9 +108,12 @@ def avg_pool2d(
     divisor_override: int | None,
 ) -> Tensor:
     """The sum of each window divided by its number of elements: those of the plane, or with its padding."""
-    window = window_of(lower, x, kernel, stride, padding, [1, 1])
-    total = lower.pool("add", lower.cast(batched(lower, x), widened(x.dtype)), window)
-    out, always_whole = lower.out, count_include_pad or not any(padding)
+    window, out = window_of(lower, x, kernel, stride, padding, [1, 1]), lower.out
+    always_whole, images = count_include_pad or not any(padding), batched(lower, x)
+    word = lower.average_pool(images, window, always_whole, divisor_override)
+    if word is not None:
+        return lower.reshape(lower.cast(word, out.dtype), out.sizes)
+    total = lower.pool("add", lower.cast(images, widened(x.dtype)), window)
     result = ResultType(total.sizes, out.dtype)
     if divisor_override is not None or (always_whole and not window.leaves_the_padding):
         divisors: list[Tensor | int] = [divisor_override or window.elements]

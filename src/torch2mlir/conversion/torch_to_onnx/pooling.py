@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
@@ -11,10 +10,9 @@ from xdsl.dialects.builtin import f32, i1
 
 from torch2mlir.contract import element_types
 from torch2mlir.contract.element_types import si64, widened
-from torch2mlir.conversion import pooling
 from torch2mlir.conversion.lowering import Number, Tensor
 from torch2mlir.conversion.pooling import Window
-from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering, lowers
+from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering
 from torch2mlir.conversion.torch_to_onnx.words import ui8
 
 
@@ -26,6 +24,17 @@ class Pools(OnnxLowering):
             return _maximum(self, x, window)
         average = _pool(self, "AveragePool", x, window, 0, count_include_pad=1)
         return self.apply("Mul", average, window.elements)
+
+    def average_pool(
+        self, x: Tensor, window: Window, with_padding: bool, divisor: int | None
+    ) -> Tensor | None:
+        """``AveragePool`` where it counts what PyTorch counts."""
+        if not element_types.is_float(x.dtype):
+            self.fail("ONNX averages no integers", "convert them to floats before")
+        if divisor is not None or window.leaves_the_padding:
+            return None
+        wide = self.cast(x, widened(x.dtype))
+        return _pool(self, "AveragePool", wide, window, 0, count_include_pad=int(with_padding))
 
     def max_pool_places(self, x: Tensor, window: Window) -> list[Tensor]:
         elements = _elements(self, x, window, element_types.lowest(x.dtype))
@@ -115,27 +124,3 @@ def _maximum(lower: OnnxLowering, x: Tensor, window: Window) -> Tensor:
     kind = _pool(lower, "MaxPool", kinds, window, 0)
     finite = lower.select(lower.compare("gt", kind, 0.5), found, lowest)
     return lower.select(lower.compare("gt", kind, 1.5), math.nan, finite)
-
-
-@lowers("aten.avg_pool2d")
-def avg_pool2d(
-    lower: OnnxLowering,
-    x: Tensor,
-    kernel: Sequence[int],
-    stride: Sequence[int],
-    padding: Sequence[int],
-    ceil_mode: bool,
-    count_include_pad: bool,
-    divisor_override: int | None,
-) -> Tensor:
-    """``AveragePool`` where it counts what PyTorch counts."""
-    if not element_types.is_float(x.dtype):
-        lower.fail("ONNX averages no integers", "convert them to floats before")
-    window = pooling.window_of(lower, x, kernel, stride, padding, [1, 1])
-    if divisor_override is not None or window.leaves_the_padding:
-        options = (kernel, stride, padding, ceil_mode, count_include_pad, divisor_override)
-        return pooling.avg_pool2d(lower, x, *options)
-    x, whole = lower.cast(x, widened(x.dtype)), count_include_pad or not any(window.padding)
-    x = pooling.batched(lower, x)
-    average = _pool(lower, "AveragePool", x, window, 0, count_include_pad=int(whole))
-    return lower.cast(lower.reshape(average, lower.out.sizes), lower.out.dtype)

@@ -12,14 +12,13 @@ from xdsl.ir import Attribute, Operation
 
 from torch2mlir.contract import element_types
 from torch2mlir.contract.element_types import lowest, si64
-from torch2mlir.conversion import pooling
 from torch2mlir.conversion.expressions import Expr
 from torch2mlir.conversion.lowering import Tensor
 from torch2mlir.conversion.pooling import Window
 from torch2mlir.conversion.torch_to_tosa import windows as sides
 from torch2mlir.conversion.torch_to_tosa.casts import computed_dtype, si32
 from torch2mlir.conversion.torch_to_tosa.dynamic_shapes import is_static
-from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering, lowers
+from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering
 from torch2mlir.conversion.torch_to_tosa.windows import fitted, i64_array, pads
 from torch2mlir.dialects import tosa
 from torch2mlir.dialects.torch import dims
@@ -38,6 +37,27 @@ class Pools(TosaLowering):
         else:
             result = _shifted_sums(self, images, window)
         return self.channels_first(result)
+
+    def average_pool(
+        self, x: Tensor, window: Window, with_padding: bool, divisor: int | None
+    ) -> Tensor | None:
+        """``tosa.avg_pool2d`` of floats; IREE 3.13 does not compile it for images whose size is known at run time.
+
+        It does not count its padding: padding that counts is a ``tosa.pad`` before it; what ``ceil_mode`` adds at the
+        end does not count. With a divisor everything counts, and the mean is scaled.
+        """
+        if not element_types.is_float(x.dtype) or not is_static(window.plane):
+            return None
+        images, windows = self.channels_last(x), _sides(window)
+        if with_padding or divisor is not None:
+            end = window.padding if divisor is None else window.ends
+            images = self.pad(images, [0, *window.padding, 0], [0, *end, 0], 0)
+            windows = [sides.Window(side.size, side.stride, 1, 0, 0) for side in windows]
+        means = _pool(self, tosa.AvgPool2DOp, images, window.counts, windows, {"acc_type": f32})
+        if divisor is not None:
+            scale = self.splat(window.elements / divisor, (1,) * 4, means.dtype)
+            means = self.elementwise(tosa.MulOp, means, scale)
+        return self.channels_first(means)
 
     def max_pool_places(self, x: Tensor, window: Window) -> list[Tensor]:
         images = self.channels_last(x)
@@ -151,36 +171,3 @@ def _window_sums(lower: TosaLowering, x: Tensor, window: Window) -> Tensor:
     sizes = (x.sizes[0], *window.counts, channels)
     operands = [x, kernel, bias, zero, zero]
     return lower.op(tosa.DepthwiseConv2DOp, operands, sizes, x.dtype, properties)
-
-
-@lowers("aten.avg_pool2d")
-def avg_pool2d(
-    lower: TosaLowering,
-    x: Tensor,
-    kernel: Sequence[int],
-    stride: Sequence[int],
-    padding: Sequence[int],
-    ceil_mode: bool,
-    count_include_pad: bool,
-    divisor: int | None,
-) -> Tensor:
-    """``tosa.avg_pool2d`` of floats; IREE 3.13 does not compile it for images whose size is known at run time.
-
-    It does not count its padding: padding that counts is a ``tosa.pad`` before it; what ``ceil_mode`` adds at the end
-    does not count. With a divisor everything counts, and the mean is scaled.
-    """
-    if not element_types.is_float(x.dtype) or not is_static(x.sizes[-2:]):
-        options = (kernel, stride, padding, ceil_mode, count_include_pad, divisor)
-        return pooling.avg_pool2d(lower, x, *options)
-    window = pooling.window_of(lower, x, kernel, stride, padding, [1, 1])
-    images, windows = lower.channels_last(pooling.batched(lower, x)), _sides(window)
-    if count_include_pad or divisor is not None:
-        low, high = [0, *padding, 0], [0, *(padding if divisor is None else window.ends), 0]
-        images = lower.pad(images, low, high, 0)
-        windows = [sides.Window(side.size, side.stride, 1, 0, 0) for side in windows]
-    counts = lower.out.sizes[-2:]
-    result = _pool(lower, tosa.AvgPool2DOp, images, counts, windows, {"acc_type": f32})
-    if divisor is not None:
-        scale = lower.splat(window.elements / divisor, (1,) * 4, result.dtype)
-        result = lower.elementwise(tosa.MulOp, result, scale)
-    return lower.reshape(lower.channels_first(result), lower.out.sizes)
