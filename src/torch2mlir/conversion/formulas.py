@@ -241,6 +241,8 @@ def _known_power(x: Expr, exponent: float) -> Expr | None:
         return x
     if abs(exponent) == 0.5 and not x.is_integer:
         return x.of("sqrt" if exponent > 0 else "rsqrt")
+    if exponent == 3 and x.has("cube"):
+        return x.of("cube")
     largest = 3 if x.has("power") else 64
     if exponent != int(exponent) or abs(exponent) > largest or (x.is_integer and exponent < 0):
         return None

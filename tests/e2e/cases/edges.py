@@ -42,6 +42,12 @@ for name, function in DIVISIONS.items():
         f32(6, values=(-0.3, 3e-3, 1.7, -0.9, 0.1, -7.3)),
     )
 
+case(
+    "gelu_written_out",
+    lambda x: 0.5 * x * (1.0 + torch.tanh(0.7978845608028654 * (x + 0.044715 * x.pow(3)))),
+    f32("B", 6, values=(-inf, -3e30, -2.0, -0.0, 0.0, 1e-20, 0.7, 9.0, 3e30, inf, nan)),
+)
+
 # of several NaNs pools know the last, and a window without a largest element has its first place
 
 ROW = [1.0, nan, -2.0, nan, 5.0, 0.0, -inf, nan, 3.0, 5.0, nan, 5.0, 1.0]

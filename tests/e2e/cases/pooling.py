@@ -29,6 +29,16 @@ case(
     lambda x: f.max_pool2d(x, 2, 2, 1),
     f32(1, 1, 4, 4, values=(-inf, nan, 1.0, -inf, -inf)),
 )
+case(
+    "max_pool2d_bounded_below",
+    lambda x: (
+        f.max_pool2d(x.relu(), 3, 2, 1),
+        f.max_pool2d(f.max_pool2d(x.clamp(-2.0, inf), 2, 1, 1), 3, 1, 1),
+        f.max_pool2d(torch.cat([x.abs(), x.sigmoid()]), 3, 2, ceil_mode=True),
+        f.max_pool2d(x.clamp(min=-inf, max=2.0), 3, 2, 1),
+    ),
+    f32("B", 16, 8, 8, values=(1.0, -inf, -2.0, *[0.5, -0.5, 3e38] * 7, nan, -inf, 2.0, inf, 1.0)),
+)
 case("max_pool2d_unbatched", lambda x: f.max_pool2d(x, 2), f32(3, 4, 4))
 case("max_pool1d", lambda x: f.max_pool1d(x, 3, 2, 1), f32("B", 3, 9))
 

@@ -46,6 +46,8 @@ OF_FLOATS = {
     "ceil": "Ceil",
     "cos": "Cos",
     "cosh": "Cosh",
+    # engines know an activation by it, and compute it as a product
+    "cube": "Pow",
     "erf": "Erf",
     "exp": "Exp",
     "floor": "Floor",
@@ -107,6 +109,8 @@ class OnnxWords:
             self.lower.fail(f"'{word}' is not defined on elements of type {operands[0].dtype}")
         if word in ("isnan", "isinf"):
             return self.lower.apply(name, *operands, dtype=i1)
+        if word == "cube":
+            return self.lower.apply(name, *operands, 3.0)
         if word == "rem":
             return self.lower.apply(name, *operands, fmod=1)
         return self.lower.apply(name, *operands)
