@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.ir import SSAValue
 
 _BOUNDED_BELOW = frozenset(
-    "Abs Exp Gelu HardSigmoid Relu Sigmoid Softmax Softplus Sqrt Tanh".split()
+    ("Abs", "Exp", "Gelu", "HardSigmoid", "Relu", "Sigmoid", "Softmax", "Softplus", "Sqrt", "Tanh")
 )
 """Operators whose results have a lowest finite value, or are NaN."""
 _PARTS = {

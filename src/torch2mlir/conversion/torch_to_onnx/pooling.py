@@ -112,15 +112,17 @@ def _starts(lower: OnnxLowering, window: Window, axis: int) -> Tensor:
 def _maximum(lower: OnnxLowering, x: Tensor, window: Window) -> Tensor:
     """The maxima. ONNX's operator has no say on NaN, and ONNX Runtime's starts from the lowest finite number.
 
-    So what the windows have is pooled too: 2 for a NaN, 1 for a number that is not the lowest, else 0. Where there is no
-    negative infinity the mean is undefined just where an element is, and engines take both pools in their own layout.
+    So what the windows have is pooled too: 2 for a NaN, 1 for a number that is not the lowest, else 0. Where there is
+    no negative infinity the mean is undefined just where an element is, and engines take both pools in one layout.
     """
     lowest = element_types.lowest(x.dtype)
     if not element_types.is_float(x.dtype):
         elements = _elements(lower, x, window, lowest)
         return lower.reduce("max", elements, [0], x.dtype, elements.sizes[1:])
     found = _pool(lower, "MaxPool", x, window, lowest)
-    is_dense = all(d == 1 for d in window.dilations)  # then every window begins before the plane ends
+    is_dense = all(
+        d == 1 for d in window.dilations
+    )  # then every window begins before the plane ends
     if x.dtype == f32 and is_dense and is_bounded_below(x.value):
         mean = _pool(lower, "AveragePool", x, window, 0, count_include_pad=1)
         return lower.select(lower.apply("IsNaN", mean, dtype=i1), mean, found)
