@@ -113,7 +113,7 @@ def compile(
     ) -> CompiledFunction:
         program = captured(model, args, kwargs, dynamic_shapes)
         with paused_garbage_collection():
-            pipeline.lower(program, weights_as_arguments=True)
+            pipeline.lower_for_engine(program)
         function = CompiledFunction(program, pipeline, chosen, prepare_weights, guard, eager)
         if not program.signature.ranges:
             function.compile_for()

@@ -27,6 +27,7 @@ from torch2mlir.frontends.fx.decisions import noted
 from torch2mlir.frontends.weights import TorchSource
 from torch2mlir.program import Program, SeedInput, StateInput, UserOutput, entry_function
 from torch2mlir.transforms import PASSES, decompose_complex_ops, refine_types  # noqa: F401 - slow to import, needed always
+from torch2mlir.transforms.checks_as_results import checks_as_results
 from torch2mlir.transforms.lower_to_backend_contract import LowerToBackendContractPass
 from torch2mlir.transforms.weights_as_arguments import weights_as_arguments
 
@@ -92,6 +93,17 @@ class Pipeline:
             program.reached("torch")
         if weights_as_arguments:
             pass_weights_as_arguments(program)
+        return program
+
+    def lower_for_engine(self, program: Program) -> Program:
+        """As :meth:`lower`, weights as arguments and what the program asserts as results.
+
+        Raises:
+            BackendContractError: something in it is not core and cannot be decomposed.
+        """
+        self.lower(program, weights_as_arguments=True)
+        entry = entry_function(program.module, program.func_name)
+        program.signature.checks += checks_as_results(entry)
         return program
 
     def convert(self, program: Program, sizes: Mapping[str, int] | None = None) -> ModuleOp:

@@ -67,6 +67,19 @@ class Decision:
             return True
 
 
+@dataclass(frozen=True)
+class Check:
+    """A function result that is true where a program may go on: what it asserts of elements.
+
+    Attributes:
+        message: what does not hold where it is false.
+        location: the line of the model.
+    """
+
+    message: str
+    location: str
+
+
 _WORDS = {"__builtins__": {}, "math": math, "min": min, "max": max, "float": float, "int": int}
 """What expressions of sizes are written with."""
 
@@ -135,7 +148,7 @@ class Signature:
     """The calling convention of a captured program.
 
     The function takes the user inputs, then the state inputs, then the seed if it draws random numbers. It returns the
-    mutations, then the user outputs.
+    mutations, then the user outputs, then the checks if the program is for an engine.
     Constant inputs and outputs exist only here. ``in_spec`` and ``out_spec`` are the pytrees of the call and of its
     result; ``ranges`` bounds the symbols that sizes are expressed in. ``parameters`` are the model's own, if they are
     known; ``size_names`` are the names the user gave sizes, by symbol. ``layouts`` are those that inputs must have,
@@ -156,6 +169,7 @@ class Signature:
     layouts: Mapping[int, Layout] = field(default_factory=dict)
     decisions: list[Decision] = field(default_factory=list)
     caches: list[tuple[int, int]] = field(default_factory=list)
+    checks: list[Check] = field(default_factory=list)
 
     @property
     def user_inputs(self) -> Sequence[UserInput]:

@@ -14,6 +14,7 @@ from torch2mlir.dialects.torch.dims import Dim, KnownSize
 from torch2mlir.errors import ArtefactError
 from torch2mlir.frontends import dtypes
 from torch2mlir.program import (
+    Check,
     ConstantInput,
     ConstantOutput,
     Decision,
@@ -112,6 +113,7 @@ def dump_signature(signature: Signature) -> dict[str, Any]:
         "decisions": [
             [d.asked, d.answer, d.symbols, d.location, d.of_model] for d in signature.decisions
         ],
+        "checks": [[check.message, check.location] for check in signature.checks],
         "layouts": [
             [position, [_dump_size(stride) for stride in layout.strides], layout.offset]
             for position, layout in signature.layouts.items()
@@ -142,6 +144,7 @@ def load_signature(data: Mapping[str, Any], state: Mapping[str, torch.Tensor]) -
                 Decision(asked, answer, tuple(symbols), location, of_model)
                 for asked, answer, symbols, location, of_model in data["decisions"]
             ],
+            checks=[Check(message, location) for message, location in data.get("checks", ())],
             layouts={
                 position: Layout([_load_known(stride) for stride in strides], offset)
                 for position, strides, offset in data["layouts"]

@@ -206,7 +206,7 @@ class FunctionConversion:
         return self.lower.fail(f"a {operand.type} cannot be returned")
 
     def _convert_assertion(self, op: core.RuntimeAssertOp) -> None:
-        """Where a dialect has no word for it, violating it is undefined, as an index out of range is."""
+        """Where a dialect has no word for it, violating it is undefined; engines get it as a result instead."""
         function = self.functions.get(op.name)
         if function is not None:
             condition = self.lower.operand(self.operand(op.operands[0]), i1)

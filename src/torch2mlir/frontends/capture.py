@@ -226,9 +226,7 @@ class _NarrowFromTensor(TorchFunctionMode):
             named = dict(zip(("input", "dim", "start", "length"), args)) | kwargs
             x, dim, start = named.get("input"), named.get("dim"), named.get("start")
             if isinstance(x, torch.Tensor) and isinstance(start, torch.Tensor):
-                start = torch.where(start < 0, start + x.shape[dim], start)
-                places = torch.arange(named["length"], device=x.device) + start
-                return x.index_select(dim, places)
+                return x.narrow(dim, start.item(), named["length"])
         return function(*args, **kwargs)
 
 

@@ -9,8 +9,10 @@ import torch
 from torch.utils import _pytree as pytree
 
 from torch2mlir.dialects.torch.types import ValueTensorType
+from torch2mlir.errors import InputError
 from torch2mlir.frontends import dtypes
 from torch2mlir.program import (
+    Check,
     ConstantOutput,
     FunctionInput,
     Output,
@@ -95,7 +97,14 @@ class CallingConvention:
         return found
 
     def result(self, results: Sequence[torch.Tensor], leaves: Sequence[Any]) -> Any:
-        """What the caller gets of a function's results, once those that are mutations have been written back."""
+        """What the caller gets of a function's results, once those that are mutations have been written back.
+
+        Raises:
+            InputError: something that the program asserts does not hold; nothing is written back.
+        """
+        if checks := self.signature.checks:
+            check_results(checks, results)
+            results = results[: -len(checks)]
         if count := len(self.signature.mutations):
             self._write_back(results[:count], leaves)
         return self._returned(results[count:])
@@ -130,6 +139,21 @@ class CallingConvention:
         if self.signature.out_spec is None:
             return tuple(leaves)
         return pytree.tree_unflatten(leaves, self.signature.out_spec)
+
+
+def check_results(checks: Sequence[Check], results: Sequence[torch.Tensor]) -> None:
+    """Looks at the last results of a function, which say whether what it asserts holds.
+
+    Raises:
+        InputError: the first that does not, with its line of the model.
+    """
+    for check, holds in zip(checks, results[-len(checks) :], strict=True):
+        if not holds:
+            raise InputError(
+                check.message,
+                location=check.location or None,
+                hint="the elements of the arguments decide this: call with others, or have the model keep to them",
+            )
 
 
 def write(target: torch.Tensor, value: torch.Tensor) -> None:

@@ -19,6 +19,7 @@ from torch2mlir.frontends.fx.quiet import quiet
 from torch2mlir.pipeline import Pipeline, run_passes
 from torch2mlir.program import ConstantOutput, SeedInput, StateInput, UserInput, UserOutput
 from torch2mlir.runtime.cache import CodeCache, compile_cached
+from torch2mlir.runtime.calling import check_results
 from torch2mlir.runtime.engine import Engine, Executable
 from torch2mlir.runtime.lowered import LoweredFunction
 
@@ -92,7 +93,7 @@ class CompiledSegment:
         static = tools.engine.needs_static_shapes
         with paused_garbage_collection(), quiet():
             captured = capture_graph(module, static)
-            tools.pipeline.lower(captured.program, weights_as_arguments=True)
+            tools.pipeline.lower_for_engine(captured.program)
         _check_inputs(captured)
         self._captured = captured
         self._hints = _hints(module)
@@ -136,10 +137,13 @@ class CompiledSegment:
         """Runs the segment.
 
         Raises:
-            EngineError: the engine failed, or a check of the program's own.
+            EngineError: the engine failed.
+            InputError: a check of the program's own does not hold.
         """
         given = [self._argument(item, arguments[item.position]) for item in self._given]
         results = loaded.executable([*given, *self._states])
+        if checks := self._captured.program.signature.checks:
+            check_results(checks, results)
         for index, dtype in loaded.converts:
             if results[index].dtype is not dtype:
                 results[index] = results[index].view(dtype)
@@ -233,7 +237,7 @@ def _other_dtypes(
     """Results that the program declares signless or signed where PyTorch's are unsigned."""
     outputs = [o for o in captured.program.signature.outputs if isinstance(o, UserOutput)]
     found = list[tuple[int, torch.dtype]]()
-    for index, (output, spec) in enumerate(zip(outputs, function.results, strict=True)):
+    for index, (output, spec) in enumerate(zip(outputs, function.results)):  # checks come last
         if output.type is None or output.type.dtype is None:
             continue
         dtype = dtypes.FROM_ELEMENT_TYPE[output.type.dtype]

@@ -1,7 +1,8 @@
 """``torch-run-time-positions``: parts of a tensor at positions that are read from tensors become indexing by tensors.
 
 ``x[i]`` with a rank-0 tensor ``i`` is captured as ``select(x, 0, item(i))``, and a window ``x[i:i+2]`` as a slice. The
-dialects' slices have constant offsets; what they have for positions known at run time is gathering.
+dialects' slices have constant offsets; what they have for positions known at run time is gathering. That a position is
+within the tensor is asserted: PyTorch raises an error where it is not.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import IntegerType, ModuleOp, Signedness
+from xdsl.dialects.builtin import IntegerType, ModuleOp, Signedness, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
@@ -22,6 +23,8 @@ from torch2mlir.frontends import dtypes
 from torch2mlir.frontends.fx.constants import ConstantPool, list_type
 
 _INDEX = IntegerType(64, Signedness.SIGNED)
+_END = (1 << 63) - 1
+"""What PyTorch takes for the end of a dimension."""
 
 
 class _Rewriter:
@@ -63,6 +66,39 @@ class _Rewriter:
         size = self.emit("torch.aten.size.int", [x, dim], t.int_type)
         return self.emit("torch.aten.remainder.Scalar", [places, size], type)
 
+    def calculated(self, name: str, *operands: SSAValue | int) -> SSAValue:
+        """Python's arithmetic on integers."""
+        constants = [self.constants.scalar(o) if isinstance(o, int) else o for o in operands]
+        return self.emit(f"torch.{name}.int", constants, t.int_type)
+
+    def holds(self, name: str, *operands: SSAValue | int) -> SSAValue:
+        """A comparison of integers."""
+        constants = [self.constants.scalar(o) if isinstance(o, int) else o for o in operands]
+        return self.emit(f"torch.aten.{name}.int", constants, t.bool_type)
+
+    def check(self, condition: SSAValue, message: str) -> None:
+        """Has the program end where a condition does not hold."""
+        text = {"message": StringAttr(message)}
+        self.insert(core.RuntimeAssertOp.create(operands=[condition], properties=text))
+
+    def check_within(self, dim: SSAValue, start: SSAValue, count: int) -> None:
+        """That ``count`` places from a position on are within the tensor; a negative one counts from the end."""
+        size = self.emit("torch.aten.size.int", [self.op.operands[0], dim], t.int_type)
+        first = self.from_front(start, size)
+        both = [
+            self.holds("ge", first, 0),
+            self.holds("le", self.calculated("aten.add", first, count), size),
+        ]
+        within = self.emit("torch.aten.__and__.bool", both, t.bool_type)
+        self.check(within, "a position read from a tensor is outside of the dimension it is for")
+
+    def from_front(self, place: SSAValue, size: SSAValue) -> SSAValue:
+        """A position counted from the front."""
+        is_negative = self.holds("lt", place, 0)
+        turns = self.emit("torch.aten.Int.bool", [is_negative], t.int_type)
+        added = self.calculated("aten.mul", turns, size)
+        return self.calculated("aten.add", place, added)
+
     def rows(self, start: SSAValue, count: int) -> SSAValue:
         """``count`` slices of the op's operand along its dimension from a position on."""
         x, dim = self.op.operands[:2]
@@ -78,6 +114,7 @@ def _select(rewriter: _Rewriter) -> SSAValue | None:
     op = rewriter.op
     if not isinstance(rewriter.values.of(op.operands[2]), Unknown):
         return None
+    rewriter.check_within(op.operands[1], op.operands[2], 1)
     row = rewriter.rows(op.operands[2], 1)
     return rewriter.emit("torch.aten.squeeze.dim", [row, op.operands[1]], op.results[0].type)
 
@@ -89,7 +126,24 @@ def _slice(rewriter: _Rewriter) -> SSAValue | None:
     count = sizes[axis] if sizes is not None and isinstance(axis, int) else None
     if not isinstance(start, Unknown) or not isinstance(count, int) or step != 1:
         return None
+    _check_slice(rewriter, op.operands[1:4], count)
     return rewriter.rows(op.operands[2], count)
+
+
+def _check_slice(rewriter: _Rewriter, bounds: Sequence[SSAValue], count: int) -> None:
+    """That a slice between two bounds, cut to the tensor as Python does, has ``count`` places."""
+    dim, start, end = bounds
+    if isinstance(end.type, t.OptionalType | t.NoneType) or rewriter.values.of(end) == _END:
+        rewriter.check_within(dim, start, count)
+        return
+    size = rewriter.emit("torch.aten.size.int", [rewriter.op.operands[0], dim], t.int_type)
+    first, last = (
+        rewriter.calculated("prim.min", rewriter.calculated("prim.max", place, 0), size)
+        for place in (rewriter.from_front(start, size), rewriter.from_front(end, size))
+    )
+    length = rewriter.calculated("aten.sub", last, first)
+    message = f"a slice between positions read from tensors has not the {count} places that the program has it for"
+    rewriter.check(rewriter.holds("eq", length, count), message)
 
 
 def _narrow(rewriter: _Rewriter) -> SSAValue | None:
@@ -97,7 +151,18 @@ def _narrow(rewriter: _Rewriter) -> SSAValue | None:
     count = rewriter.values.of(length)
     if not isinstance(rewriter.values.of(start), Unknown) or not isinstance(count, int):
         return None
+    rewriter.check_within(rewriter.op.operands[1], start, count)
     return rewriter.rows(start, count)
+
+
+def _narrow_from_element(rewriter: _Rewriter) -> SSAValue | None:
+    _, dim, start, length = rewriter.op.operands
+    count = rewriter.values.of(length)
+    if not isinstance(count, int):
+        return None
+    place = rewriter.emit("torch.aten.item", [start], t.int_type)
+    rewriter.check_within(dim, place, count)
+    return rewriter.rows(place, count)
 
 
 def _roll(rewriter: _Rewriter) -> SSAValue | None:
@@ -150,6 +215,7 @@ def _select_scatter(rewriter: _Rewriter) -> SSAValue | None:
         return None
     place = axis % (len(type.sizes) + 1)
     sizes = (*type.sizes[:place], 1, *type.sizes[place:])
+    rewriter.check_within(dim, index, 1)
     row = rewriter.emit("torch.aten.unsqueeze", [source, dim], t.vtensor(sizes, type.dtype))
     return _scattered(rewriter, row, index, 1)
 
@@ -162,11 +228,15 @@ def _slice_scatter(rewriter: _Rewriter) -> SSAValue | None:
         return None
     sizes = type.sizes if isinstance(type, t.ValueTensorType) else None
     count = sizes[axis] if sizes is not None and isinstance(axis, int) else None
-    return _scattered(rewriter, source, start, count) if isinstance(count, int) else None
+    if not isinstance(count, int):
+        return None
+    _check_slice(rewriter, rewriter.op.operands[2:5], count)
+    return _scattered(rewriter, source, start, count)
 
 
 _REWRITES: dict[str, Callable[[_Rewriter], SSAValue | None]] = {
     "torch.aten.narrow": _narrow,
+    "torch.aten.narrow.Tensor": _narrow_from_element,
     "torch.aten.roll": _roll,
     "torch.aten.select.int": _select,
     "torch.aten.slice.Tensor": _slice,

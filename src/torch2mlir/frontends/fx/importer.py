@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -55,6 +56,17 @@ _CHECKS_OF_CAPTURE = {
 
 _INLINED = {"wrap_with_set_grad_enabled", "wrap_with_autocast"}
 """Higher-order ops whose body is spliced in: what they change was already applied when their body was captured."""
+
+
+_ASSERTED = re.compile(r"Runtime assertion failed for expression (.+) on node '.*'")
+
+
+def _in_words(message: str) -> str:
+    """What does not hold; PyTorch's own assertions name a node of the graph."""
+    own = _ASSERTED.fullmatch(message)
+    if own is None:
+        return message
+    return f"a number read from a tensor is not as the program needs it: {own[1]} does not hold"
 
 
 class GraphImporter:
@@ -200,7 +212,7 @@ class GraphImporter:
         if full_name == "aten::_assert_scalar":
             condition, message = node.args
             if isinstance(condition, Node):
-                self.runtime_assert(self.operand(condition), str(message))
+                self.runtime_assert(self.operand(condition), _in_words(str(message)))
             return
         if data_sizes.is_size(node):
             self.values[node] = data_sizes.size_from_element(self, node)
