@@ -226,7 +226,7 @@ class _NarrowFromTensor(TorchFunctionMode):
             named = dict(zip(("input", "dim", "start", "length"), args)) | kwargs
             x, dim, start = named.get("input"), named.get("dim"), named.get("start")
             if isinstance(x, torch.Tensor) and isinstance(start, torch.Tensor):
-                return x.narrow(dim, start.item(), named["length"])
+                return x.narrow(dim, start.item(), named["length"])  # type: ignore[arg-type]
         return function(*args, **kwargs)
 
 
