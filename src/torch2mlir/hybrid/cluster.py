@@ -74,6 +74,14 @@ class Cluster(torch.nn.Module):
             return self._compiled
         return self._compile_region(self.region, way)
 
+    def compile_again(self, part: GraphModule) -> Compiled:
+        """A part of the region, compiled as the cluster is.
+
+        Raises:
+            Torch2MLIRError: it cannot be compiled.
+        """
+        return self._compile_region(part, self.way)
+
     def run_by(self, way: Way, compiled: Compiled) -> None:
         """From now on it runs in this way."""
         self.way, self._compiled, self.reason = way, compiled, None

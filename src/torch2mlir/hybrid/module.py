@@ -23,7 +23,7 @@ from torch2mlir.hybrid.regions import RegionByRegion
 from torch2mlir.hybrid.report import ClusterRow, KeptRow, Report
 from torch2mlir.hybrid.selection import Selection
 from torch2mlir.hybrid.support import shortened
-from torch2mlir.hybrid.tune import Segment, examine
+from torch2mlir.hybrid.tune import Examination, Segment, examine, examined
 from torch2mlir.hybrid.ways import check_any_installed
 
 _MOST_CAPTURES = 8
@@ -97,6 +97,11 @@ class _Variant:
         self.run = direct_call(self.parts.module)
         spec = self.captured.out_spec
         self._result = (lambda results: results[0]) if spec.is_leaf() else self._unflattened
+
+    def take(self, parts: Partition, examination: Examination) -> None:
+        """The parts as an examination has left them."""
+        self.parts, self.run = parts, direct_call(parts.module)
+        self.segments, self.selection = examination.segments, examination.selection
 
     def _unflattened(self, results: Sequence[Any]) -> Any:
         return pytree.tree_unflatten(list(results), self.captured.out_spec)
@@ -303,17 +308,33 @@ class OptimizedModule(torch.nn.Module):
             expected = self.model(*given[0], **given[1])
             if not before.is_current() or not before.keys_are_current():
                 return "a call changes Python attributes of the module"
-        leaves = variant.captured.leaves(*cloned((tuple(args), dict(kwargs))))
-        if leaves is None:
+        if variant.captured.leaves(*cloned((tuple(args), dict(kwargs)))) is None:
             return "the captured program does not take copies of its arguments"
-        with undone(self.model):
-            examination = examine(variant.parts.module, leaves, self.config)
-        variant.segments, variant.selection = examination.segments, examination.selection
+        parts, examination = self._examined(variant, args, kwargs)
+        variant.take(parts, examination)
         wanted = pytree.tree_leaves(expected)
         if len(wanted) != len(examination.results):
             return "the captured program has another number of results"
         problem = difference(examination.results, wanted)
         return None if problem is None else f"the captured program is not the model: {problem}"
+
+    def _examined(
+        self, variant: _Variant, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> tuple[Partition, Examination]:
+        """The parts of a capture without the ops that differ from PyTorch, each run from the same state."""
+        captured = variant.captured
+
+        def run(parts: Partition) -> Examination:
+            leaves = captured.leaves(*cloned((tuple(args), dict(kwargs))))
+            assert leaves is not None
+            with undone(self.model):
+                return examine(parts.module, leaves, self.config)
+
+        def without(culprits: Mapping[str, str]) -> Partition:
+            ranges = captured.ranges
+            return partition(captured.graph_module, self.config, ranges=ranges, withheld=culprits)
+
+        return examined(variant.parts, run, without)
 
     def _not_whole(self, reason: str) -> None:
         """The model cannot be captured whole: region by region, then, where it is Python."""

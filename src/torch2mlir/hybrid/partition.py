@@ -69,6 +69,7 @@ def partition(
     *,
     ranges: Mapping[str, tuple[int, int]] | None = None,
     compile_region: CompileRegion | None = None,
+    withheld: Mapping[str, str] | None = None,
 ) -> Partition:
     """Compiles the clusters of a graph and leaves the rest to PyTorch; never fails because of an op.
 
@@ -80,8 +81,10 @@ def partition(
         config: what may be compiled, and by whom.
         ranges: the smallest and largest value of each symbolic size; by default what PyTorch knows of them.
         compile_region: compiles a cluster in a way; by default ``torch2mlir.compile``.
+        withheld: the names of nodes that are to stay in PyTorch, and why.
     """
-    return _Partitioning(graph_module, config or Config(), ranges, compile_region).run()
+    config = config or Config()
+    return _Partitioning(graph_module, config, ranges, compile_region, withheld or {}).run()
 
 
 class _Partitioning:
@@ -93,6 +96,7 @@ class _Partitioning:
         config: Config,
         ranges: Mapping[str, tuple[int, int]] | None,
         compile_region: CompileRegion | None,
+        withheld: Mapping[str, str],
     ) -> None:
         self.config = config
         self.root = _copied(graph_module)
@@ -106,6 +110,7 @@ class _Partitioning:
         keep_views_of_results(self.root.graph, self.effects)
         self.regions = Regions(self.root, self.effects.written)
         self.kept: dict[Node, str] = dict(self.effects.kept)
+        self.kept |= {n: withheld[n.name] for n in self.root.graph.nodes if n.name in withheld}
         self.clusterable = set[Node]()
         self.compiled = dict[tuple[Node, ...], tuple[Region, Compiled, Way]]()
         self.cuts = Counter[Node]()

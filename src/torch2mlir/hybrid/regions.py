@@ -18,7 +18,7 @@ from torch2mlir.hybrid.capture import quiet
 from torch2mlir.hybrid.config import Config
 from torch2mlir.hybrid.partition import Partition, partition
 from torch2mlir.hybrid.selection import Selection
-from torch2mlir.hybrid.tune import Segment, examine
+from torch2mlir.hybrid.tune import MOST_ROUNDS, Segment, examine
 
 _MOST_CAPTURES = 64
 """For how many kinds of calls PyTorch captures one piece of Python; further ones are not compiled."""
@@ -76,14 +76,21 @@ class RegionByRegion:
             index = len(self.parts)
             self.parts.append(parts)
             self.selections.append(None)
-        first = True
+        examinations = MOST_ROUNDS if self.config.verify or self.config.tune else 0
+        culprits = dict[str, str]()
 
         def run(*args: Any) -> Any:
-            nonlocal first
-            if not first or not (self.config.verify or self.config.tune):
-                return parts.module(*args)
-            first = False
-            examination = examine(parts.module, args, self.config)
+            nonlocal examinations
+            if not examinations:
+                return self.parts[index].module(*args)
+            examinations -= 1
+            examination = examine(self.parts[index].module, args, self.config)
+            if examination.culprits and examinations:  # this call has had PyTorch's results
+                culprits.update(examination.culprits)
+                with quiet(), self._lock:
+                    self.parts[index] = partition(gm, self.config, withheld=culprits)
+                return examination.results
+            examinations = 0
             self.selections[index] = examination.selection
             for segment in examination.segments:
                 self.segments.append(segment.within(f"{index}."))

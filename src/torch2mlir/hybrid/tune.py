@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,10 +13,14 @@ from torch.fx import GraphModule, Interpreter, Node
 
 from torch2mlir.hybrid.cluster import Cluster
 from torch2mlir.hybrid.config import Config
+from torch2mlir.hybrid.culprit import culprit_of
 from torch2mlir.hybrid.difference import difference
+from torch2mlir.hybrid.partition import Partition
 from torch2mlir.hybrid.selection import Selection
 
 _RUNS = 3
+MOST_ROUNDS = 6
+"""How often clusters may differ from PyTorch until those that still do are left to it whole."""
 
 
 @dataclass
@@ -52,11 +56,13 @@ class Examination:
         results: what the graph returned.
         segments: its parts in the order they ran.
         selection: how clusters were tuned, if they were.
+        culprits: ops that make clusters differ from PyTorch, by the names of their nodes, and how.
     """
 
     results: Any = None
     segments: list[Segment] = field(default_factory=list)
     selection: Selection | None = None
+    culprits: dict[str, str] = field(default_factory=dict)
 
 
 def examine(module: GraphModule, inputs: Sequence[Any], config: Config) -> Examination:
@@ -70,7 +76,30 @@ def examine(module: GraphModule, inputs: Sequence[Any], config: Config) -> Exami
     examiner = _Examiner(module, config)
     with torch.no_grad():
         results = examiner.run(*inputs)
-    return Examination(results, examiner.segments, examiner.selection)
+    return Examination(results, examiner.segments, examiner.selection, examiner.culprits)
+
+
+def examined(
+    parts: Partition,
+    run: Callable[[Partition], Examination],
+    without: Callable[[Mapping[str, str]], Partition],
+) -> tuple[Partition, Examination]:
+    """Examines a graph in parts; where a cluster differs from PyTorch, the op that makes it so leaves it.
+
+    Args:
+        parts: of ``partition``.
+        run: examines parts, always from the same state.
+        without: the graph in parts again, with nodes of these names in PyTorch, and why.
+    """
+    culprits = dict[str, str]()
+    examination = run(parts)
+    for _ in range(MOST_ROUNDS - 1):
+        if not examination.culprits:
+            break
+        culprits |= examination.culprits
+        parts = without(culprits)
+        examination = run(parts)
+    return parts, examination
 
 
 class _Examiner(Interpreter):
@@ -78,6 +107,7 @@ class _Examiner(Interpreter):
         super().__init__(module)
         self.config = config
         self.segments = list[Segment]()
+        self.culprits = dict[str, str]()
         clusters = [m for m in module.children() if isinstance(m, Cluster)]
         ops = sum(len(cluster.ops) for cluster in clusters)
         self.selection = Selection(config, ops) if config.tune else None
@@ -111,6 +141,7 @@ class _Examiner(Interpreter):
             if cluster.compiled is not None and self.config.verify:
                 problem = difference(results, cluster.region(*args))
                 if problem is not None:
+                    self.culprits |= culprit_of(cluster, args)
                     cluster.leave_to_pytorch(f"differs from PyTorch: {problem}")
             taken = pytorch = _seconds(lambda: cluster(*args))
             if cluster.compiled is not None:
