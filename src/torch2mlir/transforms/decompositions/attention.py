@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from torch2mlir.transforms.decompositions.registry import decomposes
 
@@ -13,16 +14,16 @@ aten = torch.ops.aten
 
 @decomposes(aten.scaled_dot_product_attention.default)
 def _attention(
-    query: Any,
-    key: Any,
-    value: Any,
-    attn_mask: Any = None,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
     dropout_p: float = 0.0,
     is_causal: bool = False,
     *,
     scale: float | None = None,
     enable_gqa: bool = False,
-) -> Any:
+) -> Tensor:
     """``softmax(scale * query @ key.T + mask) @ value``; half precision computes in float32.
 
     A row whose keys are all masked gives zeros, as PyTorch's: its maximum is clamped to the lowest finite number, so
@@ -59,15 +60,15 @@ def _attention(
 
 @decomposes(aten._scaled_dot_product_flash_attention_for_cpu.default)
 def _flash_attention(
-    query: Any,
-    key: Any,
-    value: Any,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
     dropout_p: float = 0.0,
     is_causal: bool = False,
     *,
-    attn_mask: Any = None,
+    attn_mask: Tensor | None = None,
     scale: float | None = None,
-) -> Any:
+) -> tuple[Tensor, Tensor]:
     """Attention and, for the way back, the logarithm of each row's sum of exponentials.
 
     Dao et al., FlashAttention, https://arxiv.org/abs/2205.14135.
@@ -81,18 +82,18 @@ def _flash_attention(
 
 @decomposes(aten._scaled_dot_product_flash_attention_for_cpu_backward.default)
 def _flash_attention_backward(
-    grad: Any,
-    query: Any,
-    key: Any,
-    value: Any,
-    out: Any,
-    logarithms: Any,
+    grad: Tensor,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    out: Tensor,
+    logarithms: Tensor,
     dropout_p: float,
     is_causal: bool,
     *,
-    attn_mask: Any = None,
+    attn_mask: Tensor | None = None,
     scale: float | None = None,
-) -> Any:
+) -> tuple[Tensor, Tensor, Tensor]:
     """Gradients of query, key and value from the weights computed anew, as in section 3 of FlashAttention."""
     keys, values = _for_each_query_head(query, key, value)
     scores = _scores(query, keys, is_causal, attn_mask, scale)
@@ -151,20 +152,20 @@ def _weights(scores: Any, logarithms: Any) -> Any:
 
 @decomposes(aten._native_multi_head_attention.default)
 def _multi_head_attention(
-    query: Any,
-    key: Any,
-    value: Any,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
     embed_dim: int,
     num_head: int,
-    qkv_weight: Any,
-    qkv_bias: Any,
-    proj_weight: Any,
-    proj_bias: Any,
-    mask: Any = None,
+    qkv_weight: Tensor,
+    qkv_bias: Tensor,
+    proj_weight: Tensor,
+    proj_bias: Tensor,
+    mask: Tensor | None = None,
     need_weights: bool = True,
     average_attn_weights: bool = True,
     mask_type: int | None = None,
-) -> Any:
+) -> tuple[Tensor, Tensor]:
     """Attention of several heads over (batch, length, embed_dim), and its weights, empty if nobody needs them.
 
     Where ``mask`` is true, or not zero, keys are left out. It is of the shape (length, keys) for ``mask_type`` 0,
@@ -191,27 +192,27 @@ def _multi_head_attention(
 
 @decomposes(aten._transformer_encoder_layer_fwd.default)
 def _encoder_layer(
-    src: Any,
+    src: Tensor,
     embed_dim: int,
     num_heads: int,
-    qkv_weight: Any,
-    qkv_bias: Any,
-    proj_weight: Any,
-    proj_bias: Any,
+    qkv_weight: Tensor,
+    qkv_bias: Tensor,
+    proj_weight: Tensor,
+    proj_bias: Tensor,
     use_gelu: bool,
     norm_first: bool,
     eps: float,
-    norm_weight_1: Any,
-    norm_bias_1: Any,
-    norm_weight_2: Any,
-    norm_bias_2: Any,
-    ffn_weight_1: Any,
-    ffn_bias_1: Any,
-    ffn_weight_2: Any,
-    ffn_bias_2: Any,
-    mask: Any = None,
+    norm_weight_1: Tensor,
+    norm_bias_1: Tensor,
+    norm_weight_2: Tensor,
+    norm_bias_2: Tensor,
+    ffn_weight_1: Tensor,
+    ffn_bias_1: Tensor,
+    ffn_weight_2: Tensor,
+    ffn_bias_2: Tensor,
+    mask: Tensor | None = None,
     mask_type: int | None = None,
-) -> Any:
+) -> Tensor:
     """``torch.nn.TransformerEncoderLayer`` without dropout, as ATen/native/transformers/transformer.cpp has it."""
     functional = torch.nn.functional
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from torch2mlir.transforms.decompositions.expansions import on_floats, polynomial
 from torch2mlir.transforms.decompositions.registry import decomposes
@@ -252,7 +253,7 @@ _J1_WAVES = (_J1_PP, _J1_PQ, _J1_QP, _J1_QQ)
 
 @decomposes(prims.bessel_j0.default, aten.special_bessel_j0.default)
 @on_floats
-def _j0(x: Any) -> Any:
+def _j0(x: Tensor) -> Tensor:
     x = x.abs()
     return torch.where(x <= 5, _j0_near(x), _waves(x, math.pi / 4, _J0_WAVES)[0])
 
@@ -265,7 +266,7 @@ def _j0_near(x: Any) -> Any:
 
 @decomposes(prims.bessel_j1.default, aten.special_bessel_j1.default)
 @on_floats
-def _j1(x: Any) -> Any:
+def _j1(x: Tensor) -> Tensor:
     """Odd."""
     size = x.abs()
     far = _waves(size, 3 * math.pi / 4, _J1_WAVES)[0]
@@ -280,7 +281,7 @@ def _j1_near(x: Any) -> Any:
 
 @decomposes(aten.special_bessel_y0.default)
 @on_floats
-def _y0(x: Any) -> Any:
+def _y0(x: Tensor) -> Tensor:
     """Minus infinity at 0, undefined below."""
     square = x * x
     ratio = polynomial(square, _Y0_YP) / polynomial(square, _Y0_YQ)
@@ -290,7 +291,7 @@ def _y0(x: Any) -> Any:
 
 @decomposes(aten.special_bessel_y1.default)
 @on_floats
-def _y1(x: Any) -> Any:
+def _y1(x: Tensor) -> Tensor:
     """Minus infinity at 0, undefined below."""
     square = x * x
     ratio = polynomial(square, _Y1_YP) / polynomial(square, _Y1_YQ)
@@ -305,7 +306,7 @@ def _second_kind(x: Any, near: Any, far: Any) -> Any:
 
 @decomposes(prims.spherical_bessel_j0.default, aten.special_spherical_bessel_j0.default)
 @on_floats
-def _spherical_j0(x: Any) -> Any:
+def _spherical_j0(x: Tensor) -> Tensor:
     """``sin(x) / x``, by its series around 0; 0 at infinity."""
     terms = [(-1) ** n / math.factorial(2 * n + 1) for n in range(7)]
     near = polynomial(x * x, terms[::-1])
@@ -315,7 +316,7 @@ def _spherical_j0(x: Any) -> Any:
 
 @decomposes(aten.special_airy_ai.default)
 @on_floats
-def _airy_ai(x: Any) -> Any:
+def _airy_ai(x: Tensor) -> Tensor:
     """Maclaurin's series around 0, a damped exponential above, a wave below; undefined at infinity."""
     result = torch.where(x >= 2.09, _airy_above(x), _airy_around_zero(x))
     result = torch.where(x < -2.09, _airy_below(x), result)

@@ -9,6 +9,7 @@ import math
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from torch2mlir.transforms.decompositions.expansions import chebyshev_series, on_floats
 from torch2mlir.transforms.decompositions.registry import decomposes
@@ -216,7 +217,7 @@ _K1_LARGE = (
 
 @decomposes(prims.bessel_i0e.default)
 @on_floats
-def _i0e(x: Any) -> Any:
+def _i0e(x: Tensor) -> Tensor:
     """``exp(-|x|) I0(x)``."""
     size = x.abs()
     small = chebyshev_series(size / 2 - 2, _I0_SMALL)
@@ -226,7 +227,7 @@ def _i0e(x: Any) -> Any:
 
 @decomposes(prims.bessel_i1e.default)
 @on_floats
-def _i1e(x: Any) -> Any:
+def _i1e(x: Tensor) -> Tensor:
     """``exp(-|x|) I1(x)``, odd."""
     size = x.abs()
     small = chebyshev_series(size / 2 - 2, _I1_SMALL) * size
@@ -237,38 +238,38 @@ def _i1e(x: Any) -> Any:
 
 @decomposes(prims.bessel_i0.default, aten.i0.default, aten.special_modified_bessel_i0.default)
 @on_floats
-def _i0(x: Any) -> Any:
+def _i0(x: Tensor) -> Tensor:
     return torch.exp(x.abs()) * _i0e(x)
 
 
 @decomposes(prims.bessel_i1.default, aten.special_modified_bessel_i1.default)
 @on_floats
-def _i1(x: Any) -> Any:
+def _i1(x: Tensor) -> Tensor:
     return torch.exp(x.abs()) * _i1e(x)
 
 
 @decomposes(aten.special_modified_bessel_k0.default)
 @on_floats
-def _k0(x: Any) -> Any:
+def _k0(x: Tensor) -> Tensor:
     return _second_kind(x, _k0_up_to_two(x), _k0_scaled_above(x) * torch.exp(-x))
 
 
 @decomposes(aten.special_scaled_modified_bessel_k0.default)
 @on_floats
-def _k0_scaled(x: Any) -> Any:
+def _k0_scaled(x: Tensor) -> Tensor:
     """``exp(x) K0(x)``."""
     return _second_kind(x, _k0_up_to_two(x) * torch.exp(x), _k0_scaled_above(x))
 
 
 @decomposes(aten.special_modified_bessel_k1.default)
 @on_floats
-def _k1(x: Any) -> Any:
+def _k1(x: Tensor) -> Tensor:
     return _second_kind(x, _k1_up_to_two(x), _k1_scaled_above(x) * torch.exp(-x))
 
 
 @decomposes(aten.special_scaled_modified_bessel_k1.default)
 @on_floats
-def _k1_scaled(x: Any) -> Any:
+def _k1_scaled(x: Tensor) -> Tensor:
     """``exp(x) K1(x)``."""
     return _second_kind(x, _k1_up_to_two(x) * torch.exp(x), _k1_scaled_above(x))
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import torch
+from torch import Tensor
 
 from torch2mlir.transforms.decompositions.registry import decomposes
 
@@ -14,23 +14,23 @@ prims = torch.ops.prims
 
 
 @decomposes(aten.real.default)
-def _real(a: Any) -> Any:
+def _real(a: Tensor) -> Tensor:
     return prims.real(a) if a.is_complex() else aten.alias(a)
 
 
 @decomposes(aten.imag.default)
-def _imag(a: Any) -> Any:
+def _imag(a: Tensor) -> Tensor:
     return prims.imag(a)
 
 
 @decomposes(aten.view_as_real.default, aten.view_as_real_copy.default)
-def _view_as_real(a: Any) -> Any:
+def _view_as_real(a: Tensor) -> Tensor:
     """Pairs of parts in a last dimension; a value tensor has no memory to see differently."""
     return torch.stack([prims.real(a), prims.imag(a)], -1)
 
 
 @decomposes(aten.view_as_complex.default, aten.view_as_complex_copy.default)
-def _view_as_complex(a: Any) -> Any:
+def _view_as_complex(a: Tensor) -> Tensor:
     return aten.complex(aten.select.int(a, -1, 0), aten.select.int(a, -1, 1))
 
 
@@ -42,33 +42,33 @@ def _view_as_complex(a: Any) -> Any:
     prims.conj.default,
     prims.conj_physical.default,
 )
-def _conj(a: Any) -> Any:
+def _conj(a: Tensor) -> Tensor:
     return aten.complex(prims.real(a), -prims.imag(a)) if a.is_complex() else aten.alias(a)
 
 
 @decomposes(aten.resolve_conj.default, aten.resolve_neg.default)
-def _resolve(a: Any) -> Any:
+def _resolve(a: Tensor) -> Tensor:
     """Conjugation and negation are never put off here."""
     return aten.alias(a)
 
 
 @decomposes(aten._neg_view.default, aten._neg_view_copy.default)
-def _neg_view(a: Any) -> Any:
+def _neg_view(a: Tensor) -> Tensor:
     return aten.neg(a)
 
 
 @decomposes(aten.isreal.default)
-def _isreal(a: Any) -> Any:
+def _isreal(a: Tensor) -> Tensor:
     return prims.imag(a) == 0 if a.is_complex() else torch.ones_like(a, dtype=torch.bool)
 
 
 @decomposes(aten.polar.default)
-def _polar(size: Any, angle: Any) -> Any:
+def _polar(size: Tensor, angle: Tensor) -> Tensor:
     return aten.complex(size * torch.cos(angle), size * torch.sin(angle))
 
 
 @decomposes(aten.angle.default)
-def _angle(a: Any) -> Any:
+def _angle(a: Tensor) -> Tensor:
     """The argument of a complex number; pi for negative real ones, NaN for NaN."""
     if a.is_complex():
         return torch.atan2(prims.imag(a), prims.real(a))
@@ -80,7 +80,7 @@ def _angle(a: Any) -> Any:
 
 
 @decomposes(aten.sgn.default)
-def _sgn(a: Any) -> Any:
+def _sgn(a: Tensor) -> Tensor:
     """``a / |a|``, and 0 for 0."""
     if not a.is_complex():
         return torch.sign(a)

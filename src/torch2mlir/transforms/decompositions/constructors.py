@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import torch
+from torch import Tensor
 from torch._decomp import decomposition_table
+from torch.types import Number
 
 from torch2mlir.transforms.decompositions.registry import decomposes
 
@@ -14,69 +17,84 @@ aten = torch.ops.aten
 
 
 @decomposes(aten.arange.default)
-def _arange(end: Any, **options: Any) -> Any:
+def _arange(end: Number, **options: Any) -> Tensor:
     return aten.arange.start_step(0, end, 1, **options)
 
 
 @decomposes(aten.arange.start)
-def _arange_start(start: Any, end: Any, **options: Any) -> Any:
+def _arange_start(start: Number, end: Number, **options: Any) -> Tensor:
     return aten.arange.start_step(start, end, 1, **options)
 
 
 @decomposes(aten.fill.Scalar)
-def _fill(a: Any, value: Any) -> Any:
+def _fill(a: Tensor, value: Number) -> Tensor:
     return aten.full(a.shape, value, dtype=a.dtype, device=a.device)
 
 
 @decomposes(aten.full_like.default)
-def _full_like(a: Any, value: Any, *, dtype: Any = None, **_: Any) -> Any:
+def _full_like(a: Tensor, value: Number, *, dtype: torch.dtype | None = None, **_: Any) -> Tensor:
     return aten.full(a.shape, value, dtype=dtype or a.dtype, device=a.device)
 
 
 @decomposes(aten.zeros_like.default, aten.empty_like.default)
-def _zeros_like(a: Any, *, dtype: Any = None, **_: Any) -> Any:
+def _zeros_like(a: Tensor, *, dtype: torch.dtype | None = None, **_: Any) -> Tensor:
     return aten.full(a.shape, 0, dtype=dtype or a.dtype, device=a.device)
 
 
 @decomposes(aten.ones_like.default)
-def _ones_like(a: Any, *, dtype: Any = None, **_: Any) -> Any:
+def _ones_like(a: Tensor, *, dtype: torch.dtype | None = None, **_: Any) -> Tensor:
     return aten.full(a.shape, 1, dtype=dtype or a.dtype, device=a.device)
 
 
 @decomposes(aten.new_full.default)
-def _new_full(a: Any, size: Any, value: Any, *, dtype: Any = None, **_: Any) -> Any:
+def _new_full(
+    a: Tensor, size: Sequence[int], value: Number, *, dtype: torch.dtype | None = None, **_: Any
+) -> Tensor:
     return aten.full(size, value, dtype=dtype or a.dtype, device=a.device)
 
 
 @decomposes(aten.new_zeros.default, aten.new_empty.default)
-def _new_zeros(a: Any, size: Any, *, dtype: Any = None, **_: Any) -> Any:
+def _new_zeros(
+    a: Tensor, size: Sequence[int], *, dtype: torch.dtype | None = None, **_: Any
+) -> Tensor:
     return aten.full(size, 0, dtype=dtype or a.dtype, device=a.device)
 
 
 @decomposes(aten.new_ones.default)
-def _new_ones(a: Any, size: Any, *, dtype: Any = None, **_: Any) -> Any:
+def _new_ones(
+    a: Tensor, size: Sequence[int], *, dtype: torch.dtype | None = None, **_: Any
+) -> Tensor:
     return aten.full(size, 1, dtype=dtype or a.dtype, device=a.device)
 
 
 @decomposes(aten.zeros.default, aten.empty.memory_format)
-def _zeros(size: Any, *, dtype: Any = None, **_: Any) -> Any:
+def _zeros(size: Sequence[int], *, dtype: torch.dtype | None = None, **_: Any) -> Tensor:
     """An uninitialised tensor may hold anything: zeros are what every engine agrees on."""
     return aten.full(size, 0, dtype=dtype or torch.get_default_dtype(), device="cpu")
 
 
 @decomposes(aten.empty_permuted.default, aten.empty_strided.default)
-def _empty_with_layout(size: Any, _layout: Any, *, dtype: Any = None, **_: Any) -> Any:
+def _empty_with_layout(
+    size: Sequence[int], _layout: Sequence[int], *, dtype: torch.dtype | None = None, **_: Any
+) -> Tensor:
     """Values have no strides."""
     return _zeros(size, dtype=dtype)
 
 
 @decomposes(aten.new_empty_strided.default)
-def _new_empty_strided(a: Any, size: Any, _stride: Any, *, dtype: Any = None, **_: Any) -> Any:
+def _new_empty_strided(
+    a: Tensor,
+    size: Sequence[int],
+    _stride: Sequence[int],
+    *,
+    dtype: torch.dtype | None = None,
+    **_: Any,
+) -> Tensor:
     return _zeros(size, dtype=dtype or a.dtype)
 
 
 @decomposes(aten.ones.default)
-def _ones(size: Any, *, dtype: Any = None, **_: Any) -> Any:
+def _ones(size: Sequence[int], *, dtype: torch.dtype | None = None, **_: Any) -> Tensor:
     return aten.full(size, 1, dtype=dtype or torch.get_default_dtype(), device="cpu")
 
 
@@ -101,14 +119,18 @@ def _indices(firsts: list[int], lengths: list[int], dtype: torch.dtype) -> Any:
 
 
 @decomposes(aten.tril_indices.default)
-def _tril_indices(rows: int, columns: int, offset: int = 0, *, dtype: Any = None, **_: Any) -> Any:
+def _tril_indices(
+    rows: int, columns: int, offset: int = 0, *, dtype: torch.dtype | None = None, **_: Any
+) -> Tensor:
     """Rows and columns of the elements not above a diagonal."""
     lengths = [min(max(row + offset + 1, 0), columns) for row in range(rows)]
     return _indices([0] * rows, lengths, dtype or torch.int64)
 
 
 @decomposes(aten.triu_indices.default)
-def _triu_indices(rows: int, columns: int, offset: int = 0, *, dtype: Any = None, **_: Any) -> Any:
+def _triu_indices(
+    rows: int, columns: int, offset: int = 0, *, dtype: torch.dtype | None = None, **_: Any
+) -> Tensor:
     """Rows and columns of the elements not below a diagonal."""
     firsts = [min(max(row + offset, 0), columns) for row in range(rows)]
     return _indices(firsts, [columns - first for first in firsts], dtype or torch.int64)
@@ -116,8 +138,14 @@ def _triu_indices(rows: int, columns: int, offset: int = 0, *, dtype: Any = None
 
 @decomposes(aten.logspace.default)
 def _logspace(
-    start: Any, end: Any, steps: Any, base: float = 10.0, *, dtype: Any = None, **options: Any
-) -> Any:
+    start: Number,
+    end: Number,
+    steps: int,
+    base: float = 10.0,
+    *,
+    dtype: torch.dtype | None = None,
+    **options: Any,
+) -> Tensor:
     """Powers of a base with evenly spaced exponents: known numbers are computed here, in 64-bit floats."""
     if not all(isinstance(number, int | float) for number in (start, end, steps)):
         whole = decomposition_table[aten.logspace.default]

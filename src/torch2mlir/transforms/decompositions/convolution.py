@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import torch
+from torch import Tensor
 
 from torch2mlir.transforms.decompositions.registry import decomposes
 
@@ -27,18 +28,18 @@ def _each(option: Sequence[int], count: int) -> list[int]:
 
 @decomposes(aten.convolution_backward.default)
 def _convolution_backward(
-    grad: Any,
-    x: Any,
-    weight: Any,
-    bias_sizes: Any,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
+    grad: Tensor,
+    x: Tensor,
+    weight: Tensor,
+    bias_sizes: Sequence[int] | None,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
     transposed: bool,
-    output_padding: Any,
+    output_padding: Sequence[int],
     groups: int,
     output_mask: Sequence[bool],
-) -> Any:
+) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
     """Gradients with respect to input, weight and bias, as far as they are asked for.
 
     Dumoulin and Visin, A guide to convolution arithmetic for deep learning, https://arxiv.org/abs/1603.07285.

@@ -6,9 +6,11 @@ to the program, and everything after it is of that size.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from torch2mlir.transforms.decompositions.registry import decomposes
 
@@ -21,7 +23,7 @@ def _zeros(count: Any) -> Any:
 
 
 @decomposes(aten.repeat_interleave.Tensor)
-def _repeat_interleave(repeats: Any, *, output_size: Any = None) -> Any:
+def _repeat_interleave(repeats: Tensor, *, output_size: int | None = None) -> Tensor:
     """Position ``i`` as often as ``repeats[i]`` says.
 
     A running sum of ones that stand where a position's block ends: every block moves those behind it one up.
@@ -53,7 +55,7 @@ def _flat(a: Any) -> Any:
 
 
 @decomposes(aten.nonzero.default)
-def _nonzero(a: Any) -> Any:
+def _nonzero(a: Tensor) -> Tensor:
     """``[n, rank]``: the indices of the elements that are not zero, in row-major order."""
     if a.dim() == 0:
         return _places(_flat(a) != 0).reshape([-1, 1])[:, :0]
@@ -61,7 +63,7 @@ def _nonzero(a: Any) -> Any:
 
 
 @decomposes(aten.nonzero_numpy.default)
-def _nonzero_numpy(a: Any) -> Any:
+def _nonzero_numpy(a: Tensor) -> Sequence[Tensor]:
     """The same, one tensor a dimension."""
     return _indices(a if a.dim() else a.reshape([1]))
 
@@ -77,14 +79,14 @@ def _indices(a: Any) -> list[Any]:
 
 
 @decomposes(aten.masked_select.default)
-def _masked_select(a: Any, mask: Any) -> Any:
+def _masked_select(a: Tensor, mask: Tensor) -> Tensor:
     """The elements where the mask is true, in row-major order."""
     a, mask = torch.broadcast_tensors(a, mask)
     return _flat(a).index_select(0, _places(_flat(mask)))
 
 
 @decomposes(aten.index.Tensor)
-def _index(a: Any, indices: Any) -> Any:
+def _index(a: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
     """Masks among the indices are the indices of their true elements."""
     if not any(_is_mask(index) for index in indices):
         return NotImplemented
@@ -99,7 +101,7 @@ def _is_mask(index: Any) -> bool:
 
 
 @decomposes(aten.tensor_split.tensor_indices_or_sections)
-def _tensor_split(a: Any, places: Any, dim: int = 0) -> Any:
+def _tensor_split(a: Tensor, places: Tensor, dim: int = 0) -> Sequence[Tensor]:
     """The parts of a dimension between the places that a tensor lists; counted from the end if they are negative."""
     if places.dim() != 1:
         return NotImplemented  # a number of parts
@@ -117,7 +119,7 @@ def _tensor_split(a: Any, places: Any, dim: int = 0) -> Any:
 
 
 @decomposes(aten.bincount.default)
-def _bincount(a: Any, weights: Any = None, minlength: int = 0) -> Any:
+def _bincount(a: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
     """How often each number occurs, or the sum of its weights; up to the largest number."""
     if isinstance(a.numel(), int) and a.numel() == 0:
         return a.new_zeros([minlength], dtype=torch.int64)
@@ -130,8 +132,8 @@ def _bincount(a: Any, weights: Any = None, minlength: int = 0) -> Any:
 
 @decomposes(aten._unique2.default)
 def _unique2(
-    a: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
-) -> Any:
+    a: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
+) -> tuple[Tensor, Tensor, Tensor]:
     """The distinct elements in order, for each element where it is among them, and how often each occurs.
 
     NaN is unlike everything, itself too.
@@ -144,8 +146,8 @@ def _unique2(
 
 @decomposes(aten.unique_consecutive.default)
 def _unique_consecutive(
-    a: Any, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
-) -> Any:
+    a: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> tuple[Tensor, Tensor, Tensor]:
     """The first of each run of equal elements, the run of each element, and the runs' lengths."""
     if dim is not None:
         return _runs(a, dim)
@@ -156,12 +158,12 @@ def _unique_consecutive(
 
 @decomposes(aten.unique_dim.default)
 def _unique_dim(
-    a: Any,
+    a: Tensor,
     dim: int,
     sorted: bool = True,
     return_inverse: bool = False,
     return_counts: bool = False,
-) -> Any:
+) -> tuple[Tensor, Tensor, Tensor]:
     """The distinct slices along a dimension, in lexicographic order."""
     rows = aten.movedim(a, dim, 0).flatten(1) if a.dim() > 1 else a.reshape([a.shape[0], 1])
     order = torch.arange(a.shape[dim], device=a.device)

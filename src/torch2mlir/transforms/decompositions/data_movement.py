@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import torch
+from torch import Tensor
 from torch._decomp import decomposition_table
 from torch.fx.experimental.symbolic_shapes import statically_known_true
 
@@ -16,7 +18,7 @@ prims = torch.ops.prims
 
 
 @decomposes(aten.split_with_sizes.default)
-def _split_with_sizes(a: Any, sizes: Any, dim: int = 0) -> Any:
+def _split_with_sizes(a: Tensor, sizes: Sequence[int], dim: int = 0) -> Sequence[Tensor]:
     parts, start = [], 0
     for size in sizes:
         parts.append(aten.slice(a, dim, start, start + size))
@@ -25,7 +27,7 @@ def _split_with_sizes(a: Any, sizes: Any, dim: int = 0) -> Any:
 
 
 @decomposes(aten.split.Tensor)
-def _split(a: Any, size: Any, dim: int = 0) -> Any:
+def _split(a: Tensor, size: int, dim: int = 0) -> Sequence[Tensor]:
     length = a.shape[dim]
     count = max((length + size - 1) // size, 1)
     return [
@@ -34,35 +36,35 @@ def _split(a: Any, size: Any, dim: int = 0) -> Any:
 
 
 @decomposes(aten._to_copy.default)
-def _to_copy(a: Any, *, dtype: Any = None, **_: Any) -> Any:
+def _to_copy(a: Tensor, *, dtype: torch.dtype | None = None, **_: Any) -> Tensor:
     return (
         aten.view(a, a.shape) if dtype in (None, a.dtype) else prims.convert_element_type(a, dtype)
     )
 
 
 @decomposes(aten.squeeze.dim)
-def _squeeze_dim(a: Any, dim: int) -> Any:
+def _squeeze_dim(a: Tensor, dim: int) -> Tensor:
     return aten.squeeze.dims(a, [dim])
 
 
 @decomposes(aten.squeeze.default)
-def _squeeze(a: Any) -> Any:
+def _squeeze(a: Tensor) -> Tensor:
     return aten.squeeze.dims(a, [i for i, size in enumerate(a.shape) if size == 1])
 
 
 @decomposes(aten._unsafe_view.default, aten.reshape.default, aten.view_copy.default)
-def _reshape(a: Any, size: Any) -> Any:
+def _reshape(a: Tensor, size: Sequence[int]) -> Tensor:
     """Contiguity is no concern of a value tensor: a reshape is a view."""
     return aten.view(a.contiguous(), size)
 
 
 @decomposes(aten.copy.default)
-def _copy(a: Any, source: Any, non_blocking: bool = False) -> Any:
+def _copy(a: Tensor, source: Tensor, non_blocking: bool = False) -> Tensor:
     return aten.expand(_to_copy(source, dtype=a.dtype), a.shape)
 
 
 @decomposes(aten.diagonal.default)
-def _diagonal(a: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+def _diagonal(a: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """Every ``columns + 1``-th element of the flattened matrix."""
     dim1, dim2 = dim1 % a.dim(), dim2 % a.dim()
     outer = [d for d in range(a.dim()) if d not in (dim1, dim2)]
@@ -83,7 +85,9 @@ def _diagonal(a: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
 
 
 @decomposes(aten.diagonal_scatter.default)
-def _diagonal_scatter(a: Any, source: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+def _diagonal_scatter(
+    a: Tensor, source: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1
+) -> Tensor:
     """A choice between the tensor and the source, which is repeated across the diagonal."""
     matrix = a.movedim([dim1, dim2], [-2, -1])
     rows, columns = matrix.shape[-2:]
@@ -107,7 +111,9 @@ def _strided_places(size: Any, stride: Any, offset: Any) -> Any:
 
 
 @decomposes(aten.as_strided.default)
-def _as_strided(a: Any, size: Any, stride: Any, storage_offset: Any = None) -> Any:
+def _as_strided(
+    a: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
+) -> Tensor:
     """Elements of the flattened tensor; ``a`` is contiguous."""
     places = _strided_places(size, stride, storage_offset)
     return aten.index_select(a.reshape(-1), 0, places).reshape(size)
@@ -115,22 +121,26 @@ def _as_strided(a: Any, size: Any, stride: Any, storage_offset: Any = None) -> A
 
 @decomposes(aten.as_strided_scatter.default, prims.as_strided_scatter.default)
 def _as_strided_scatter(
-    a: Any, source: Any, size: Any, stride: Any, storage_offset: Any = None
-) -> Any:
+    a: Tensor,
+    source: Tensor,
+    size: Sequence[int],
+    stride: Sequence[int],
+    storage_offset: Any = None,
+) -> Tensor:
     """The flattened tensor with the source's elements at strided places; ``a`` is contiguous."""
     places = _strided_places(size, stride, storage_offset)
     return aten.index_put(a.reshape(-1), [places], source.reshape(-1)).reshape(a.shape)
 
 
 @decomposes(aten.narrow.Tensor)
-def _narrow_from_element(a: Any, dim: int, start: Any, length: Any) -> Any:
+def _narrow_from_element(a: Tensor, dim: int, start: Tensor, length: int) -> Tensor:
     """``length`` places of a dimension from one that a rank-0 tensor says; counted from the end if it is negative."""
     start = torch.where(start < 0, start + a.shape[dim], start)
     return aten.index_select(a, dim, torch.arange(length, device=a.device) + start)
 
 
 @decomposes(aten.resize.default)
-def _resize(a: Any, size: Any, **_: Any) -> Any:
+def _resize(a: Tensor, size: Sequence[int], **_: Any) -> Tensor:
     """The first elements in row-major order; elements that are not there may be anything, here zeros."""
     flat, count = a.reshape(-1), math.prod(size)
     have = flat.shape[0]
@@ -141,8 +151,13 @@ def _resize(a: Any, size: Any, **_: Any) -> Any:
 
 @decomposes(aten.slice_scatter.default)
 def _slice_scatter(
-    a: Any, source: Any, dim: int = 0, start: Any = None, end: Any = None, step: Any = 1
-) -> Any:
+    a: Tensor,
+    source: Tensor,
+    dim: int = 0,
+    start: int | None = None,
+    end: int | None = None,
+    step: int = 1,
+) -> Tensor:
     """What is before, the source, what is after; with a step, what is between stands beside each of its elements."""
     size, dim = a.shape[dim], dim % a.dim()
     start = 0 if start is None else max(start + size, 0) if start < 0 else min(start, size)
@@ -168,7 +183,9 @@ def _interleaved(a: Any, source: Any, dim: int, start: int, step: int) -> Any:
 
 
 @decomposes(aten.slice_backward.default)
-def _slice_backward(grad: Any, input_sizes: Any, dim: int, start: Any, end: Any, step: int) -> Any:
+def _slice_backward(
+    grad: Tensor, input_sizes: Sequence[int], dim: int, start: int, end: int, step: int
+) -> Tensor:
     """Zeros where nothing was taken: between the elements, before and after."""
     dim = dim % grad.dim()
     count, size, behind = grad.shape[dim], input_sizes[dim], 2 * (grad.dim() - 1 - dim)
@@ -185,7 +202,7 @@ def _slice_backward(grad: Any, input_sizes: Any, dim: int, start: Any, end: Any,
 
 
 @decomposes(aten.select_scatter.default)
-def _select_scatter(a: Any, source: Any, dim: int, index: Any) -> Any:
+def _select_scatter(a: Tensor, source: Tensor, dim: int, index: int) -> Tensor:
     """A choice at one place of a dimension."""
     index = index + a.shape[dim] if index < 0 else index
     line = [1] * a.dim()
@@ -194,7 +211,7 @@ def _select_scatter(a: Any, source: Any, dim: int, index: Any) -> Any:
 
 
 @decomposes(aten.unfold.default)
-def _unfold(a: Any, dim: int, size: int, step: int) -> Any:
+def _unfold(a: Tensor, dim: int, size: int, step: int) -> Tensor:
     """Windows along a dimension, their elements in a last one."""
     if a.dim() == 0:
         return a.reshape([1])[:size]

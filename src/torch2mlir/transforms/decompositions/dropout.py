@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
+from torch import Tensor
+from torch.types import Number
 
 from torch2mlir.transforms.decompositions.registry import decomposes
 
@@ -27,7 +29,7 @@ def _scaled(a: torch.Tensor, kept: torch.Tensor, p: float) -> torch.Tensor:
 
 
 @decomposes(aten.native_dropout.default)
-def _native_dropout(a: Any, p: Any, train: Any) -> Any:
+def _native_dropout(a: Tensor, p: float, train: bool | None) -> tuple[Tensor, Tensor]:
     if train is False or p == 0:
         return a.clone(), torch.ones_like(a, dtype=torch.bool)
     kept = _kept(a, a.shape, p)
@@ -35,17 +37,17 @@ def _native_dropout(a: Any, p: Any, train: Any) -> Any:
 
 
 @decomposes(aten.native_dropout_backward.default)
-def _native_dropout_backward(gradient: Any, kept: Any, scale: Any) -> Any:
+def _native_dropout_backward(gradient: Tensor, kept: Tensor, scale: float) -> Tensor:
     return gradient * kept.to(gradient.dtype) * scale
 
 
 @decomposes(aten.dropout.default)
-def _dropout(a: Any, p: Any, train: Any) -> Any:
+def _dropout(a: Tensor, p: float, train: bool) -> Tensor:
     return _scaled(a, _kept(a, a.shape, p), p) if train and p else a.clone()
 
 
 @decomposes(aten.feature_dropout.default)
-def _feature_dropout(a: Any, p: Any, train: Any) -> Any:
+def _feature_dropout(a: Tensor, p: float, train: bool) -> Tensor:
     return _scaled(a, _kept(a, _channels(a), p), p) if train and p else a.clone()
 
 
@@ -63,24 +65,24 @@ def _alpha_scaled(a: torch.Tensor, size: Sequence[Any], p: float) -> torch.Tenso
 
 
 @decomposes(aten.alpha_dropout.default)
-def _alpha_dropout(a: Any, p: Any, train: Any) -> Any:
+def _alpha_dropout(a: Tensor, p: float, train: bool) -> Tensor:
     return _alpha_scaled(a, a.shape, p) if train and p else a.clone()
 
 
 @decomposes(aten.feature_alpha_dropout.default)
-def _feature_alpha_dropout(a: Any, p: Any, train: Any) -> Any:
+def _feature_alpha_dropout(a: Tensor, p: float, train: bool) -> Tensor:
     return _alpha_scaled(a, _channels(a), p) if train and p else a.clone()
 
 
 @decomposes(aten.rrelu_with_noise_functional.default)
 def _rrelu_with_noise(
-    a: Any,
-    noise: Any,
-    lower: Any = 0.125,
-    upper: Any = 1 / 3,
-    training: Any = False,
+    a: Tensor,
+    noise: Tensor,
+    lower: Number = 0.125,
+    upper: Number = 1 / 3,
+    training: bool = False,
     generator: None = None,
-) -> Any:
+) -> tuple[Tensor, Tensor]:
     """A slope drawn for each negative element in training, the mean one otherwise; the noise is the slope."""
     if not training:
         return aten.leaky_relu(a, (lower + upper) / 2), noise.clone()
@@ -91,22 +93,22 @@ def _rrelu_with_noise(
 
 @decomposes(aten.rrelu_with_noise.default)
 def _rrelu(
-    a: Any,
-    noise: Any,
-    lower: Any = 0.125,
-    upper: Any = 1 / 3,
-    training: Any = False,
+    a: Tensor,
+    noise: Tensor,
+    lower: Number = 0.125,
+    upper: Number = 1 / 3,
+    training: bool = False,
     generator: None = None,
-) -> Any:
+) -> Tensor:
     return _rrelu_with_noise(a, noise, lower, upper, training)[0]
 
 
 @decomposes(aten.rrelu.default)
 def _rrelu_alone(
-    a: Any,
-    lower: Any = 0.125,
-    upper: Any = 1 / 3,
-    training: Any = False,
+    a: Tensor,
+    lower: Number = 0.125,
+    upper: Number = 1 / 3,
+    training: bool = False,
     generator: None = None,
-) -> Any:
+) -> Tensor:
     return _rrelu_with_noise(a, torch.empty_like(a), lower, upper, training)[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from torch2mlir.transforms.decompositions.registry import decomposes
 
@@ -15,7 +16,7 @@ SUM, MEAN, MAX = range(3)
 
 
 @decomposes(aten.embedding_renorm.default)
-def _embedding_renorm(weight: Any, indices: Any, max_norm: float, norm_type: float) -> Any:
+def _embedding_renorm(weight: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> Tensor:
     """Rows that are looked up and are longer than ``max_norm`` are made that long."""
     norm = torch.linalg.vector_norm(weight, norm_type, 1, keepdim=True)
     used = weight.new_zeros(weight.shape[0], dtype=torch.bool).scatter(0, indices.reshape(-1), True)
@@ -32,16 +33,16 @@ def _bags(offsets: Any, count: Any, include_last_offset: bool) -> tuple[Any, Any
 
 @decomposes(aten._embedding_bag.default)
 def _embedding_bag(
-    weight: Any,
-    indices: Any,
-    offsets: Any,
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
     scale_grad_by_freq: bool = False,
     mode: int = SUM,
     sparse: bool = False,
-    per_sample_weights: Any = None,
+    per_sample_weights: Tensor | None = None,
     include_last_offset: bool = False,
     padding_idx: int = -1,
-) -> Any:
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """The reduced bags, and what the backward pass wants to know of them; in the shapes of PyTorch's kernel.
 
     In the mode of sums nothing of it is needed: the sizes are zeros, and the bag of each index is left out where the
@@ -64,16 +65,16 @@ def _has_fast_way(weight: Any, padding_idx: int) -> bool:
 
 @decomposes(aten._embedding_bag_forward_only.default)
 def _embedding_bag_forward_only(
-    weight: Any,
-    indices: Any,
-    offsets: Any,
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
     scale_grad_by_freq: bool = False,
     mode: int = SUM,
     sparse: bool = False,
-    per_sample_weights: Any = None,
+    per_sample_weights: Tensor | None = None,
     include_last_offset: bool = False,
     padding_idx: int = -1,
-) -> Any:
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """The same without a backward pass: sums have a size for each offset, the last one too."""
     result, bag, sizes, places = _embedding_bag(
         weight,
@@ -139,19 +140,19 @@ def _maxima(rows: Any, bag: Any, count: Any, indices: Any) -> tuple[Any, Any]:
 
 @decomposes(aten._embedding_bag_backward.default)
 def _embedding_bag_backward(
-    grad: Any,
-    indices: Any,
-    offsets: Any,
-    offset2bag: Any,
-    bag_size: Any,
-    maximum_indices: Any,
-    num_weights: Any,
+    grad: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    offset2bag: Tensor,
+    bag_size: Tensor,
+    maximum_indices: Tensor,
+    num_weights: int,
     scale_grad_by_freq: bool,
     mode: int,
     sparse: bool,
-    per_sample_weights: Any,
+    per_sample_weights: Tensor | None,
     padding_idx: int = -1,
-) -> Any:
+) -> Tensor:
     """The dense gradient: a compiled program has no sparse tensors."""
     bag, _ = _bags(offsets, indices.shape[0], False)
     bag = bag.clamp(max=bag_size.shape[0] - 1)
@@ -171,17 +172,17 @@ def _embedding_bag_backward(
 
 @decomposes(aten._embedding_bag_dense_backward.default)
 def _embedding_bag_dense_backward(
-    grad: Any,
-    indices: Any,
-    offset2bag: Any,
-    bag_size: Any,
-    maximum_indices: Any,
-    num_weights: Any,
+    grad: Tensor,
+    indices: Tensor,
+    offset2bag: Tensor,
+    bag_size: Tensor,
+    maximum_indices: Tensor,
+    num_weights: int,
     scale_grad_by_freq: bool,
     mode: int,
-    per_sample_weights: Any,
+    per_sample_weights: Tensor | None,
     padding_idx: int = -1,
-) -> Any:
+) -> Tensor:
     """What flows back to a bag goes to its rows; of a maximum to the row it came from."""
     zeros = grad.new_zeros(num_weights, grad.shape[1])
     if mode == MAX:
@@ -201,14 +202,14 @@ def _embedding_bag_dense_backward(
 
 @decomposes(aten._embedding_bag_per_sample_weights_backward.default)
 def _embedding_bag_per_sample_weights_backward(
-    grad: Any,
-    weight: Any,
-    indices: Any,
-    offsets: Any,
-    offset2bag: Any,
+    grad: Tensor,
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    offset2bag: Tensor,
     mode: int,
     padding_idx: int = -1,
-) -> Any:
+) -> Tensor:
     """Of each row, its product with what flows back to its bag."""
     bag, _ = _bags(offsets, indices.shape[0], False)
     bag = bag.clamp(max=grad.shape[0] - 1)

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from torch2mlir.transforms.decompositions.expansions import on_floats, polynomial
 from torch2mlir.transforms.decompositions.registry import decomposes
@@ -155,7 +156,7 @@ def _scaled_tail(x: Any) -> Any:
 
 @decomposes(prims.erfc.default, aten.erfc.default)
 @on_floats
-def _erfc(x: Any) -> Any:
+def _erfc(x: Tensor) -> Tensor:
     """``1 - erf(x)``, without cancellation where ``erf`` is near 1."""
     tail = torch.exp(-x * x) * _scaled_tail(x.clamp(min=0.46875))
     return torch.where(x <= 0.46875, 1 - torch.erf(x), tail)
@@ -163,7 +164,7 @@ def _erfc(x: Any) -> Any:
 
 @decomposes(prims.erfcx.default, aten.special_erfcx.default)
 @on_floats
-def _erfcx(x: Any) -> Any:
+def _erfcx(x: Tensor) -> Tensor:
     """``exp(x**2) erfc(x)``; ``2 exp(x**2) - erfcx(-x)`` for negative ``x``."""
     square = torch.exp(x * x)
     central = square * (1 - torch.erf(x))
@@ -174,7 +175,7 @@ def _erfcx(x: Any) -> Any:
 
 @decomposes(prims.erf_inv.default, aten.erfinv.default)
 @on_floats
-def _erfinv(y: Any) -> Any:
+def _erfinv(y: Tensor) -> Tensor:
     """A polynomial in the logarithm of ``1 - y**2``; doubles are refined by two of Newton's steps."""
     w = -torch.log((1 - y) * (1 + y))
     central = polynomial(w - 2.5, _ERFINV_CENTRAL)
@@ -189,7 +190,7 @@ def _erfinv(y: Any) -> Any:
 
 @decomposes(prims.ndtri.default, aten.special_ndtri.default)
 @on_floats
-def _ndtri(y: Any) -> Any:
+def _ndtri(y: Tensor) -> Tensor:
     """The quantile of the normal distribution; infinite at 0 and 1, undefined outside."""
     upper = y > 1 - math.exp(-2)
     tail = torch.where(upper, 1 - y, y)

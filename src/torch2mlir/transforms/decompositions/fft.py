@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.fx.experimental.proxy_tensor import disable_proxy_modes_tracing
 
@@ -30,7 +31,7 @@ _REALS = {torch.complex64: torch.float32, torch.complex128: torch.float64}
 
 
 @decomposes(prims.fft_c2c.default)
-def _fft_c2c(a: Any, *, dim: Sequence[int], forward: bool) -> Any:
+def _fft_c2c(a: Tensor, *, dim: Sequence[int], forward: bool) -> Tensor:
     parts = (prims.real(a), prims.imag(a))
     for axis in dim:
         parts = _along(parts, axis, lambda parts: _transform(parts, forward))
@@ -38,7 +39,7 @@ def _fft_c2c(a: Any, *, dim: Sequence[int], forward: bool) -> Any:
 
 
 @decomposes(prims.fft_r2c.default)
-def _fft_r2c(a: Any, *, dim: Sequence[int], onesided: bool) -> Any:
+def _fft_r2c(a: Tensor, *, dim: Sequence[int], onesided: bool) -> Tensor:
     """The last of the dimensions first: its result is complex, and half as long if ``onesided``."""
     parts = _along((a, None), dim[-1], lambda parts: _real_transform(parts[0], onesided))
     for axis in dim[:-1]:
@@ -47,7 +48,7 @@ def _fft_r2c(a: Any, *, dim: Sequence[int], onesided: bool) -> Any:
 
 
 @decomposes(prims.fft_c2r.default)
-def _fft_c2r(a: Any, *, dim: Sequence[int], last_dim_size: Any) -> Any:
+def _fft_c2r(a: Tensor, *, dim: Sequence[int], last_dim_size: int) -> Tensor:
     """Backwards; the last of the dimensions holds one half of a Hermitian signal, and gives a real one."""
     parts = (prims.real(a), prims.imag(a))
     for axis in dim[:-1]:
@@ -84,7 +85,7 @@ def _count(a: Any, dim: Sequence[int]) -> Any:
 
 
 @decomposes(aten._fft_c2c.default)
-def _aten_c2c(a: Any, dim: Sequence[int], normalization: int, forward: bool) -> Any:
+def _aten_c2c(a: Tensor, dim: Sequence[int], normalization: int, forward: bool) -> Tensor:
     if not dim:
         return aten.alias(a)
     out = prims.fft_c2c(a, dim=list(dim), forward=forward)
@@ -92,13 +93,13 @@ def _aten_c2c(a: Any, dim: Sequence[int], normalization: int, forward: bool) -> 
 
 
 @decomposes(aten._fft_r2c.default)
-def _aten_r2c(a: Any, dim: Sequence[int], normalization: int, onesided: bool) -> Any:
+def _aten_r2c(a: Tensor, dim: Sequence[int], normalization: int, onesided: bool) -> Tensor:
     out = prims.fft_r2c(a, dim=list(dim), onesided=onesided)
     return _normalized(out, normalization, _count(a, dim))
 
 
 @decomposes(aten._fft_c2r.default)
-def _aten_c2r(a: Any, dim: Sequence[int], normalization: int, last_dim_size: Any) -> Any:
+def _aten_c2r(a: Tensor, dim: Sequence[int], normalization: int, last_dim_size: int) -> Tensor:
     out = prims.fft_c2r(a, dim=list(dim), last_dim_size=last_dim_size)
     return _normalized(out, normalization, _count(out, dim))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import torch
+from torch import Tensor
 
 from torch2mlir.transforms.decompositions.registry import decomposes
 
@@ -50,7 +51,7 @@ _INTEGERS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
 @decomposes(aten.view.dtype)
-def _view_dtype(x: Any, dtype: torch.dtype) -> Any:
+def _view_dtype(x: Tensor, dtype: torch.dtype) -> Tensor:
     """The bits of the last dimension in elements of another width, the low ones first."""
     if x.dtype.itemsize == dtype.itemsize and x.is_complex() == dtype.is_complex:
         return NotImplemented
@@ -100,7 +101,7 @@ def _joined(x: Any, dtype: torch.dtype) -> Any:
 
 
 @decomposes(prims.frexp.default, aten.frexp.Tensor)
-def _frexp(x: Any) -> Any:
+def _frexp(x: Tensor) -> tuple[Tensor, Tensor]:
     """A fraction in ``[1/2, 1)`` and the power of two to multiply it by.
 
     By the bits alone, for engines compute with subnormal numbers as with zeros: the fraction of one is a whole number,
@@ -123,7 +124,7 @@ def _frexp(x: Any) -> Any:
 
 
 @decomposes(prims.nextafter.default, aten.nextafter.default)
-def _nextafter(x: Any, to: Any) -> Any:
+def _nextafter(x: Tensor, to: Tensor) -> Tensor:
     """The neighbour of ``x`` towards another number: integers in the order of the floats are one more or less.
 
     By the bits alone, as ``frexp``.
@@ -142,7 +143,7 @@ def _nextafter(x: Any, to: Any) -> Any:
 
 
 @decomposes(prims.gcd.default, aten.gcd.default)
-def _gcd(a: Any, b: Any) -> Any:
+def _gcd(a: Tensor, b: Tensor) -> Tensor:
     """Euclid's algorithm with as many steps as the largest numbers of the type need: neighbours of Fibonacci's.
 
     Straight code and no loop: the number of steps is known, and IREE refuses some loops.

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from torch2mlir.transforms.decompositions.expansions import on_floats, polynomial
 from torch2mlir.transforms.decompositions.registry import decomposes
@@ -59,7 +60,7 @@ _ZETA_CORRECTIONS = (
 
 @decomposes(prims.lgamma.default, aten.lgamma.default)
 @on_floats
-def _lgamma(x: Any) -> Any:
+def _lgamma(x: Tensor) -> Tensor:
     """``log|gamma(x)|``: Lanczos above 1/2, Euler's reflection below; infinite at the poles."""
     reflected = x < 0.5
     z = torch.where(reflected, -x, x - 1)
@@ -81,7 +82,7 @@ def _lgamma(x: Any) -> Any:
 
 @decomposes(prims.digamma.default, aten.digamma.default)
 @on_floats
-def _digamma(x: Any) -> Any:
+def _digamma(x: Tensor) -> Tensor:
     """``psi(x)``: ten steps of the recurrence and the asymptotic series; reflected for negative ``x``.
 
     https://dlmf.nist.gov/5.5 and https://dlmf.nist.gov/5.11. Infinite at 0, undefined at negative whole numbers.
@@ -102,7 +103,7 @@ def _digamma(x: Any) -> Any:
 
 
 @decomposes(aten.polygamma.default)
-def _polygamma(n: int, x: Any) -> Any:
+def _polygamma(n: int, x: Tensor) -> Tensor:
     """The ``n``-th derivative of ``psi``."""
     if n == 0:
         return torch.digamma(x)
@@ -141,7 +142,7 @@ def _zeta_of_number(s: int, q: Any) -> Any:
 
 @decomposes(prims.zeta.default, aten.special_zeta.default)
 @on_floats
-def _zeta(s: Any, q: Any) -> Any:
+def _zeta(s: Tensor, q: Tensor) -> Tensor:
     """Hurwitz' zeta; infinite at ``s == 1`` and at ``q == 0, -1, ..``, undefined below 1 and for other roots."""
     odd = torch.floor(s / 2) * 2 != s
     result = _zeta_anywhere(s, q, torch.where(odd, -1.0, 1.0).to(s.dtype))

@@ -12,6 +12,7 @@ from itertools import product
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from torch2mlir.transforms.decompositions.registry import decomposes
 
@@ -155,8 +156,8 @@ def _everywhere(flat: Any, channels: Any) -> Any:
 
 @decomposes(aten.grid_sampler_2d.default, aten.grid_sampler_3d.default)
 def _grid_sampler(
-    x: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool
-) -> Any:
+    x: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
+) -> Tensor:
     """Elements at the taps of each place of the grid, weighted."""
     mode = _Mode(interpolation_mode, padding_mode, align_corners)
     source = x.flatten(2)
@@ -169,14 +170,14 @@ def _grid_sampler(
 
 @decomposes(aten.grid_sampler_2d_backward.default, aten.grid_sampler_3d_backward.default)
 def _grid_sampler_backward(
-    grad: Any,
-    x: Any,
-    grid: Any,
+    grad: Tensor,
+    x: Tensor,
+    grid: Tensor,
     interpolation_mode: int,
     padding_mode: int,
     align_corners: bool,
     output_mask: Sequence[bool],
-) -> Any:
+) -> tuple[Tensor, Tensor]:
     """What flows back goes to the taps by their weights, and to the grid by the derivatives of these."""
     mode = _Mode(interpolation_mode, padding_mode, align_corners)
     spatial = x.dim() - 2

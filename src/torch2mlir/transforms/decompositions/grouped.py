@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import torch
+from torch import Tensor
 
 from torch2mlir.transforms.decompositions.registry import decomposes, decomposes_named
 
@@ -101,8 +102,12 @@ def _columns_by_rows(a: Any, b: Any, ends: Any) -> Any:
 
 @decomposes(aten._grouped_mm.default)
 def _grouped_mm(
-    a: Any, b: Any, offs: Any = None, bias: Any = None, out_dtype: torch.dtype | None = None
-) -> Any:
+    a: Tensor,
+    b: Tensor,
+    offs: Tensor | None = None,
+    bias: Tensor | None = None,
+    out_dtype: torch.dtype | None = None,
+) -> Tensor:
     """Groups of the rows of ``a``, of the columns of ``b``, of the dimension they share, or of both: a batch."""
     if bias is not None:
         return NotImplemented

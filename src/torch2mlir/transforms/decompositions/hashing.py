@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import torch
+from torch import Tensor
 
 from torch2mlir.transforms.decompositions.registry import decomposes
 
@@ -12,7 +13,9 @@ aten = torch.ops.aten
 
 
 @decomposes(aten.hash_tensor.default)
-def _hash_tensor(a: Any, dims: Any = (), *, keepdim: Any = False, mode: Any = 0) -> Any:
+def _hash_tensor(
+    a: Tensor, dims: Sequence[int] = (), *, keepdim: bool = False, mode: int = 0
+) -> Tensor:
     """The elements' 64 bits by exclusive or: a bit is set where an odd number of elements have it."""
     wide = a.to(torch.float64).view(torch.int64) if a.is_floating_point() else a.to(torch.int64)
     places = torch.arange(64, dtype=torch.int64, device=a.device)

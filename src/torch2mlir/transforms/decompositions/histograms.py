@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from typing import Any
 
 import torch
+from torch import Tensor
+from torch.types import Number
 
 from torch2mlir.transforms.decompositions.registry import decomposes
 
@@ -13,7 +16,7 @@ aten = torch.ops.aten
 
 
 @decomposes(aten.histc.default)
-def _histc(a: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Any:
+def _histc(a: Tensor, bins: int = 100, min: Number = 0, max: Number = 0) -> Tensor:
     """How many elements fall into each of ``bins`` equal parts; those outside count for none.
 
     Without bounds they are the least and the greatest element; equal bounds are moved apart by one each.
@@ -72,7 +75,7 @@ def _histogram(columns: Any, edges: Any, weight: Any, density: bool) -> Any:
 
 @decomposes(aten.histogram.bins_tensor)
 def _histogram_of_edges(
-    a: Any, edges: Any, *, weight: Any = None, density: bool = False
+    a: Tensor, edges: Tensor, *, weight: Tensor | None = None, density: bool = False
 ) -> tuple[Any, Any]:
     """How many elements, or how much weight, lies between neighbouring edges."""
     return _histogram([a.reshape(-1)], [edges], weight, density), edges
@@ -80,7 +83,12 @@ def _histogram_of_edges(
 
 @decomposes(aten.histogram.bin_ct)
 def _histogram_of_count(
-    a: Any, bins: int = 100, *, range: Any = None, weight: Any = None, density: bool = False
+    a: Tensor,
+    bins: int = 100,
+    *,
+    range: Sequence[float] | None = None,
+    weight: Tensor | None = None,
+    density: bool = False,
 ) -> tuple[Any, Any]:
     """Equal bins over a range, by default that of the elements."""
     flat = a.reshape(-1)
@@ -95,7 +103,12 @@ def _coordinates(points: Any) -> Any:
 
 @decomposes(aten._histogramdd_bin_edges.default)
 def _grid_edges(
-    points: Any, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False
+    points: Tensor,
+    bins: Sequence[int],
+    *,
+    range: Sequence[float] | None = None,
+    weight: Tensor | None = None,
+    density: bool = False,
 ) -> list[Any]:
     """Equal bins in every coordinate; ``range`` has two bounds of each."""
     bounds = zip(range[::2], range[1::2], strict=True) if range else [None] * len(bins)
@@ -104,14 +117,21 @@ def _grid_edges(
 
 @decomposes(aten._histogramdd_from_bin_cts.default)
 def _grid_of_counts(
-    points: Any, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False
-) -> Any:
+    points: Tensor,
+    bins: Sequence[int],
+    *,
+    range: Sequence[float] | None = None,
+    weight: Tensor | None = None,
+    density: bool = False,
+) -> Tensor:
     """How many points lie in each bin of a grid of equal bins."""
     edges = _grid_edges(points, bins, range=range)
     return _histogram(_coordinates(points), edges, weight, density)
 
 
 @decomposes(aten._histogramdd_from_bin_tensors.default)
-def _grid_of_edges(points: Any, bins: Any, *, weight: Any = None, density: bool = False) -> Any:
+def _grid_of_edges(
+    points: Tensor, bins: Sequence[Tensor], *, weight: Tensor | None = None, density: bool = False
+) -> Tensor:
     """How many points lie in each bin of a grid with these edges."""
     return _histogram(_coordinates(points), bins, weight, density)

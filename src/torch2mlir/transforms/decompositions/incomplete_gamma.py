@@ -10,6 +10,7 @@ import math
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from torch2mlir.transforms.decompositions.expansions import on_floats, polynomial
 from torch2mlir.transforms.decompositions.registry import decomposes
@@ -173,7 +174,7 @@ _TERMS = {torch.float32: 44, torch.float64: 88}
 
 @decomposes(prims.igamma.default, aten.igamma.default)
 @on_floats
-def _igamma(a: Any, x: Any) -> Any:
+def _igamma(a: Tensor, x: Tensor) -> Tensor:
     """``P(a, x)``, the regularized lower function."""
     lower, upper, is_lower = _incomplete(a, x)
     return _edges(a, x, torch.where(is_lower, lower, 1 - upper), 0.0, 1.0)
@@ -181,7 +182,7 @@ def _igamma(a: Any, x: Any) -> Any:
 
 @decomposes(prims.igammac.default, aten.igammac.default)
 @on_floats
-def _igammac(a: Any, x: Any) -> Any:
+def _igammac(a: Tensor, x: Tensor) -> Tensor:
     """``Q(a, x)``, the regularized upper function."""
     lower, upper, is_lower = _incomplete(a, x)
     return _edges(a, x, torch.where(is_lower, 1 - lower, upper), 1.0, 0.0)

@@ -9,7 +9,6 @@ of what changed places with its second row.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -66,7 +65,9 @@ def _pivot(rest: Tensor, k: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 @decomposes(aten.linalg_ldl_factor_ex.default)
-def ldl_factor_ex(x: Tensor, *, hermitian: bool = False, check_errors: bool = False) -> Any:
+def ldl_factor_ex(
+    x: Tensor, *, hermitian: bool = False, check_errors: bool = False
+) -> tuple[Tensor, Tensor, Tensor]:
     """Packed factors of the matrix whose lower triangle is given, pivots, and the number of the first zero pivot."""
     hermitian = hermitian and x.is_complex()
     diagonal = torch.where(rows(x) == columns(x), x.real if hermitian else x, 0).to(x.dtype)
@@ -143,7 +144,7 @@ def _divided(packed: Tensor, pivots: Tensor, b: Tensor, hermitian: bool) -> Tens
 
 
 @decomposes(aten.linalg_ldl_solve.default)
-def ldl_solve(packed: Tensor, pivots: Tensor, b: Tensor, *, hermitian: bool = False) -> Any:
+def ldl_solve(packed: Tensor, pivots: Tensor, b: Tensor, *, hermitian: bool = False) -> Tensor:
     """``(L D L^T) x = b`` for packed factors and their pivots."""
     hermitian = hermitian and packed.is_complex()
     b, packed = same_batch(b, packed)

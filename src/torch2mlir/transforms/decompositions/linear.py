@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from string import ascii_lowercase
-from typing import Any
 
 import torch
+from torch import Tensor
+from torch.types import Number
 
 from torch2mlir.transforms.decompositions.registry import decomposes
 
@@ -14,15 +16,15 @@ aten = torch.ops.aten
 
 @decomposes(aten._trilinear.default)
 def _trilinear(
-    a: Any,
-    b: Any,
-    c: Any,
-    expand1: Any,
-    expand2: Any,
-    expand3: Any,
-    sumdim: Any,
+    a: Tensor,
+    b: Tensor,
+    c: Tensor,
+    expand1: Sequence[int],
+    expand2: Sequence[int],
+    expand3: Sequence[int],
+    sumdim: Sequence[int],
     unroll_dim: int = 1,
-) -> Any:
+) -> Tensor:
     """The product of three tensors broadcast along the given new dimensions, summed.
 
     What the third has no part in is summed first, by a product of matrices.
@@ -54,7 +56,7 @@ def _trilinear(
 
 
 @decomposes(aten.addbmm.default)
-def _addbmm(x: Any, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+def _addbmm(x: Tensor, a: Tensor, b: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
     """``beta * x`` and the sum of a batch of products, which is one product over batch and inner dimension together."""
     if not x.is_floating_point() and not x.is_complex():
         beta, alpha = int(beta), int(alpha)

@@ -6,8 +6,6 @@ substitution (3.1.1), outer-product LU with partial pivoting (3.4.1), outer-prod
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor
 
@@ -32,7 +30,9 @@ def _size(x: Tensor, *_: Tensor) -> int:
 
 
 @decomposes(aten.linalg_cholesky_ex.default)
-def cholesky_ex(x: Tensor, upper: bool = False, check_errors: bool = False) -> Any:
+def cholesky_ex(
+    x: Tensor, upper: bool = False, check_errors: bool = False
+) -> tuple[Tensor, Tensor]:
     """The triangular factor, and the number of the first pivot that is not positive."""
     symmetric = x.triu() + x.triu(1).mT if upper else x.tril() + x.tril(-1).mT
 
@@ -50,13 +50,13 @@ def cholesky_ex(x: Tensor, upper: bool = False, check_errors: bool = False) -> A
 
 
 @decomposes(aten.cholesky.default)
-def cholesky(x: Tensor, upper: bool = False) -> Any:
+def cholesky(x: Tensor, upper: bool = False) -> Tensor:
     """The triangular factor."""
     return cholesky_ex(x, upper)[0]
 
 
 @decomposes(aten.cholesky_solve.default, aten._cholesky_solve_helper.default)
-def cholesky_solve(b: Tensor, factor: Tensor, upper: bool = False) -> Any:
+def cholesky_solve(b: Tensor, factor: Tensor, upper: bool = False) -> Tensor:
     """``(L L^T) x = b``."""
     lower = factor.mT if upper else factor
     b, lower = same_batch(b, lower)
@@ -64,7 +64,7 @@ def cholesky_solve(b: Tensor, factor: Tensor, upper: bool = False) -> Any:
 
 
 @decomposes(aten.cholesky_inverse.default)
-def cholesky_inverse(factor: Tensor, upper: bool = False) -> Any:
+def cholesky_inverse(factor: Tensor, upper: bool = False) -> Tensor:
     """The inverse of ``L L^T``."""
     eye = identity_like(factor, factor.shape[-1], factor.shape[-1])
     return cholesky_solve(eye, factor, upper)
@@ -99,7 +99,7 @@ def solve_upper(a: Tensor, b: Tensor, unit: bool = False) -> Tensor:
 @decomposes(aten.linalg_solve_triangular.default)
 def solve_triangular(
     a: Tensor, b: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
-) -> Any:
+) -> Tensor:
     """``a x = b``, or ``x a = b`` from the right, for a triangle of ``a``."""
     b, a = same_batch(b, a)
     if not left:
@@ -116,7 +116,7 @@ def triangular_solve(
     upper: bool = True,
     transpose: bool = False,
     unitriangular: bool = False,
-) -> Any:
+) -> tuple[Tensor, Tensor]:
     """The older form, which also returns the matrix in the common batch."""
     b, a = same_batch(b, a)
     coefficients, is_upper = (a.mT, not upper) if transpose else (a, upper)
@@ -194,14 +194,16 @@ def _unpacked(packed: Tensor) -> tuple[Tensor, Tensor]:
 
 
 @decomposes(aten.linalg_lu_factor_ex.default)
-def lu_factor_ex(x: Tensor, *, pivot: bool = True, check_errors: bool = False) -> Any:
+def lu_factor_ex(
+    x: Tensor, *, pivot: bool = True, check_errors: bool = False
+) -> tuple[Tensor, Tensor, Tensor]:
     """Packed factors, pivots, info."""
     packed, pivots, _, info = lu(x, pivot)
     return packed, pivots, info
 
 
 @decomposes(aten.linalg_lu.default)
-def linalg_lu(x: Tensor, *, pivot: bool = True) -> Any:
+def linalg_lu(x: Tensor, *, pivot: bool = True) -> tuple[Tensor, Tensor, Tensor]:
     """``P``, ``L`` and ``U``; no ``P`` without pivoting."""
     packed, _, order, _ = lu(x, pivot)
     p = _permutation(order, x) if pivot else x.new_empty(0)
@@ -211,7 +213,7 @@ def linalg_lu(x: Tensor, *, pivot: bool = True) -> Any:
 @decomposes(aten.lu_unpack.default)
 def lu_unpack(
     packed: Tensor, pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True
-) -> Any:
+) -> tuple[Tensor, Tensor, Tensor]:
     """``P``, ``L`` and ``U`` of packed factors; empty what is not asked for."""
     empty = packed.new_empty(0)
     p = _permutation(_order_of(pivots, packed.shape[-2]), packed) if unpack_pivots else empty
@@ -236,7 +238,7 @@ def _solve_adjoint(packed: Tensor, order: Tensor, b: Tensor) -> Tensor:
 @decomposes(aten.linalg_lu_solve.default)
 def lu_solve(
     packed: Tensor, pivots: Tensor, b: Tensor, *, left: bool = True, adjoint: bool = False
-) -> Any:
+) -> Tensor:
     """Solves with packed factors, from either side, with the matrix or its transpose."""
     order = _order_of(pivots, packed.shape[-1])
     solve = _solve_adjoint if adjoint == left else _solve_lu
@@ -244,7 +246,9 @@ def lu_solve(
 
 
 @decomposes(aten._linalg_solve_ex.default)
-def solve_ex(a: Tensor, b: Tensor, *, left: bool = True, check_errors: bool = False) -> Any:
+def solve_ex(
+    a: Tensor, b: Tensor, *, left: bool = True, check_errors: bool = False
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """The solution, packed factors, pivots, info; ``b`` may be a vector."""
     packed, pivots, order, info = lu(a)
     is_vector = b.ndim == 1 or (b.ndim == a.ndim - 1 and b.shape == a.shape[:-1])
@@ -257,7 +261,7 @@ def solve_ex(a: Tensor, b: Tensor, *, left: bool = True, check_errors: bool = Fa
 
 
 @decomposes(aten.linalg_inv_ex.default)
-def inv_ex(a: Tensor, *, check_errors: bool = False) -> Any:
+def inv_ex(a: Tensor, *, check_errors: bool = False) -> tuple[Tensor, Tensor]:
     """The inverse, and info."""
     packed, _, order, info = lu(a)
     return _solve_lu(packed, order, identity_like(a, a.shape[-1], a.shape[-1])), info
@@ -271,14 +275,14 @@ def _sign(pivots: Tensor, like: Tensor) -> Tensor:
 
 
 @decomposes(aten._linalg_det.default)
-def det(a: Tensor) -> Any:
+def det(a: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """The determinant, packed factors, pivots."""
     packed, pivots, _, _ = lu(a)
     return packed.diagonal(0, -2, -1).prod(-1) * _sign(pivots, a), packed, pivots
 
 
 @decomposes(aten._linalg_slogdet.default)
-def slogdet(a: Tensor) -> Any:
+def slogdet(a: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Sign and logarithm of the determinant, packed factors, pivots."""
     packed, pivots, _, _ = lu(a)
     diagonal = packed.diagonal(0, -2, -1)

@@ -6,7 +6,9 @@ from math import inf
 from typing import Any
 
 import torch
+from torch import Tensor
 from torch.nn import functional
+from torch.types import Number
 
 from torch2mlir.transforms.decompositions.registry import decomposes, decomposes_named
 
@@ -49,7 +51,7 @@ def _norm_slope(difference: Any, distance: Any, p: float) -> Any:
 
 
 @decomposes(aten._cdist_forward.default)
-def _cdist_forward(x1: Any, x2: Any, p: float, compute_mode: int | None) -> Any:
+def _cdist_forward(x1: Tensor, x2: Tensor, p: float, compute_mode: int | None) -> Tensor:
     """Distances of all rows of two batches of matrices."""
     if isinstance(x1.shape[-1], int) and x1.shape[-1] == 0:
         batch = torch.broadcast_shapes(x1.shape[:-2], x2.shape[:-2])
@@ -58,7 +60,7 @@ def _cdist_forward(x1: Any, x2: Any, p: float, compute_mode: int | None) -> Any:
 
 
 @decomposes(aten._cdist_backward.default)
-def _cdist_backward(grad: Any, x1: Any, x2: Any, p: float, distance: Any) -> Any:
+def _cdist_backward(grad: Tensor, x1: Tensor, x2: Tensor, p: float, distance: Tensor) -> Tensor:
     slope = _norm_slope(x1.unsqueeze(-2) - x2.unsqueeze(-3), distance, p)
     return (grad.unsqueeze(-1) * slope).sum(-2)
 
@@ -74,14 +76,14 @@ def _pairs(x: Any) -> tuple[Any, Any]:
 
 
 @decomposes(aten._pdist_forward.default)
-def _pdist_forward(x: Any, p: float = 2.0) -> Any:
+def _pdist_forward(x: Tensor, p: float = 2.0) -> Tensor:
     """Distances of all pairs of rows, as the upper triangle of a matrix in row-major order."""
     first, second = _pairs(x)
     return _norm(x.index_select(0, first) - x.index_select(0, second), p)
 
 
 @decomposes(aten._pdist_backward.default)
-def _pdist_backward(grad: Any, x: Any, p: float, distance: Any) -> Any:
+def _pdist_backward(grad: Tensor, x: Tensor, p: float, distance: Tensor) -> Tensor:
     first, second = _pairs(x)
     difference = x.index_select(0, first) - x.index_select(0, second)
     pull = grad.unsqueeze(-1) * _norm_slope(difference, distance, p)
@@ -93,14 +95,14 @@ def _pdist_backward(grad: Any, x: Any, p: float, distance: Any) -> Any:
 
 @decomposes(aten.multi_margin_loss_backward.default)
 def _multi_margin_loss_backward(
-    grad: Any,
-    x: Any,
-    target: Any,
-    p: Any,
-    margin: Any,
-    weight: Any = None,
+    grad: Tensor,
+    x: Tensor,
+    target: Tensor,
+    p: Number,
+    margin: Number,
+    weight: Tensor | None = None,
     reduction: int = _MEAN,
-) -> Any:
+) -> Tensor:
     """``sum over j != y of max(0, margin - x[y] + x[j]) ** p / classes``, weighted by the target's class."""
     rows, labels = torch.atleast_2d(x), target.reshape(-1, 1)
     classes = rows.shape[1]
@@ -126,7 +128,9 @@ def _label_margins(rows: Any, labels: Any) -> tuple[Any, Any, Any]:
 
 
 @decomposes(aten.multilabel_margin_loss_forward.default)
-def _multilabel_margin_loss_forward(x: Any, target: Any, reduction: int) -> Any:
+def _multilabel_margin_loss_forward(
+    x: Tensor, target: Tensor, reduction: int
+) -> tuple[Tensor, Tensor]:
     """``sum of max(0, 1 - x[t] + x[j]) / classes`` for all targets t and all classes j that are none.
 
     PyTorch's decomposition takes targets behind the first -1 for class 0.
@@ -142,15 +146,15 @@ def _multilabel_margin_loss_forward(x: Any, target: Any, reduction: int) -> Any:
 
 
 @decomposes(aten.multilabel_margin_loss.default)
-def _multilabel_margin_loss(x: Any, target: Any, reduction: int = 1) -> Any:
+def _multilabel_margin_loss(x: Tensor, target: Tensor, reduction: int = 1) -> Tensor:
     """The same as a call of its own, as TorchScript has it: PyTorch's way to the forward op passes ours by."""
     return _multilabel_margin_loss_forward(x, target, reduction)[0]
 
 
 @decomposes(aten.multilabel_margin_loss_backward.default)
 def _multilabel_margin_loss_backward(
-    grad: Any, x: Any, target: Any, reduction: int, is_target: Any
-) -> Any:
+    grad: Tensor, x: Tensor, target: Tensor, reduction: int, is_target: Tensor
+) -> Tensor:
     """Every positive margin pulls its class down and its target up."""
     rows, labels = torch.atleast_2d(x), torch.atleast_2d(target)
     reach, valid, targets = _label_margins(rows, labels)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
+from torch import Tensor
+from torch.types import Number
 
 from torch2mlir.transforms.decompositions.registry import decomposes
 
@@ -13,13 +16,25 @@ prims = torch.ops.prims
 
 
 @decomposes(aten.var.correction, prims.var.default)
-def _var(a: Any, dim: Any = None, correction: Any = 1, keepdim: bool = False, **_: Any) -> Any:
+def _var(
+    a: Tensor,
+    dim: Sequence[int] | None = None,
+    correction: Any = 1,
+    keepdim: bool = False,
+    **_: Any,
+) -> Tensor:
     """Mean of squared deviations, divided by ``n - correction``. https://pytorch.org/docs/stable/generated/torch.var.html"""
     return _var_mean(a, dim, correction=correction, keepdim=keepdim)[0]
 
 
 @decomposes(aten.var_mean.correction)
-def _var_mean(a: Any, dim: Any = None, *, correction: Any = None, keepdim: bool = False) -> Any:
+def _var_mean(
+    a: Tensor,
+    dim: Sequence[int] | None = None,
+    *,
+    correction: Number | None = None,
+    keepdim: bool = False,
+) -> tuple[Tensor, Tensor]:
     dims = list(dim) if dim else list(range(a.dim()))
     count: Any = 1
     for axis in dims:
@@ -47,8 +62,14 @@ def _var_mean(a: Any, dim: Any = None, *, correction: Any = None, keepdim: bool 
 
 @decomposes(aten._native_batch_norm_legit_no_training.default)
 def _batch_norm_inference(
-    input: Any, weight: Any, bias: Any, mean: Any, variance: Any, momentum: float, eps: float
-) -> Any:
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    mean: Tensor,
+    variance: Tensor,
+    momentum: float,
+    eps: float,
+) -> tuple[Tensor, Tensor, Tensor]:
     """One affine step per channel: ``input * scale + shift`` with both computed from the statistics alone.
 
     Halves are computed in single precision, as PyTorch's kernel does: a mean far from zero would leave no digits.
@@ -69,16 +90,16 @@ def _batch_norm_inference(
 
 @decomposes(aten.batch_norm.default)
 def _batch_norm(
-    input: Any,
-    weight: Any,
-    bias: Any,
-    mean: Any,
-    variance: Any,
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    mean: Tensor | None,
+    variance: Tensor | None,
     training: bool,
     momentum: float,
     eps: float,
     cudnn_enabled: bool = False,
-) -> Any:
+) -> Tensor:
     """In inference the affine step at once; in training PyTorch's own form, which updates the statistics."""
     if not training:
         return _batch_norm_inference(input, weight, bias, mean, variance, momentum, eps)[0]

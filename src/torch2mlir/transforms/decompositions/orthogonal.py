@@ -5,8 +5,6 @@ A reflector is ``I - tau v v^T`` with ``v`` zero above its pivot and one at it (
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor
 
@@ -24,7 +22,7 @@ aten = torch.ops.aten
 
 
 @decomposes(aten.geqrf.default)
-def geqrf(x: Tensor) -> Any:
+def geqrf(x: Tensor) -> tuple[Tensor, ...]:
     """Reflectors below the diagonal of ``R``, and their ``tau``."""
 
     def step(k: Tensor, a: Tensor, taus: Tensor) -> list[Tensor]:
@@ -64,7 +62,7 @@ def _reflect(packed: Tensor, taus: Tensor, x: Tensor, transposed: bool) -> Tenso
 
 
 @decomposes(aten.linalg_householder_product.default)
-def householder_product(packed: Tensor, taus: Tensor) -> Any:
+def householder_product(packed: Tensor, taus: Tensor) -> Tensor:
     """The first columns of the product of the reflectors."""
     m, n = packed.shape[-2:]
     eye = identity_like(packed, m, n)
@@ -74,7 +72,7 @@ def householder_product(packed: Tensor, taus: Tensor) -> Any:
 @decomposes(aten.ormqr.default)
 def ormqr(
     packed: Tensor, taus: Tensor, x: Tensor, left: bool = True, transpose: bool = False
-) -> Any:
+) -> Tensor:
     """The product of the reflectors, or its transpose, times a matrix from either side."""
     if left:
         return _reflect(packed, taus, x, transpose)
@@ -91,7 +89,7 @@ def qr(x: Tensor, complete: bool = False) -> tuple[Tensor, Tensor]:
 
 
 @decomposes(aten.linalg_qr.default)
-def linalg_qr(x: Tensor, mode: str = "reduced") -> Any:
+def linalg_qr(x: Tensor, mode: str = "reduced") -> tuple[Tensor, Tensor]:
     """``Q`` and ``R``; an empty ``Q`` in mode ``r``."""
     if mode == "r":
         packed, _ = geqrf(x)

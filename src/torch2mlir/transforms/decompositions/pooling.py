@@ -10,6 +10,7 @@ from math import inf, prod
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from torch2mlir.transforms.decompositions.registry import decomposes
 
@@ -81,14 +82,14 @@ def _divided(total: Any, divisor: Any) -> Any:
 
 @decomposes(aten.avg_pool3d.default)
 def _avg_pool3d(
-    x: Any,
-    kernel: Any,
-    stride: Any = (),
-    padding: Any = 0,
+    x: Tensor,
+    kernel: Sequence[int],
+    stride: Sequence[int] = (),
+    padding: Sequence[int] = (0,),
     ceil_mode: bool = False,
     count_include_pad: bool = True,
     divisor_override: int | None = None,
-) -> Any:
+) -> Tensor:
     """Sums over planes, sums of these over depth, divided by the number of elements."""
     windows = _windows(kernel, stride, padding, 3)
     total = _window_sums(_batched(computed_in(x), 3), windows, ceil_mode)
@@ -114,13 +115,13 @@ def _window_sums(x: Any, windows: Sequence[tuple[int, int, int]], ceil_mode: boo
 
 @decomposes(aten.max_pool3d_with_indices.default)
 def _max_pool3d_with_indices(
-    x: Any,
-    kernel: Any,
-    stride: Any = (),
-    padding: Any = 0,
-    dilation: Any = 1,
-    ceil_mode: Any = False,
-) -> Any:
+    x: Tensor,
+    kernel: Sequence[int],
+    stride: Sequence[int] = (),
+    padding: Sequence[int] = (0,),
+    dilation: Sequence[int] = (1,),
+    ceil_mode: bool = False,
+) -> tuple[Tensor, Tensor]:
     """Maxima of planes, maxima of these over depth: the first place of the whole window, as PyTorch has it."""
     k, s, p, d = (_each(o, 3) for o in (kernel, stride or kernel, padding, dilation))
     n, c, depth, height, width = _batched(x, 3).shape
@@ -146,15 +147,15 @@ def _max_pool3d_with_indices(
 
 @decomposes(aten.avg_pool2d_backward.default, aten.avg_pool3d_backward.default)
 def _avg_pool_backward(
-    grad: Any,
-    x: Any,
-    kernel: Any,
-    stride: Any,
-    padding: Any,
+    grad: Tensor,
+    x: Tensor,
+    kernel: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
     ceil_mode: bool,
     count_include_pad: bool,
     divisor_override: int | None,
-) -> Any:
+) -> Tensor:
     """Every element gets the shares of the windows it is in: window sums of the shares, spread by the stride."""
     spatial = _spatial(x, kernel)
     windows = _windows(kernel, stride, padding, spatial)
@@ -280,7 +281,7 @@ def _shared_maxima(x: Any, dim: int, count: Any) -> tuple[Any, Any]:
 
 
 @decomposes(aten._adaptive_avg_pool2d.default, aten._adaptive_avg_pool3d.default)
-def _adaptive_avg_pool(x: Any, output_size: Any) -> Any:
+def _adaptive_avg_pool(x: Tensor, output_size: Sequence[int]) -> Tensor:
     """Means of means: the windows of each dimension are the same for all elements of the others."""
     result, spatial = computed_in(x), len(output_size)
     if all(count == 1 for count in output_size):
@@ -291,12 +292,12 @@ def _adaptive_avg_pool(x: Any, output_size: Any) -> Any:
 
 
 @decomposes(aten._adaptive_avg_pool2d_backward.default)
-def _adaptive_avg_pool2d_backward(grad: Any, x: Any) -> Any:
+def _adaptive_avg_pool2d_backward(grad: Tensor, x: Tensor) -> Tensor:
     return _adaptive_avg_pool_backward(grad, x, 2)
 
 
 @decomposes(aten._adaptive_avg_pool3d_backward.default)
-def _adaptive_avg_pool3d_backward(grad: Any, x: Any) -> Any:
+def _adaptive_avg_pool3d_backward(grad: Tensor, x: Tensor) -> Tensor:
     return _adaptive_avg_pool_backward(grad, x, 3)
 
 
@@ -317,7 +318,7 @@ def _adaptive_avg_pool_backward(grad: Any, x: Any, spatial: int) -> Any:
 
 
 @decomposes(aten.adaptive_max_pool2d.default, aten.adaptive_max_pool3d.default)
-def _adaptive_max_pool(x: Any, output_size: Any) -> Any:
+def _adaptive_max_pool(x: Tensor, output_size: Sequence[int]) -> tuple[Tensor, Tensor | None]:
     """From the last dimension to the first, so that the first of equal maxima in row-major order is found."""
     values, places, below = x, None, 1
     spatial = len(output_size)
@@ -341,13 +342,17 @@ def _at(x: Any, dim: int, places: Any) -> Any:
 
 
 @decomposes(aten.fractional_max_pool2d.default)
-def _fractional_max_pool2d(x: Any, kernel: Any, output_size: Any, samples: Any) -> Any:
+def _fractional_max_pool2d(
+    x: Tensor, kernel: Sequence[int], output_size: Sequence[int], samples: Tensor
+) -> tuple[Tensor, Tensor]:
     """The samples of a plane are those of its width and its height."""
     return _fractional_max_pool(x, kernel, output_size, samples.flip(-1))
 
 
 @decomposes(aten.fractional_max_pool3d.default)
-def _fractional_max_pool(x: Any, kernel: Any, output_size: Any, samples: Any) -> Any:
+def _fractional_max_pool(
+    x: Tensor, kernel: Sequence[int], output_size: Sequence[int], samples: Tensor
+) -> tuple[Tensor, Tensor]:
     """Maxima of windows that start at pseudorandom places, given by a sample per plane and dimension.
 
     Graham, Fractional Max-Pooling, https://arxiv.org/abs/1412.6071; places as PyTorch computes them on CPU.

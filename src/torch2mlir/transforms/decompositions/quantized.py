@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from torch2mlir.transforms.decompositions.registry import decomposes, decomposes_named
 
@@ -226,14 +227,16 @@ def _fake(
 
 
 @decomposes(aten.fake_quantize_per_tensor_affine_cachemask.default)
-def _fake_quantize(a: Any, scale: Any, zero_point: Any, low: Any, high: Any) -> Any:
+def _fake_quantize(
+    a: Tensor, scale: float, zero_point: int, low: int, high: int
+) -> tuple[Tensor, Tensor]:
     return _fake(a, scale, zero_point, low, high)
 
 
 @decomposes(aten._fake_quantize_per_tensor_affine_cachemask_tensor_qparams.default)
 def _fake_quantize_by_tensors(
-    a: Any, scale: Any, zero_point: Any, enabled: Any, low: Any, high: Any
-) -> Any:
+    a: Tensor, scale: Tensor, zero_point: Tensor, enabled: Tensor, low: int, high: int
+) -> tuple[Tensor, Tensor]:
     value, inside = _fake(a, _number(scale), _number(zero_point), low, high)
     on = enabled.reshape(()) != 0
     return torch.where(on, value, a), inside | ~on
@@ -241,8 +244,8 @@ def _fake_quantize_by_tensors(
 
 @decomposes(aten.fake_quantize_per_channel_affine_cachemask.default)
 def _fake_quantize_channels(
-    a: Any, scales: Any, zero_points: Any, axis: Any, low: Any, high: Any
-) -> Any:
+    a: Tensor, scales: Tensor, zero_points: Tensor, axis: int, low: int, high: int
+) -> tuple[Tensor, Tensor]:
     scales, zero_points = (_along(p, axis, a.dim()) for p in (scales, zero_points))
     return _fake(a, scales, zero_points.to(torch.float32), low, high)
 
@@ -254,15 +257,21 @@ def _learned(zero_point: torch.Tensor, low: int, high: int) -> torch.Tensor:
 
 @decomposes(aten._fake_quantize_learnable_per_tensor_affine.default)
 def _fake_quantize_learned(
-    a: Any, scale: Any, zero_point: Any, low: Any, high: Any, factor: Any = 1.0
-) -> Any:
+    a: Tensor, scale: Tensor, zero_point: Tensor, low: int, high: int, factor: float = 1.0
+) -> Tensor:
     return _fake(a, _number(scale), _learned(zero_point.reshape(()), low, high), low, high)[0]
 
 
 @decomposes(aten._fake_quantize_learnable_per_channel_affine.default)
 def _fake_quantize_learned_channels(
-    a: Any, scales: Any, zero_points: Any, axis: Any, low: Any, high: Any, factor: Any = 1.0
-) -> Any:
+    a: Tensor,
+    scales: Tensor,
+    zero_points: Tensor,
+    axis: int,
+    low: int,
+    high: int,
+    factor: float = 1.0,
+) -> Tensor:
     zero_points = _learned(zero_points, low, high)
     return _fake_quantize_channels(a, scales, zero_points, axis, low, high)[0]
 
@@ -292,8 +301,14 @@ def _learned_gradients(
 
 @decomposes(aten._fake_quantize_learnable_per_tensor_affine_backward.default)
 def _fake_quantize_learned_backward(
-    gradient: Any, a: Any, scale: Any, zero_point: Any, low: Any, high: Any, factor: Any = 1.0
-) -> Any:
+    gradient: Tensor,
+    a: Tensor,
+    scale: Tensor,
+    zero_point: Tensor,
+    low: int,
+    high: int,
+    factor: float = 1.0,
+) -> tuple[Tensor, Tensor, Tensor]:
     value, of_scale, of_point = _learned_gradients(
         gradient, a, _number(scale), _number(zero_point), low, high, factor
     )
@@ -302,15 +317,15 @@ def _fake_quantize_learned_backward(
 
 @decomposes(aten._fake_quantize_learnable_per_channel_affine_backward.default)
 def _fake_quantize_learned_channels_backward(
-    gradient: Any,
-    a: Any,
-    scales: Any,
-    zero_points: Any,
-    axis: Any,
-    low: Any,
-    high: Any,
-    factor: Any = 1.0,
-) -> Any:
+    gradient: Tensor,
+    a: Tensor,
+    scales: Tensor,
+    zero_points: Tensor,
+    axis: int,
+    low: int,
+    high: int,
+    factor: float = 1.0,
+) -> tuple[Tensor, Tensor, Tensor]:
     scales, zero_points = (_along(p, axis, a.dim()) for p in (scales, zero_points))
     value, of_scales, of_points = _learned_gradients(
         gradient, a, scales, zero_points, low, high, factor

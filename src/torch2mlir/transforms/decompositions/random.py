@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
+from torch import Tensor
+from torch.types import Number
 
 from torch2mlir.transforms.decompositions.registry import decomposes
 
@@ -75,7 +77,7 @@ def threefry2x32(
 
 
 @decomposes(torch.ops.torch2mlir.threefry2x32.default)
-def _seeded_words(seed: Any, number: Any, size: Any) -> Any:
+def _seeded_words(seed: Tensor, number: Tensor, size: Sequence[int]) -> tuple[Tensor, Tensor]:
     """The key is the seed's two halves, the counter an element's index and the op's number.
 
     The halves are shifted into place with their sign, because a conversion that overflows is undefined in TOSA.
@@ -168,27 +170,27 @@ def _any_normal(size: Sequence[Any], dtype: torch.dtype) -> torch.Tensor:
 
 
 @decomposes(aten.rand.default, aten.rand.generator)
-def _rand(size: Any, *, dtype: Any = None, **_: Any) -> Any:
+def _rand(size: Sequence[int], *, dtype: torch.dtype | None = None, **_: Any) -> Tensor:
     return _any_uniform(size, dtype or torch.get_default_dtype())
 
 
 @decomposes(aten.rand_like.default, aten.rand_like.generator)
-def _rand_like(a: Any, *, dtype: Any = None, **_: Any) -> Any:
+def _rand_like(a: Tensor, *, dtype: torch.dtype | None = None, **_: Any) -> Tensor:
     return _any_uniform(a.shape, dtype or a.dtype)
 
 
 @decomposes(aten.uniform.default)
-def _uniform_between(a: Any, low: Any = 0.0, high: Any = 1.0, **_: Any) -> Any:
+def _uniform_between(a: Tensor, low: float = 0.0, high: float = 1.0, **_: Any) -> Tensor:
     return low + (high - low) * _any_uniform(a.shape, a.dtype)
 
 
 @decomposes(aten.randn.default, aten.randn.generator)
-def _randn(size: Any, *, dtype: Any = None, **_: Any) -> Any:
+def _randn(size: Sequence[int], *, dtype: torch.dtype | None = None, **_: Any) -> Tensor:
     return _any_normal(size, dtype or torch.get_default_dtype())
 
 
 @decomposes(aten.randn_like.default, aten.randn_like.generator)
-def _randn_like(a: Any, *, dtype: Any = None, **_: Any) -> Any:
+def _randn_like(a: Tensor, *, dtype: torch.dtype | None = None, **_: Any) -> Tensor:
     return _any_normal(a.shape, dtype or a.dtype)
 
 
@@ -196,60 +198,66 @@ def _randn_like(a: Any, *, dtype: Any = None, **_: Any) -> Any:
 
 
 @decomposes(aten.normal_functional.default)
-def _normal_functional(a: Any, mean: Any = 0.0, std: Any = 1.0, **_: Any) -> Any:
+def _normal_functional(a: Tensor, mean: float = 0.0, std: float = 1.0, **_: Any) -> Tensor:
     return _any_normal(a.shape, a.dtype) * std + mean
 
 
 @decomposes(aten.normal.float_float)
-def _normal_numbers(mean: Any, std: Any, size: Any, *, dtype: Any = None, **_: Any) -> Any:
+def _normal_numbers(
+    mean: float, std: float, size: Sequence[int], *, dtype: torch.dtype | None = None, **_: Any
+) -> Tensor:
     return _any_normal(size, dtype or torch.get_default_dtype()) * std + mean
 
 
 @decomposes(aten.normal.Tensor_float)
-def _normal_mean(mean: Any, std: Any = 1.0, **_: Any) -> Any:
+def _normal_mean(mean: Tensor, std: float = 1.0, **_: Any) -> Tensor:
     return _any_normal(mean.shape, mean.dtype) * std + mean
 
 
 @decomposes(aten.normal.float_Tensor)
-def _normal_deviation(mean: Any, std: Any, **_: Any) -> Any:
+def _normal_deviation(mean: float, std: Tensor, **_: Any) -> Tensor:
     return _any_normal(std.shape, std.dtype) * std + mean
 
 
 @decomposes(aten.normal.Tensor_Tensor)
-def _normal_both(mean: Any, std: Any, **_: Any) -> Any:
+def _normal_both(mean: Tensor, std: Tensor, **_: Any) -> Tensor:
     mean, std = torch.broadcast_tensors(mean, std)
     return _any_normal(mean.shape, mean.dtype) * std + mean
 
 
 @decomposes(torch.ops.prims.normal.default)
-def _prims_normal(size: Any, *, mean: Any, std: Any, dtype: Any, **_: Any) -> Any:
+def _prims_normal(
+    size: Sequence[int], *, mean: Number, std: Number, dtype: torch.dtype, **_: Any
+) -> Tensor:
     return _any_normal(size, dtype) * std + mean
 
 
 @decomposes(torch.ops.prims.uniform.default)
-def _prims_uniform(size: Any, *, low: Any, high: Any, dtype: Any, **_: Any) -> Any:
+def _prims_uniform(
+    size: Sequence[int], *, low: Number, high: Number, dtype: torch.dtype, **_: Any
+) -> Tensor:
     return low + (high - low) * _any_uniform(size, dtype)
 
 
 @decomposes(aten.exponential.default)
-def _exponential_of_rate(a: Any, rate: Any = 1.0, **_: Any) -> Any:
+def _exponential_of_rate(a: Tensor, rate: float = 1.0, **_: Any) -> Tensor:
     return (_exponential(a.shape, _wide(a.dtype)) / rate).to(a.dtype)
 
 
 @decomposes(aten.cauchy.default)
-def _cauchy(a: Any, median: Any = 0.0, sigma: Any = 1.0, **_: Any) -> Any:
+def _cauchy(a: Tensor, median: float = 0.0, sigma: float = 1.0, **_: Any) -> Tensor:
     """The quantile function of a uniform number."""
     angle = torch.pi * (_uniform(a.shape, _wide(a.dtype)) - 0.5)
     return (median + sigma * torch.tan(angle)).to(a.dtype)
 
 
 @decomposes(aten.log_normal.default)
-def _log_normal(a: Any, mean: Any = 1.0, std: Any = 2.0, **_: Any) -> Any:
+def _log_normal(a: Tensor, mean: float = 1.0, std: float = 2.0, **_: Any) -> Tensor:
     return torch.exp(_normal(a.shape, _wide(a.dtype)) * std + mean).to(a.dtype)
 
 
 @decomposes(aten.geometric.default)
-def _geometric(a: Any, p: Any, **_: Any) -> Any:
+def _geometric(a: Tensor, p: float, **_: Any) -> Tensor:
     """Trials up to and with the first success: an exponential number rounded up.
 
     Source: Devroye, "Non-uniform random variate generation", 1986, X.2.
@@ -278,12 +286,16 @@ def _integers(size: Sequence[Any], low: Any, high: Any) -> torch.Tensor:
 
 
 @decomposes(aten.randint.default, aten.randint.generator)
-def _randint(high: Any, size: Any, *, dtype: Any = torch.int64, **_: Any) -> Any:
+def _randint(
+    high: int, size: Sequence[int], *, dtype: torch.dtype | None = torch.int64, **_: Any
+) -> Tensor:
     return _integers(size, 0, high).to(dtype or torch.int64)
 
 
 @decomposes(aten.randint.low, aten.randint.low_generator)
-def _randint_low(low: Any, high: Any, size: Any, *, dtype: Any = torch.int64, **_: Any) -> Any:
+def _randint_low(
+    low: int, high: int, size: Sequence[int], *, dtype: torch.dtype | None = torch.int64, **_: Any
+) -> Tensor:
     return _integers(size, low, high).to(dtype or torch.int64)
 
 
@@ -293,17 +305,19 @@ def _randint_low(low: Any, high: Any, size: Any, *, dtype: Any = torch.int64, **
     aten.randint_like.Tensor,
     aten.randint_like.Tensor_generator,
 )
-def _randint_like(a: Any, high: Any, *, dtype: Any = None, **_: Any) -> Any:
+def _randint_like(a: Tensor, high: Any, *, dtype: torch.dtype | None = None, **_: Any) -> Tensor:
     return _integers(a.shape, 0, high).to(dtype or a.dtype)
 
 
 @decomposes(aten.randint_like.low_dtype, aten.randint_like.low_generator_dtype)
-def _randint_like_low(a: Any, low: Any, high: Any, *, dtype: Any = None, **_: Any) -> Any:
+def _randint_like_low(
+    a: Tensor, low: int, high: int, *, dtype: torch.dtype | None = None, **_: Any
+) -> Tensor:
     return _integers(a.shape, low, high).to(dtype or a.dtype)
 
 
 @decomposes(aten.random.to)
-def _random_to(a: Any, high: Any, **_: Any) -> Any:
+def _random_to(a: Tensor, high: int, **_: Any) -> Tensor:
     return _integers(a.shape, 0, high).to(a.dtype)
 
 
@@ -317,18 +331,18 @@ def _largest(dtype: torch.dtype) -> int:
 
 
 @decomposes(aten.random.default)
-def _random(a: Any, **_: Any) -> Any:
+def _random(a: Tensor, **_: Any) -> Tensor:
     return _integers(a.shape, 0, _largest(a.dtype) + 1).to(a.dtype)
 
 
 @decomposes(getattr(aten.random, "from"))
-def _random_from(a: Any, low: Any, high: Any, **_: Any) -> Any:
+def _random_from(a: Tensor, low: int, high: int | None, **_: Any) -> Tensor:
     high = _largest(a.dtype) + 1 if high is None else high
     return _integers(a.shape, low, high).to(a.dtype)
 
 
 @decomposes(aten.randperm.default, aten.randperm.generator)
-def _randperm(n: Any, *, dtype: Any = torch.int64, **_: Any) -> Any:
+def _randperm(n: int, *, dtype: torch.dtype | None = torch.int64, **_: Any) -> Tensor:
     """The order of random words."""
     first, _second = _words([n])
     return torch.argsort(first, stable=True).to(dtype or torch.int64)
@@ -344,22 +358,22 @@ def _bernoulli(size: Sequence[Any], p: Any, dtype: torch.dtype) -> torch.Tensor:
 
 
 @decomposes(aten.bernoulli.default)
-def _bernoulli_of(a: Any, **_: Any) -> Any:
+def _bernoulli_of(a: Tensor, **_: Any) -> Tensor:
     return _bernoulli(a.shape, a, a.dtype)
 
 
 @decomposes(aten.bernoulli.p)
-def _bernoulli_like(a: Any, p: Any = 0.5, **_: Any) -> Any:
+def _bernoulli_like(a: Tensor, p: float = 0.5, **_: Any) -> Tensor:
     return _bernoulli(a.shape, p, a.dtype)
 
 
 @decomposes(aten.bernoulli.Tensor)
-def _bernoulli_of_tensor(a: Any, p: Any, **_: Any) -> Any:
+def _bernoulli_of_tensor(a: Tensor, p: Tensor, **_: Any) -> Tensor:
     return _bernoulli(a.shape, p, a.dtype)
 
 
 @decomposes(aten.multinomial.default)
-def _multinomial(weights: Any, count: Any, replacement: Any = False, **_: Any) -> Any:
+def _multinomial(weights: Tensor, count: int, replacement: bool = False, **_: Any) -> Tensor:
     """Indices by their weights.
 
     With replacement, the index at which the cumulative weight exceeds a uniform share of the total. Without, the

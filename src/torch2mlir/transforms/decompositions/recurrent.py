@@ -140,7 +140,9 @@ def _projected(step: Step) -> Step:
 
 
 @decomposes(aten.lstm.input)
-def _lstm(x: Tensor, states: Sequence[Tensor], parameters: Sequence[Tensor], *options: Any) -> Any:
+def _lstm(
+    x: Tensor, states: Sequence[Tensor], parameters: Sequence[Tensor], *options: Any
+) -> tuple[Tensor, ...]:
     return _layers(_lstm_step, x, states, parameters, *options)
 
 
@@ -174,5 +176,5 @@ def _lstm_cell(
     weight_hh: Tensor,
     bias_ih: Tensor | None = None,
     bias_hh: Tensor | None = None,
-) -> Any:
+) -> tuple[Tensor, ...]:
     return _lstm_step(F.linear(x, weight_ih, bias_ih), tuple(states), weight_hh, bias_hh)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
+from torch import Tensor
 
 from torch2mlir.transforms.decompositions.registry import decomposes
 
@@ -12,12 +11,12 @@ aten = torch.ops.aten
 
 
 @decomposes(aten.any.default, aten.any.dim)
-def _any(a: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+def _any(a: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     return aten.any.dims(a, list(range(a.dim())) if dim is None else [dim], keepdim)
 
 
 @decomposes(aten.all.default, aten.all.dim)
-def _all(a: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+def _all(a: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     return aten.all.dims(a, list(range(a.dim())) if dim is None else [dim], keepdim)
 
 
@@ -26,20 +25,20 @@ decomposes(aten._is_all_true.default)(aten.all)
 
 
 @decomposes(aten.sum.default)
-def _sum_all(a: Any, *, dtype: Any = None) -> Any:
+def _sum_all(a: Tensor, *, dtype: torch.dtype | None = None) -> Tensor:
     return aten.sum.dim_IntList(a, list(range(a.dim())), False, dtype=dtype)
 
 
 @decomposes(aten.mean.default)
-def _mean_all(a: Any, *, dtype: Any = None) -> Any:
+def _mean_all(a: Tensor, *, dtype: torch.dtype | None = None) -> Tensor:
     return aten.mean.dim(a, list(range(a.dim())), False, dtype=dtype)
 
 
 @decomposes(aten.max.default)
-def _max(a: Any) -> Any:
+def _max(a: Tensor) -> Tensor:
     return aten.amax(a, list(range(a.dim())))
 
 
 @decomposes(aten.min.default)
-def _min(a: Any) -> Any:
+def _min(a: Tensor) -> Tensor:
     return aten.amin(a, list(range(a.dim())))

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from torch2mlir.transforms.decompositions.loops import as_long_as, repeat
 from torch2mlir.transforms.decompositions.registry import decomposes
@@ -88,7 +89,7 @@ decomposes(aten.cummin.default)(_with_positions(_running_minimum))
 
 
 @decomposes(aten.logcumsumexp.default)
-def _logcumsumexp(a: Any, dim: int) -> Any:
+def _logcumsumexp(a: Tensor, dim: int) -> Tensor:
     """``log(exp(a[0]) + .. + exp(a[i]))``."""
     if a.dim() == 0:
         return aten.alias(a)
@@ -96,7 +97,7 @@ def _logcumsumexp(a: Any, dim: int) -> Any:
 
 
 @decomposes(aten.cumprod.default)
-def _cumprod(a: Any, dim: int, *, dtype: torch.dtype | None = None) -> Any:
+def _cumprod(a: Tensor, dim: int, *, dtype: torch.dtype | None = None) -> Tensor:
     """``a[0] * .. * a[i]``; integers are multiplied in i64, halves in f32."""
     if dtype is None:
         dtype = a.dtype if a.dtype.is_floating_point or a.dtype.is_complex else torch.int64

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
+from torch import Tensor
+from torch.types import Number
 
 from torch2mlir.transforms.decompositions.registry import decomposes
 from torch2mlir.transforms.decompositions.scans import limits
@@ -20,8 +23,8 @@ def _neutral(reduce: str, dtype: torch.dtype) -> Any:
 
 @decomposes(aten.scatter_reduce.two)
 def _scatter_reduce(
-    a: Any, dim: int, index: Any, source: Any, reduce: str, include_self: bool = True
-) -> Any:
+    a: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, include_self: bool = True
+) -> Tensor:
     """Products and extrema with what is there already are core; sums are ``scatter_add``, means its quotients."""
     source = source.to(a.dtype)
     if not include_self:
@@ -48,20 +51,22 @@ _REDUCTIONS = {"add": "sum", "multiply": "prod"}
 
 
 @decomposes(aten.scatter.reduce)
-def _scatter_with(a: Any, dim: int, index: Any, source: Any, *, reduce: str) -> Any:
+def _scatter_with(a: Tensor, dim: int, index: Tensor, source: Tensor, *, reduce: str) -> Tensor:
     return aten.scatter_reduce.two(a, dim, index, source, _REDUCTIONS[reduce])
 
 
 @decomposes(aten.scatter.value_reduce)
-def _scatter_number_with(a: Any, dim: int, index: Any, value: Any, *, reduce: str) -> Any:
+def _scatter_number_with(
+    a: Tensor, dim: int, index: Tensor, value: Number, *, reduce: str
+) -> Tensor:
     source = torch.full(index.shape, value, dtype=a.dtype)
     return aten.scatter_reduce.two(a, dim, index, source, _REDUCTIONS[reduce])
 
 
 @decomposes(aten.index_reduce.default)
 def _index_reduce(
-    a: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True
-) -> Any:
+    a: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
+) -> Tensor:
     """The slices of the source, each reduced into the one that the index tells."""
     if a.dim() == 0:
         a, source = a.reshape([1]), source.reshape([1])
@@ -74,14 +79,14 @@ def _index_reduce(
 
 
 @decomposes(aten.put.default)
-def _put(a: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
+def _put(a: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """``source`` at positions of the flattened tensor."""
     flat = aten.index_put(a.reshape(-1), [index.reshape(-1)], source.reshape(-1), accumulate)
     return flat.reshape(a.shape)
 
 
 @decomposes(aten.take.default)
-def _take(a: Any, index: Any) -> Any:
+def _take(a: Tensor, index: Tensor) -> Tensor:
     """Elements of the flattened tensor; of none, none."""
     if isinstance(count := a.numel(), int) and count == 0:
         return a.new_zeros(index.shape)
@@ -93,19 +98,23 @@ _SEGMENT_REDUCTIONS = {"max": "amax", "min": "amin"}
 
 @decomposes(aten.segment_reduce.default)
 def _segment_reduce(
-    a: Any,
+    a: Tensor,
     reduce: str,
     *,
-    lengths: Any = None,
-    indices: Any = None,
-    offsets: Any = None,
+    lengths: Tensor | None = None,
+    indices: Tensor | None = None,
+    offsets: Tensor | None = None,
     axis: int = 0,
     unsafe: bool = False,
-    initial: Any = None,
-) -> Any:
+    initial: Number | None = None,
+) -> Tensor:
     """Neighbouring slices of a dimension reduced; of an empty mean without an initial value there is none."""
-    ends = torch.cumsum(lengths, axis) if offsets is None else offsets[..., 1:]
-    lengths = lengths if offsets is None else offsets[..., 1:] - offsets[..., :-1]
+    if offsets is not None:
+        ends, lengths = offsets[..., 1:], offsets[..., 1:] - offsets[..., :-1]
+    elif lengths is not None:
+        ends = torch.cumsum(lengths, axis)
+    else:
+        raise ValueError("segment_reduce takes lengths or offsets")
     line = torch.arange(a.shape[axis]).expand(a.shape[: axis + 1])
     rest = [1] * (a.dim() - axis - 1)
     segments = torch.searchsorted(ends.contiguous(), line, right=True)
@@ -133,7 +142,7 @@ def _counted(mask: Any) -> Any:
 
 
 @decomposes(aten.masked_scatter.default)
-def _masked_scatter(a: Any, mask: Any, source: Any) -> Any:
+def _masked_scatter(a: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """The places of a mask filled from the source in order."""
     a, mask = torch.broadcast_tensors(a, mask)
     if source.numel() == 0:
@@ -144,7 +153,9 @@ def _masked_scatter(a: Any, mask: Any, source: Any) -> Any:
 
 
 @decomposes(aten.index_put.default)
-def _index_put(a: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
+def _index_put(
+    a: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False
+) -> Tensor:
     """Positions are core; a mask chooses between what is there and the rows of the values, taken in order."""
     mask = indices[0] if len(indices) == 1 else None
     if mask is None or mask.dtype is not torch.bool:
@@ -162,7 +173,7 @@ def _index_put(a: Any, indices: Any, values: Any, accumulate: bool = False) -> A
 
 
 @decomposes(aten.nonzero_static.default)
-def _nonzero_static(a: Any, *, size: int, fill_value: int = -1) -> Any:
+def _nonzero_static(a: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
     """The positions of the first ``size`` nonzero elements, a row each; rows without one are filled."""
     if a.dim() == 0:
         return torch.zeros([size, 0], dtype=torch.int64)

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch import Tensor
+from torch.types import Number
 
 from torch2mlir.transforms.decompositions.loops import as_long_as, repeat
 from torch2mlir.transforms.decompositions.registry import decomposes
@@ -24,17 +26,17 @@ def _flat(a: Any) -> Any:
 
 
 @decomposes(aten.sort.default)
-def _sort(a: Any, dim: int = -1, descending: bool = False) -> Any:
+def _sort(a: Tensor, dim: int = -1, descending: bool = False) -> tuple[Tensor, Tensor]:
     return _sorted(a, dim, descending)
 
 
 @decomposes(aten.argsort.default)
-def _argsort(a: Any, dim: int = -1, descending: bool = False) -> Any:
+def _argsort(a: Tensor, dim: int = -1, descending: bool = False) -> Tensor:
     return _sorted(a, dim, descending)[1]
 
 
 @decomposes(aten.argsort.stable)
-def _argsort_stable(a: Any, *, stable: bool, dim: int = -1, descending: bool = False) -> Any:
+def _argsort_stable(a: Tensor, *, stable: bool, dim: int = -1, descending: bool = False) -> Tensor:
     return _sorted(a, dim, descending)[1]
 
 
@@ -44,7 +46,9 @@ _MOST_CHOSEN = 128
 
 
 @decomposes(aten.topk.default)
-def _topk(a: Any, k: Any, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+def _topk(
+    a: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
+) -> tuple[Tensor, Tensor]:
     """The front of what is sorted; of equal elements those with the lower positions."""
     if a.dim() and isinstance(k, int) and _is_long(a, k, a.shape[dim], largest):
         values, positions = _top_of_groups(a.movedim(dim, -1), k, largest)
@@ -93,7 +97,7 @@ def _top_of_groups(a: Any, k: int, largest: bool) -> tuple[Any, Any]:
 
 
 @decomposes(aten.kthvalue.default)
-def _kthvalue(a: Any, k: Any, dim: int = -1, keepdim: bool = False) -> Any:
+def _kthvalue(a: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Tensor, Tensor]:
     """The ``k``-th smallest, counted from 1."""
     values, positions = _sorted(a, dim)
     if a.dim() == 0:
@@ -107,7 +111,7 @@ def _one(a: Any, dim: int, place: Any, keepdim: bool) -> Any:
 
 
 @decomposes(aten.median.dim)
-def _median_dim(a: Any, dim: int, keepdim: bool = False) -> Any:
+def _median_dim(a: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
     """The lower of the two in the middle; NaN where there is one."""
     if a.dim() == 0:
         return a, torch.zeros_like(a, dtype=torch.int64)
@@ -123,12 +127,12 @@ def _median_dim(a: Any, dim: int, keepdim: bool = False) -> Any:
 
 
 @decomposes(aten.median.default)
-def _median(a: Any) -> Any:
+def _median(a: Tensor) -> Tensor:
     return aten.median.dim(_flat(a), 0)[0]
 
 
 @decomposes(aten.nanmedian.dim)
-def _nanmedian_dim(a: Any, dim: int, keepdim: bool = False) -> Any:
+def _nanmedian_dim(a: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, ...]:
     """The lower of the two in the middle of what is not NaN."""
     if not a.dtype.is_floating_point or a.dim() == 0:
         return _median_dim(a, dim, keepdim)
@@ -140,12 +144,12 @@ def _nanmedian_dim(a: Any, dim: int, keepdim: bool = False) -> Any:
 
 
 @decomposes(aten.nanmedian.default)
-def _nanmedian(a: Any) -> Any:
+def _nanmedian(a: Tensor) -> Tensor:
     return aten.nanmedian.dim(_flat(a), 0)[0]
 
 
 @decomposes(aten.mode.default)
-def _mode(a: Any, dim: int = -1, keepdim: bool = False) -> Any:
+def _mode(a: Tensor, dim: int = -1, keepdim: bool = False) -> tuple[Tensor, ...]:
     """The smallest of the most frequent elements, and its last position, which is where the longest run ends."""
     if a.dim() == 0:
         return a, torch.zeros_like(a, dtype=torch.int64)
@@ -161,14 +165,14 @@ def _mode(a: Any, dim: int = -1, keepdim: bool = False) -> Any:
 
 @decomposes(aten.searchsorted.Tensor)
 def _searchsorted(
-    boundaries: Any,
-    a: Any,
+    boundaries: Tensor,
+    a: Tensor,
     *,
     out_int32: bool = False,
     right: bool = False,
     side: str | None = None,
-    sorter: Any = None,
-) -> Any:
+    sorter: Tensor | None = None,
+) -> Tensor:
     """How many boundaries are less, to the right also those that are equal; NaN is beyond all numbers."""
     if sorter is not None:
         boundaries = torch.gather(boundaries, -1, sorter)
@@ -225,15 +229,17 @@ def _edges(boundaries: Any, at: Any) -> Any:
 
 
 @decomposes(aten.searchsorted.Scalar)
-def _searchsorted_scalar(boundaries: Any, a: Any, **options: Any) -> Any:
+def _searchsorted_scalar(boundaries: Tensor, a: Number, **options: Any) -> Tensor:
     return _searchsorted(boundaries, torch.full([], a, dtype=boundaries.dtype), **options)
 
 
 @decomposes(aten.bucketize.Tensor)
-def _bucketize(a: Any, boundaries: Any, *, out_int32: bool = False, right: bool = False) -> Any:
+def _bucketize(
+    a: Tensor, boundaries: Tensor, *, out_int32: bool = False, right: bool = False
+) -> Tensor:
     return _searchsorted(boundaries, a, out_int32=out_int32, right=right)
 
 
 @decomposes(aten.bucketize.Scalar)
-def _bucketize_scalar(a: Any, boundaries: Any, **options: Any) -> Any:
+def _bucketize_scalar(a: Number, boundaries: Tensor, **options: Any) -> Tensor:
     return _bucketize(torch.full([], a, dtype=boundaries.dtype), boundaries, **options)

@@ -6,8 +6,6 @@ sweep (Golub and Van Loan, Matrix Computations, 4th edition, 8.5.2 and 8.5.6, an
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor
 
@@ -72,7 +70,7 @@ def eigh(x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 @decomposes(aten._linalg_eigh.default)
-def linalg_eigh(x: Tensor, UPLO: str = "L", compute_v: bool = True) -> Any:
+def linalg_eigh(x: Tensor, UPLO: str = "L", compute_v: bool = True) -> tuple[Tensor, Tensor]:
     """Eigenvalues and eigenvectors of the symmetric matrix in one triangle."""
     is_lower = UPLO.upper() == "L"
     values, vectors = eigh(x.tril() + x.tril(-1).mT if is_lower else x.triu() + x.triu(1).mT)
@@ -108,8 +106,8 @@ def svd(x: Tensor, full: bool = False) -> tuple[Tensor, Tensor, Tensor]:
 
 @decomposes(aten._linalg_svd.default)
 def linalg_svd(
-    x: Tensor, full_matrices: bool = False, compute_uv: bool = True, *, driver: Any = None
-) -> Any:
+    x: Tensor, full_matrices: bool = False, compute_uv: bool = True, *, driver: str | None = None
+) -> tuple[Tensor, Tensor, Tensor]:
     """``U``, singular values, ``V^T``; empty matrices if only the values are asked for."""
     if compute_uv:
         return svd(x, full_matrices)
@@ -119,7 +117,7 @@ def linalg_svd(
 @decomposes(aten.linalg_pinv.atol_rtol_tensor)
 def pinv(
     x: Tensor, *, atol: Tensor | None = None, rtol: Tensor | None = None, hermitian: bool = False
-) -> Any:
+) -> Tensor:
     """The pseudo-inverse; singular values up to ``max(atol, rtol * largest)`` count as zero."""
     if 0 in x.shape:
         return x.new_zeros(*x.shape[:-2], x.shape[-1], x.shape[-2])
@@ -137,7 +135,7 @@ def pinv(
 @decomposes(aten.linalg_pinv.atol_rtol_float)
 def pinv_of_numbers(
     x: Tensor, *, atol: float | None = None, rtol: float | None = None, hermitian: bool = False
-) -> Any:
+) -> Tensor:
     """The same with numbers, which are of the matrix's dtype here."""
     return pinv(x, atol=_number(x, atol), rtol=_number(x, rtol), hermitian=hermitian)
 
@@ -161,7 +159,7 @@ def _tolerance(x: Tensor, size: Tensor, atol: Tensor | None, rtol: Tensor | None
 @decomposes(aten.linalg_matrix_rank.atol_rtol_tensor)
 def matrix_rank(
     x: Tensor, *, atol: Tensor | None = None, rtol: Tensor | None = None, hermitian: bool = False
-) -> Any:
+) -> Tensor:
     """How many singular values are above ``max(atol, rtol * largest)``."""
     if 0 in x.shape:
         return torch.zeros(x.shape[:-2], dtype=torch.int64, device=x.device)
@@ -172,7 +170,7 @@ def matrix_rank(
 @decomposes(aten.linalg_matrix_rank.atol_rtol_float)
 def matrix_rank_of_numbers(
     x: Tensor, *, atol: float | None = None, rtol: float | None = None, hermitian: bool = False
-) -> Any:
+) -> Tensor:
     """The same with numbers, which are of the matrix's dtype here."""
     return matrix_rank(x, atol=_number(x, atol), rtol=_number(x, rtol), hermitian=hermitian)
 
@@ -188,7 +186,7 @@ _TERMS: dict[torch.dtype, int] = {torch.float64: 16}
 
 
 @decomposes(aten.linalg_matrix_exp.default)
-def matrix_exp(x: Tensor) -> Any:
+def matrix_exp(x: Tensor) -> Tensor:
     """The exponential by scaling and squaring (Moler and Van Loan, Nineteen Dubious Ways, method 3)."""
     if 0 in x.shape:
         return x.clone()
