@@ -113,9 +113,9 @@ def test_legal_ops_are_spelled_either_way() -> None:
 def test_unknown_arguments_are_refused() -> None:
     module = parse_module(
         """
-        func.func @f(%0: !torch.vtensor<[3],f32>, %p: !torch.float) -> !torch.vtensor<[3],f32> {
-          %1 = torch.aten.leaky_relu %0, %p : !torch.vtensor<[3],f32>, !torch.float -> !torch.vtensor<[3],f32>
-          return %1 : !torch.vtensor<[3],f32>
+        func.func @f(%0: !torch.vtensor<[3,3],f32>, %n: !torch.int) -> !torch.vtensor<[3,3],f32> {
+          %1 = torch.aten.triu %0, %n : !torch.vtensor<[3,3],f32>, !torch.int -> !torch.vtensor<[3,3],f32>
+          return %1 : !torch.vtensor<[3,3],f32>
         }
         """
     )

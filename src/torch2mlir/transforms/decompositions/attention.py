@@ -93,7 +93,7 @@ def _flash_attention_backward(
     *,
     attn_mask: Tensor | None = None,
     scale: float | None = None,
-) -> tuple[Tensor, Tensor, Tensor]:
+) -> tuple[Tensor, ...]:
     """Gradients of query, key and value from the weights computed anew, as in section 3 of FlashAttention."""
     keys, values = _for_each_query_head(query, key, value)
     scores = _scores(query, keys, is_causal, attn_mask, scale)
@@ -109,7 +109,7 @@ def _flash_attention_backward(
     return tuple(g.to(query.dtype) for g in gradients)
 
 
-def _for_each_query_head(query: Any, *tensors: Any) -> list[Any]:
+def _for_each_query_head(query: Tensor, *tensors: Any) -> list[Any]:
     """Keys and values repeated where several heads of the query share one."""
     heads = query.shape[1]
     return [
@@ -117,7 +117,7 @@ def _for_each_query_head(query: Any, *tensors: Any) -> list[Any]:
     ]
 
 
-def _summed_heads(gradient: Any, like: Any) -> Any:
+def _summed_heads(gradient: Tensor, like: Tensor) -> Tensor:
     """The gradient of a head that several of the query share."""
     if gradient.shape[1] == like.shape[1]:
         return gradient
@@ -125,7 +125,9 @@ def _summed_heads(gradient: Any, like: Any) -> Any:
     return gradient.reshape(shape).sum(2)
 
 
-def _scores(query: Any, key: Any, is_causal: bool, mask: Any, scale: float | None) -> Any:
+def _scores(
+    query: Tensor, key: Tensor, is_causal: bool, mask: Tensor | None, scale: float | None
+) -> Tensor:
     """``scale * query @ key.T + mask``; half precision computes in float32."""
     dtype = query.dtype
     computed = torch.float32 if dtype in (torch.float16, torch.bfloat16) else dtype
@@ -141,7 +143,7 @@ def _scores(query: Any, key: Any, is_causal: bool, mask: Any, scale: float | Non
     return scores + mask.to(computed)
 
 
-def _weights(scores: Any, logarithms: Any) -> Any:
+def _weights(scores: Tensor, logarithms: Tensor) -> Tensor:
     """``exp(score - logarithm of the sum)``; zeros in a row whose keys are all masked."""
     lowest = torch.finfo(scores.dtype).min
     return torch.exp(scores - logarithms.unsqueeze(-1).clamp(min=lowest))

@@ -236,7 +236,7 @@ _AIRY_AT_ZERO = (0.355028053887817239260, 0.258819403792806798405)
 """``Ai(0)`` and ``-Ai'(0)``."""
 
 
-def _waves(x: Any, phase: float, tables: Sequence[Sequence[float]]) -> tuple[Any, Any]:
+def _waves(x: Tensor, phase: float, tables: Sequence[Sequence[float]]) -> tuple[Any, Any]:
     """The two waves of Hankel's expansion for ``x > 5``: a cosine of the first kind, a sine of the second."""
     pp, pq, qp, qq = tables
     square = 25 / (x * x)
@@ -258,7 +258,7 @@ def _j0(x: Tensor) -> Tensor:
     return torch.where(x <= 5, _j0_near(x), _waves(x, math.pi / 4, _J0_WAVES)[0])
 
 
-def _j0_near(x: Any) -> Any:
+def _j0_near(x: Tensor) -> Tensor:
     square = x * x
     ratio = polynomial(square, _J0_RP) / polynomial(square, _J0_RQ)
     return (square - _J0_ZEROS[0]) * (square - _J0_ZEROS[1]) * ratio

@@ -274,17 +274,17 @@ def _k1_scaled(x: Tensor) -> Tensor:
     return _second_kind(x, _k1_up_to_two(x) * torch.exp(x), _k1_scaled_above(x))
 
 
-def _second_kind(x: Any, small: Any, large: Any) -> Any:
+def _second_kind(x: Tensor, small: Tensor, large: Tensor) -> Tensor:
     """Infinite at 0, undefined below."""
     result = torch.where(x <= 2, small, large)
     return torch.where(x == 0, math.inf, torch.where(x < 0, math.nan, result))
 
 
-def _k0_up_to_two(x: Any) -> Any:
+def _k0_up_to_two(x: Tensor) -> Tensor:
     return chebyshev_series(x * x - 2, _K0_SMALL) - torch.log(0.5 * x) * _i0(x)
 
 
-def _k0_scaled_above(x: Any) -> Any:
+def _k0_scaled_above(x: Tensor) -> Tensor:
     return chebyshev_series(8 / x - 2, _K0_LARGE) / torch.sqrt(x)
 
 

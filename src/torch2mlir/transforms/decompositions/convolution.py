@@ -63,7 +63,7 @@ def _convolution_backward(
     return of_input, of_weight, of_bias
 
 
-def _cropped(x: Any, sizes: Sequence[Any]) -> Any:
+def _cropped(x: Tensor, sizes: Sequence[Any]) -> Tensor:
     """The first elements of the dimensions of space."""
     for dim, size in enumerate(sizes, 2):
         x = aten.slice(x, dim, 0, size)
@@ -71,11 +71,11 @@ def _cropped(x: Any, sizes: Sequence[Any]) -> Any:
 
 
 def _transposed(
-    grad: Any,
-    weight: Any,
+    grad: Tensor,
+    weight: Tensor,
     sizes: Sequence[Any],
     options: _Options,
-) -> Any:
+) -> Tensor:
     """The transposed convolution with a result of these sizes.
 
     What the windows left over at the end is its output padding; where that is not known, the most there can be.
@@ -92,11 +92,11 @@ def _transposed(
 
 
 def _correlated(
-    source: Any,
-    window: Any,
+    source: Tensor,
+    window: Tensor,
     kernel: Sequence[Any],
     options: _Options,
-) -> Any:
+) -> Tensor:
     """``[f, c / groups, ..]``: channel f of the window over each channel c of its group in the source.
 
     Batches are summed over as channels are in a convolution; strides and dilations change places.

@@ -17,7 +17,7 @@ from torch2mlir.transforms.decompositions.registry import decomposes
 aten = torch.ops.aten
 
 
-def _zeros(count: Any) -> Any:
+def _zeros(count: Tensor) -> Tensor:
     """``count`` zeros, i64; the count is a rank-0 tensor."""
     return aten.repeat_interleave.Tensor(count.to(torch.int64).reshape([1]))
 
@@ -43,14 +43,14 @@ def _repeat_interleave(repeats: Tensor, *, output_size: int | None = None) -> Te
     return marks.cumsum(0).narrow(0, 0, places.shape[0])
 
 
-def _places(mask: Any) -> Any:
+def _places(mask: Tensor) -> Tensor:
     """Where a rank-1 tensor is true, in order."""
     if isinstance(mask.shape[0], int) and mask.shape[0] == 0:
         return mask.new_zeros([0], dtype=torch.int64)
     return aten.repeat_interleave.Tensor(mask.to(torch.int64))
 
 
-def _flat(a: Any) -> Any:
+def _flat(a: Tensor) -> Tensor:
     return a.reshape([a.numel()])
 
 
@@ -96,7 +96,7 @@ def _index(a: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
     return aten.index(a, spelled)
 
 
-def _is_mask(index: Any) -> bool:
+def _is_mask(index: Tensor | None) -> bool:
     return index is not None and index.dtype in (torch.bool, torch.uint8)
 
 
@@ -174,12 +174,12 @@ def _unique_dim(
     return values, aten.scatter(torch.zeros_like(order), 0, order, groups), counts
 
 
-def _asked(wanted: bool, result: Any) -> Any:
+def _asked(wanted: bool, result: Tensor) -> Tensor:
     """A result, or nothing in its place, as PyTorch gives it."""
     return result if wanted else result.new_zeros([0])
 
 
-def _runs(a: Any, dim: int = 0) -> tuple[Any, Any, Any]:
+def _runs(a: Tensor, dim: int = 0) -> tuple[Any, Any, Any]:
     """The first slice of each run of equal ones, the run of each slice, and the lengths of the runs."""
     if isinstance(a.shape[dim], int) and a.shape[dim] == 0:
         nothing = a.new_zeros([0], dtype=torch.int64)

@@ -102,7 +102,7 @@ def _diagonal_scatter(
     return torch.where(on, spread, matrix).movedim([-2, -1], [dim1, dim2])
 
 
-def _strided_places(size: Any, stride: Any, offset: Any) -> Any:
+def _strided_places(size: Sequence[int], stride: Sequence[int], offset: int | None) -> Tensor:
     """``offset + sum(index * stride)``, in row-major order."""
     places = torch.full([], offset or 0, dtype=torch.int64)
     for count, step in zip(size, stride, strict=True):
@@ -170,7 +170,7 @@ def _slice_scatter(
     return aten.cat([part for part in (before, middle, after) if part.shape[dim] != 0], dim)
 
 
-def _interleaved(a: Any, source: Any, dim: int, start: int, step: int) -> Any:
+def _interleaved(a: Tensor, source: Tensor, dim: int, start: int, step: int) -> Tensor:
     """The elements of ``a`` from ``start`` to the source's last, every ``step``-th of them the source's."""
     count = source.shape[dim]
     span = (count - 1) * step + 1

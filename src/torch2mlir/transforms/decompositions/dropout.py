@@ -14,17 +14,17 @@ from torch2mlir.transforms.decompositions.registry import decomposes
 aten = torch.ops.aten
 
 
-def _kept(a: torch.Tensor, size: Sequence[Any], p: float) -> torch.Tensor:
+def _kept(a: Tensor, size: Sequence[Any], p: float) -> Tensor:
     """Which of ``size`` elements stay, each with probability ``1 - p``."""
     return torch.rand(size, dtype=torch.float32, device=a.device) >= p
 
 
-def _channels(a: torch.Tensor) -> list[Any]:
+def _channels(a: Tensor) -> list[Any]:
     """One element per batch and channel, to be broadcast over the rest."""
     return [*a.shape[:2], *(1 for _ in a.shape[2:])]
 
 
-def _scaled(a: torch.Tensor, kept: torch.Tensor, p: float) -> torch.Tensor:
+def _scaled(a: Tensor, kept: Tensor, p: float) -> Tensor:
     return a * kept.to(a.dtype) * (1 / (1 - p) if p < 1 else 0.0)
 
 
@@ -51,7 +51,7 @@ def _feature_dropout(a: Tensor, p: float, train: bool) -> Tensor:
     return _scaled(a, _kept(a, _channels(a), p), p) if train and p else a.clone()
 
 
-def _alpha_scaled(a: torch.Tensor, size: Sequence[Any], p: float) -> torch.Tensor:
+def _alpha_scaled(a: Tensor, size: Sequence[Any], p: float) -> Tensor:
     """Dropped elements become the negative saturation value of SELU, then mean and variance are restored.
 
     Source: Klambauer et al., "Self-normalizing neural networks", 2017, section 2.

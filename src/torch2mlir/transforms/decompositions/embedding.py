@@ -24,7 +24,7 @@ def _embedding_renorm(weight: Tensor, indices: Tensor, max_norm: float, norm_typ
     return torch.where(long, weight * (max_norm / (norm + 1e-7)), weight)
 
 
-def _bags(offsets: Any, count: Any, include_last_offset: bool) -> tuple[Any, Any]:
+def _bags(offsets: Tensor, count: int, include_last_offset: bool) -> tuple[Any, Any]:
     """The bag of each of ``count`` indices, and where bags start: how many of these come up to it, less one."""
     starts = offsets[:-1] if include_last_offset else offsets
     begun = starts <= torch.arange(count).unsqueeze(1)
@@ -58,7 +58,7 @@ def _embedding_bag(
     return result, bag, sizes, places
 
 
-def _has_fast_way(weight: Any, padding_idx: int) -> bool:
+def _has_fast_way(weight: Tensor, padding_idx: int) -> bool:
     """Whether PyTorch's kernel has code of its own for sums and means."""
     return weight.dtype in (torch.float32, torch.float16, torch.bfloat16) and padding_idx < 0
 
@@ -93,9 +93,9 @@ def _embedding_bag_forward_only(
 
 
 def _reduced_bags(
-    weight: Any,
-    indices: Any,
-    offsets: Any,
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
     mode: int,
     per_sample_weights: Any,
     include_last_offset: bool,
@@ -126,7 +126,7 @@ def _reduced_bags(
     return total, bag, sizes, sizes
 
 
-def _maxima(rows: Any, bag: Any, count: Any, indices: Any) -> tuple[Any, Any]:
+def _maxima(rows: Tensor, bag: Tensor, count: int, indices: Tensor) -> tuple[Any, Any]:
     """The maximum of each bag and column, and the index it comes from; what is in no bag goes to one more."""
     columns = bag.unsqueeze(1).expand_as(rows)
     zeros = rows.new_zeros(count + 1, rows.shape[1])

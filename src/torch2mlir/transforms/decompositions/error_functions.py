@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -145,7 +144,7 @@ _NDTRI_Q2 = (
 )
 
 
-def _scaled_tail(x: Any) -> Any:
+def _scaled_tail(x: Tensor) -> Tensor:
     """``exp(x**2) erfc(x)`` for ``x > 0.46875``."""
     middle = polynomial(x, _ERFCX_MIDDLE[0]) / polynomial(x, _ERFCX_MIDDLE[1])
     inverse = 1 / (x * x)

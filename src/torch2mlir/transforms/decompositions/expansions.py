@@ -7,12 +7,13 @@ from functools import wraps
 from typing import Any
 
 import torch
+from torch import Tensor
 from torch._higher_order_ops.while_loop import while_loop_op
 
 _HALVES = (torch.float16, torch.bfloat16)
 
 
-def polynomial(x: Any, coefficients: Sequence[float]) -> Any:
+def polynomial(x: Tensor, coefficients: Sequence[float]) -> Tensor:
     """A polynomial by Horner's rule, the highest power first."""
     result: Any = coefficients[0]
     for coefficient in coefficients[1:]:
@@ -20,7 +21,7 @@ def polynomial(x: Any, coefficients: Sequence[float]) -> Any:
     return result
 
 
-def chebyshev_series(x: Any, coefficients: Sequence[float]) -> Any:
+def chebyshev_series(x: Tensor, coefficients: Sequence[float]) -> Tensor:
     """Half of ``sum c[n] T_n(x / 2)`` by Clenshaw's recurrence, the highest order first.
 
     The convention of Cephes (``chbevl``, https://www.netlib.org/cephes/). Orders too small for the element type to
@@ -58,7 +59,7 @@ def on_floats(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of float tensors as one of any: integers are converted, half precision computes in float32."""
 
     @wraps(function)
-    def converted(*operands: Any) -> Any:
+    def converted(*operands: Any) -> Tensor:
         dtype = torch.result_type(*operands) if len(operands) == 2 else operands[0].dtype
         dtype = dtype if dtype.is_floating_point else torch.get_default_dtype()
         computed = torch.float32 if dtype in _HALVES else dtype
@@ -68,7 +69,7 @@ def on_floats(function: Callable[..., Any]) -> Callable[..., Any]:
     return converted
 
 
-def _as(operand: Any, dtype: torch.dtype) -> Any:
+def _as(operand: Tensor, dtype: torch.dtype) -> Tensor:
     if not torch.is_tensor(operand):
         return torch.full([], operand, dtype=dtype)
     return operand if operand.dtype == dtype else operand.to(dtype)

@@ -69,7 +69,7 @@ def _along(parts: Any, axis: int, transform: Callable[[Any], Any]) -> Any:
 _NONE, _BY_ROOT, _BY_LENGTH = 0, 1, 2
 
 
-def _normalized(a: Any, normalization: int, count: Any) -> Any:
+def _normalized(a: Tensor, normalization: int, count: int) -> Tensor:
     if normalization == _NONE:
         return a
     if isinstance(count, torch.SymInt):
@@ -77,7 +77,7 @@ def _normalized(a: Any, normalization: int, count: Any) -> Any:
     return a * (1 / count if normalization == _BY_LENGTH else count**-0.5)
 
 
-def _count(a: Any, dim: Sequence[int]) -> Any:
+def _count(a: Tensor, dim: Sequence[int]) -> int:
     count: Any = 1
     for axis in dim:
         count = count * a.shape[axis]
@@ -117,12 +117,12 @@ def _transform(parts: Parts, forward: bool) -> Parts:
     return _bluestein(parts, forward) if divisor is None else _split(parts, divisor, forward)
 
 
-def _halves(both: Any) -> Parts:
+def _halves(both: Tensor) -> Parts:
     half = both.shape[-1] // 2
     return both.narrow(-1, 0, half), both.narrow(-1, half, half)
 
 
-def _real_transform(a: Any, onesided: bool) -> Parts:
+def _real_transform(a: Tensor, onesided: bool) -> Parts:
     n = a.shape[-1]
     kept = n // 2 + 1 if onesided else n
     if isinstance(n, torch.SymInt) or n <= LARGEST_DIRECT:
@@ -131,7 +131,7 @@ def _real_transform(a: Any, onesided: bool) -> Parts:
     return real.narrow(-1, 0, kept), imaginary.narrow(-1, 0, kept)
 
 
-def _to_real(parts: Parts, n: Any) -> Any:
+def _to_real(parts: Parts, n: int) -> Tensor:
     """What is missing is the conjugate of what is there."""
     real, imaginary = parts
     kept = real.shape[-1]
@@ -193,25 +193,25 @@ def _factors(build: Callable[..., Any], arguments: Sequence[Any], dtype: torch.d
         return tuple(x.to(dtype) for x in built) if isinstance(built, tuple) else built.to(dtype)
 
 
-def _waves(rows: Any, columns: Any, n: Any, sign: int, dtype: torch.dtype) -> Parts:
+def _waves(rows: int, columns: int, n: int, sign: int, dtype: torch.dtype) -> Parts:
     """Parts of ``exp(sign 2 pi i j k / n)`` for ``j < rows``, ``k < columns``; whole turns are taken off exactly."""
     turns = torch.arange(rows).unsqueeze(1) * torch.arange(columns) % n
     angles = turns.to(dtype) * (sign * 2 * math.pi) / n
     return torch.cos(angles), torch.sin(angles)
 
 
-def _complex_matrix(rows: Any, columns: Any, n: Any, sign: int, dtype: torch.dtype) -> Any:
+def _complex_matrix(rows: int, columns: int, n: int, sign: int, dtype: torch.dtype) -> Tensor:
     """From real and imaginary parts beside each other to the same."""
     cosines, sines = _waves(rows, columns, n, sign, dtype)
     return torch.cat([torch.cat([cosines, sines], 1), torch.cat([-sines, cosines], 1)], 0)
 
 
-def _real_matrix(rows: Any, columns: Any, n: Any, dtype: torch.dtype) -> Any:
+def _real_matrix(rows: int, columns: int, n: int, dtype: torch.dtype) -> Tensor:
     """Forward, from real numbers to real and imaginary parts beside each other."""
     return torch.cat(_waves(rows, columns, n, -1, dtype), 1)
 
 
-def _hermitian_matrix(rows: Any, columns: Any, n: Any, dtype: torch.dtype) -> Any:
+def _hermitian_matrix(rows: int, columns: int, n: int, dtype: torch.dtype) -> Tensor:
     """Backwards, from the parts of half a Hermitian signal to real numbers: inner elements stand for two."""
     cosines, sines = _waves(rows, columns, n, 1, dtype)
     place = torch.arange(rows).unsqueeze(1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -67,11 +67,11 @@ def _view_dtype(x: Tensor, dtype: torch.dtype) -> Tensor:
     return _joined(x, dtype)
 
 
-def _bits_as(x: Any, dtype: torch.dtype) -> Any:
+def _bits_as(x: Tensor, dtype: torch.dtype) -> Tensor:
     return x if x.dtype == dtype else aten.view.dtype(x, dtype)
 
 
-def _cut(x: Any, dtype: torch.dtype) -> Any:
+def _cut(x: Tensor, dtype: torch.dtype) -> Tensor:
     """Each element as several narrower ones."""
     wide, narrow = _INTEGERS[x.dtype.itemsize], _INTEGERS[dtype.itemsize]
     bits = _bits_as(x, wide)
@@ -86,7 +86,7 @@ def _cut(x: Any, dtype: torch.dtype) -> Any:
     return _bits_as(torch.stack(parts, -1).flatten(-2), dtype)
 
 
-def _joined(x: Any, dtype: torch.dtype) -> Any:
+def _joined(x: Tensor, dtype: torch.dtype) -> Tensor:
     """Each several elements as a wider one."""
     wide, narrow = _INTEGERS[dtype.itemsize], _INTEGERS[x.dtype.itemsize]
     width = 8 * x.dtype.itemsize
@@ -132,7 +132,7 @@ def _nextafter(x: Tensor, to: Tensor) -> Tensor:
     form = _FORMATS[x.dtype]
     lowest = torch.iinfo(form.integer).min
 
-    def turned(bits: Any) -> Any:  # negative numbers the other way round; its own inverse
+    def turned(bits: Tensor) -> Tensor:  # negative numbers the other way round; its own inverse
         return torch.where(bits < 0, lowest - bits, bits)
 
     here, there = (turned(aten.view.dtype(each, form.integer)) for each in (x, to))

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.types import Number
 
 from torch2mlir.transforms.decompositions.expansions import on_floats, polynomial
 from torch2mlir.transforms.decompositions.registry import decomposes
@@ -129,13 +130,13 @@ def _trigamma(x: Any) -> Any:
     return torch.where(reflected, math.pi**2 / (sine * sine) - result, result)
 
 
-def _higher_polygamma(x: Any, n: int) -> Any:
+def _higher_polygamma(x: Tensor, n: int) -> Tensor:
     """``(-1)**(n + 1) n! zeta(n + 1, x)``, https://dlmf.nist.gov/25.11.E12."""
     factor = (-1) ** (n + 1) * math.exp(math.lgamma(n + 1))
     return on_floats(lambda q: factor * _zeta_of_number(n + 1, q))(x)
 
 
-def _zeta_of_number(s: int, q: Any) -> Any:
+def _zeta_of_number(s: int, q: Tensor) -> Tensor:
     """Hurwitz' zeta of a whole number above 1."""
     return _zeta_anywhere(s, q, -1.0 if s % 2 else 1.0)
 
@@ -151,7 +152,7 @@ def _zeta(s: Tensor, q: Tensor) -> Tensor:
     return torch.where(s == 1, math.inf, result)
 
 
-def _zeta_anywhere(s: Any, q: Any, sign: Any) -> Any:
+def _zeta_anywhere(s: Tensor | Number, q: Tensor, sign: Tensor | Number) -> Tensor:
     """From positive ``q`` by taking the terms on both sides of zero apart; ``sign`` is ``(-1)**s``.
 
     With ``r`` the fraction of a negative ``q``, the terms up to zero are those of ``zeta(s, 1 - r)`` without those of
@@ -167,7 +168,7 @@ def _zeta_anywhere(s: Any, q: Any, sign: Any) -> Any:
     return torch.where((q <= 0) & (fraction == 0), math.inf, result)
 
 
-def _zeta_positive(s: Any, q: Any) -> Any:
+def _zeta_positive(s: Tensor | Number, q: Tensor) -> Tensor:
     """Terms, then Euler and Maclaurin's sum of the rest (Cephes, zeta)."""
     total = q**-s
     for step in range(1, _ZETA_STEPS):

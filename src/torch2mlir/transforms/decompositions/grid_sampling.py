@@ -41,11 +41,11 @@ class _Mode:
     padding: int
     align_corners: bool
 
-    def scale(self, size: Any) -> Any:
+    def scale(self, size: int) -> float:
         """Elements per unit of the grid, whose edges are at -1 and 1."""
         return (size - 1) / 2 if self.align_corners else size / 2
 
-    def taps(self, grid: Any, size: Any) -> list[_Tap]:
+    def taps(self, grid: Tensor, size: int) -> list[_Tap]:
         """The taps along a dimension; slopes are derivatives by the grid."""
         scale = self.scale(size)
         position = grid * scale + (size - 1) / 2
@@ -69,7 +69,7 @@ class _Mode:
             taps.append(_Tap(place, weight, slope * scale))
         return taps
 
-    def _padded(self, position: Any, size: Any) -> tuple[Any, Any]:
+    def _padded(self, position: Tensor, size: int) -> tuple[Any, Any]:
         """The position inside of the image, and the derivative of that."""
         slope = torch.ones_like(position)
         if self.padding == ZEROS:
@@ -79,7 +79,7 @@ class _Mode:
         slope = torch.where((position > 0) & (position < size - 1), slope, 0.0)
         return position.clamp(min=0, max=size - 1), slope
 
-    def _reflected(self, position: Any, size: Any) -> tuple[Any, Any]:
+    def _reflected(self, position: Tensor, size: int) -> tuple[Any, Any]:
         """Mirrored at centers of the elements on the edge, or at the outer sides of these."""
         low = 0.0 if self.align_corners else -0.5
         span = size - 1 if self.align_corners else size
@@ -118,23 +118,23 @@ class _Corner:
     inside: Any
     taps: Sequence[_Tap]
 
-    def weight(self) -> Any:
+    def weight(self) -> Tensor:
         """The product of the weights, zero outside."""
         return self._product([tap.weight for tap in self.taps])
 
-    def slope(self, dim: int) -> Any:
+    def slope(self, dim: int) -> Tensor:
         """The derivative of the weight by the grid along a dimension."""
         factors = [tap.slope if i == dim else tap.weight for i, tap in enumerate(self.taps)]
         return self._product(factors)
 
-    def _product(self, factors: Sequence[Any]) -> Any:
+    def _product(self, factors: Sequence[Any]) -> Tensor:
         total = factors[0]
         for factor in factors[1:]:
             total = total * factor
         return torch.where(self.inside, total, 0.0)
 
 
-def _corners(sizes: Sequence[Any], grid: Any, mode: _Mode) -> Iterator[_Corner]:
+def _corners(sizes: Sequence[Any], grid: Tensor, mode: _Mode) -> Iterator[_Corner]:
     """All combinations; the grid's last dimension counts the image's from the last one on."""
     points = grid.flatten(1, -2).unsqueeze(1)
     spatial = len(sizes)
@@ -149,7 +149,7 @@ def _corners(sizes: Sequence[Any], grid: Any, mode: _Mode) -> Iterator[_Corner]:
         yield _Corner(flat, inside, taps)
 
 
-def _everywhere(flat: Any, channels: Any) -> Any:
+def _everywhere(flat: Tensor, channels: int) -> Tensor:
     """The places ``[n, 1, p]`` for every channel."""
     return flat.expand(flat.shape[0], channels, flat.shape[2])
 

@@ -40,7 +40,7 @@ class _Blocks(NamedTuple):
     is_grouped: Any
 
 
-def _blocks(count: Any, ends: Any) -> _Blocks:
+def _blocks(count: int, ends: Tensor) -> _Blocks:
     """Blocks for ``count`` rows in groups that end at ``ends``, a tensor."""
     groups = ends.shape[0]
     ends = ends.to(torch.int64)
@@ -50,7 +50,7 @@ def _blocks(count: Any, ends: Any) -> _Blocks:
     last_block = ((ends - starts + (size - 1)) // size).cumsum(0)
     first_block = aten.constant_pad_nd(last_block[:-1], [1, 0])
 
-    def group_of(positions: Any, bounds: Any) -> tuple[Any, Any]:
+    def group_of(positions: Tensor, bounds: Tensor) -> tuple[Any, Any]:
         group = (bounds <= positions.unsqueeze(1)).to(torch.int64).sum(1)
         return group.clamp(max=groups - 1), group < groups
 
@@ -73,7 +73,7 @@ def _blocks(count: Any, ends: Any) -> _Blocks:
     )
 
 
-def _in_blocks(a: Any, blocks: _Blocks) -> Any:
+def _in_blocks(a: Tensor, blocks: _Blocks) -> Tensor:
     """``[blocks, rows of a block, columns]``; zeros where there is no row."""
     rows = torch.where(blocks.is_row, a.index_select(0, blocks.rows), 0)
     return rows.reshape([-1, blocks.size, a.shape[1]])

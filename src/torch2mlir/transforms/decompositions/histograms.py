@@ -32,13 +32,13 @@ def _histc(a: Tensor, bins: int = 100, min: Number = 0, max: Number = 0) -> Tens
     return _summed(torch.where(inside, place, 0), inside.to(a.dtype), [bins])
 
 
-def _summed(place: Any, weight: Any, bins: list[int]) -> Any:
+def _summed(place: Tensor, weight: Tensor, bins: list[int]) -> Tensor:
     """The weights summed up by place in a grid."""
     empty = torch.zeros([prod(bins)], dtype=weight.dtype)
     return aten.scatter_add(empty, 0, place, weight).reshape(bins)
 
 
-def _apart(low: Any, high: Any, amount: float) -> tuple[Any, Any]:
+def _apart(low: Tensor, high: Tensor, amount: float) -> tuple[Any, Any]:
     """Bounds of which one is greater than the other."""
     equal = low == high
     return torch.where(equal, low - amount, low), torch.where(equal, high + amount, high)
@@ -55,7 +55,9 @@ def _equal_bins(a: Any, bins: int, bounds: Any) -> Any:
     return torch.where(steps < (bins + 1) // 2, low + steps * width, high - (bins - steps) * width)
 
 
-def _histogram(columns: Any, edges: Any, weight: Any, density: bool) -> Any:
+def _histogram(
+    columns: Sequence[Tensor], edges: Sequence[Tensor], weight: Any, density: bool
+) -> Tensor:
     """The weight of points, given by their coordinates, in each bin of a grid; the last ones include their ends."""
     bins = [edge.shape[0] - 1 for edge in edges]
     weight = torch.ones_like(columns[0]) if weight is None else weight.reshape(-1)
@@ -96,7 +98,7 @@ def _histogram_of_count(
     return _histogram([flat], [edges], weight, density), edges
 
 
-def _coordinates(points: Any) -> Any:
+def _coordinates(points: Tensor) -> Any:
     """Vectors of the coordinates of points ``[.., d]``."""
     return [column.clone() for column in points.reshape(-1, points.shape[-1]).unbind(1)]
 

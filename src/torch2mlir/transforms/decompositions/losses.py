@@ -21,7 +21,7 @@ _MEAN, _SUM = 1, 2
 # distances
 
 
-def _norm(difference: Any, p: float) -> Any:
+def _norm(difference: Tensor, p: float) -> Tensor:
     """The p-norm over the last dimension; p = 0 counts what is not zero."""
     if p == 0:
         return (difference != 0).to(difference.dtype).sum(-1)
@@ -35,7 +35,7 @@ def _norm(difference: Any, p: float) -> Any:
     return (size**p).sum(-1) ** (1.0 / p)
 
 
-def _norm_slope(difference: Any, distance: Any, p: float) -> Any:
+def _norm_slope(difference: Tensor, distance: Tensor, p: float) -> Tensor:
     """The derivative of a norm by each difference; zero where the distance is, as PyTorch has it."""
     distance = distance.unsqueeze(-1)
     if p == 0:
@@ -65,7 +65,7 @@ def _cdist_backward(grad: Tensor, x1: Tensor, x2: Tensor, p: float, distance: Te
     return (grad.unsqueeze(-1) * slope).sum(-2)
 
 
-def _pairs(x: Any) -> tuple[Any, Any]:
+def _pairs(x: Tensor) -> tuple[Any, Any]:
     """The first and the second row of every pair of different rows, in integers: ``triu_indices`` takes a root."""
     count = x.shape[0]
     rows = torch.arange(count)

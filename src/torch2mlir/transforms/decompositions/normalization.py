@@ -19,7 +19,7 @@ prims = torch.ops.prims
 def _var(
     a: Tensor,
     dim: Sequence[int] | None = None,
-    correction: Any = 1,
+    correction: float = 1,
     keepdim: bool = False,
     **_: Any,
 ) -> Tensor:

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
+from torch import Tensor
+from torch.types import Number
 
 from torch2mlir.transforms.decompositions.expansions import iterate, on_floats
 from torch2mlir.transforms.decompositions.registry import decomposes
@@ -23,7 +25,7 @@ LARGEST_BY_RECURRENCE = 8
 """Of a Chebyshev polynomial whose degree is a number; above, the trigonometric form is shorter."""
 
 
-def _sign(n: Any) -> Any:
+def _sign(n: Tensor | Number) -> Tensor | Number:
     """``(-1)**n``."""
     odd = n - 2 * torch.floor(n / 2) if torch.is_tensor(n) else n % 2
     return 1 - 2 * odd
@@ -41,7 +43,7 @@ def _chebyshev(
         one: of ``x``, which is 1 or -1, and the degree.
     """
 
-    def polynomial(x: Any, n: Any) -> Any:
+    def polynomial(x: Tensor, n: Tensor | Number) -> Tensor:
         n = torch.trunc(n) if torch.is_tensor(n) else float(n)
         size = x.abs()
         inside = angular(torch.acos(torch.where(size < 1, x, 0.0)), n)
@@ -61,7 +63,7 @@ def _at_ends(at_one: Polynomial, at_minus_one: Polynomial) -> Polynomial:
     return lambda x, n: torch.where(x > 0, at_one(x, n), _sign(n) * at_minus_one(x, n))
 
 
-def _unity(x: Any, n: Any) -> Any:
+def _unity(x: Tensor, n: Tensor | Number) -> Tensor:
     return torch.ones_like(x)
 
 
@@ -127,7 +129,7 @@ def _recurrence(
         result = torch.where(n > limit, math.nan, result)
         return torch.where(n >= 0, result, 0.0)
 
-    def by_number(x: Any, n: int) -> Any:
+    def by_number(x: Tensor, n: int) -> Tensor:
         if n < 0:
             return torch.zeros_like(x)
         before, current = torch.ones_like(x), first(x)
@@ -143,7 +145,7 @@ def _registered(name: str, by_tensor: Polynomial, by_number: Polynomial) -> None
     packet = getattr(aten, f"special_{name}")
     decomposes(packet.default, packet.x_scalar)(on_floats(by_tensor))
 
-    def of_number(x: Any, n: Any) -> Any:
+    def of_number(x: Tensor, n: int) -> Tensor:
         return on_floats(lambda x: by_number(x, math.trunc(n)))(x)
 
     decomposes(packet.n_scalar)(of_number)
@@ -153,7 +155,7 @@ def _register_chebyshev(kind: str, closed: Polynomial, first: Callable[[Any], An
     """Both intervals of a kind; a small degree that is a number goes by recurrence."""
     _, by_recurrence = _recurrence(first, lambda x, q, p, k: (x + x) * q - p)
 
-    def by_number(x: Any, n: int) -> Any:
+    def by_number(x: Tensor, n: int) -> Tensor:
         return (closed if n > LARGEST_BY_RECURRENCE else by_recurrence)(x, n)
 
     _registered(f"chebyshev_polynomial_{kind}", closed, by_number)

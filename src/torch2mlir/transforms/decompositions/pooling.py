@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.types import Number
 
 from torch2mlir.transforms.decompositions.registry import decomposes
 
@@ -18,25 +19,25 @@ aten = torch.ops.aten
 prims = torch.ops.prims
 
 
-def _each(option: Any, count: int) -> list[Any]:
+def _each(option: Sequence[int], count: int) -> list[Any]:
     """An option of a window, given for each dimension or once for all."""
     listed = [option] if isinstance(option, int) else list(option)
     return listed * count if len(listed) == 1 else listed
 
 
-def computed_in(x: Any) -> Any:
+def computed_in(x: Tensor) -> Tensor:
     """Half precision adds up in float32, as PyTorch does on CPU."""
     return x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
 
 
-def _batched(x: Any, spatial: int) -> Any:
+def _batched(x: Tensor, spatial: int) -> Tensor:
     return x if x.dim() == spatial + 2 else x.unsqueeze(0)
 
 
 # windows that slide
 
 
-def _counts(size: Any, count: Any, window: tuple[int, int, int], with_padding: bool) -> Any:
+def _counts(size: int, count: int, window: tuple[int, int, int], with_padding: bool) -> Tensor:
     """How many elements each of ``count`` windows along a dimension has; rank 1."""
     kernel, stride, padding = window
     starts = torch.arange(count) * stride - padding
@@ -47,13 +48,13 @@ def _counts(size: Any, count: Any, window: tuple[int, int, int], with_padding: b
 
 
 def _divisors(
-    x: Any,
+    x: Tensor,
     counts: Sequence[Any],
     windows: Sequence[tuple[int, int, int]],
     ceil_mode: bool,
     with_padding: bool,
     override: int | None,
-) -> Any:
+) -> Tensor | Number:
     """What sums of windows over the last dimensions of ``x`` are divided by: a number, or a tensor of their rank."""
     if override is not None:
         return override
@@ -68,7 +69,9 @@ def _divisors(
     return total
 
 
-def _windows(kernel: Any, stride: Any, padding: Any, spatial: int) -> list[tuple[int, int, int]]:
+def _windows(
+    kernel: Sequence[int], stride: Sequence[int], padding: Sequence[int], spatial: int
+) -> list[tuple[int, int, int]]:
     """Kernel, stride and padding of each dimension; no stride means the kernel's size."""
     options = (_each(option, spatial) for option in (kernel, stride or kernel, padding))
     return list(zip(*options, strict=True))
@@ -98,7 +101,7 @@ def _avg_pool3d(
     return mean if x.dim() == 5 else mean.squeeze(0)
 
 
-def _window_sums(x: Any, windows: Sequence[tuple[int, int, int]], ceil_mode: bool) -> Any:
+def _window_sums(x: Tensor, windows: Sequence[tuple[int, int, int]], ceil_mode: bool) -> Tensor:
     """The sum of each window over the last two or three dimensions of ``[N, C, ..]``."""
     kernels, strides, paddings = (list(option) for option in zip(*windows, strict=True))
     plane = [kernels[-2:], strides[-2:], paddings[-2:]]
@@ -168,12 +171,12 @@ def _avg_pool_backward(
     return sums.reshape(x.shape).to(x.dtype)
 
 
-def _spatial(x: Any, option: Sequence[int]) -> int:
+def _spatial(x: Tensor, option: Sequence[int]) -> int:
     """How many dimensions a pool is over: the gradients' schemas list an option for each, or one for all."""
     return len(option) if len(option) > 1 else x.dim() - 2
 
 
-def _spread(x: Any, dim: int, size: Any, kernel: int, stride: int, padding: int) -> Any:
+def _spread(x: Tensor, dim: int, size: int, kernel: int, stride: int, padding: int) -> Tensor:
     """``stride - 1`` zeros after every element and zeros around: window ``i`` now ends at element ``i``."""
     dim = dim % x.dim()
     behind = 2 * (x.dim() - 1 - dim)
@@ -188,7 +191,7 @@ def _spread(x: Any, dim: int, size: Any, kernel: int, stride: int, padding: int)
 def _back_to_maxima(spatial: int) -> Callable[..., Any]:
     """The gradient of a maximum over windows of so many dimensions: places come last, options do not matter."""
 
-    def backward(grad: Any, x: Any, *options: Any) -> Any:
+    def backward(grad: Tensor, x: Tensor, *options: Any) -> Tensor:
         zeros = torch.zeros_like(x).flatten(-spatial)
         places, flows = options[-1].flatten(-spatial), grad.flatten(-spatial)
         return zeros.scatter_add(-1, places, flows).reshape(x.shape)
@@ -211,7 +214,7 @@ decomposes(
 # windows that share a size out evenly
 
 
-def _shared_out(size: Any, count: Any) -> tuple[Any, Any, Any]:
+def _shared_out(size: int, count: int) -> tuple[Any, Any, Any]:
     """First places and lengths of the ``count`` windows of an adaptive pool, and the length of the longest.
 
     Window ``i`` is ``floor(i * size / count)`` to ``ceil((i + 1) * size / count)``.
@@ -228,12 +231,12 @@ def _shared_out(size: Any, count: Any) -> tuple[Any, Any, Any]:
     return starts, ends - starts, longest
 
 
-def _divides(size: Any, count: Any) -> bool:
+def _divides(size: int, count: int) -> bool:
     """Whether windows are known to be equal and apart."""
     return count == 1 or isinstance(size, int) and isinstance(count, int) and size % count == 0
 
 
-def _gathered(x: Any, dim: int, count: Any) -> tuple[Any, Any, Any, Any]:
+def _gathered(x: Tensor, dim: int, count: int) -> tuple[Any, Any, Any, Any]:
     """The elements of the windows along ``dim`` as ``[.., window, element, ..]``.
 
     Also which of them are a window's own, and first places and lengths, of ranks that broadcast to windows.
@@ -249,13 +252,13 @@ def _gathered(x: Any, dim: int, count: Any) -> tuple[Any, Any, Any, Any]:
     return elements, own, starts.view([count, *behind]), lengths.view([count, *behind])
 
 
-def _shared_sums(x: Any, dim: int, count: Any) -> Any:
+def _shared_sums(x: Tensor, dim: int, count: int) -> Tensor:
     """The sum of each window of an adaptive pool."""
     elements, own, _, _ = _gathered(x, dim, count)
     return torch.where(own, elements, 0).sum(dim + 1)
 
 
-def _shared_means(x: Any, dim: int, count: Any) -> Any:
+def _shared_means(x: Tensor, dim: int, count: int) -> Tensor:
     """The mean of each window of an adaptive pool."""
     size = x.shape[dim]
     if _divides(size, count):
@@ -265,7 +268,7 @@ def _shared_means(x: Any, dim: int, count: Any) -> Any:
     return torch.where(own, elements, 0).sum(dim + 1) / lengths
 
 
-def _shared_maxima(x: Any, dim: int, count: Any) -> tuple[Any, Any]:
+def _shared_maxima(x: Tensor, dim: int, count: int) -> tuple[Any, Any]:
     """The maximum of each window of an adaptive pool and its place along ``dim``."""
     size = x.shape[dim]
     if _divides(size, count):
@@ -301,7 +304,7 @@ def _adaptive_avg_pool3d_backward(grad: Tensor, x: Tensor) -> Tensor:
     return _adaptive_avg_pool_backward(grad, x, 3)
 
 
-def _adaptive_avg_pool_backward(grad: Any, x: Any, spatial: int) -> Any:
+def _adaptive_avg_pool_backward(grad: Tensor, x: Tensor, spatial: int) -> Tensor:
     """Shares of the windows an element is in; these are again those of an adaptive pool, from ``grad`` to ``x``."""
     result = computed_in(grad)
     for dim in range(x.dim() - spatial, x.dim()):
@@ -330,7 +333,7 @@ def _adaptive_max_pool(x: Tensor, output_size: Sequence[int]) -> tuple[Tensor, T
     return values, places
 
 
-def _at(x: Any, dim: int, places: Any) -> Any:
+def _at(x: Tensor, dim: int, places: Tensor) -> Tensor:
     """``x.gather(dim, places)`` in memory order: what comes after ``dim`` has equal sizes in both."""
     behind: Any = prod(x.shape[dim + 1 :])
     columns = torch.arange(behind).view([1, *x.shape[dim + 1 :]])
@@ -378,7 +381,7 @@ def _fractional_max_pool(
     return values.reshape(shape), indices.reshape(shape)
 
 
-def _fractional_starts(sample: Any, size: Any, window: int, count: int) -> Any:
+def _fractional_starts(sample: Tensor, size: int, window: int, count: int) -> Tensor:
     """``floor((i + u) * alpha) - floor(u * alpha)``, the last window at the end."""
     last = torch.full_like(sample, 0, dtype=torch.int64) + (size - window)
     if count == 1:

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.types import Number
 
 from torch2mlir.transforms.decompositions.registry import decomposes, decomposes_named
 
@@ -18,23 +19,23 @@ aten = torch.ops.aten
 _NAMESPACE = "torch.quantized_decomposed."
 
 
-def _rounded(a: torch.Tensor, scale: Any, zero_point: Any) -> torch.Tensor:
+def _rounded(a: Tensor, scale: Tensor | Number, zero_point: Tensor | Number) -> Tensor:
     """The quantized value before it is clamped; half precision is computed in float32."""
     inverse = 1.0 / scale
     return torch.round(a.to(torch.float32) * inverse) + zero_point
 
 
-def _number(parameter: Any) -> Any:
+def _number(parameter: Tensor | Number) -> Any:
     """A parameter as it is, or the only element of a tensor as a scalar in float32.
 
     Scales are float64 by type and float32 by value: that is how ``choose_qparams`` makes them.
     """
-    if isinstance(parameter, torch.Tensor):
+    if isinstance(parameter, Tensor):
         return parameter.reshape(()).to(torch.float32)
     return parameter
 
 
-def _along(parameter: torch.Tensor, axis: int, rank: int) -> torch.Tensor:
+def _along(parameter: Tensor, axis: int, rank: int) -> Tensor:
     """One parameter per channel, to be broadcast over the other axes."""
     sizes: list[Any] = [1] * rank
     sizes[axis] = parameter.shape[0]
@@ -56,19 +57,19 @@ def _quantize(a: Any, scale: Any, zero_point: Any, low: Any, high: Any, dtype: A
 
 @decomposes_named(*(_NAMESPACE + "dequantize_per_tensor" + form for form in _PARAMETERS_BY))
 def _dequantize(
-    a: Any,
-    scale: Any,
-    zero_point: Any,
-    low: Any,
-    high: Any,
-    dtype: Any,
+    a: Tensor,
+    scale: Tensor | Number,
+    zero_point: Tensor | Number,
+    low: Tensor | Number,
+    high: Tensor | Number,
+    dtype: torch.dtype,
     *,
     out_dtype: Any = None,
-) -> Any:
+) -> Tensor:
     return (a.to(out_dtype or torch.float32) - _number(zero_point)) * _number(scale)
 
 
-def _extent(a: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def _extent(a: Tensor) -> tuple[Tensor, Tensor]:
     """Smallest and largest element, widened to hold zero, each as a tensor of one element."""
     flat = a.reshape(-1)
     return flat.amin(0, keepdim=True).clamp(max=0), flat.amax(0, keepdim=True).clamp(min=0)
@@ -96,24 +97,30 @@ def _choose_symmetric(a: Any, low: Any, high: Any, eps: Any, dtype: Any) -> Any:
 
 @decomposes_named(_NAMESPACE + "quantize_per_channel")
 def _quantize_channels(
-    a: Any, scales: Any, zero_points: Any, axis: Any, low: Any, high: Any, dtype: Any
-) -> Any:
+    a: Tensor,
+    scales: Tensor,
+    zero_points: Tensor,
+    axis: int,
+    low: int,
+    high: int,
+    dtype: torch.dtype,
+) -> Tensor:
     scales, zero_points = (_along(p, axis, a.dim()) for p in (scales, zero_points))
     return _rounded(a, scales, zero_points).clamp(low, high).to(dtype)
 
 
 @decomposes_named(_NAMESPACE + "dequantize_per_channel")
 def _dequantize_channels(
-    a: Any,
-    scales: Any,
-    zero_points: Any,
-    axis: Any,
-    low: Any,
-    high: Any,
-    dtype: Any,
+    a: Tensor,
+    scales: Tensor,
+    zero_points: Tensor,
+    axis: int,
+    low: int,
+    high: int,
+    dtype: torch.dtype,
     *,
     out_dtype: Any = None,
-) -> Any:
+) -> Tensor:
     if zero_points is not None:
         a = a - _along(zero_points, axis, a.dim())
     return (a * _along(scales, axis, a.dim())).to(out_dtype or torch.float32)
@@ -153,7 +160,7 @@ def _choose_per_token_asymmetric(a: Any, dtype: Any) -> Any:
     return scale.to(torch.float64), zero_point.clamp(low, high).round().to(torch.int64)
 
 
-def _rounded_together(a: torch.Tensor, scales: Any, zero_points: Any) -> torch.Tensor:
+def _rounded_together(a: Tensor, scales: Any, zero_points: Any) -> Tensor:
     """As :func:`_rounded`, with the zero point added before rounding."""
     return torch.round(a * (1.0 / scales) + zero_points)
 
@@ -170,7 +177,7 @@ def _dequantize_tokens(
     return ((a - zero_points) * scales).to(out_dtype)
 
 
-def _grouped(a: torch.Tensor, scales: torch.Tensor, group_size: int) -> torch.Tensor:
+def _grouped(a: Tensor, scales: Tensor, group_size: int) -> Tensor:
     """Rows of one group each; a single scale in a row shorter than a group is the row's."""
     if scales.shape[-1] == 1 and group_size > a.shape[-1]:
         group_size = a.shape[-1]
@@ -217,9 +224,7 @@ def _converted(a: Any, dtype: Any) -> Any:
 # fake quantization: to the quantized value and back, all in floats
 
 
-def _fake(
-    a: torch.Tensor, scale: Any, zero_point: Any, low: int, high: int
-) -> tuple[torch.Tensor, torch.Tensor]:
+def _fake(a: Tensor, scale: Any, zero_point: Any, low: int, high: int) -> tuple[Tensor, Tensor]:
     """The value that is left, and where nothing was clamped."""
     rounded = _rounded(a, scale, zero_point)
     back = (rounded.clamp(low, high) - zero_point) * scale
@@ -250,7 +255,7 @@ def _fake_quantize_channels(
     return _fake(a, scales, zero_points.to(torch.float32), low, high)
 
 
-def _learned(zero_point: torch.Tensor, low: int, high: int) -> torch.Tensor:
+def _learned(zero_point: Tensor, low: int, high: int) -> Tensor:
     """A zero point that is trained is any number; the nearest integer in range is used."""
     return torch.round(zero_point.to(torch.float32)).clamp(low, high)
 
@@ -277,14 +282,14 @@ def _fake_quantize_learned_channels(
 
 
 def _learned_gradients(
-    gradient: torch.Tensor,
-    a: torch.Tensor,
-    scale: torch.Tensor,
-    zero_point: torch.Tensor,
+    gradient: Tensor,
+    a: Tensor,
+    scale: Tensor,
+    zero_point: Tensor,
     low: int,
     high: int,
     factor: float,
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+) -> tuple[Tensor, Tensor, Tensor]:
     """Of the value, and element by element of scale and zero point.
 
     Source: Esser et al., "Learned step size quantization", 2020, and Jain et al., "Trained quantization thresholds",

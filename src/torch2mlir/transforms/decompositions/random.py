@@ -26,7 +26,7 @@ _LIBRARY.define("threefry2x32(Tensor seed, Tensor number, SymInt[] size) -> (Ten
 
 
 @torch.library.register_fake("torch2mlir::random_words", lib=_LIBRARY)
-def _fake_words(size: Sequence[int]) -> tuple[torch.Tensor, torch.Tensor]:
+def _fake_words(size: Sequence[int]) -> tuple[Tensor, Tensor]:
     return (
         torch.empty(size, dtype=torch.int32, device="cpu"),
         torch.empty(size, dtype=torch.int32, device="cpu"),
@@ -34,9 +34,7 @@ def _fake_words(size: Sequence[int]) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 @torch.library.register_fake("torch2mlir::threefry2x32", lib=_LIBRARY)
-def _fake_threefry(
-    seed: torch.Tensor, number: torch.Tensor, size: Sequence[int]
-) -> tuple[torch.Tensor, torch.Tensor]:
+def _fake_threefry(seed: Tensor, number: Tensor, size: Sequence[int]) -> tuple[Tensor, Tensor]:
     return _fake_words(size)
 
 
@@ -51,15 +49,15 @@ _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PARITY = 0x1BD11BDA
 
 
-def _rotated(x: torch.Tensor, count: int) -> torch.Tensor:
+def _rotated(x: Tensor, count: int) -> Tensor:
     """32 bits turned to the left; a right shift is arithmetic, so the sign's copies are masked out."""
     low = (x >> (32 - count)) & ((1 << count) - 1)
     return (x << count) | low
 
 
 def threefry2x32(
-    key: tuple[torch.Tensor, torch.Tensor], counter: tuple[torch.Tensor, torch.Tensor]
-) -> tuple[torch.Tensor, torch.Tensor]:
+    key: tuple[Tensor, Tensor], counter: tuple[Tensor, Tensor]
+) -> tuple[Tensor, Tensor]:
     """Threefry-2x32 with 20 rounds, on int32 tensors whose additions wrap.
 
     Source: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011; the constants are
@@ -92,8 +90,8 @@ def _seeded_words(seed: Tensor, number: Tensor, size: Sequence[int]) -> tuple[Te
     return first.view(size), second.view(size)
 
 
-def _words(size: Sequence[Any]) -> tuple[torch.Tensor, torch.Tensor]:
-    drawn: tuple[torch.Tensor, torch.Tensor] = torch.ops.torch2mlir.random_words(list(size))
+def _words(size: Sequence[Any]) -> tuple[Tensor, Tensor]:
+    drawn: tuple[Tensor, Tensor] = torch.ops.torch2mlir.random_words(list(size))
     return drawn
 
 
@@ -103,20 +101,20 @@ _DIGITS = {torch.float32: 24, torch.float16: 11, torch.bfloat16: 8}
 """Bits of the significand, the leading one included: as many as PyTorch draws."""
 
 
-def _fraction(words: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+def _fraction(words: Tensor, dtype: torch.dtype) -> Tensor:
     """The leading bits of 32 random ones as a multiple of ``2**-digits`` in [0, 1)."""
     digits = _DIGITS[dtype]
     bits = (words >> (32 - digits)) & ((1 << digits) - 1)
     return bits.to(dtype) * 2.0**-digits
 
 
-def _long_fraction(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
+def _long_fraction(first: Tensor, second: Tensor) -> Tensor:
     """53 bits of two words as a float64 in [0, 1)."""
     high, low = (first >> 5) & ((1 << 27) - 1), (second >> 6) & ((1 << 26) - 1)
     return (high.to(torch.float64) * 2.0**26 + low.to(torch.float64)) * 2.0**-53
 
 
-def _uniform(size: Sequence[Any], dtype: torch.dtype) -> torch.Tensor:
+def _uniform(size: Sequence[Any], dtype: torch.dtype) -> Tensor:
     """Uniform in [0, 1)."""
     first, second = _words(size)
     if dtype is torch.float64:
@@ -129,13 +127,13 @@ def _wide(dtype: torch.dtype) -> torch.dtype:
     return torch.float64 if dtype is torch.float64 else torch.float32
 
 
-def _log_uniform(size: Sequence[Any], dtype: torch.dtype) -> torch.Tensor:
+def _log_uniform(size: Sequence[Any], dtype: torch.dtype) -> Tensor:
     """Logarithm of a uniform number in (0, 1], at most ``-eps/2``: as in PyTorch it is never zero."""
     logarithm = torch.log(1 - _uniform(size, dtype))
     return logarithm.clamp(max=-torch.finfo(dtype).eps / 2)
 
 
-def _normal(size: Sequence[Any], dtype: torch.dtype) -> torch.Tensor:
+def _normal(size: Sequence[Any], dtype: torch.dtype) -> Tensor:
     """Standard normal numbers by Box and Muller, "A note on the generation of random normal deviates", 1958."""
     first, second = _words(size)
     if dtype is torch.float64:
@@ -147,25 +145,25 @@ def _normal(size: Sequence[Any], dtype: torch.dtype) -> torch.Tensor:
     return drawn.to(dtype)
 
 
-def _exponential(size: Sequence[Any], dtype: torch.dtype) -> torch.Tensor:
+def _exponential(size: Sequence[Any], dtype: torch.dtype) -> Tensor:
     """Of rate 1, never zero."""
     return -_log_uniform(size, dtype)
 
 
-def _complex_normal(size: Sequence[Any], dtype: torch.dtype) -> torch.Tensor:
+def _complex_normal(size: Sequence[Any], dtype: torch.dtype) -> Tensor:
     """Real and imaginary part of variance 1/2 each, as in PyTorch."""
     part = torch.float64 if dtype is torch.complex128 else torch.float32
     return torch.complex(_normal(size, part) * 0.5**0.5, _normal(size, part) * 0.5**0.5)
 
 
-def _any_uniform(size: Sequence[Any], dtype: torch.dtype) -> torch.Tensor:
+def _any_uniform(size: Sequence[Any], dtype: torch.dtype) -> Tensor:
     if dtype.is_complex:
         part = torch.float64 if dtype is torch.complex128 else torch.float32
         return torch.complex(_uniform(size, part), _uniform(size, part))
     return _uniform(size, dtype)
 
 
-def _any_normal(size: Sequence[Any], dtype: torch.dtype) -> torch.Tensor:
+def _any_normal(size: Sequence[Any], dtype: torch.dtype) -> Tensor:
     return _complex_normal(size, dtype) if dtype.is_complex else _normal(size, dtype)
 
 
@@ -270,7 +268,7 @@ def _geometric(a: Tensor, p: float, **_: Any) -> Tensor:
 # integers
 
 
-def _integers(size: Sequence[Any], low: Any, high: Any) -> torch.Tensor:
+def _integers(size: Sequence[Any], low: Any, high: Any) -> Tensor:
     """Integers in [low, high) as int64.
 
     A range of less than 31 bits is scaled by the high half of a product (Lemire, "Fast random integer generation in
@@ -351,8 +349,8 @@ def _randperm(n: int, *, dtype: torch.dtype | None = torch.int64, **_: Any) -> T
 # choices
 
 
-def _bernoulli(size: Sequence[Any], p: Any, dtype: torch.dtype) -> torch.Tensor:
-    working = p.dtype if isinstance(p, torch.Tensor) and p.dtype.is_floating_point else _wide(dtype)
+def _bernoulli(size: Sequence[Any], p: Any, dtype: torch.dtype) -> Tensor:
+    working = p.dtype if isinstance(p, Tensor) and p.dtype.is_floating_point else _wide(dtype)
     working = torch.float32 if working in (torch.float16, torch.bfloat16) else working
     return (_uniform(size, working) < p).to(dtype)
 

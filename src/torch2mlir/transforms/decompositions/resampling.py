@@ -12,6 +12,7 @@ from math import pi
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from torch2mlir.transforms.decompositions.pooling import computed_in
 from torch2mlir.transforms.decompositions.registry import decomposes
@@ -22,7 +23,7 @@ Weights = Callable[[Any, Any, bool, float | None, torch.dtype], Any]
 """``weights(old size, new size, align_corners, scale, dtype)``: the matrix, one row for each new place."""
 
 
-def _ratio(old: Any, new: Any, align_corners: bool, scale: float | None) -> Any:
+def _ratio(old: int, new: int, align_corners: bool, scale: float | None) -> float:
     """How far apart new places are among the old ones."""
     if align_corners:
         return (old - 1) / torch.sym_max(new - 1, 1)
@@ -30,7 +31,7 @@ def _ratio(old: Any, new: Any, align_corners: bool, scale: float | None) -> Any:
 
 
 def _places(
-    old: Any, new: Any, align_corners: bool, scale: float | None, dtype: torch.dtype
+    old: int, new: int, align_corners: bool, scale: float | None, dtype: torch.dtype
 ) -> tuple[Any, Any]:
     """Where new places lie among the old ones, as a column, and the old ones as a row."""
     ratio = _ratio(old, new, align_corners, scale)
@@ -40,8 +41,8 @@ def _places(
 
 
 def _nearest(
-    exact: bool, old: Any, new: Any, align_corners: bool, scale: float | None, dtype: torch.dtype
-) -> Any:
+    exact: bool, old: int, new: int, align_corners: bool, scale: float | None, dtype: torch.dtype
+) -> Tensor:
     """One in each row, at ``floor(place)``, or at the nearest center if ``exact``."""
     numbers = torch.arange(new).to(torch.float32) + (0.5 if exact else 0.0)
     chosen = (numbers * _ratio(old, new, False, scale)).to(torch.int64).clamp(max=old - 1)
@@ -49,14 +50,14 @@ def _nearest(
 
 
 def _linear(
-    old: Any, new: Any, align_corners: bool, scale: float | None, dtype: torch.dtype
-) -> Any:
+    old: int, new: int, align_corners: bool, scale: float | None, dtype: torch.dtype
+) -> Tensor:
     """``1 - distance``, of places held within the image."""
     centers, places = _places(old, new, align_corners, scale, dtype)
     return (1 - (centers.clamp(min=0, max=old - 1) - places).abs()).clamp(min=0)
 
 
-def cubic(distance: Any, a: float) -> Any:
+def cubic(distance: Tensor, a: float) -> Tensor:
     """Keys' kernel of distances that are not negative. Cubic convolution interpolation, IEEE TASSP 29 (1981)."""
     near = ((a + 2) * distance - (a + 3)) * distance * distance + 1
     far = (((distance - 5) * distance + 8) * distance - 4) * a
@@ -75,7 +76,7 @@ def _cubic(old: Any, new: Any, align_corners: bool, scale: float | None, dtype: 
     return total
 
 
-def _triangle(x: Any) -> Any:
+def _triangle(x: Tensor) -> Tensor:
     return (1 - x.abs()).clamp(min=0)
 
 
@@ -89,12 +90,12 @@ def _lanczos(x: Any) -> Any:
 def _wide(
     kernel: Callable[[Any], Any],
     reach: int,
-    old: Any,
-    new: Any,
+    old: int,
+    new: int,
     align_corners: bool,
     scale: float | None,
     dtype: torch.dtype,
-) -> Any:
+) -> Tensor:
     """A kernel as wide as what one new place covers, its weights divided by their sum: no aliasing when shrinking.
 
     Windows are those of PyTorch's CPU kernel: ``int(center -+ support + 0.5)`` within the image.
@@ -121,14 +122,14 @@ KERNELS: dict[str, Weights] = {
 }
 
 
-def _along(x: Any, dim: int, matrix: Any) -> Any:
+def _along(x: Tensor, dim: int, matrix: Tensor) -> Tensor:
     """The product with ``matrix[new, old]`` along a dimension."""
     return torch.matmul(x.movedim(dim, -1), matrix.t()).movedim(-1, dim)
 
 
 def _forward(
-    weights: Weights, x: Any, sizes: Sequence[Any], align_corners: bool, *scales: float | None
-) -> Any:
+    weights: Weights, x: Tensor, sizes: Sequence[Any], align_corners: bool, *scales: float | None
+) -> Tensor:
     """Each dimension on its own, the last first."""
     result = computed_in(x)
     for dim, (size, scale) in reversed(list(enumerate(zip(sizes, scales, strict=True), 2))):
@@ -139,12 +140,12 @@ def _forward(
 
 def _backward(
     weights: Weights,
-    grad: Any,
+    grad: Tensor,
     sizes: Sequence[Any],
     input_sizes: Sequence[Any],
     align_corners: bool,
     *scales: float | None,
-) -> Any:
+) -> Tensor:
     """The transposed matrices on the gradient."""
     result = computed_in(grad)
     for dim, (size, scale) in enumerate(zip(sizes, scales, strict=True), 2):
@@ -158,7 +159,7 @@ def _register(overload: Any, direction: Callable[..., Any], weights: Weights) ->
     names = [argument.name for argument in overload._schema.arguments]
 
     @decomposes(overload)
-    def resample(x: Any, *options: Any) -> Any:
+    def resample(x: Tensor, *options: Any) -> Tensor:
         given = dict(zip(names[1:], options, strict=False))
         sizes = [given[name] for name in ("output_size", "input_size") if name in names]
         scales = [given.get(name) for name in names if name.startswith("scales")]

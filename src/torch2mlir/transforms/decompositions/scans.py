@@ -17,7 +17,7 @@ Combine = Callable[[Any, Any], Any]
 """Of what comes earlier and what comes later."""
 
 
-def scan(a: Any, dim: int, combine: Combine) -> Any:
+def scan(a: Tensor, dim: int, combine: Combine) -> Tensor:
     """Each element combined with all before it along a dimension.
 
     The dimension is combined with itself moved by 1, 2, 4, .. places, which takes a logarithmic number of steps (Hillis
@@ -58,7 +58,7 @@ def limits(dtype: torch.dtype) -> tuple[Any, Any]:
     return torch.iinfo(dtype).min, torch.iinfo(dtype).max
 
 
-def running_maximum(a: Any, dim: int) -> Any:
+def running_maximum(a: Tensor, dim: int) -> Tensor:
     """The greatest element up to each one."""
     return scan(a, dim, torch.maximum)
 
@@ -68,7 +68,7 @@ def _running_minimum(a: Any, dim: int) -> Any:
 
 
 def _with_positions(extremum: Callable[[Any, int], Any]) -> Callable[[Any, int], tuple[Any, Any]]:
-    def with_positions(a: Any, dim: int) -> tuple[Any, Any]:
+    def with_positions(a: Tensor, dim: int) -> tuple[Any, Any]:
         """The extremum so far and its last position, which is the last one that equalled it; NaN is beyond all."""
         if a.dim() == 0:
             return aten.alias(a), torch.zeros_like(a, dtype=torch.int64)

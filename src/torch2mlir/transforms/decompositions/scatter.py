@@ -15,7 +15,7 @@ from torch2mlir.transforms.decompositions.scans import limits
 aten = torch.ops.aten
 
 
-def _neutral(reduce: str, dtype: torch.dtype) -> Any:
+def _neutral(reduce: str, dtype: torch.dtype) -> float:
     """What a reduction starts from."""
     lowest, highest = limits(dtype)
     return {"sum": 0, "mean": 0, "prod": 1, "amax": lowest, "amin": highest}[reduce]
@@ -135,7 +135,7 @@ def _segment_reduce(
 # masks: which element of the source a place takes is how many places before it do
 
 
-def _counted(mask: Any) -> Any:
+def _counted(mask: Tensor) -> Tensor:
     """For each place of a mask, flattened, how many places before it are set."""
     flat = mask.reshape(-1).to(torch.int64)
     return torch.cumsum(flat, 0) - flat

@@ -17,7 +17,7 @@ from torch2mlir.transforms.decompositions.scans import limits, running_maximum
 aten = torch.ops.aten
 
 
-def _sorted(a: Any, dim: int, descending: bool = False) -> Any:
+def _sorted(a: Tensor, dim: int, descending: bool = False) -> Any:
     return aten.sort.stable(a, stable=True, dim=dim, descending=descending)
 
 
@@ -59,7 +59,7 @@ def _topk(
     return aten.slice(values, dim, 0, k), aten.slice(positions, dim, 0, k)
 
 
-def _is_long(a: Any, k: int, length: Any, largest: bool) -> bool:
+def _is_long(a: Tensor, k: int, length: int, largest: bool) -> bool:
     """Whether groups are worth it, and their extrema order them: the lowest of numbers and NaN is NaN."""
     return (
         isinstance(length, int)
@@ -70,7 +70,7 @@ def _is_long(a: Any, k: int, length: Any, largest: bool) -> bool:
     )
 
 
-def _top_of_groups(a: Any, k: int, largest: bool) -> tuple[Any, Any]:
+def _top_of_groups(a: Tensor, k: int, largest: bool) -> tuple[Any, Any]:
     """The first ``k`` of each line: they are in those ``k`` groups of neighbours whose extrema come first.
 
     An element of any other group comes behind ``k`` elements: one of each of these groups, equal ones being earlier.
@@ -177,7 +177,7 @@ def _searchsorted(
     if sorter is not None:
         boundaries = torch.gather(boundaries, -1, sorter)
 
-    def passed(edges: Any, elements: Any) -> Any:
+    def passed(edges: Tensor, elements: Tensor) -> Tensor:
         return ~(edges > elements if right or side == "right" else edges >= elements)
 
     length = boundaries.shape[-1]
@@ -195,7 +195,7 @@ _COUNTED_BOUNDARIES = 32
 """Up to so many boundaries are all looked at, which is one reduction; more are searched."""
 
 
-def _bisected(boundaries: Any, a: Any, length: int, passed: Callable[..., Any]) -> Any:
+def _bisected(boundaries: Tensor, a: Tensor, length: int, passed: Callable[..., Any]) -> Tensor:
     """A binary search by steps of falling powers of two."""
     found = torch.zeros_like(a, dtype=torch.int64)
     for bit in reversed(range(length.bit_length())):
@@ -223,7 +223,7 @@ def _bisected_in_loop(boundaries: Any, a: Any, passed: Callable[..., Any]) -> An
     return repeat(steps, step, low, low + length, length, outer=(boundaries, a))[0]
 
 
-def _edges(boundaries: Any, at: Any) -> Any:
+def _edges(boundaries: Tensor, at: Tensor) -> Tensor:
     """The boundaries at positions, of a line for all or of one line each."""
     return torch.take(boundaries, at) if boundaries.dim() == 1 else torch.gather(boundaries, -1, at)
 

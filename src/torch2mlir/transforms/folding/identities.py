@@ -19,7 +19,7 @@ def _constant(op: Operation, value: Any) -> Sequence[SSAValue]:
     return new.results
 
 
-def _neutral(element: Any) -> Fold:
+def _neutral(element: int) -> Fold:
     """The left operand, if the right one changes nothing."""
 
     def fold(op: Operation, values: Values) -> Sequence[SSAValue] | None:
@@ -28,7 +28,7 @@ def _neutral(element: Any) -> Fold:
     return fold
 
 
-def _commutative(neutral: Any, absorbing: Any = None) -> Fold:
+def _commutative(neutral: float, absorbing: float | None = None) -> Fold:
     """The operand that is not ``neutral``; ``absorbing`` if one of them is that."""
 
     def fold(op: Operation, values: Values) -> Sequence[SSAValue] | None:
