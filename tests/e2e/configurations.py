@@ -57,7 +57,10 @@ def modes_on(configuration: Configuration, name: str, full: bool) -> list[str]:
 def runs(case: Case, full: bool) -> Iterator[tuple[Configuration, str]]:
     """The configurations and modes of a case."""
     for configuration in CONFIGURATIONS:
-        if not full and (zlib.crc32(case.name.encode()) // 2 + configuration.turn) % configuration.share:
+        if (
+            not full
+            and (zlib.crc32(case.name.encode()) // 2 + configuration.turn) % configuration.share
+        ):
             continue
         for mode in modes_on(configuration, case.name, full) if case.dynamic else ["static"]:
             yield configuration, mode
