@@ -369,3 +369,24 @@ def test_tuples_and_lists_that_capture_makes_anew_are_the_same() -> None:
     model.scales[0] = 3.0
     check(optimized, model, (torch.randn(2, 1, 5, 5),))
     assert len(optimized.captured_programs) == 2 and not optimized.report().pytorch_calls
+
+
+class AttentionInTwo(nn.Module):
+    """Attention whose query goes from one cluster to another; its result lies in memory as the query does."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        heads = x.sin().view(2, 5, 4, 3).transpose(1, 2)
+        query = heads * 2 + 1
+        scale = opaque(x.cos()).mean()
+        found = nn.functional.scaled_dot_product_attention(query, heads * scale, heads)
+        return found.transpose(1, 2).view(2, 5, 12).tanh() + 1
+
+
+def test_a_cluster_in_pytorch_finds_its_arguments_as_at_capture() -> None:
+    model = AttentionInTwo().eval()
+    optimized = torch2mlir.optimize(model, True, torch.randn(2, 5, 12))
+    assert len(optimized.report().clusters) > 1
+    check(optimized, model, *[(torch.randn(2, 5, 12),) for _ in range(3)])
+    for module in optimized._variants[0].parts.clusters:
+        module.leave_to_pytorch("to see it there")
+        check(optimized, model, (torch.randn(2, 5, 12),))

@@ -58,6 +58,8 @@ class Cluster(torch.nn.Module):
         output = next(n for n in reversed(region.graph.nodes) if n.op == "output")
         orders = [(index, _stride_order(output.args[0][index].meta["val"])) for index in strided]
         self._orders = [(index, order) for index, order in orders if order is not None]
+        taken = [_dense_order(n.meta.get("val")) for n in region.graph.find_nodes(op="placeholder")]
+        self._taken = [(index, order) for index, order in enumerate(taken) if order is not None]
 
     @property
     def compiled(self) -> Compiled | None:
@@ -101,6 +103,7 @@ class Cluster(torch.nn.Module):
                 self.reason = error.message
             except Torch2MLIRError as error:
                 self.leave_to_pytorch(error.message)
+        args = self.as_captured(args)
         if self._prepared is not None:
             try:
                 return self._as_strided(self._prepared(*args))
@@ -108,6 +111,17 @@ class Cluster(torch.nn.Module):
                 self.reason = f"with prepared weights: {error}"
         self.fallbacks += 1
         return self.region(*args)
+
+    def as_captured(self, args: Sequence[Any]) -> Sequence[Any]:
+        """Arguments that lie in memory as at capture, where that was densely: PyTorch's views may rest on it.
+
+        What comes from another cluster does not, when it has gone through an engine.
+        """
+        values = list(args)
+        for index, order in self._taken:
+            if not values[index].permute(*order).is_contiguous():
+                values[index] = _in_order(values[index], order)
+        return values
 
     def _as_strided(self, results: Sequence[Any]) -> Sequence[Any]:
         """The results with PyTorch's strides, where somebody may see them; engines give dense tensors."""
@@ -121,7 +135,13 @@ class Cluster(torch.nn.Module):
 
 def _stride_order(fake: torch.Tensor) -> list[int] | None:
     """The dimensions of a dense tensor from the outermost in memory, if they are permuted; else None."""
-    if fake.dim() < 2:
+    order = _dense_order(fake)
+    return None if order is None or order == sorted(order) else order
+
+
+def _dense_order(fake: Any) -> list[int] | None:
+    """The dimensions of a dense tensor from the outermost in memory; None if it has less than two, or is not dense."""
+    if not isinstance(fake, torch.Tensor) or fake.dim() < 2:
         return None
     strides = [_hint(s) for s in fake.stride()]
     sizes = [_hint(s) for s in fake.shape]
@@ -131,7 +151,7 @@ def _stride_order(fake: torch.Tensor) -> list[int] | None:
         if sizes[axis] != 1 and strides[axis] != dense:
             return None  # not dense: PyTorch itself would make such a result only as a view
         dense *= sizes[axis]
-    return None if order == sorted(order) else order
+    return order
 
 
 def _hint(size: int | torch.SymInt) -> int:

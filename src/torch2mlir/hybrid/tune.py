@@ -133,6 +133,7 @@ class _Examiner(Interpreter):
             self.segments.append(Segment(name, False, 1, seconds))
 
     def _cluster(self, name: str, cluster: Cluster, args: Sequence[Any]) -> Any:
+        args = cluster.as_captured(args)
         results = cluster(*args)
         if self.selection is not None and cluster.compiled is not None:
             taken, pytorch = self.selection.choose(name, cluster, args)
