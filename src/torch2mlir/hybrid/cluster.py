@@ -112,7 +112,7 @@ class Cluster(torch.nn.Module):
         self.fallbacks += 1
         return self.region(*args)
 
-    def as_captured(self, args: Sequence[Any]) -> Sequence[Any]:
+    def as_captured(self, args: Sequence[Any]) -> tuple[Any, ...]:
         """Arguments that lie in memory as at capture, where that was densely: PyTorch's views may rest on it.
 
         What comes from another cluster does not, when it has gone through an engine.
@@ -121,7 +121,7 @@ class Cluster(torch.nn.Module):
         for index, order in self._taken:
             if not values[index].permute(*order).is_contiguous():
                 values[index] = _in_order(values[index], order)
-        return values
+        return tuple(values)
 
     def _as_strided(self, results: Sequence[Any]) -> Sequence[Any]:
         """The results with PyTorch's strides, where somebody may see them; engines give dense tensors."""
