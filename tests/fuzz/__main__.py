@@ -12,25 +12,26 @@ to ``--findings``; at the end there is a table of counts.
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from tests.fuzz import families  # noqa: F401 - registers the lines
-from tests.fuzz.check import CONFIGURATIONS, Outcome
+from tests.fuzz.check import UNIT
 from tests.fuzz.generate import FAMILIES, generate
 from tests.fuzz.program import Program
 from tests.fuzz.reduction import reduced
+from tests.fuzz.trial import CONFIGURATIONS, Outcome, Trial
 from tests.fuzz.worker import Worker
 
-ROUND = 16
-"""Programs drawn at once; those of them that can be called together are compiled together."""
 KINDS = ("right", "refused", "uncaptured", "wrong", "foreign", "crash", "hang")
 
 
@@ -48,6 +49,24 @@ class Campaign:
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
     reasons: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     programs: int = 0
+    pools: dict[Any, list[Program]] = field(default_factory=dict)
+    totals: Path | None = None
+
+    def add(self, worker: Worker, program: Program, names: list[str], reduce: bool) -> None:
+        """Checks a program as soon as there are enough that can be compiled with it."""
+        try:
+            key = Trial(program).key
+        except Exception:  # of which the check tells
+            key = None
+        pool = self.pools.setdefault(key, [])
+        pool.append(program)
+        if len(pool) == UNIT:
+            self.run(worker, self.pools.pop(key), names, reduce)
+
+    def finish(self, worker: Worker, names: list[str], reduce: bool) -> None:
+        """Checks those that are left."""
+        while self.pools:
+            self.run(worker, self.pools.popitem()[1], names, reduce)
 
     def run(self, worker: Worker, programs: list[Program], names: list[str], reduce: bool) -> None:
         """Checks a unit of programs and notes what becomes of them."""
@@ -56,16 +75,40 @@ class Campaign:
             if outcome.kind != "right":
                 self.reasons[name, outcome.kind, outcome.reason] += 1
             if outcome.is_finding and self.reasons[name, outcome.kind, outcome.reason] <= 3:
-                self._note(worker, programs[number], name, outcome, reduce)
+                self._note(worker, programs, number, name, outcome, reduce)
         self.programs += len(programs)
+        if self.totals is not None:
+            self.totals.write_text(self.summary())
+
+    def summary(self) -> str:
+        """The counts as JSON, with how many programs wait for others like them."""
+        counts = {
+            name: {kind: self.counts[name, kind] for kind in KINDS} for name in CONFIGURATIONS
+        }
+        waiting = sum(map(len, self.pools.values()))
+        reasons = [[*key, count] for key, count in self.reasons.most_common()]
+        held = {"programs": self.programs, "waiting": waiting, "counts": counts, "why": reasons}
+        return json.dumps(held, indent=1)
 
     def _note(
-        self, worker: Worker, program: Program, name: str, outcome: Outcome, reduce: bool
+        self,
+        worker: Worker,
+        unit: list[Program],
+        number: int,
+        name: str,
+        outcome: Outcome,
+        reduce: bool,
     ) -> None:
-        small = program
+        small = unit[number]
         if reduce:
-            small = reduced(program, outcome, lambda p: worker.ask([p], [name])[0][2])
-            outcome = worker.ask([small], [name])[0][2]
+            small = reduced(small, outcome, lambda p: worker.ask([p], [name])[0][2])
+            alone = worker.ask([small], [name])[0][2]
+            if alone.kind == outcome.kind:
+                outcome = alone
+            else:
+                seeds = ", ".join(str(program.seed) for program in unit)
+                message = f"{outcome.message}\nbut {alone.kind} alone; it was one of {seeds}"
+                outcome = replace(outcome, message=message)
         with self.findings.open("a") as stream:
             print(f"## {name}: {outcome.kind}\n{outcome.message}\n{small.report()}", file=stream)
 
@@ -104,6 +147,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--dynamic", dest="dynamic", action="store_true")
     parser.add_argument("--no-reduction", dest="reduce", action="store_false")
     parser.add_argument("--findings", type=Path, default=Path("fuzz-findings.md"))
+    parser.add_argument("--totals", type=Path, help="a file for the counts so far, after each unit")
     parser.add_argument("--show", type=int, help="print the program of a seed and end")
     parser.add_argument("--replay", type=int, help="run the program of a seed and end")
     return parser.parse_args()
@@ -118,7 +162,7 @@ def main() -> int:
     if options.show is not None:
         console.print(generate(options.show, chosen, options.dynamic).report(), markup=False)
         return 0
-    worker, campaign = Worker(), Campaign(options.findings)
+    worker, campaign = Worker(), Campaign(options.findings, totals=options.totals)
     if options.replay is not None:
         program = generate(options.replay, chosen, options.dynamic)
         console.print(program.report(), markup=False)
@@ -131,16 +175,17 @@ def main() -> int:
         task = progress.add_task("programs", total=options.minutes * 60)
         seed = options.seed
         while (left := end - time.monotonic()) > 0:
-            many = min(ROUND, options.seed + options.count - seed) if options.count else ROUND
-            if many <= 0:
+            if options.count and seed >= options.seed + options.count:
                 break
-            unit = [generate(seed + n, chosen, options.dynamic) for n in range(many)]
-            campaign.run(worker, unit, names, options.reduce)
-            seed += many
+            before = campaign.programs
+            program = generate(seed, chosen, options.dynamic)
+            campaign.add(worker, program, names, options.reduce)
+            seed += 1
             done = f"{campaign.programs} programs, {campaign.found} findings"
             progress.update(task, description=done, completed=options.minutes * 60 - left)
-            if not console.is_terminal:
+            if campaign.programs > before and not console.is_terminal:
                 console.print(f"seed {seed}: {done}", highlight=False)
+        campaign.finish(worker, names, options.reduce)
     worker.stop()
     for table in tables(campaign):
         console.print(table)

@@ -423,7 +423,7 @@ def generate(
         lines: how many lines are tried; the seed decides if it is 0.
     """
     chooser = random_from(seed ^ 0x5EED)
-    decided = chooser.random() < 0.4 if dynamic is None else dynamic
+    decided = chooser.random() < 0.25 if dynamic is None else dynamic
     special = chooser.random() < 0.12
     training = chooser.random() < 0.3
     wanted = [name for name in sorted(FAMILIES) if not families or name in families]

@@ -144,6 +144,11 @@ class Program:
         """Whether a size varies."""
         return any(isinstance(size, str) for x in self.inputs for size in x.shape)
 
+    @property
+    def writes(self) -> bool:
+        """Whether something is written in place."""
+        return any(WRITE.search(line) for line in self.lines)
+
     def text(self) -> str:
         """The program as code."""
         head = [
@@ -171,7 +176,7 @@ class Program:
 
     def file(self) -> str:
         """What its lines are said to be of."""
-        return f"<fuzz {abs(hash(self.text()))}>"
+        return f"fuzz_{abs(hash(self.report()))}.py"
 
     def module(self) -> nn.Module:
         """The module, with the same weights at every call."""

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 import torch
 
-from tests.fuzz.check import Outcome
 from tests.fuzz.program import CAPTURED, NAME, NAMES, Input, Output, Program
+from tests.fuzz.trial import Outcome
 
 Asks = Callable[[Program], Outcome]
 

@@ -11,8 +11,8 @@ from itertools import combinations
 import pytest
 
 from tests.fuzz import between, families  # noqa: F401 - registers the lines
-from tests.fuzz.check import CONFIGURATIONS
 from tests.fuzz.generate import generate
+from tests.fuzz.trial import CONFIGURATIONS
 from tests.fuzz.worker import Worker
 
 PROGRAMS = {"linalg-reference": 48, "linalg-iree": 24, "tosa-iree": 12, "stablehlo-xla": 40}

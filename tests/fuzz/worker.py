@@ -9,12 +9,13 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any
 
-from tests.fuzz.check import Outcome, check
+from tests.fuzz.check import check
 from tests.fuzz.program import Program
+from tests.fuzz.trial import Outcome
 
 Answers = list[tuple[int, str, Outcome]]
-PATIENCE = 60.0
-"""Seconds that an answer about one program on one configuration may take."""
+PATIENCE, EACH = 60.0, 8.0
+"""Seconds that an answer may take, and those that it may take more for every program and configuration."""
 
 
 def _serve(connection: Connection) -> None:
@@ -48,7 +49,7 @@ class Worker:
         """The outcomes; if the process dies or hangs of several programs, they are tried in halves."""
         if self._process is None:
             self._start()
-        patience = PATIENCE * (1 + len(programs) * len(names) / 4)
+        patience = PATIENCE + EACH * len(programs) * len(names)
         self._connection.send((list(programs), list(names)))
         try:
             if self._connection.poll(patience):
