@@ -3,8 +3,8 @@
     python -m tests.fuzz.between --count 20000 --processes 4          # nightly
     python -m tests.fuzz.between --count 500 --seed 7 --on linalg-reference,stablehlo-xla
 
-Programs are compiled many at a time. What a dialect refuses is halved until it is one program, which the others are still
-compared on. Half of the programs are of sizes known at run time. Differences go to ``--findings``.
+Programs are compiled many at a time (``tests.fuzz.units``); on what one dialect refuses, the others are still compared.
+Every fourth lot of programs is of sizes known at run time. Differences go to ``--findings``.
 """
 
 from __future__ import annotations
@@ -23,26 +23,27 @@ from typing import Any
 import torch
 
 from tests.fuzz import families  # noqa: F401 - registers the lines
-from tests.fuzz.check import (
-    CONFIGURATIONS,
-    Group,
-    Trial,
-    compiled_unit,
-    difference,
-    export_unit,
-    specialised,
-    unit_arguments,
-)
+from tests.fuzz.check import UNIT, difference
 from tests.fuzz.generate import generate
 from tests.fuzz.program import Program
-from torch2mlir.errors import CaptureError, Torch2MLIRError
+from tests.fuzz.trial import CONFIGURATIONS, Trial
+from tests.fuzz.units import (
+    Compiled,
+    Group,
+    Member,
+    Unexported,
+    captured_units,
+    run_on,
+    unit_arguments,
+)
+from torch2mlir.errors import Torch2MLIRError
 
 FAMILIES = ("elementwise", "comparison", "reduction", "extrema", "movement", "indexing")
 """Kinds of lines that every dialect has words for."""
 FIRST_SEED = 10**6
 """Of the programs on which the dialects are compared; other campaigns begin at 0."""
-UNIT = 24
-"""Programs generated, and as far as they can be called together compiled, at a time."""
+DRAWN = 8 * UNIT
+"""Programs generated at a time; those of them that can be called together are compiled together."""
 
 Results = dict[int, list[list[Any]]]
 """Number of a program -> for each call, its results."""
@@ -74,19 +75,35 @@ class Tally:
 
 def compare(programs: Sequence[Program], names: Sequence[str]) -> Tally:
     """Runs programs on configurations and compares the results of every two that take a program."""
-    tally, groups = Tally(len(programs)), dict[Any, list[tuple[int, Trial]]]()
+    tally, groups = Tally(len(programs)), dict[Any, list[Member]]()
     for number, program in enumerate(programs):
         trial = Trial(program)
         groups.setdefault(trial.key, []).append((number, trial))
     for group in groups.values():
-        results = {name: dict(_results(group, name, tally)) for name in names}
+        for start in range(0, len(group), UNIT):
+            _compare_group(group[start : start + UNIT], names, tally)
+    return tally
+
+
+def _compare_group(group: Group, names: Sequence[str], tally: Tally) -> None:
+    refused = list[tuple[Member, Exception]]()
+    for unit in captured_units(group, lambda *told: refused.append(told)):
+        results: dict[str, Results] = {name: {} for name in names}
+        for name in names:
+            for (number, trial), found in run_on(unit, unit.group, name, _results):
+                if isinstance(found, Exception):
+                    _failure(name, trial, found, tally)
+                else:
+                    results[name][number] = found
         for one, other in combinations(names, 2):
-            for number, trial in group:
+            for number, trial in unit.group:
                 if number in results[one] and number in results[other]:
                     tally.compared[one, other] += 1
                     pair = results[one][number], results[other][number]
                     tally.found += _differences(trial.program, f"{one} and {other}", *pair)
-    return tally
+    for (_, trial), error in refused:
+        for name in names:
+            _failure(name, trial, error, tally)
 
 
 def _differences(
@@ -100,44 +117,19 @@ def _differences(
                 return
 
 
-_EXPORTED = dict[tuple[int, ...], Any]()
-"""The units exported last, so that configurations share them."""
+def _results(unit: Group, members: Group, compiled: Compiled) -> list[list[list[Any]]]:
+    """For each of some programs of a compiled unit, its results at every call."""
+    with torch.no_grad():
+        calls = [list(compiled.function(*unit_arguments(unit, call))) for call in unit[0][1].calls]
+    return [[results[unit.index(member)] for results in calls] for member in members]
 
 
-def _exported(group: Group) -> torch.export.ExportedProgram:
-    key = tuple(id(trial) for _, trial in group)
-    if key not in _EXPORTED:
-        if len(_EXPORTED) > 4 * UNIT:
-            _EXPORTED.clear()
-        exported = export_unit(group)
-        if any(specialised(group, exported)):
-            raise CaptureError("captured for one size only")
-        _EXPORTED[key] = (exported, group)  # which keeps the trials, and so their ids
-    found: torch.export.ExportedProgram = _EXPORTED[key][0]
-    return found
-
-
-def _results(group: Group, name: str, tally: Tally) -> Iterator[tuple[int, list[list[Any]]]]:
-    """For each program of a group that a configuration takes, its results at every call."""
-    try:
-        unit = compiled_unit(_exported(group), name)
-        with torch.no_grad():
-            calls = [
-                list(unit.function(*unit_arguments(group, call))) for call in group[0][1].calls
-            ]
-    except Exception as error:
-        if len(group) > 1:
-            middle = len(group) // 2
-            yield from _results(group[:middle], name, tally)
-            yield from _results(group[middle:], name, tally)
-        else:
-            tally.refused[name] += 1
-            if not isinstance(error, Torch2MLIRError | torch._dynamo.exc.TorchDynamoException):
-                failure = f"{name}: {type(error).__name__}: {error}"
-                tally.found.append(f"{failure}\n{group[0][1].program.report()}")
-        return
-    for place, (number, _) in enumerate(group):
-        yield number, [results[place] for results in calls]
+def _failure(name: str, trial: Trial, error: Exception, tally: Tally) -> None:
+    """Notes that a program was refused, or failed with an error that is not ours."""
+    tally.refused[name] += 1
+    if not isinstance(error, Torch2MLIRError | Unexported):
+        failure = f"{name}: {type(error).__name__}: {error}"
+        tally.found.append(f"{failure}\n{trial.program.report()}")
 
 
 def compare_seeds(first: int, count: int, names: Sequence[str], dynamic: bool) -> Tally:
@@ -152,7 +144,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, default=float("inf"), help="no new ones after")
     parser.add_argument("--seed", type=int, default=FIRST_SEED, help="of the first program")
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--unit", type=int, default=UNIT, help="programs compiled together")
+    parser.add_argument("--unit", type=int, default=DRAWN, help="programs drawn at a time")
     parser.add_argument("--on", default="linalg-reference,tosa-iree,stablehlo-xla")
     parser.add_argument("--findings", type=Path, default=Path("between-findings.md"))
     return parser.parse_args()
@@ -170,7 +162,7 @@ def main() -> int:
             while len(running) < options.processes and (seed := next(units, None)) is not None:
                 if time.monotonic() - start > 60 * options.minutes:
                     break
-                dynamic = (seed - options.seed) // options.unit % 2 == 1
+                dynamic = (seed - options.seed) // options.unit % 4 == 3
                 count = min(options.unit, last - seed)
                 running.add(pool.submit(compare_seeds, seed, count, names, dynamic))
             if not running:

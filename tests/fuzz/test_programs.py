@@ -51,9 +51,9 @@ def test_dialects_agree_with_each_other(dynamic: bool, request: pytest.FixtureRe
     full = request.config.getoption("--full")
     count = BETWEEN * (FULL_BETWEEN if full else 1) // 2
     compared = Counter[tuple[str, str]]()
-    for start in range(0, count, between.UNIT):
+    for start in range(0, count, between.DRAWN):
         first = between.FIRST_SEED + start
-        many = min(between.UNIT, count - start)
+        many = min(between.DRAWN, count - start)
         tally = between.compare_seeds(first, many, ON_EACH, dynamic)
         assert not tally.found, tally.found[0]
         compared += tally.compared

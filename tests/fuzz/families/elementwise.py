@@ -100,14 +100,14 @@ INTEGER = (
     "{x} >> 1",
     "{x}.clamp(-2, 3)",
     "torch.sign({x})",
-    "torch.sigmoid({x})",
     "{x}.clamp(-4, 4) ** 2",
     "torch.bitwise_not({x})",
     "torch.square({x}.clamp(-9, 9))",
-    "torch.sqrt({x}.abs())",
     "{x} == 2",
     "{x} > 1.5",
 )
+SMOOTH_OF_INTEGERS = ("torch.sigmoid({x})", "torch.sqrt({x}.abs())")
+"""Also these round, whatever they make of the first values."""
 ARITHMETIC = (
     "{x} + {y}",
     "{x} - {y}",
@@ -161,6 +161,13 @@ def integer(s: Scope) -> Draft:
     """A function of integers."""
     x = s.pick(dtype="integer")
     return Draft(f"{{out}} = {s.choice(INTEGER).format(x=x)}", "inexact")
+
+
+@line("elementwise", 1)
+def smooth_of_integers(s: Scope) -> Draft:
+    """A floating-point function of integers."""
+    x = s.pick(dtype="integer")
+    return Draft(f"{{out}} = {s.choice(SMOOTH_OF_INTEGERS).format(x=x)}", "always")
 
 
 @line("elementwise", 6)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import torch
+
 from tests.fuzz.generate import Draft, Scope, line
 
 
@@ -55,9 +57,10 @@ def search(s: Scope) -> Draft:
     """Places in a sorted row."""
     x = s.pick(exact=True, dtype="number")
     right = s.choice(["", ", right=True"])
-    row = (
-        "torch.tensor([-2, -1, 0, 1, 3])" if x.is_integer else "torch.tensor([-1.0, 0.0, 0.5, 2.0])"
-    )
+    row = "torch.tensor([-1.0, 0.0, 0.5, 2.0])"
+    if x.is_integer:  # sorted in a dtype without signs too
+        low = 0 if x.dtype is torch.uint8 else -2
+        row = f"torch.tensor([{low}, {low + 1}, {low + 2}, 3, 5])"
     return Draft(f"{{out}} = torch.bucketize({x}, {row}.to({x}.dtype){right})", jumps=True)
 
 
