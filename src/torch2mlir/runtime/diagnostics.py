@@ -32,7 +32,11 @@ def compile_error(
             line of the text, any other one as a line of the user's program.
     """
     lines = [line for line in _STATUS.sub("", printed.strip(), count=1).splitlines() if line]
-    first = lines[0] if lines else "no reason given"
+    first = (
+        lines[0].removeprefix("loc(unknown): ").removeprefix("error: ")
+        if lines
+        else "no reason given"
+    )
     op: str | None = None
     location: str | None = None
     if match := _LOCATED.match(first):
