@@ -7,7 +7,7 @@ if it reads the same; and a module that changes itself in Python when called can
 from __future__ import annotations
 
 import copy
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -20,6 +20,14 @@ _dict_version = getattr(torch._C._dynamo.guards, "dict_version", None)
 """What Python counts writes to a dictionary with, as TorchDynamo's guards ask for it; not of every PyTorch."""
 _OWN = frozenset(vars(torch.nn.Module())) - {"training"}
 """Attributes every module has; those that hold its tensors and modules are looked at one by one."""
+
+
+def dict_versions(tables: Sequence[dict[str, Any]]) -> list[int] | None:
+    """Numbers that change when one of the dictionaries is written to; None if nobody counts that.
+
+    For calls, which ask this of hundreds of dictionaries: what is in them lies in cold memory.
+    """
+    return None if _dict_version is None else [*map(_dict_version, tables)]
 
 
 class ModuleState:
@@ -55,7 +63,7 @@ class ModuleState:
 
     def is_current(self) -> bool:
         """Whether a call would read the same; asked at every call, so tables nobody has written to are not read."""
-        versions = None if _dict_version is None else [*map(_dict_version, self._tables)]
+        versions = dict_versions(self._tables)
         if versions is None or versions != self._versions:
             if not self._attributes_are_current():
                 return False

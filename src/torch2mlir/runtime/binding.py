@@ -65,6 +65,20 @@ class Binder:
         self._flat = _flat_call(signature)
         self._tensors = [i.position for i in signature.user_inputs if i.type is not None]
         self._known = dict[tuple[Any, ...], Shapes | AnotherProgram]()
+        # a call of as many tensors by position and nothing else, all of which are looked at
+        self._plain = len(self._tensors)
+        if self._flat != (self._plain, set()):
+            self._plain = -1
+
+    def bound(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[list[Any], Shapes]:
+        """The flat arguments and the values of the symbols.
+
+        Raises:
+            InputError, AnotherProgram: as ``leaves`` and ``symbols``.
+        """
+        is_plain = not kwargs and len(args) == self._plain
+        leaves = list(args) if is_plain else self.leaves(args, kwargs)
+        return leaves, self.symbols(leaves)
 
     def leaves(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
         """The flat arguments, in the order of capture.
@@ -129,7 +143,12 @@ class Binder:
             AnotherProgram: they are, and the program does not hold for these sizes.
         """
         try:
-            key = tuple([(leaves[p].dtype, leaves[p].shape) for p in self._tensors])
+            key: tuple[Any, ...] = tuple(
+                [(leaves[p].dtype, leaves[p].shape) for p in self._tensors]
+            )
+            if self.signature.layouts:
+                memory = [leaves[p] for p in self.signature.layouts]
+                key = (key, *[(t.stride(), t.storage_offset()) for t in memory])
         except AttributeError:  # not a tensor
             return self._solved(leaves)
         known = self._known.get(key)

@@ -47,8 +47,7 @@ class CallingConvention:
         Raises:
             InputError: not a call that the program was captured for.
         """
-        leaves = self._binder.leaves(args, kwargs)
-        return leaves, self._binder.symbols(leaves)
+        return self._binder.bound(args, kwargs)
 
     def leaves(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
         """The flat arguments of a call, whose sizes are not looked at.

@@ -35,7 +35,7 @@ from torch2mlir.runtime.model_state import ModelState
 from torch2mlir.runtime.other_programs import OtherPrograms
 from torch2mlir.runtime.small_sizes import AnotherProgram, SmallSizes
 from torch2mlir.runtime.verification import Verification
-from torch2mlir.runtime.weights import Handles, PreparedWeights, counts_writes
+from torch2mlir.runtime.weights import Held, PreparedWeights, counts_writes
 
 
 @dataclass(frozen=True)
@@ -58,26 +58,21 @@ class LoadedProgram:
     Attributes:
         executable: takes the inputs ``kept``, and then what is prepared.
         weights: the states among ``kept`` that the program does not write to.
-        prepare: makes the last arguments of the states ``prepared``.
-        handles: of the weights and of what is prepared.
-        order: of the arguments: one that is another in every call, or None, and how many weights follow it.
+        prepared: the states that the last arguments are made of.
+        state: of the engine: the weights and what is prepared, as it holds them.
+        varying: the arguments that are others in every call.
     """
 
     executable: Executable
     kept: Sequence[FunctionInput]
     weights: Sequence[torch.Tensor]
-    prepare: PreparedWeights | None
     prepared: Sequence[torch.Tensor]
-    handles: Handles
-    order: Sequence[tuple[FunctionInput | None, TensorSpec, int]]
+    state: Held
+    varying: Sequence[tuple[FunctionInput, TensorSpec]]
 
     def prepared_values(self) -> list[torch.Tensor]:
         """What is prepared, for the weights as they are now."""
-        return [] if self.prepare is None else self.prepare.of(self.prepared)
-
-    def held(self) -> list[Any]:
-        """What the engine holds: the weights, then what is prepared, as they are now."""
-        return self.handles.of([*self.weights, *self.prepared_values()])
+        return self.state.prepared_values(self.prepared)
 
 
 class CompiledFunction:
@@ -188,13 +183,16 @@ class CompiledFunction:
         for prepared in self._prepare.values():
             prepared.forget()
         for loaded in self._loaded.values():
-            loaded.handles.forget()
+            loaded.state.forget()
         for program in self.others or ():
             program.refresh()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
-            result = self._checked_call(*args, **kwargs)
+            if self.verification is None:
+                result = self._call(args, kwargs)
+            else:
+                result = self._verified_call(self.verification, args, kwargs)
         except AnotherProgram as refusal:
             return self._other(refusal, args, kwargs)(*args, **kwargs)
         caches = self.program.signature.caches
@@ -207,14 +205,15 @@ class CompiledFunction:
             raise refusal
         return self.others.of(self, refusal, args, kwargs)
 
-    def _checked_call(self, *args: Any, **kwargs: Any) -> Any:
-        if self.verification is not None:
-            sizes = self.calling.bind(args, kwargs)[1]
-            if self.verification.wants(sizes):
-                return self.verification.call(self._call, sizes, args, kwargs)
-        return self._call(*args, **kwargs)
+    def _verified_call(
+        self, verification: Verification, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> Any:
+        sizes = self.calling.bind(args, kwargs)[1]
+        if verification.wants(sizes):
+            return verification.call(self._call, sizes, args, kwargs)
+        return self._call(args, kwargs)
 
-    def _call(self, *args: Any, **kwargs: Any) -> Any:
+    def _call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         calling = self.calling
         if replaced := self._model_state.replaced():
             self._take(replaced)
@@ -223,18 +222,12 @@ class CompiledFunction:
             self._gradients.check(leaves)
         loaded = self._executable(self._key(symbols))
         guard = self._guard(leaves, loaded) if self.guard else None
-        held, taken = loaded.held(), 0
-        arguments = list[Any]()
-        for item, spec, weights in loaded.order:
-            if item is not None:
-                arguments.append(calling.argument(item, leaves, spec))
-            arguments += held[taken : taken + weights]
-            taken += weights
-        arguments += held[taken:]
+        bound = loaded.state.bound(loaded.weights, loaded.prepared)
+        arguments = [calling.argument(item, leaves, spec) for item, spec in loaded.varying]
         if guard is None:
-            return calling.result(loaded.executable.run(arguments), leaves)
-        guard.watch((f"held tensor {i}", value) for i, value in enumerate(held))
-        results = loaded.executable.run(arguments)
+            return calling.result(bound.run(arguments), leaves)
+        guard.watch((f"held tensor {i}", value) for i, value in enumerate(bound.held))
+        results = bound.run(arguments)
         guard.check()
         return calling.result(results, leaves)
 
@@ -284,7 +277,7 @@ class CompiledFunction:
                 self._loaded[key] = replace(
                     loaded,
                     kept=list(map(now, loaded.kept)),
-                    order=[(i and now(i), spec, count) for i, spec, count in loaded.order],
+                    varying=[(now(item), spec) for item, spec in loaded.varying],
                     weights=[replaced.get(id(tensor), tensor) for tensor in loaded.weights],
                     prepared=[replaced.get(id(tensor), tensor) for tensor in loaded.prepared],
                 )
@@ -332,36 +325,24 @@ class CompiledFunction:
         main = self._lowered(converted.main)
         updated = self.calling.updated(converted.kept)
         executable = self._compile(self.engine.updating(main, updated))
-        states = [item for item in converted.kept if self.calling.is_weight(item)]
+        kept, specs = converted.kept, executable.function.arguments
+        states = [i for i, item in enumerate(kept) if self.calling.is_weight(item)]
+        places = [*states, *range(len(kept), len(specs))]
         loaded = LoadedProgram(
             executable,
-            converted.kept,
-            [item.tensor for item in states if isinstance(item, StateInput)],
-            self._preparation(converted),
+            kept,
+            [
+                item.tensor
+                for item in kept
+                if isinstance(item, StateInput) and self.calling.is_weight(item)
+            ],
             [item.tensor for item in converted.prepared],
-            Handles(executable),
-            self._order(converted.kept, executable.function.arguments),
+            Held(executable, places, self._preparation(converted)),
+            [(item, spec) for item, spec in zip(kept, specs) if not self.calling.is_weight(item)],
         )
         if self.engine.builds_weights_in:
-            kept = enumerate(converted.kept)
-            places = [i for i, item in kept if self.calling.is_weight(item)]
-            places += range(len(converted.kept), len(executable.function.arguments))
-            executable.hold(dict(zip(places, loaded.held(), strict=True)))
+            loaded.state.bound(loaded.weights, loaded.prepared)
         return loaded
-
-    def _order(
-        self, kept: Sequence[FunctionInput], types: Sequence[TensorSpec]
-    ) -> list[tuple[FunctionInput | None, TensorSpec, int]]:
-        order = list[tuple[FunctionInput | None, TensorSpec, int]]()
-        for item, spec in zip(kept, types):
-            if not self.calling.is_weight(item):
-                order.append((item, spec, 0))
-            elif not order:
-                order.append((None, spec, 1))
-            else:
-                last, of_last, count = order[-1]
-                order[-1] = last, of_last, count + 1
-        return order
 
     def _preparation(self, converted: _Converted) -> PreparedWeights | None:
         """What prepares the weights: one for all sizes for which this is the same program of the same weights."""

@@ -24,6 +24,9 @@ import torch
 from torch2mlir.errors import EngineError, InputError
 from torch2mlir.runtime.lowered import LoweredFunction
 
+Run = Callable[[Sequence[Any]], list[torch.Tensor]]
+"""What runs on tensors of a function's types, which nobody checks again."""
+
 
 class Executable(ABC):
     """One compiled function, loaded and ready to be called.
@@ -43,14 +46,26 @@ class Executable(ABC):
         changes of the tensor are seen by calls depends on that: see ``Prepared.shares_memory``.
         """
 
-    def hold(self, held: Mapping[int, Any]) -> None:  # noqa: B027 - most engines have nothing to do
-        """Told, before the first call, which arguments are prepared tensors, by position.
+    def holding(self, held: Mapping[int, Any]) -> Run:
+        """The function of the other arguments, in order, for these prepared tensors, by position.
 
-        An engine that builds weights into its program does so here. They may be others in later calls.
+        Made when they are others than before, so what takes as long as there are weights is done here: an engine that
+        builds weights into its program builds it.
 
         Raises:
             EngineError: the engine refuses the program.
         """
+        count = len(self.function.arguments)
+        others = [place for place in range(count) if place not in held]
+        known = [held.get(place) for place in range(count)]
+
+        def run(arguments: Sequence[Any]) -> list[torch.Tensor]:
+            given = known.copy()
+            for place, argument in zip(others, arguments, strict=True):
+                given[place] = argument
+            return self.run(given)
+
+        return run
 
     @abstractmethod
     def run(self, args: Sequence[Any]) -> list[torch.Tensor]:
@@ -79,7 +94,7 @@ class Engine(ABC):
     output_types: ClassVar[frozenset[str]]
     #: Whether every dimension must be known before compiling.
     needs_static_shapes: ClassVar[bool] = False
-    #: Whether weights become part of the machine code: executables are told them, see :meth:`Executable.hold`.
+    #: Whether weights become part of the machine code: executables are told them, see :meth:`Executable.holding`.
     builds_weights_in: ClassVar[bool] = False
     #: Pipeline names of passes that the engine wants run over a module of an output type.
     passes: ClassVar[Mapping[str, Sequence[str]]] = {}
@@ -170,7 +185,7 @@ def host_tensor(tensor: torch.Tensor) -> torch.Tensor:
             hint="call the compiled function outside FakeTensorMode, torch.export, torch.compile and torch.func; "
             "torch.compile(model, backend='torch2mlir') compiles inside a larger program",
         )
-    if tensor.device.type != "cpu" or tensor.layout is not torch.strided:
+    if not tensor.is_cpu or tensor.layout is not torch.strided:
         raise InputError(
             f"engines take dense CPU tensors, got {tensor.layout} on {tensor.device}",
             hint="move it with .cpu() or make it dense with .to_dense()",

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import torch
 
 from torch2mlir.errors import InputError
+from torch2mlir.frontends.module_state import dict_versions
 
 
 class _Entry(NamedTuple):
@@ -30,6 +31,8 @@ class ModelState:
         self._model = model
         self._paths: dict[str, torch.Tensor] = {}
         self._entries: list[_Entry] = []
+        self._tables: list[dict[str, Any]] = []
+        self._seen: list[int] | None = []
         if model is not None:
             wanted = {id(tensor) for tensor in tensors}
             for named in (model.named_parameters, model.named_buffers):
@@ -50,6 +53,8 @@ class ModelState:
             table = module._parameters if last in module._parameters else module._buffers
             entries[(id(module), last)] = _Entry(table, last, table[last])
         self._entries = list(entries.values())
+        self._tables = list({id(entry.table): entry.table for entry in self._entries}.values())
+        self._seen = dict_versions(self._tables)
 
     def replaced(self) -> dict[int, torch.Tensor]:
         """The tensors that have been replaced since the last look: by the ``id`` of the old, the new.
@@ -57,7 +62,11 @@ class ModelState:
         Raises:
             InputError: the model has no such tensor any more, or one that the program cannot take.
         """
+        seen = dict_versions(self._tables)
+        if seen is not None and seen == self._seen:
+            return {}
         if all(table.get(name) is value for table, name, value in self._entries):
+            self._seen = seen
             return {}
         now = {path: self._tensor(path) for path in self._paths}
         found = dict[int, torch.Tensor]()

@@ -31,7 +31,7 @@ from torch2mlir.dialects.onnx.model import model_of
 from torch2mlir.errors import EngineError
 from torch2mlir.program import entry_function
 from torch2mlir.runtime.diagnostics import shortened
-from torch2mlir.runtime.engine import Engine, Executable, Prepared, host_tensor
+from torch2mlir.runtime.engine import Engine, Executable, Prepared, Run, host_tensor
 from torch2mlir.runtime.lowered import LoweredFunction
 
 MOST_SESSIONS = 3
@@ -98,6 +98,7 @@ class OnnxRuntimeExecutable(Executable):
         super().__init__(function)
         self._lock = threading.Lock()
         self._session: _Session | None = None
+        self._bound: _Bound | None = None
         self._made = 0
 
     def prepare(self, tensor: torch.Tensor) -> Prepared:
@@ -106,54 +107,75 @@ class OnnxRuntimeExecutable(Executable):
         shared = pointer == tensor.data_ptr()
         return Prepared(_lent(dense), tensor.dtype, tuple(tensor.shape), pointer, shared)
 
-    def hold(self, held: Mapping[int, Prepared]) -> None:
-        if self.function.results:
-            self._session_for(held)
+    def holding(self, held: Mapping[int, Prepared]) -> Run:
+        if not self.function.results:  # a program whose results were all known when it was compiled
+            return lambda arguments: []
+        bound = _Bound(self._session_for(held), self.function, held)
+        self._bound = bound
+        return bound
 
     def run(self, args: Sequence[Any]) -> list[torch.Tensor]:
-        if not self.function.results:  # a program whose results were all known when it was compiled
-            return []
-        session = self._session
-        if session is None or any(args[position] is not h for position, h in session.held.items()):
-            held = {i: arg for i, arg in enumerate(args) if type(arg) is Prepared}
-            session = self._session_for(held)
-        values = list[Any]()
-        pointers = {0}
-        for position, arg in enumerate(args):
-            if position in session.held:
-                pointers.add(arg.pointer)
-            elif type(arg) is Prepared:
-                values.append(arg.handle)
-                pointers.add(arg.pointer)
-            else:
-                dense = host_tensor(arg)
-                values.append(_lent(dense))
-                pointers.add(dense.data_ptr())
-        feeds = dict(zip(session.inputs, values, strict=True))
-        try:
-            results = session.run(feeds, session.outputs, None)
-        except Exception as error:  # pybind's exceptions have no common base
-            raise EngineError(
-                f"ONNX Runtime failed to run @{self.function.name}: {shortened(str(error))}"
-            ) from error
-        # going through the vector itself makes an iterator class for every call
-        return [self._result(i, results[i], pointers) for i in range(len(results))]
+        bound = self._bound
+        if bound is None or any(args[place] is not h for place, h in bound.held.items()):
+            held = {place: arg for place, arg in enumerate(args) if type(arg) is Prepared}
+            return self.holding(held)([arg for arg in args if type(arg) is not Prepared])
+        return bound([arg for place, arg in enumerate(args) if place not in bound.held])
 
     def _session_for(self, held: Mapping[int, Prepared]) -> _Session:
         with self._lock:
+            if self._session is not None and not self._session.held:
+                return self._session
             self._made += 1
             self._session = _Session(self.function, held if self._made <= MOST_SESSIONS else {})
             return self._session
 
-    def _result(self, index: int, value: Any, pointers: set[int]) -> torch.Tensor:
+
+class _Bound:
+    """A session with all tensors that are held, built in or to be passed, as a function of the other arguments."""
+
+    def __init__(
+        self, session: _Session, function: LoweredFunction, held: Mapping[int, Prepared]
+    ) -> None:
+        self.held = held
+        self._session = session
+        self._function = function
+        self._pointers = frozenset({0, *(each.pointer for each in held.values())})
+        passed = [i for i in range(len(function.arguments)) if i not in session.held]
+        names = dict(zip(passed, session.inputs, strict=True))
+        self._passed = {name: held[i].handle for i, name in names.items() if i in held}
+        self._names = [name for i, name in names.items() if i not in held]
+        self._dtypes = [result.dtype for result in function.results]
+
+    def __call__(self, arguments: Sequence[Any]) -> list[torch.Tensor]:
+        feeds, pointers = self._passed.copy(), list[int]()
+        for name, argument in zip(self._names, arguments, strict=True):
+            if type(argument) is Prepared:
+                feeds[name] = argument.handle
+                pointers.append(argument.pointer)
+            else:
+                dense = host_tensor(argument)
+                feeds[name] = _lent(dense)
+                pointers.append(dense.data_ptr())
+        try:
+            results = self._session.run(feeds, self._session.outputs, None)
+        except Exception as error:  # pybind's exceptions have no common base
+            raise EngineError(
+                f"ONNX Runtime failed to run @{self._function.name}: {shortened(str(error))}"
+            ) from error
+        # going through the vector itself makes an iterator class for every call
+        return [self._result(i, results[i], pointers) for i in range(len(results))]
+
+    def _result(self, index: int, value: Any, pointers: list[int]) -> torch.Tensor:
         """A result as the program declares it, in memory that is no other's."""
         tensor = from_dlpack(value.to_dlpack())
-        wanted = self.function.results[index].dtype
+        wanted = self._dtypes[index]
         if tensor.dtype is not wanted:
             tensor = tensor.view(wanted)
-        if tensor.data_ptr() in pointers:
+        pointer = tensor.data_ptr()
+        if pointer in pointers or pointer in self._pointers:
             tensor = tensor.clone()
-        pointers.add(tensor.data_ptr())
+            pointer = tensor.data_ptr()
+        pointers.append(pointer)
         return tensor
 
 

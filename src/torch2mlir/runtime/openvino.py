@@ -41,7 +41,7 @@ from torch2mlir.dialects.onnx.model import model_of
 from torch2mlir.errors import EngineError, InputError
 from torch2mlir.program import entry_function
 from torch2mlir.runtime.diagnostics import shortened
-from torch2mlir.runtime.engine import Engine, Executable, Prepared, host_tensor
+from torch2mlir.runtime.engine import Engine, Executable, Prepared, Run, host_tensor
 from torch2mlir.runtime.lowered import LoweredFunction
 from torch2mlir.runtime.openvino_import import openvino as ov
 
@@ -203,9 +203,10 @@ class OpenVinoExecutable(Executable):
             _lent(dense), tensor.dtype, tuple(tensor.shape), pointer, pointer == tensor.data_ptr()
         )
 
-    def hold(self, held: Mapping[int, Prepared]) -> None:
+    def holding(self, held: Mapping[int, Prepared]) -> Run:
         if self.function.results:
             self._model_for(held)
+        return super().holding(held)
 
     def run(self, args: Sequence[Any]) -> list[torch.Tensor]:
         if not self.function.results:  # a program whose results were all known when it was compiled

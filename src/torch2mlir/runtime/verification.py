@@ -39,7 +39,7 @@ class Verification:
 
     def call(
         self,
-        compiled: Callable[..., Any],
+        compiled: Callable[[Sequence[Any], Mapping[str, Any]], Any],
         sizes: Any,
         args: Sequence[Any],
         kwargs: Mapping[str, Any],
@@ -57,7 +57,7 @@ class Verification:
             states_of_eager = {name: state.clone() for name, state in states.items()}
             for name, state in states.items():
                 state.copy_(before[name])
-        results = compiled(*args, **kwargs)
+        results = compiled(args, kwargs)
         self._compare("output", results, expected)
         self._compare("input", (args, kwargs), theirs)
         self._compare("state", states, states_of_eager)

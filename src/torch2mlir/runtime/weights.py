@@ -10,13 +10,18 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 import torch
 
-from torch2mlir.runtime.engine import Executable
+from torch2mlir.runtime.engine import Executable, Run
 
 Stamp = tuple[int, int, tuple[int, ...]]
+
+_VERSION = attrgetter("_version")
+_POINTER = torch.Tensor.data_ptr
+_STRIDES = torch.Tensor.stride
 
 
 def counts_writes(tensor: torch.Tensor) -> bool:
@@ -27,7 +32,8 @@ def counts_writes(tensor: torch.Tensor) -> bool:
 def _stamps(tensors: Sequence[torch.Tensor]) -> list[Stamp]:
     """What tells whether tensors have changed; taken at every call, so without a question that is seldom needed."""
     try:
-        return [(t._version, t.data_ptr(), t.stride()) for t in tensors]
+        # Python's own loops: there are hundreds of weights
+        return [*zip(map(_VERSION, tensors), map(_POINTER, tensors), map(_STRIDES, tensors))]
     except RuntimeError:  # one was made in inference mode and counts no versions
         return [(0 if t.is_inference() else t._version, t.data_ptr(), t.stride()) for t in tensors]
 
@@ -36,16 +42,19 @@ class Watched(ABC):
     """Something made of tensors, made again when these change. Safe to use from several threads."""
 
     def __init__(self) -> None:
-        self._seen: list[Stamp] = []
+        self._seen: list[Stamp] | None = None
         # What was seen stays in memory until the next look, or another tensor might come to lie at its address.
         self._alive: list[torch.Tensor] = []
         self._made: list[Any] = []
         self._lock = threading.Lock()
 
     def of(self, tensors: Sequence[torch.Tensor]) -> list[Any]:
-        """What is made of the tensors as they are now; always the same number of them."""
+        """What is made of the tensors as they are now; always the same number of them.
+
+        It is the same list until they change.
+        """
         stamps = _stamps(tensors)
-        if stamps != self._seen or not self._seen:
+        if stamps != self._seen:
             with self._lock:
                 alive = [tensor.detach() for tensor in tensors]
                 self._made = self._make(alive, stamps)
@@ -54,7 +63,7 @@ class Watched(ABC):
 
     def forget(self) -> None:
         """Takes all tensors for changed."""
-        self._seen = []
+        self._seen = None
 
     @abstractmethod
     def _make(self, tensors: list[torch.Tensor], stamps: list[Stamp]) -> list[Any]: ...
@@ -85,3 +94,55 @@ class PreparedWeights(Watched):
 
     def _make(self, tensors: list[torch.Tensor], stamps: list[Stamp]) -> list[Any]:
         return self._executable(tensors)
+
+
+class _Bound(NamedTuple):
+    """A program with what was held at some time: handles of weights, what was prepared, both as held, the function."""
+
+    handles: list[Any]
+    prepared: list[Any]
+    held: list[Any]
+    run: Run
+
+
+_NOTHING = list[Any]()
+
+
+class Held:
+    """What an engine holds for one program, and the program as a function of its other arguments.
+
+    Args:
+        executable: the program.
+        places: of its arguments that are held, the weights first.
+        prepare: makes the others of weights, if there are any.
+    """
+
+    def __init__(
+        self, executable: Executable, places: Sequence[int], prepare: PreparedWeights | None
+    ) -> None:
+        self._executable = executable
+        self._places = places
+        self._prepare = prepare
+        self._handles = Handles(executable)
+        self._bound: _Bound | None = None
+
+    def prepared_values(self, sources: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        """What is prepared from weights, as they are now."""
+        return _NOTHING if self._prepare is None else self._prepare.of(sources)
+
+    def bound(self, weights: Sequence[torch.Tensor], sources: Sequence[torch.Tensor]) -> _Bound:
+        """The program with these weights and what is prepared from others, as they are now.
+
+        Asked for at every call: what takes as long as there are weights is done when they have changed.
+        """
+        handles, prepared = self._handles.of(weights), self.prepared_values(sources)
+        bound = self._bound
+        if bound is None or bound.handles is not handles or bound.prepared is not prepared:
+            held = [*handles, *map(self._executable.prepare, prepared)]
+            run = self._executable.holding(dict(zip(self._places, held, strict=True)))
+            self._bound = bound = _Bound(handles, prepared, held, run)
+        return bound
+
+    def forget(self) -> None:
+        """Takes all weights for changed."""
+        self._handles.forget()

@@ -44,7 +44,7 @@ from torch2mlir.dialects.locations import describe
 from torch2mlir.errors import EngineError
 from torch2mlir.runtime.adopted_memory import AdoptedMemory, is_alone
 from torch2mlir.runtime.diagnostics import compile_error, shortened
-from torch2mlir.runtime.engine import Engine, Executable, Prepared, host_tensor
+from torch2mlir.runtime.engine import Engine, Executable, Prepared, Run, host_tensor
 from torch2mlir.runtime.lent_memory import ALIGNMENT, LentMemory, owning_array
 from torch2mlir.runtime.lowered import LoweredFunction
 
@@ -160,7 +160,25 @@ class XlaExecutable(Executable):
             arg.handle if type(arg) is Prepared else self._lent(position, arg, copies)
             for position, arg in enumerate(args)
         ]
-        # The export waits until the array is computed.
+        return self._results(arrays)
+
+    def holding(self, held: Mapping[int, Prepared]) -> Run:
+        if self.function.updated:
+            return super().holding(held)
+        count = len(self.function.arguments)
+        others = [place for place in range(count) if place not in held]
+        known = [held[place].handle if place in held else None for place in range(count)]
+
+        def run(arguments: Sequence[Any]) -> list[torch.Tensor]:
+            copies, arrays = list[torch.Tensor](), known.copy()
+            for place, argument in zip(others, arguments, strict=True):
+                arrays[place] = self._lent(place, argument, copies)
+            return self._results(arrays)
+
+        return run
+
+    def _results(self, arrays: Sequence[Any]) -> list[torch.Tensor]:
+        """What a call returns, which waits until it is computed."""
         results = self._executed(arrays)
         try:
             return [_exported(array) for array in results]
