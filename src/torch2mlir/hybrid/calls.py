@@ -12,6 +12,7 @@ from torch.fx import GraphModule
 from torch2mlir.hybrid.cluster import Cluster
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
+_STRIDED = torch.strided
 
 
 def kind_of_call(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Hashable | None:
@@ -24,9 +25,10 @@ def kind_of_call(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Hashable | N
     for tensor in (*args, *kwargs.values()):
         if type(tensor) not in _PLAIN or (grad and tensor.requires_grad):
             return None
-        if tensor.layout is not torch.strided or tensor.is_conj() or tensor.is_neg():
+        if tensor.layout is not _STRIDED or tensor.is_conj() or tensor.is_neg():
             return None
-        kind.append((tensor.dtype, tensor.shape, tensor.stride(), tensor.device))
+        device = None if tensor.is_cpu else tensor.device
+        kind.append((tensor.dtype, tensor.shape, tensor.stride(), device))
     return len(args), tuple(kwargs), tuple(kind)
 
 

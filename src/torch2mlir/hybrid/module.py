@@ -106,9 +106,15 @@ class _Variant:
     def _unflattened(self, results: Sequence[Any]) -> Any:
         return pytree.tree_unflatten(list(results), self.captured.out_spec)
 
-    def takes_again(self, call: Hashable) -> bool:
-        """Whether a call of this kind has been found to be one that the capture is right for, and still is."""
-        return call in self.calls and self.modes == modes() and self.state.is_current()
+    def names_for(self, call: Hashable) -> Sequence[str] | None:
+        """The names of arguments, in order, for a kind of call that the capture has been found to be right for.
+
+        None if it has not, or is not any more.
+        """
+        names = self.calls.get(call)
+        if names is None or self.modes != modes() or not self.state.is_current():
+            return None
+        return names
 
     def remember(self, call: Hashable, kwargs: Mapping[str, Any]) -> None:
         """Notes a kind of call that the capture is right for, and in which order it takes the named arguments."""
@@ -172,8 +178,7 @@ class OptimizedModule(torch.nn.Module):
         call = kind_of_call(args, kwargs)
         if call is not None and not (torch.is_grad_enabled() and self.model.training):
             for variant in self._variants:
-                if variant.takes_again(call):
-                    names = variant.calls[call]
+                if (names := variant.names_for(call)) is not None:
                     return variant([*args, *map(kwargs.__getitem__, names)] if names else args)
         reason = self._reason_for_pytorch(args, kwargs)
         if reason is None:

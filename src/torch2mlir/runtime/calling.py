@@ -175,9 +175,11 @@ def _container(
     """
     types = [output.type for output in outputs if isinstance(output, UserOutput)]
     known = [_dtype(type) for type in types if type is not None]
-    if spec is None or len(known) < len(outputs) or None in known:
+    if len(known) < len(outputs) or None in known:
         return None
     wanted = [dtype for dtype in known if dtype is not None]
+    if spec is None:
+        return tuple, wanted
     if spec.is_leaf():
         return (lambda values: values[0]), wanted
     if spec.type in (tuple, list) and all(child.is_leaf() for child in spec.children()):

@@ -62,6 +62,8 @@ class ModelState:
         Raises:
             InputError: the model has no such tensor any more, or one that the program cannot take.
         """
+        if not self._entries:
+            return {}
         seen = dict_versions(self._tables)
         if seen is not None and seen == self._seen:
             return {}
