@@ -10,6 +10,7 @@ import torch
 from torch2mlir.contract.target import get_target, target_names
 from torch2mlir.errors import Torch2MLIRError
 from torch2mlir.frontends.capture import Model, capture, captured, paused_garbage_collection
+from torch2mlir.frontends.returned_arguments import give_arguments_back
 from torch2mlir.module import MlirModule
 from torch2mlir.pipeline import Pipeline
 from torch2mlir.program import Program
@@ -112,6 +113,8 @@ def compile(
         args: Sequence[Any], kwargs: Mapping[str, Any], dynamic_shapes: Any
     ) -> CompiledFunction:
         program = captured(model, args, kwargs, dynamic_shapes)
+        if program is not model:
+            give_arguments_back(program)
         with paused_garbage_collection():
             pipeline.lower_for_engine(program)
         function = CompiledFunction(program, pipeline, chosen, prepare_weights, guard, eager)

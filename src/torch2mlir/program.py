@@ -132,6 +132,13 @@ class ConstantOutput:
 
 
 @dataclass(frozen=True)
+class ArgumentOutput:
+    """A part of the caller's result that is the tensor given at ``position`` itself, and no function result."""
+
+    position: int
+
+
+@dataclass(frozen=True)
 class Mutation:
     """A function result that is written back into a buffer, or into the caller's input at ``position``."""
 
@@ -140,7 +147,7 @@ class Mutation:
 
 
 FunctionInput = UserInput | StateInput | SeedInput
-Output = UserOutput | ConstantOutput
+Output = UserOutput | ConstantOutput | ArgumentOutput
 
 
 @dataclass
@@ -154,7 +161,7 @@ class Signature:
     known; ``size_names`` are the names the user gave sizes, by symbol. ``layouts`` are those that inputs must have,
     by position, where the program reads memory. ``decisions`` are what code asked about sizes.
     ``caches`` are those of the arguments that the model changes as objects, and where in the result they are, by their
-    places among caches.
+    places among caches. ``returned`` are the results that are arguments, the same tensors, by their places.
     """
 
     inputs: list[FunctionInput] = field(default_factory=list)
@@ -170,6 +177,7 @@ class Signature:
     decisions: list[Decision] = field(default_factory=list)
     caches: list[tuple[int, int]] = field(default_factory=list)
     checks: list[Check] = field(default_factory=list)
+    returned: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def user_inputs(self) -> Sequence[UserInput]:

@@ -14,6 +14,7 @@ from torch2mlir.dialects.torch.dims import Dim, KnownSize
 from torch2mlir.errors import ArtefactError
 from torch2mlir.frontends import dtypes
 from torch2mlir.program import (
+    ArgumentOutput,
     Check,
     ConstantInput,
     ConstantOutput,
@@ -21,6 +22,7 @@ from torch2mlir.program import (
     FunctionInput,
     Layout,
     Mutation,
+    Output,
     SeedInput,
     Signature,
     StateInput,
@@ -100,12 +102,7 @@ def dump_signature(signature: Signature) -> dict[str, Any]:
             for c in signature.constants
         ],
         "mutations": [{"name": m.name, "position": m.position} for m in signature.mutations],
-        "outputs": [
-            {"constant": _constant(o.value, "a result")}
-            if isinstance(o, ConstantOutput)
-            else {"type": _dump_type(o.type)}
-            for o in signature.outputs
-        ],
+        "outputs": list(map(_dump_output, signature.outputs)),
         "in_spec": _dump_structure(signature.in_spec),
         "out_spec": _dump_structure(signature.out_spec),
         "ranges": {name: list(bounds) for name, bounds in signature.ranges.items()},
@@ -121,6 +118,24 @@ def dump_signature(signature: Signature) -> dict[str, Any]:
     }
 
 
+def _dump_output(output: Output) -> dict[str, Any]:
+    if isinstance(output, ConstantOutput):
+        return {"constant": _constant(output.value, "a result")}
+    if isinstance(output, ArgumentOutput):
+        return {"argument": output.position}
+    return {"type": _dump_type(output.type)}
+
+
+def _load_output(data: Mapping[str, Any]) -> Output:
+    if "constant" in data:
+        return ConstantOutput(data["constant"])
+    return (
+        ArgumentOutput(data["argument"])
+        if "argument" in data
+        else UserOutput(_load_type(data["type"]))
+    )
+
+
 def load_signature(data: Mapping[str, Any], state: Mapping[str, torch.Tensor]) -> Signature:
     """The inverse of :func:`dump_signature`.
 
@@ -132,10 +147,7 @@ def load_signature(data: Mapping[str, Any], state: Mapping[str, torch.Tensor]) -
             [load_input(item, state) for item in data["inputs"]],
             [ConstantInput(c["name"], c["position"], c["value"]) for c in data["constants"]],
             [Mutation(m["name"], m["position"]) for m in data["mutations"]],
-            [
-                ConstantOutput(o["constant"]) if "constant" in o else UserOutput(_load_type(o["type"]))
-                for o in data["outputs"]
-            ],
+            list(map(_load_output, data["outputs"])),
             _load_structure(data["in_spec"]),
             _load_structure(data["out_spec"]),
             {name: (low, high) for name, (low, high) in data["ranges"].items()},

@@ -20,6 +20,7 @@ from torch2mlir.frontends.fx.exported import import_exported_program
 from torch2mlir.frontends.fx.quiet import quiet
 from torch2mlir.frontends.fx.symbols import size_names
 from torch2mlir.frontends.pytrees import register_types
+from torch2mlir.frontends.returned_arguments import returned_noted
 from torch2mlir.frontends.updated_caches import Pairs, changes_watched
 from torch2mlir.program import Program
 
@@ -63,9 +64,10 @@ def captured(
     if isinstance(model, torch.export.ExportedProgram):
         return import_exported_program(model, func_name)
     caches: Pairs = []
+    returned = dict[int, int]()
     with asked_by(by_model) as asked:
         try:
-            exported = export(model, args, kwargs, dynamic_shapes, caches=caches)
+            exported = export(model, args, kwargs, dynamic_shapes, caches=caches, returned=returned)
         except CaptureError as error:
             if dynamic_shapes is not None or not _is_for_its_source(error.__cause__):
                 raise
@@ -75,6 +77,7 @@ def captured(
     with suppress(ValueError, TypeError):  # PyTorch's own functions have no signature
         program.signature.parameters = inspect.signature(getattr(model, "forward", model))
     program.signature.caches = caches
+    program.signature.returned = returned
     program.model = model if isinstance(model, torch.nn.Module) else None
     program.signature.decisions[:0] = [question.decision() for question in asked.values()]
     program.signature.size_names = size_names(program.signature, args, kwargs, dynamic_shapes)
@@ -133,10 +136,12 @@ def export(
     dynamic_shapes: Any,
     strict: bool = False,
     caches: Pairs | None = None,
+    returned: dict[int, int] | None = None,
 ) -> torch.export.ExportedProgram:
     """``torch.export.export`` of a module or a function.
 
-    What the model changes in caches it is given is noted in ``caches``, where the caller has a list for it.
+    What the model changes in caches it is given is noted in ``caches``, and which arguments it gives back in
+    ``returned``, where the caller has something for it.
 
     Raises:
         CaptureError: it cannot be exported; with the line of the model and what to do.
@@ -154,7 +159,9 @@ def export(
         watched = nullcontext() if caches is None else changes_watched(model, caches)
         changes = Changes(state)
         with changes.undone(), quiet(), watched:
-            exported = _exported(model, tuple(args), dict(kwargs), dynamic_shapes, strict, changes)
+            exported = _exported(
+                model, tuple(args), dict(kwargs), dynamic_shapes, strict, changes, returned
+            )
         changes.check(args, kwargs)
         return exported
     except Torch2MLIRError:
@@ -170,6 +177,7 @@ def _exported(
     dynamic_shapes: Any,
     strict: bool,
     changes: Changes,
+    returned: dict[int, int] | None,
 ) -> torch.export.ExportedProgram:
     """Traced as Python runs; what that refuses is tried with ``strict``, which reads the model's bytecode.
 
@@ -181,12 +189,15 @@ def _exported(
                 _output_types_registered(model),
                 assignments_kept(model),
                 changes.noted(model),
+                returned_noted(model, {} if returned is None else returned),
                 _NarrowFromTensor(),
             ):
                 return torch.export.export(model, args, kwargs, dynamic_shapes=dynamic_shapes)
     except Exception as error:
         if not _may_need_strict(error):
             raise
+        if returned is not None:
+            returned.clear()
         try:
             return _strictly_exported(model, args, kwargs, dynamic_shapes)
         except Exception as second:

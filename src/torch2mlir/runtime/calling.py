@@ -12,6 +12,7 @@ from torch2mlir.dialects.torch.types import ValueTensorType
 from torch2mlir.errors import InputError
 from torch2mlir.frontends import dtypes
 from torch2mlir.program import (
+    ArgumentOutput,
     Check,
     ConstantOutput,
     FunctionInput,
@@ -106,7 +107,7 @@ class CallingConvention:
             results = results[: -len(checks)]
         if count := len(self.signature.mutations):
             self._write_back(results[:count], leaves)
-        return self._returned(results[count:])
+        return self._returned(results[count:], leaves)
 
     def _write_back(self, mutated: Sequence[torch.Tensor], leaves: Sequence[Any]) -> None:
         states = {s.name: s.tensor for s in self.signature.state_inputs}
@@ -116,7 +117,7 @@ class CallingConvention:
                 target = states[mutation.name] if position is None else leaves[position]
                 write(target, value)
 
-    def _returned(self, returned: Sequence[torch.Tensor]) -> Any:
+    def _returned(self, returned: Sequence[torch.Tensor], given: Sequence[Any]) -> Any:
         if self._container is not None:
             make, wanted = self._container
             return make(
@@ -130,6 +131,8 @@ class CallingConvention:
         for output in self.signature.outputs:
             if isinstance(output, ConstantOutput):
                 leaves.append(output.value)
+            elif isinstance(output, ArgumentOutput):
+                leaves.append(given[output.position])
             else:
                 value = next(values)
                 leaves.append(

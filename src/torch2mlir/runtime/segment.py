@@ -162,6 +162,7 @@ class CompiledSegment:
             if isinstance(output, ConstantOutput):
                 values.append(output.value)
                 continue
+            assert isinstance(output, UserOutput)
             value = next(remaining)
             restore = self._border.leaving.get(index)
             if output.type is None:
