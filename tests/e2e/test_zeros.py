@@ -51,6 +51,19 @@ def test_a_kernel_and_its_decomposition_differ(op: Any, arguments: Callable[[], 
     assert signs_differ(op(*args), decomposition_table[op](*args))
 
 
+def test_the_gradient_of_a_weighted_margin_differs_from_that_of_its_decomposition() -> None:
+    scores, labels = torch.tensor([[5.0, 0.0, 4.5]]), torch.tensor([0])
+    weights, gradient = torch.full((3,), 0.5), torch.tensor([-0.5])
+    op = aten.multi_margin_loss.default
+
+    def gradient_of(function: Callable[..., torch.Tensor]) -> torch.Tensor:
+        x = scores.clone().requires_grad_()
+        loss = function(x, labels, 1, 1.0, weights, 0)
+        return torch.autograd.grad(loss, x, gradient)[0]
+
+    assert signs_differ(gradient_of(op), gradient_of(decomposition_table[op]))
+
+
 @pytest.mark.parametrize("function", [torch.maximum, torch.minimum])
 def test_a_maximum_of_zeros_depends_on_the_order(function: Callable[..., torch.Tensor]) -> None:
     plus, minus = torch.zeros(3), -torch.zeros(3)
@@ -65,10 +78,13 @@ def test_the_last_elements_of_a_shrunk_vector_have_other_signs() -> None:
     )
 
 
-def test_the_sign_of_terms_that_cancel_depends_on_how_they_are_rounded() -> None:
-    x = torch.tensor([1.0 + 2.0**-12])
-    product = x * x
-    rounded = product - product
-    fused = torch.tensor([(x.double() * x.double() - product.double()).item()])
-    assert rounded.item() == 0
-    assert fused.item() != 0
+@pytest.mark.parametrize(("degree", "x"), [(9.0, 0.0), (11.0, 0.5), (11.0, -0.5)])
+def test_pytorch_has_two_forms_of_a_polynomial_that_differ_at_its_roots(
+    degree: float, x: float
+) -> None:
+    before, value = 1.0, 2 * x  # by recurrence, as PyTorch does where the degree is small
+    for _ in range(int(degree) - 1):
+        before, value = value, 2 * x * value - before
+    by_angles = torch.special.chebyshev_polynomial_u(torch.tensor([x]), torch.tensor([degree]))
+    assert value == 0
+    assert 0 < abs(by_angles.item()) < 1e-5

@@ -191,7 +191,10 @@ def where(lower: Lowering, condition: Tensor, on_true: Operand, on_false: Operan
 
 @lowers_everywhere("aten.clamp", "aten.clamp.Tensor")
 def clamp(lower: Lowering, x: Tensor, low: Operand | None, high: Operand | None) -> Tensor:
-    """``min(max(x, low), high)``, NaN where an operand is; a bound may be missing."""
+    """``min(max(x, low), high)``, NaN where an operand is; a bound may be missing.
+
+    With one bound, a zero that is equal to it keeps its own sign, as in PyTorch: maxima of zeros have either.
+    """
     if isinstance(low, int | float) and isinstance(high, int | float) and low <= high:
         held = lower.clamp(x, low, high)
         if held is not None:
@@ -199,7 +202,9 @@ def clamp(lower: Lowering, x: Tensor, low: Operand | None, high: Operand | None)
     bounds = [(word, b) for word, b in (("max", low), ("min", high)) if b is not None]
 
     def code(x: Expr, *limits: Expr) -> Expr:
-        for (word, _), limit in zip(bounds, limits, strict=True):
+        for (word, bound), limit in zip(bounds, limits, strict=True):
+            if len(bounds) == 1 and x.is_float and isinstance(bound, int | float) and bound == 0:
+                return (x < limit if word == "max" else x > limit).where(limit, x)
             x = x.of(word, limit)
         return x
 

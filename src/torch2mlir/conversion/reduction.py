@@ -8,7 +8,7 @@ from typing import Any
 
 from xdsl.dialects.builtin import i1
 
-from torch2mlir.contract.element_types import is_complex, si64, widened
+from torch2mlir.contract.element_types import is_complex, is_float, si64, widened
 from torch2mlir.conversion.lowering import Lowering, Tensor
 from torch2mlir.conversion.registry import lowers_everywhere
 from torch2mlir.dialects.torch import dims
@@ -21,7 +21,12 @@ def sum_(lower: Lowering, x: Tensor, over: Sequence[int], *_: Any) -> Tensor:
 
 
 def _total(lower: Lowering, x: Tensor, over: Sequence[int]) -> Tensor:
-    return lower.reduce("add", x, over, widened(lower.out.dtype))
+    dtype = widened(lower.out.dtype)
+    total = lower.reduce("add", x, over, dtype)
+    if is_float(dtype) and dims.product([x.sizes[d] for d in over]) == 1:
+        # a sum begins with 0.0, also that of a single -0.0, which engines take for the sum
+        return lower.formula(lambda total: total + 0.0, total, computed=dtype)
+    return total
 
 
 @lowers_everywhere("aten.mean.dim")

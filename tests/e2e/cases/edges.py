@@ -20,6 +20,23 @@ for name in ("ceil", "floor", "round", "trunc", "sign", "signbit", "frac", "abs"
     case(f"{name}_of_zeros", getattr(torch, name), f32("B", len(VALUES), values=VALUES))
     case(f"{name}_of_zeros_f64", getattr(torch, name), f64("B", len(VALUES), values=VALUES))
 
+for name, bounds in {
+    "above_zero": (0.0, None),
+    "below_zero": (None, 0.0),
+    "above_minus_zero": (-0.0, None),
+    "below_minus_zero": (None, -0.0),
+}.items():
+    case(
+        f"clamp_{name}",
+        lambda x, bounds=bounds: torch.clamp(x, *bounds),
+        f32("B", len(VALUES), values=VALUES),
+    )
+case(
+    "sum_of_single_zeros",
+    lambda x: (x.sum(1), x.unsqueeze(0).sum(0, keepdim=True), x.sum((1,), dtype=torch.float32)),
+    f32("B", 1, values=(-0.0, 0.0, 1.0, nan)),
+)
+
 DIVISIONS = {
     "fmod": torch.fmod,
     "remainder": torch.remainder,
