@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import torch
 
 from torch2mlir.contract.target import get_target, target_names
-from torch2mlir.errors import Torch2MLIRError
+from torch2mlir.errors import (
+    BackendContractError,
+    EngineError,
+    Torch2MLIRError,
+    UnsupportedOpError,
+)
 from torch2mlir.frontends.capture import Model, capture, captured, paused_garbage_collection
 from torch2mlir.frontends.returned_arguments import give_arguments_back
 from torch2mlir.module import MlirModule
@@ -65,7 +71,7 @@ def export_and_import(
 def compile(
     model: Model,
     *args: Any,
-    output_type: str = "stablehlo",
+    output_type: str | None = None,
     engine: str | Engine | None = None,
     dynamic_shapes: Any = None,
     backend_legal_ops: Sequence[str] = (),
@@ -84,9 +90,12 @@ def compile(
     Args:
         model: a module, a function of tensors or an exported program.
         args: example arguments.
-        output_type: the dialect it goes through, ``stablehlo``, ``linalg-on-tensors`` or ``tosa``.
-        engine: ``xla``, ``iree``, ``reference`` or an :class:`~torch2mlir.runtime.engine.Engine`; by default XLA for
-            StableHLO and IREE for the others.
+        output_type: the dialect it goes through, ``stablehlo``, ``linalg-on-tensors``, ``tosa`` or ``onnx``; by default
+            ``stablehlo``, or that of the engine chosen.
+        engine: ``xla``, ``iree``, ``onnxruntime``, ``openvino``, ``reference`` or an
+            :class:`~torch2mlir.runtime.engine.Engine`; by default the dialect's own, XLA for StableHLO. ``auto``
+            chooses among those installed by what is in the program, ONNX Runtime for networks of products in f32 and
+            XLA for the rest, and goes on to the next if one refuses it; ``engine`` of the result tells which it is.
         dynamic_shapes: as ``torch.export.export`` takes it.
         backend_legal_ops: non-core ops to keep whole.
         prepare_weights: whether what the model computes from its weights alone is computed once, and again when PyTorch
@@ -105,27 +114,64 @@ def compile(
     """
     for name, option in (("engine", engine), ("output_type", output_type)):
         _check_option(name, option)
-    pipeline = Pipeline.to(output_type, backend_legal_ops)
-    chosen = engine_for(pipeline, engine)
     eager = _eager(model) if verify else None
 
-    def compiled(
-        args: Sequence[Any], kwargs: Mapping[str, Any], dynamic_shapes: Any
-    ) -> CompiledFunction:
-        program = captured(model, args, kwargs, dynamic_shapes)
-        if program is not model:
-            give_arguments_back(program)
-        with paused_garbage_collection():
-            pipeline.lower_for_engine(program)
-        function = CompiledFunction(program, pipeline, chosen, prepare_weights, guard, eager)
-        if not program.signature.ranges:
-            function.compile_for()
-        return function
+    examples = {**kwargs, **(example_kwargs or {})}
 
-    first = compiled(args, {**kwargs, **(example_kwargs or {})}, dynamic_shapes)
-    if dynamic_shapes is not None and not isinstance(model, _CAPTURED):
-        first.others = OtherPrograms(model, compiled)
-    return first
+    def by(dialect: str, chosen: Engine, known: Program | None = None) -> CompiledFunction:
+        pipeline = Pipeline.to(dialect, backend_legal_ops)
+
+        def compiled(
+            args: Sequence[Any],
+            kwargs: Mapping[str, Any],
+            dynamic_shapes: Any,
+            known: Program | None = None,
+        ) -> CompiledFunction:
+            program = captured(model, args, kwargs, dynamic_shapes) if known is None else known
+            if program is not model:
+                give_arguments_back(program)
+            with paused_garbage_collection():
+                pipeline.lower_for_engine(program)
+            function = CompiledFunction(program, pipeline, chosen, prepare_weights, guard, eager)
+            if not program.signature.ranges:
+                function.compile_for()
+            return function
+
+        first = compiled(args, examples, dynamic_shapes, known)
+        if dynamic_shapes is not None and not isinstance(model, _CAPTURED):
+            first.others = OtherPrograms(model, compiled)
+        return first
+
+    if engine != AUTO:
+        dialect = output_type or "stablehlo"
+        return by(dialect, engine_for(Pipeline.to(dialect, backend_legal_ops), engine))
+    program = captured(model, args, examples, dynamic_shapes)
+    (dialect, suited), *others = _ways(program, output_type)
+    try:
+        return by(dialect, suited, program)
+    except _REFUSALS:
+        if not others or isinstance(model, Program):  # which has been lowered for this engine
+            raise
+    for dialect, chosen in others[:-1]:
+        with suppress(*_REFUSALS):
+            return by(dialect, chosen)
+    return by(*others[-1])
+
+
+_REFUSALS = (BackendContractError, UnsupportedOpError, EngineError)
+AUTO = "auto"
+"""An engine's name that leaves the choice to what is in the program."""
+
+
+def _ways(program: Program, output_type: str | None) -> list[tuple[str, Engine]]:
+    """Dialects and engines for a program, the one that suits it first.
+
+    Raises:
+        EngineError: none is installed.
+    """
+    from torch2mlir.hybrid.ways import ways_of_program
+
+    return [(way.dialect, way.engine) for way in ways_of_program(program, output_type)]
 
 
 _CAPTURED = (

@@ -197,6 +197,46 @@ def test_the_static_choice_follows_the_content(monkeypatch: pytest.MonkeyPatch) 
     assert static_choice(products).name == static_choice(other).name == "iree"
 
 
+def test_compile_chooses_an_engine_by_the_content() -> None:
+    """Products of f32 for ONNX Runtime, the rest for XLA, and what the first refuses for the next."""
+    x = torch.randn(4, 4)
+    chosen = [
+        (lambda a: (a @ a).tanh(), x, "onnxruntime", "onnx"),
+        (lambda a: a.tanh() * 2, x, "xla", "stablehlo"),
+        (lambda a: a @ a, x.double(), "xla", "stablehlo"),
+        (lambda a: torch.fft.fft(a @ a).real, x, "xla", "stablehlo"),
+    ]
+    for function, example, engine, dialect in chosen:
+        compiled = torch2mlir.compile(function, example, engine="auto")
+        assert (compiled.engine.name, compiled.output_type) == (engine, dialect)
+        for _ in range(3):
+            value = torch.randn_like(example)
+            torch.testing.assert_close(compiled(value), function(value), rtol=1e-4, atol=1e-4)
+
+
+def test_compile_chooses_among_the_engines_of_a_dialect() -> None:
+    x = torch.randn(4, 4)
+    for dialect in ("linalg-on-tensors", "tosa"):
+        compiled = torch2mlir.compile(
+            lambda a: a @ a, x, output_type=dialect, engine="auto", verify=True
+        )
+        assert (compiled.engine.name, compiled.output_type) == ("iree", dialect)
+        torch.testing.assert_close(compiled(x), x @ x)
+
+
+def test_compile_chooses_for_varying_sizes() -> None:
+    model = nn.Sequential(nn.Linear(4, 8), nn.ReLU()).eval()
+    batch = torch.export.Dim("batch", min=1, max=64)
+    compiled = torch2mlir.compile(
+        model, torch.randn(3, 4), engine="auto", dynamic_shapes=({0: batch},)
+    )
+    assert compiled.engine.name == "onnxruntime"
+    with torch.no_grad():
+        for rows in (3, 1, 7):
+            x = torch.randn(rows, 4)
+            torch.testing.assert_close(compiled(x), model(x), rtol=1e-4, atol=1e-4)
+
+
 def test_what_the_first_choice_refuses_the_second_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
     compiled = partition._Partitioning._compile
 

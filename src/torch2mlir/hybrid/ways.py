@@ -10,10 +10,15 @@ from functools import cache
 import torch
 from torch.fx import Graph, Node
 from torch.utils import _pytree as pytree
+from xdsl.dialects.builtin import f32
+from xdsl.ir import Attribute
 
 from torch2mlir.api import engine_for
+from torch2mlir.contract import element_types
+from torch2mlir.dialects.torch.types import ValueTensorType
 from torch2mlir.errors import EngineError
 from torch2mlir.pipeline import Pipeline
+from torch2mlir.program import Program
 from torch2mlir.runtime.engine import Engine, best_dialect, get_engine
 
 BY_PREFERENCE = ("onnxruntime", "openvino", "xla", "iree")
@@ -115,17 +120,44 @@ def static_choice(graph: Graph, among: Sequence[str] = BY_PREFERENCE) -> Way:
     Raises:
         EngineError: none is.
     """
-    if suits_onnxruntime(graph):
+    return next(_by_content(suits_onnxruntime(graph), among))
+
+
+def ways_of_program(program: Program, dialect: str | None) -> list[Way]:
+    """The ways for a captured program, as for a graph: the static choice, then what may take what that refuses.
+
+    Args:
+        program: as captured.
+        dialect: that it goes through; None for the one each engine does most with.
+
+    Raises:
+        EngineError: no engine for them is installed.
+    """
+    ways = _by_content(program_suits_onnxruntime(program), BY_PREFERENCE)
+    if dialect is not None:
+        engines = [way.engine for way in ways]
+        ways = iter([Way(dialect, each) for each in engines if dialect in each.output_types])
+    found = list(dict.fromkeys(ways))
+    if not found:
+        raise EngineError(f"no engine for {dialect} is installed", hint="leave out output_type")
+    return found
+
+
+def _by_content(suits_onnxruntime: bool, among: Sequence[str]) -> Iterator[Way]:
+    if suits_onnxruntime:
         order = [name for name in among if name != "openvino"]
     else:
         order = sorted(among, key=lambda name: (name != "xla", name == "openvino"))
+    found = False
     for name in (*order, *among):
         if is_installed(name):
             try:
-                return Way.of(name)
+                yield Way.of(name)
+                found = True
             except EngineError:
                 continue
-    return Way.of("xla")  # which is not installed: its error tells how to install it
+    if not found:
+        yield Way.of("xla")  # which is not installed: its error tells how to install it
 
 
 def ways_unmeasured(asked: Way | None, graph: Graph) -> list[Way]:
@@ -156,6 +188,19 @@ def suits_onnxruntime(graph: Graph) -> bool:
         if isinstance(leaf, torch.Tensor) and (leaf.is_floating_point() or leaf.is_complex())
     }
     return floats == {torch.float32} and any(_is_product(node) for node in graph.nodes)
+
+
+def program_suits_onnxruntime(program: Program) -> bool:
+    """The same of a program as it is captured."""
+    floats, has_products = set[Attribute](), False
+    for op in program.module.walk():
+        name = op.name.removeprefix("torch.aten.").partition(".")[0]
+        has_products |= name in _PRODUCTS
+        types = [result.type for result in op.results]
+        dtypes = [type.dtype for type in types if isinstance(type, ValueTensorType)]
+        known = [dtype for dtype in dtypes if dtype is not None]
+        floats.update(d for d in known if element_types.is_float(d) or element_types.is_complex(d))
+    return has_products and floats == {f32}
 
 
 def _is_product(node: Node) -> bool:
