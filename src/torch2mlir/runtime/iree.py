@@ -91,14 +91,23 @@ class IreeEngine(Engine):
     output_types = frozenset(_INPUT_TYPES)
     has_portable_code = True
     passes: ClassVar[Mapping[str, Sequence[str]]] = {
-        "linalg-on-tensors": ("linalg-loops-to-iree", "keep-small-arguments"),
-        "stablehlo": ("keep-small-arguments", "stablehlo-hold-identities"),
+        "linalg-on-tensors": (
+            "linalg-loops-to-iree",
+            "keep-small-arguments",
+            "keep-terms-of-sums",
+        ),
+        "stablehlo": (
+            "keep-small-arguments",
+            "stablehlo-hold-identities",
+            "keep-terms-of-sums",
+        ),
         "tosa": (
             "tosa-scatters-to-iree",
             "tosa-nested-branches-to-scf",
             "keep-small-arguments",
             "tosa-extrema-to-linalg",
             "tosa-hold-zeros",
+            "keep-terms-of-sums",
         ),
     }
 

@@ -1,0 +1,210 @@
+"""``keep-terms-of-sums``: a sum or product of elements that are all one number has a term for each of them.
+
+MLIR's vectorizer combines what the body of a reduction yields once, if that does not change with the place: IREE 3.13
+gives 1.0 for the sum of ``torch.ones(n)``, and 1 for that of ``x >= x``. So nothing that may fold to a number is
+summed as it is: a zero that the compiler knows nothing of is added to it.
+"""
+
+from __future__ import annotations
+
+from xdsl.context import Context
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    ArrayAttr,
+    DenseIntOrFPElementsAttr,
+    IntegerType,
+    ModuleOp,
+    Signedness,
+    TensorType,
+)
+from xdsl.dialects.linalg.attrs import IteratorTypeAttr
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from torch2mlir.dialects import arith_ext, linalg, tosa
+from torch2mlir.dialects import stablehlo as hlo
+from torch2mlir.dialects.iree_util import OptimizationBarrierOp
+from torch2mlir.dialects.linalg.structured import dims_map
+
+_COMBINING = ("arith.addf", "arith.addi", "arith.mulf", "arith.muli")
+_COUNTED = (*_COMBINING, "stablehlo.add", "stablehlo.multiply")
+"""Of these the number of equal terms matters, unlike of maxima."""
+_NUMBERS = ("linalg.fill", "tensor.empty", "tensor.splat")
+"""Ops whose result is one number everywhere."""
+_MOVED = {
+    *("tensor.cast", "tensor.collapse_shape", "tensor.expand_shape", "tensor.extract_slice"),
+    *("tosa.reshape", "tosa.reverse", "tosa.slice", "tosa.tile", "tosa.transpose"),
+    *("stablehlo.broadcast_in_dim", "stablehlo.dynamic_broadcast_in_dim", "stablehlo.reshape"),
+    *("stablehlo.dynamic_reshape", "stablehlo.reverse", "stablehlo.slice", "stablehlo.transpose"),
+}
+"""Ops whose result has the elements of the first operand."""
+_CASTS = {
+    *("arith.extsi", "arith.extui", "arith.trunci", "arith.index_cast", "arith.index_castui"),
+    *("arith.fptosi", "arith.fptoui", "tosa.cast", "stablehlo.convert"),
+}
+_SHIFTS = {
+    *("arith.addi", "arith.subi", "arith.xori", "tosa.add", "tosa.sub"),
+    *("stablehlo.add", "stablehlo.subtract"),
+}
+"""Of integers: one with a number varies, and of two nothing is known."""
+_COMPARISONS = {
+    *("arith.cmpf", "tosa.equal", "tosa.greater", "tosa.greater_equal", "stablehlo.compare"),
+}
+_CHOICES = ("arith.select", "tosa.select", "stablehlo.select")
+_OPAQUE = {
+    *("stablehlo.dot_general", "stablehlo.convolution", "stablehlo.reduce", "stablehlo.gather"),
+    *("stablehlo.dynamic_gather", "stablehlo.scatter", "stablehlo.sort", "stablehlo.iota"),
+    *("stablehlo.dynamic_iota", "stablehlo.reduce_window", "stablehlo.while", "stablehlo.case"),
+    *("tosa.matmul", "tosa.conv2d", "tosa.conv3d", "tosa.depthwise_conv2d", "tosa.gather"),
+    *("tosa.transpose_conv2d", "tosa.reduce_sum", "tosa.reduce_product", "tosa.reduce_max"),
+    *("tosa.reduce_min", "tosa.argmax", "tosa.scatter", "tosa.while_loop", "tosa.cond_if"),
+    *("tosa.avg_pool2d", "tosa.max_pool2d"),
+}
+"""Ops that read elements from memory: nothing folds them to a number."""
+_DEEPEST = 200
+"""So many ops are looked through; of what is further away nothing is known."""
+_ELEMENTWISE = ("arith.", "math.", "tosa.", "stablehlo.", "chlo.")
+
+
+class KeepTermsOfSumsPass(ModulePass):
+    """See the module's docstring."""
+
+    name = "keep-terms-of-sums"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        variation = _Variation()
+        found = [(each, position) for each in op.walk() for position in variation.terms(each)]
+        for each, position in found:
+            _keep(each, position)
+
+
+def _is_reduction(op: linalg.GenericOp) -> bool:
+    return any(kind == IteratorTypeAttr.reduction() for kind in op.iterator_types)
+
+
+def _is_kept(x: SSAValue) -> bool:
+    """Whether its elements are of a dtype that a zero can be added to."""
+    element = x.type.element_type if isinstance(x.type, TensorType) else None
+    if isinstance(element, IntegerType):
+        return element.width.data > 1 and element.signedness.data == Signedness.SIGNLESS
+    return isinstance(element, AnyFloat)
+
+
+class _Variation:
+    """Which values the compiler cannot find to be one number: what is read from memory, and what keeps that apart."""
+
+    def __init__(self) -> None:
+        self._known: dict[SSAValue, bool] = {}
+        self._depth = 0
+
+    def terms(self, op: Operation) -> list[int]:
+        """The operands with elements that are added or multiplied, and that may be one number."""
+        match op:
+            case tosa.ReduceSumOp() | tosa.ReduceProductOp():
+                positions = [0]
+            case hlo.ReduceOp():
+                body = op.regions[0].block.first_op
+                positions = [0] if body is not None and body.name in _COUNTED else []
+            case linalg.GenericOp() if _is_reduction(op):
+                positions = self._terms_of_loops(op)
+            case _:
+                return []
+        operands = op.operands
+        return [i for i in positions if _is_kept(operands[i]) and not self.of(operands[i])]
+
+    def _terms_of_loops(self, op: linalg.GenericOp) -> list[int]:
+        """The inputs that what is combined with an output is computed from, if that may be one number."""
+        block, count = op.body.block, len(op.inputs)
+        for value in block.last_op.operands if block.last_op is not None else ():
+            combine = value.owner
+            if not isinstance(combine, Operation) or combine.name not in _COMBINING:
+                continue
+            terms = [v for v in combine.operands if v not in block.args[count:]]
+            if len(terms) == 1 and not self.of(terms[0]):
+                return [i for i in range(count) if block.args[i].uses]
+        return []
+
+    def of(self, value: SSAValue) -> bool:
+        """Follows tensors to the ops that make them, and elements in the bodies of loops to the tensors."""
+        if value not in self._known:
+            self._depth += 1
+            self._known[value] = self._depth < _DEEPEST and self._of(value)
+            self._depth -= 1
+        return self._known[value]
+
+    def _of(self, value: SSAValue) -> bool:
+        op = value.owner
+        if isinstance(op, Block):
+            nest = op.parent_op()
+            if isinstance(nest, linalg.GenericOp):
+                return self.of(nest.operands[op.args.index(value)])
+            return True
+        if isinstance(op, arith.ConstantOp | tosa.ConstOp | hlo.ConstantOp):
+            literal = op.properties.get("values", op.properties.get("value"))
+            is_splat = isinstance(literal, DenseIntOrFPElementsAttr) and literal.is_splat()
+            return isinstance(value.type, TensorType) and not is_splat
+        if op.name in _NUMBERS:
+            return False
+        if isinstance(op, linalg.GenericOp):
+            end, place = op.body.block.last_op, op.results.index(value)
+            return _is_reduction(op) or end is None or self.of(end.operands[place])
+        if op.name in _MOVED:
+            return self.of(op.operands[0])
+        if op.name in _OPAQUE or not op.name.startswith(_ELEMENTWISE):
+            return True
+        return self._of_elements(op)
+
+    def _of_elements(self, op: Operation) -> bool:
+        """The same of an op that computes each element from corresponding ones."""
+        operands = [x for x in op.operands if _is_data(x)]
+        if op.name in _CHOICES:
+            return all(self.of(x) for x in operands[1:])
+        found = [self.of(x) for x in operands]
+        if _is_float(op.results[0]) or op.name in _CASTS:
+            return any(found)
+        if op.name in _COMPARISONS:
+            return any(found) and _is_float(operands[0])
+        return op.name in _SHIFTS and found.count(True) == 1
+
+
+def _is_data(x: SSAValue) -> bool:
+    """Whether it has elements: sizes of TOSA have not."""
+    return x.owner.name != "tosa.const_shape" if isinstance(x.owner, Operation) else True
+
+
+def _is_float(x: SSAValue) -> bool:
+    element = x.type.element_type if isinstance(x.type, TensorType) else x.type
+    return isinstance(element, AnyFloat)
+
+
+def _keep(op: Operation, position: int) -> None:
+    """Adds a zero, the one that leaves zeros their sign."""
+    x = op.operands[position]
+    element, rank = x.type.element_type, len(x.type.get_shape())  # type: ignore[attr-defined]
+    is_float = isinstance(element, AnyFloat)
+    scalar = TensorType(element, [])
+    zero = arith_ext.ConstantOp.of(
+        DenseIntOrFPElementsAttr.from_list(scalar, [-0.0 if is_float else 0])
+    )
+    unknown = OptimizationBarrierOp.create(operands=[zero.result], result_types=[scalar])
+    block = Block(arg_types=[element, element])
+    properties: dict[str, Attribute] = (
+        {"fastmath": arith_ext.NO_FLAGS}
+        if is_float
+        else {"overflowFlags": arith.IntegerOverflowAttr("none")}
+    )
+    total = (arith.AddfOp if is_float else arith.AddiOp).create(
+        operands=[block.args[1], block.args[0]], result_types=[element], properties=properties
+    )
+    block.add_ops([total, linalg.YieldOp(total.results[0])])
+    maps = [dims_map(rank, ()), dims_map(rank, tuple(range(rank)))]
+    kinds = ArrayAttr([IteratorTypeAttr.parallel()] * rank)
+    # what it computes into is the tensor itself, so that its sizes need not be known
+    sums = linalg.GenericOp.of([unknown.result], [x], block, ArrayAttr(maps), kinds)
+    new = [zero, unknown, sums]
+    for each in (*new, total):
+        each.location = op.location
+    Rewriter.insert_op(new, InsertPoint.before(op))
+    op.operands[position] = sums.results[0]
