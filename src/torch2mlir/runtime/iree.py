@@ -57,7 +57,6 @@ from torch.utils.dlpack import from_dlpack, to_dlpack  # type: ignore[attr-defin
 from torch2mlir.errors import EngineError
 from torch2mlir.runtime.diagnostics import shortened
 from torch2mlir.runtime.engine import Engine, Executable, Prepared, host_tensor
-from torch2mlir.runtime.in_place import written_arguments
 from torch2mlir.runtime.iree_compiler import compile_to_bytecode, system_linker_flags
 from torch2mlir.runtime.lowered import LoweredFunction, TensorSpec
 from torch2mlir.runtime.refused_op import with_model_line
@@ -125,6 +124,9 @@ class IreeEngine(Engine):
         return device, rt.create_hal_module(self._instance, device)
 
     def compile(self, function: LoweredFunction) -> IreeExecutable:
+        # imports dialects, which whoever loads an artefact does without
+        from torch2mlir.runtime.in_place import written_arguments
+
         output_type = function.target.name
         self.check_output_type(output_type)
         text = _text(function)
