@@ -38,19 +38,59 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
         },
     ),
 }
+MORE: dict[str, tuple[str, dict[str, Any]]] = {
+    "Olmoe": ("OlmoeConfig", {"num_experts": 4}),
+    "Qwen2Moe": (
+        "Qwen2MoeConfig",
+        {"num_experts": 4, "moe_intermediate_size": 24, "shared_expert_intermediate_size": 24},
+    ),
+    "Phimoe": ("PhimoeConfig", {"num_local_experts": 4}),
+    "GptOss": ("GptOssConfig", {"num_local_experts": 4, "head_dim": 8, "sliding_window": 8}),
+    "DeepseekV3": (
+        "DeepseekV3Config",
+        {
+            "n_routed_experts": 4,
+            "n_group": 1,
+            "topk_group": 1,
+            "moe_intermediate_size": 24,
+            "q_lora_rank": 16,
+            "kv_lora_rank": 16,
+            "qk_rope_head_dim": 8,
+            "qk_nope_head_dim": 8,
+            "v_head_dim": 8,
+            "first_k_dense_replace": 1,
+            "num_key_value_heads": 4,
+        },
+    ),
+    "Ernie4_5_Moe": (
+        "Ernie4_5_MoeConfig",
+        {
+            "moe_num_experts": 4,
+            "moe_k": 2,
+            "moe_intermediate_size": 24,
+            "moe_num_shared_experts": 1,
+        },
+    ),
+    "MiniMax": ("MiniMaxConfig", {"num_local_experts": 4, "block_size": 4, "head_dim": 8}),
+}
+"""Further architectures: on StableHLO, on the others with ``--full``."""
 TARGETS = [("stablehlo", "xla"), ("linalg-on-tensors", "iree"), ("tosa", "iree")]
 
 
 @pytest.mark.parametrize("output_type, engine", TARGETS)
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", [*MODELS, *MORE])
 @torch.no_grad()
-def test_agrees_with_eager(name: str, output_type: str, engine: str) -> None:
+def test_agrees_with_eager(
+    name: str, output_type: str, engine: str, request: pytest.FixtureRequest
+) -> None:
+    if name in MORE and output_type != "stablehlo" and not request.config.getoption("--full"):
+        pytest.skip("with --full")
     if name == "Jamba" and output_type != "stablehlo":
         pytest.skip("its scan, unrolled over the tokens, takes IREE minutes to compile")
-    config, options = MODELS[name]
+    config, options = (MODELS | MORE)[name]
     torch.manual_seed(0)
     model = getattr(transformers, f"{name}ForCausalLM")(
-        getattr(transformers, config)(**COMMON, **options)
+        getattr(transformers, config)(**COMMON | options)
     ).eval()
     tokens = [torch.randint(0, 64, (2, 7)) for _ in range(3)]
     compiled = torch2mlir.compile(
