@@ -371,8 +371,8 @@ def test_a_default_device_of_the_user_is_not_ours(device: torch.device) -> None:
 
 @pytest.mark.parametrize(
     "function",
-    [torch.std, lambda x: torch.std(x, 1).sum(), lambda x: torch.svd(x)[1].sum()],
-    ids=["std", "std.dim", "svd"],
+    [torch.std, lambda x: torch.std(x, 1).sum(), lambda x: torch.svd(x)[1].sum(), torch.logdet],
+    ids=["std", "std.dim", "svd", "logdet"],
 )
 def test_calls_whose_nodes_have_no_derivative_are_differentiated(function, device) -> None:  # type: ignore[no-untyped-def]
     generator = torch.Generator().manual_seed(3)

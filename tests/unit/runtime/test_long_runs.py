@@ -29,6 +29,8 @@ CONFIGURATIONS = [
     ("linalg-on-tensors", "iree"),
     ("tosa", "iree"),
     ("stablehlo", "xla"),
+    ("onnx", "onnxruntime"),
+    ("onnx", "openvino"),
 ]
 
 

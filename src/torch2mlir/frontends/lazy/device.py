@@ -167,6 +167,7 @@ _CARRIED_FIRST = {
     aten.linspace.default,
     aten.logspace.default,
     aten.mvlgamma.default,
+    aten.diag_embed.default,  # the device's code of it has where run by PyTorch, on values nobody has computed
 }
 """Calls that are carried although they could be recorded otherwise."""
 

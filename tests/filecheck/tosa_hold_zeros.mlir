@@ -1,0 +1,36 @@
+// RUN: torch2mlir-opt -p tosa-hold-zeros %s | filecheck %s
+
+// CHECK-LABEL: func.func @product(
+// CHECK:         [[NUMBER:%.*]] = arith.constant 0.000000e+00 : f32
+// CHECK:         [[ZERO:%.*]] = linalg.fill ins([[NUMBER]]
+// CHECK:         tosa.mul %x, [[ZERO]]
+func.func @product(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %z = "tosa.const"() <{values = dense<0.0> : tensor<1xf32>}> : () -> tensor<1xf32>
+  %s = "tosa.const"() <{values = dense<0> : tensor<1xi8>}> : () -> tensor<1xi8>
+  %0 = tosa.mul %x, %z, %s : (tensor<4xf32>, tensor<1xf32>, tensor<1xi8>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @sum(
+// CHECK:         [[ZERO:%.*]] = linalg.fill
+// CHECK:         tosa.add %x, [[ZERO]]
+func.func @sum(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %z = "tosa.const"() <{values = dense<0.0> : tensor<1xf32>}> : () -> tensor<1xf32>
+  %0 = tosa.add %x, %z : (tensor<4xf32>, tensor<1xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @other_numbers_and_ops(
+// CHECK-NOT:     linalg.fill
+// CHECK:         tosa.add %x, %one
+// CHECK:         tosa.add %i, %zi
+// CHECK:         tosa.maximum %x, %z
+func.func @other_numbers_and_ops(%x: tensor<4xf32>, %i: tensor<4xi32>) -> (tensor<4xf32>, tensor<4xi32>, tensor<4xf32>) {
+  %one = "tosa.const"() <{values = dense<1.0> : tensor<1xf32>}> : () -> tensor<1xf32>
+  %zi = "tosa.const"() <{values = dense<0> : tensor<1xi32>}> : () -> tensor<1xi32>
+  %z = "tosa.const"() <{values = dense<0.0> : tensor<1xf32>}> : () -> tensor<1xf32>
+  %0 = tosa.add %x, %one : (tensor<4xf32>, tensor<1xf32>) -> tensor<4xf32>
+  %1 = tosa.add %i, %zi : (tensor<4xi32>, tensor<1xi32>) -> tensor<4xi32>
+  %2 = tosa.maximum %x, %z : (tensor<4xf32>, tensor<1xf32>) -> tensor<4xf32>
+  return %0, %1, %2 : tensor<4xf32>, tensor<4xi32>, tensor<4xf32>
+}
