@@ -45,7 +45,7 @@ from torch2mlir.errors import EngineError
 from torch2mlir.runtime.adopted_memory import AdoptedMemory, is_alone
 from torch2mlir.runtime.diagnostics import compile_error, shortened
 from torch2mlir.runtime.engine import Engine, Executable, Prepared, Run, host_tensor
-from torch2mlir.runtime.lent_memory import ALIGNMENT, LentMemory, owning_array
+from torch2mlir.runtime.lent_memory import ALIGNMENT, LentMemory, capsule_exporter, owning_array
 from torch2mlir.runtime.lowered import LoweredFunction
 
 # What XLA calls the text in error positions.
@@ -264,7 +264,7 @@ def _lies_at(tensor: torch.Tensor, address: int) -> bool:
 
 def _exported(array: Any) -> torch.Tensor:
     """The array as a tensor, once it is computed."""
-    return from_dlpack(array.__dlpack__())
+    return from_dlpack(capsule_exporter()(array))
 
 
 def _is_dense(tensor: torch.Tensor) -> bool:
