@@ -12,8 +12,6 @@ from itertools import zip_longest
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from torch2mlir.dialects.linalg import YieldOp
-
 VIEWS = frozenset(
     {
         "linalg.broadcast",
@@ -40,6 +38,16 @@ VIEWS = frozenset(
 
 OVERWRITING = frozenset({"linalg.broadcast", "linalg.fill", "linalg.transpose"})
 """Linalg ops that do not read what they compute into."""
+
+_FOLDABLE = frozenset(
+    f"{dialect}.{name}"
+    for dialect, names in {
+        "tosa": "add bitwise_and bitwise_or clamp gather maximum minimum mul select sub",
+        "stablehlo": "add and clamp divide gather maximum minimum multiply or select subtract",
+    }.items()
+    for name in names.split()
+)
+"""Ops that are sometimes one of their operands."""
 
 CONTROL_FLOW = frozenset({"scf", "stablehlo.case", "stablehlo.if", "stablehlo.while"}) | frozenset(
     {"tosa.cond_if", "tosa.while_loop"}
@@ -83,8 +91,12 @@ class _Memory:
 
 def _shared(op: Operation) -> Iterator[tuple[SSAValue, SSAValue]]:
     """Pairs of values that may share memory because of the op."""
-    if op.name in VIEWS or _hands_on(op):
+    if op.name in VIEWS:
         yield op.results[0], op.operands[0]
+    if op.name == "linalg.generic" or op.name in _FOLDABLE:
+        for value in _read(op):
+            if len(op.results) == 1 and value.type == op.results[0].type:
+                yield op.results[0], value
     if op.name in CONTROL_FLOW or op.name.partition(".")[0] in CONTROL_FLOW:
         for region in op.regions:
             for block in region.blocks:
@@ -110,13 +122,17 @@ def _matched(
             yield first, second
 
 
-def _hands_on(op: Operation) -> bool:
-    """Whether a loop nest yields the elements it reads first."""
-    if op.name != "linalg.generic" or len(op.results) != 1:
-        return False
-    block = op.regions[0].block
-    last = block.last_op
-    return isinstance(last, YieldOp) and last.operands[0] is block.args[0]
+def _read(op: Operation) -> Iterator[SSAValue]:
+    """The tensors whose elements an op may hand on as they are.
+
+    A loop nest that yields them does, and compilers see more: that 0 is added, that a condition always holds, that the
+    only element is gathered.
+    """
+    yield from op.operands
+    for region in op.regions:
+        for each in region.walk():
+            if each.name == "tensor.extract":
+                yield each.operands[0]
 
 
 def _destinations(op: Operation) -> Sequence[SSAValue]:

@@ -196,3 +196,22 @@ def test_every_other_element_of_a_view_is_updated(output_type: str) -> None:
         return x
 
     agrees_with_eager(doubled, lambda: (torch.randn(4, 6),), output_type=output_type)
+
+
+@on_every_dialect
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda x: torch.gather(x, 0, torch.zeros_like(x)),
+        lambda x: torch.where(x == x, x, x + 1),
+        lambda x: x * 1 + 0,
+    ],
+    ids=["the only element", "a condition that holds", "unchanged numbers"],
+)
+def test_what_folds_to_an_argument_is_not_updated_in_it(view: Any, output_type: str) -> None:
+    agrees_with_eager(
+        lambda x, place, row: view(x).index_add(0, place, row),
+        lambda: (torch.randint(9, (1,)), torch.zeros(1, dtype=torch.int64), torch.ones(1).long()),
+        output_type=output_type,
+        engine="iree",
+    )
