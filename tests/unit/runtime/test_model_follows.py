@@ -113,10 +113,11 @@ def test_a_deep_copy_has_state_of_its_own() -> None:
     copied = deepcopy(compiled)
     eager = deepcopy(model)
     x = torch.randn(2, 3)
-    first, second, third = copied(x), copied(x), copied(x)
+    given = [torch.randn(2, 3) for _ in range(3)]
+    results = [copied(each) for each in given]
     assert not model.calls.any()
-    assert torch.allclose(first, eager(x)) and torch.allclose(second, eager(x))
-    assert torch.allclose(third, eager(x))
+    for result, each in zip(results, given, strict=True):
+        assert torch.allclose(result, eager(each))
     model, compiled = deepcopy((model, compiled))  # copied together they stay together
     model.first.bias = nn.Parameter(torch.full((3,), 2.0))
     assert torch.allclose(compiled(x), deepcopy(model)(x) - 1)
