@@ -157,8 +157,8 @@ def test_shared_weights_and_tied_views() -> None:
 
     model, ids = Tied(), torch.tensor([1, 5, 2])
     run = torch2mlir.compile(model, ids)
-    for ids in (ids, torch.tensor([7, 0, 5])):
-        torch.testing.assert_close(run(ids), model(ids).detach())
+    for given in (ids, torch.tensor([7, 0, 5])):
+        torch.testing.assert_close(run(given), model(given).detach())
         with torch.no_grad():
             model.embedding.weight.add_(1)
 
