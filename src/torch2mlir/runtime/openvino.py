@@ -204,9 +204,12 @@ class OpenVinoExecutable(Executable):
         )
 
     def holding(self, held: Mapping[int, Prepared]) -> Run:
-        if self.function.results:
-            self._model_for(held)
-        return super().holding(held)
+        if not self.function.results:
+            return lambda arguments: []
+        model = self._model_for(held)
+        others = [place for place in range(len(self.function.arguments)) if place not in held]
+        read = [(others.index(place), name) for place, name in model.inputs.items()]
+        return lambda arguments: self._infer(model, read, arguments)
 
     def run(self, args: Sequence[Any]) -> list[torch.Tensor]:
         if not self.function.results:  # a program whose results were all known when it was compiled
@@ -214,10 +217,16 @@ class OpenVinoExecutable(Executable):
         model = self._model
         if model is None or any(args[position] is not h for position, h in model.held.items()):
             model = self._model_for({i: a for i, a in enumerate(args) if type(a) is Prepared})
+        return self._infer(model, list(model.inputs.items()), args)
+
+    def _infer(
+        self, model: _Model, read: Sequence[tuple[int, str]], arguments: Sequence[Any]
+    ) -> list[torch.Tensor]:
+        """Runs a model on those of the arguments that it reads, by their places among them and their names."""
         request = self._request(model)
         try:
-            for position, name in model.inputs.items():
-                request.set_tensor(name, self._argument(args[position]))
+            for place, name in read:
+                request.set_tensor(name, self._argument(arguments[place]))
             results = [
                 self._bind_result(request, index) for index in range(len(self.function.results))
             ]
