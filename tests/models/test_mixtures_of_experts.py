@@ -85,8 +85,11 @@ def test_agrees_with_eager(
 ) -> None:
     if name in MORE and output_type != "stablehlo" and not request.config.getoption("--full"):
         pytest.skip("with --full")
-    if name == "Jamba" and output_type != "stablehlo":
-        pytest.skip("its scan, unrolled over the tokens, takes IREE minutes to compile")
+    slow = name == "Jamba" and output_type != "stablehlo"
+    if slow and not request.config.getoption("--full"):
+        pytest.skip(
+            "its scan, unrolled over the tokens, takes IREE minutes to compile: with --full"
+        )
     config, options = (MODELS | MORE)[name]
     torch.manual_seed(0)
     model = getattr(transformers, f"{name}ForCausalLM")(
