@@ -38,6 +38,7 @@ DIALECTS: dict[str, Callable[[], Dialect]] = {
     "arith": _from("torch2mlir.dialects.arith_ext", "ARITH"),
     "cf": _from("xdsl.dialects.cf", "Cf"),
     "complex": _from("torch2mlir.dialects.complex_ext", "COMPLEX"),
+    "flow": _from("torch2mlir.dialects.iree_util", "IREE_FLOW"),
     "func": _from("torch2mlir.dialects.func_ext", "FUNC"),
     "ml_program": _from("torch2mlir.dialects.ml_program_ext", "ML_PROGRAM"),
     "onnx": _from("torch2mlir.dialects.onnx", "ONNX"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xdsl.ir import Dialect
-from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def
+from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def, var_operand_def
 
 
 @irdl_op_definition
@@ -15,4 +15,15 @@ class OptimizationBarrierOp(IRDLOperation):
     result = result_def()
 
 
+@irdl_op_definition
+class TieShapeOp(IRDLOperation):
+    """A tensor and its sizes that are only known at run time."""
+
+    name = "flow.tensor.tie_shape"
+    value = operand_def()
+    sizes = var_operand_def()
+    result = result_def()
+
+
+IREE_FLOW = Dialect("flow", [TieShapeOp])
 IREE_UTIL = Dialect("util", [OptimizationBarrierOp])

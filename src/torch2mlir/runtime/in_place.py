@@ -31,7 +31,9 @@ VIEWS = frozenset(
         "tosa.identity",
         "tosa.reshape",
         "tosa.slice",
+        "flow.tensor.tie_shape",
         "tosa.tile",
+        "util.optimization_barrier",
     }
 )
 """Ops whose result may be their first operand's memory, some only where sizes allow it."""

@@ -94,11 +94,13 @@ class IreeEngine(Engine):
             "linalg-loops-to-iree",
             "keep-small-arguments",
             "keep-terms-of-sums",
+            "hold-reduced-twice",
         ),
         "stablehlo": (
             "keep-small-arguments",
             "stablehlo-hold-identities",
             "keep-terms-of-sums",
+            "hold-reduced-twice",
         ),
         "tosa": (
             "tosa-scatters-to-iree",
@@ -107,6 +109,7 @@ class IreeEngine(Engine):
             "tosa-extrema-to-linalg",
             "tosa-hold-zeros",
             "keep-terms-of-sums",
+            "hold-reduced-twice",
         ),
     }
 

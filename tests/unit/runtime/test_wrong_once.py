@@ -215,3 +215,24 @@ def test_what_folds_to_an_argument_is_not_updated_in_it(view: Any, output_type: 
         output_type=output_type,
         engine="iree",
     )
+
+
+@pytest.mark.parametrize("sizes", [None, {0: Dim.AUTO, 1: Dim.AUTO}], ids=["static", "dynamic"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        lambda v: torch.outer(v, v),
+        lambda v: v[:, None] + v,
+        lambda v: torch.exp(v)[:, None] - 2 * v[None],
+    ],
+    ids=["product", "sum", "difference"],
+)
+@pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa"])
+def test_what_was_reduced_is_a_row_and_a_column(model: Any, sizes: Any, output_type: str) -> None:
+    agrees_with_eager(
+        lambda x: model(x.sum(0)),
+        lambda: (torch.randn(2, 4),),
+        output_type=output_type,
+        engine="iree",
+        dynamic_shapes=sizes and (sizes,),
+    )
