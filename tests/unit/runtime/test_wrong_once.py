@@ -11,7 +11,7 @@ from torch import nn
 from torch.export import Dim
 
 import torch2mlir
-from torch2mlir.errors import UnsupportedOpError
+from torch2mlir.errors import CaptureError, UnsupportedOpError
 
 DIALECTS = ("linalg-on-tensors", "tosa", "stablehlo")
 
@@ -236,3 +236,13 @@ def test_what_was_reduced_is_a_row_and_a_column(model: Any, sizes: Any, output_t
         engine="iree",
         dynamic_shapes=sizes and (sizes,),
     )
+
+
+def test_writes_into_windows_are_refused() -> None:
+    def into_windows(x: torch.Tensor) -> torch.Tensor:
+        x.unfold(1, 2, 2).abs_()
+        return x + 1
+
+    with pytest.raises(CaptureError, match="windows") as caught:
+        torch2mlir.compile(into_windows, -torch.ones(1, 3), output_type="linalg-on-tensors")
+    assert "test_wrong_once.py" in str(caught.value)

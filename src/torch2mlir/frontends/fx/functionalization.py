@@ -11,8 +11,10 @@ import torch
 from torch.export import ExportedProgram
 from torch.export.graph_signature import ExportGraphSignature, InputKind, InputSpec, OutputKind
 from torch.fx import Graph, GraphModule, Node
+from xdsl.dialects.builtin import FileLineColLoc
 
 from torch2mlir.errors import CaptureError
+from torch2mlir.frontends.fx.locations import of_node
 from torch2mlir.frontends.fx.quiet import quiet
 from torch2mlir.frontends.weights import identity
 
@@ -44,6 +46,7 @@ def functionalized(exported: ExportedProgram) -> ExportedProgram:
     Raises:
         CaptureError: PyTorch cannot say it without writes.
     """
+    _check_windows(exported.graph)
     try:
         with quiet():
             return exported.run_decompositions(_WITH_HIDDEN_WRITES)
@@ -54,6 +57,34 @@ def functionalized(exported: ExportedProgram) -> ExportedProgram:
             location=_line_of(error),
             hint="write x = x + 1 for x += 1 where another view of x is read later, and copy before as_strided",
         ) from error
+
+
+def _check_windows(graph: Graph) -> None:
+    """Refuses writes through ``unfold``: PyTorch's functionalization makes what no window covers zero."""
+    windows = dict[Node, Node]()
+    for node in graph.nodes:
+        if not isinstance(node.target, torch._ops.OpOverload):
+            continue
+        if node.target is torch.ops.aten.unfold.default:
+            windows[node] = node
+        for argument, value in zip(node.target._schema.arguments, node.args, strict=False):
+            if argument.alias_info is None or not isinstance(value, Node) or value not in windows:
+                continue
+            if argument.alias_info.is_write:
+                raise CaptureError(
+                    "the program writes into windows of a tensor, which PyTorch cannot express as values",
+                    op="aten.unfold",
+                    location=_line_of_node(node),
+                    hint="write into slices of the tensor, x[:, k : k + size]",
+                )
+            windows[node] = windows[value]
+
+
+def _line_of_node(node: Node) -> str | None:
+    place = of_node(node.meta)
+    if isinstance(place, FileLineColLoc):
+        return f"{place.filename.data}:{place.line.data}"
+    return None
 
 
 def _line_of(error: Exception) -> str | None:
