@@ -31,6 +31,7 @@ DIALECTS: dict[str, Callable[[], Dialect]] = {
     "chlo": _from("torch2mlir.dialects.chlo", "CHLO"),
     "tosa": _from("torch2mlir.dialects.tosa", "TOSA"),
     "iree_linalg_ext": _from("torch2mlir.dialects.iree_linalg_ext", "IREE_LINALG_EXT"),
+    "iree_tensor_ext": _from("torch2mlir.dialects.iree_tensor_ext", "IREE_TENSOR_EXT"),
     "util": _from("torch2mlir.dialects.iree_util", "IREE_UTIL"),
     "linalg": _from("torch2mlir.dialects.linalg", "LINALG"),
     "tensor": _from("torch2mlir.dialects.tensor_ext", "TENSOR"),

@@ -187,6 +187,9 @@ _LOCATIONS: dict[str, str] = {
         "torch2mlir.conversion.onnx_widen_for_onnxruntime:WidenForOnnxRuntimePass"
     ),
     "keep-small-arguments": ("torch2mlir.conversion.keep_small_arguments:KeepSmallArgumentsPass"),
+    "compute-reductions-first": (
+        "torch2mlir.conversion.compute_reductions_first:ComputeReductionsFirstPass"
+    ),
     "keep-terms-of-sums": "torch2mlir.conversion.keep_terms_of_sums:KeepTermsOfSumsPass",
     "tosa-extrema-to-linalg": (
         "torch2mlir.conversion.tosa_extrema_to_linalg:TosaExtremaToLinalgPass"

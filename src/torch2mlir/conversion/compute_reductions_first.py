@@ -1,0 +1,270 @@
+"""``compute-reductions-first``: what a loop reads at two places of one reduction is computed before the loop.
+
+IREE 3.13 computes a reduction within the loop that reads it, tile by tile, and has one tile for all reads: of
+``torch.outer(v, v)`` with ``v = x.sum(0)`` only the diagonal is right, and so is of ``s + s.T`` for a softmax. Where a
+loop, through ops that it is fused with, reaches a reduction by different subscripts, a barrier keeps them apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any
+
+from xdsl.context import Context
+from xdsl.dialects import tensor
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr, ModuleOp, TensorType
+from xdsl.dialects.linalg.attrs import IteratorTypeAttr
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from torch2mlir.dialects import arith_ext, linalg
+from torch2mlir.dialects.iree_tensor_ext import ComputeBarrierOp
+
+Subscript = Hashable
+"""Of one dimension: the loop that runs over it, or what else says where."""
+Access = tuple[Subscript, ...]
+FIRST = "first"
+"""The subscript of a dimension of size 1."""
+
+_READ_IN_PLACE = {
+    *("tosa.concat", "tosa.pad", "tosa.slice", "tosa.reverse", "tosa.gather", "tosa.scatter"),
+    *("tosa.const", "tosa.resize", "tosa.while_loop", "tosa.cond_if", "tosa.tile"),
+    *("stablehlo.concatenate", "stablehlo.pad", "stablehlo.slice", "stablehlo.reverse"),
+    *("stablehlo.gather", "stablehlo.scatter", "stablehlo.iota", "stablehlo.constant"),
+    *("stablehlo.dynamic_slice", "stablehlo.dynamic_update_slice", "stablehlo.while"),
+    *("stablehlo.case", "stablehlo.if", "stablehlo.dynamic_broadcast_in_dim"),
+    *("stablehlo.dynamic_reshape", "stablehlo.dynamic_iota", "stablehlo.dynamic_gather"),
+    *("stablehlo.dynamic_pad", "linalg.fill"),
+}
+"""Ops that no loop is fused through."""
+_ROOTS = {
+    *("tosa.reduce_sum", "tosa.reduce_max", "tosa.reduce_min", "tosa.reduce_product"),
+    *("tosa.reduce_all", "tosa.reduce_any", "tosa.argmax", "tosa.matmul", "tosa.conv2d"),
+    *("tosa.conv3d", "tosa.depthwise_conv2d", "tosa.transpose_conv2d", "tosa.avg_pool2d"),
+    *("tosa.max_pool2d", "stablehlo.reduce", "stablehlo.reduce_window", "stablehlo.sort"),
+    *("stablehlo.dot_general", "stablehlo.convolution"),
+}
+_ELEMENTWISE = ("tosa.", "stablehlo.", "chlo.")
+
+
+class ComputeReductionsFirstPass(ModulePass):
+    """See the module's docstring."""
+
+    name = "compute-reductions-first"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        reads = _Reads()
+        for each in op.walk():
+            reads.add(each)
+        for value in reads.read_twice():
+            _keep_apart(value)
+
+
+class _Reads:
+    """Which reductions every tensor is computed from within one loop, and where it reads them."""
+
+    def __init__(self) -> None:
+        self._accesses: dict[SSAValue, dict[Hashable, Access]] = {}
+        self._numbers: dict[SSAValue, Hashable] = {}
+        self._roots: dict[Hashable, list[SSAValue]] = {}
+        self._twice: set[Hashable] = set()
+
+    def read_twice(self) -> Iterator[SSAValue]:
+        """The results of reductions that one loop reads at different places."""
+        for number, values in self._roots.items():
+            if number in self._twice:
+                yield from values
+
+    def add(self, op: Operation) -> None:
+        """Looks at an op whose operands were looked at before."""
+        if len(op.results) == 0 or not isinstance(op.results[0].type, TensorType):
+            return
+        steps = _steps(op)
+        found: dict[Hashable, Access] = {}
+        for value, subscripts in steps or ():
+            for root, access in self._accesses.get(value, {}).items():
+                place = tuple(_followed(each, subscripts) for each in access)
+                if found.setdefault(root, place) != place:
+                    self._twice.add(root)
+        if _is_root(op):
+            for result in op.results:
+                number = self._number(result)
+                self._roots.setdefault(number, []).append(result)
+                self._accesses[result] = {number: _subscripts(result, range(_rank(result)))}
+        elif found:
+            self._accesses[op.results[0]] = found
+
+    def _number(self, value: SSAValue) -> Hashable:
+        """The same for values that the compiler finds to be equal."""
+        if value not in self._numbers:
+            op = value.owner
+            if isinstance(op, Block):
+                self._numbers[value] = id(value)
+            else:
+                operands = tuple(self._number(x) for x in op.operands)
+                key = (op.name, _said(op), operands, op.results.index(value))
+                # of a number not the text, which grows with every op
+                self._numbers[value] = hash(key)
+        return self._numbers[value]
+
+
+def _said(op: Operation) -> Hashable:
+    """What an op says beside its operands."""
+    inside: list[Hashable] = []
+    for region in op.regions:
+        local: dict[SSAValue, int] = {}
+        for block in region.blocks:
+            for value in block.args:
+                local[value] = len(local)
+            for each in block.ops:
+                operands = tuple(local.get(x, id(x)) for x in each.operands)
+                inside.append((each.name, frozenset(each.properties.items()), operands))
+                for value in each.results:
+                    local[value] = len(local)
+    properties = frozenset(op.properties.items())
+    return (properties, tuple(inside), tuple(result.type for result in op.results))
+
+
+def _is_root(op: Operation) -> bool:
+    """Whether it computes what others read, and is more than a loop over the places of its result."""
+    if isinstance(op, linalg.GenericOp):
+        return IteratorTypeAttr.reduction() in op.iterator_types.data
+    is_loops = op.name.startswith(("linalg.", "iree_linalg_ext.", "tm_tensor."))
+    moves = op.name in ("linalg.fill", "linalg.transpose", "linalg.broadcast")
+    return (is_loops and not moves) or op.name in _ROOTS
+
+
+# where an op reads its operands, by the dimensions of its result or, in a reduction, by its loops
+
+Steps = list[tuple[SSAValue, Access]]
+
+
+def _steps(op: Operation) -> Steps | None:
+    if isinstance(op, linalg.GenericOp):
+        return _steps_of_loops(op)
+    result = op.results[0]
+    match op.name:
+        case "tensor.cast":
+            return [(op.operands[0], _subscripts(op.operands[0], range(_rank(result))))]
+        case "tensor.expand_shape":
+            return [(op.operands[0], _joined(op, result))]
+        case "tensor.collapse_shape":
+            return [(op.operands[0], _split(op, op.operands[0]))]
+        case "linalg.transpose" | "tosa.transpose" | "stablehlo.transpose":
+            name = "perms" if op.name.startswith("tosa") else "permutation"
+            order: Sequence[int] = op.properties[name].get_values()  # type: ignore[attr-defined]
+            places = [order.index(dim) for dim in range(len(order))]
+            return [(op.operands[0], _subscripts(op.operands[0], places))]
+        case "linalg.broadcast":
+            added = op.properties["dimensions"].get_values()  # type: ignore[attr-defined]
+            places = [dim for dim in range(_rank(result)) if dim not in added]
+            return [(op.operands[0], _subscripts(op.operands[0], places))]
+        case "stablehlo.broadcast_in_dim":
+            places = op.properties["broadcast_dimensions"].get_values()  # type: ignore[attr-defined]
+            return [(op.operands[0], _subscripts(op.operands[0], places))]
+        case "tosa.reshape" | "stablehlo.reshape":
+            return [(op.operands[0], _reshaped(op.operands[0], result))]
+    if _is_root(op) or op.name in _READ_IN_PLACE or not op.name.startswith(_ELEMENTWISE):
+        return None
+    rank = _rank(result)
+    return [(x, _subscripts(x, range(rank))) for x in op.operands if _rank(x) == rank]
+
+
+def _steps_of_loops(op: linalg.GenericOp) -> Steps:
+    maps = [each.data for each in op.indexing_maps.data]
+    order = {loop: loop for loop in range(maps[0].num_dims)}
+    if not _is_root(op):
+        order = {
+            expression.position: place
+            for place, expression in enumerate(maps[-1].results)
+            if isinstance(expression, AffineDimExpr)
+        }
+
+    def subscript(expression: AffineExpr) -> Subscript:
+        if isinstance(expression, AffineDimExpr):
+            return order.get(expression.position, str(expression))
+        return FIRST if isinstance(expression, AffineConstantExpr) else str(expression)
+
+    return [
+        (x, _subscripts(x, [subscript(each) for each in map.results]))
+        for x, map in zip(op.operands, maps, strict=True)
+    ]
+
+
+def _subscripts(x: SSAValue, places: Sequence[Subscript]) -> Access:
+    sizes = x.type.get_shape()  # type: ignore[attr-defined]
+    return tuple(FIRST if size == 1 else place for size, place in zip(sizes, places, strict=False))
+
+
+def _followed(subscript: Subscript, subscripts: Access) -> Subscript:
+    """A subscript by a tensor's dimensions, by the loops that run over these."""
+    if isinstance(subscript, int):
+        return subscripts[subscript] if subscript < len(subscripts) else f"beyond {subscript}"
+    if isinstance(subscript, tuple):
+        return tuple(_followed(each, subscripts) for each in subscript)
+    return subscript
+
+
+def _groups(op: Operation) -> list[list[int]]:
+    """The dimensions that are joined to one, or that one is split into."""
+    groups: Any = op.properties["reassociation"]
+    return [[number.value.data for number in group] for group in groups]
+
+
+def _joined(op: Operation, result: SSAValue) -> Access:
+    """Where the operand of ``tensor.expand_shape`` is read: a dimension by those that it becomes."""
+    sizes = result.type.get_shape()  # type: ignore[attr-defined]
+    return tuple(_one_of([d for d in group if sizes[d] != 1]) for group in _groups(op))
+
+
+def _one_of(dims: list[int]) -> Subscript:
+    return FIRST if not dims else dims[0] if len(dims) == 1 else tuple(dims)
+
+
+def _split(op: Operation, x: SSAValue) -> Access:
+    """Where the operand of ``tensor.collapse_shape`` is read: each of its dimensions by the one that it is part of."""
+    sizes = x.type.get_shape()  # type: ignore[attr-defined]
+    found: list[Subscript] = [FIRST] * len(sizes)
+    for place, group in enumerate(_groups(op)):
+        parts = [d for d in group if sizes[d] != 1]
+        for part in parts:
+            found[part] = place if len(parts) == 1 else ("part", part, place)
+    return tuple(found)
+
+
+def _reshaped(x: SSAValue, result: SSAValue) -> Access:
+    """The same for a reshape that only drops and adds dimensions of size 1; of others nothing is known."""
+    before, after = (value.type.get_shape() for value in (x, result))  # type: ignore[attr-defined]
+    kept = [d for d, size in enumerate(after) if size != 1]
+    known = [size for size in before if size != 1] == [after[d] for d in kept]
+    places = iter(kept)
+    return tuple(
+        FIRST if size == 1 else next(places) if known else f"of {result.name_hint} {id(result)} {d}"
+        for d, size in enumerate(before)
+    )
+
+
+def _rank(x: SSAValue) -> int:
+    return len(x.type.get_shape()) if isinstance(x.type, TensorType) else -1
+
+
+def _keep_apart(value: SSAValue) -> None:
+    """Reads of a value are reads of memory."""
+    op = value.owner
+    if not isinstance(op, Operation):
+        return
+    new, sizes = list[Operation](), list[SSAValue]()
+    for axis, size in enumerate(value.type.get_shape()):  # type: ignore[attr-defined]
+        if size == DYNAMIC_INDEX:
+            place = arith_ext.ConstantOp.of(IntegerAttr(axis, IndexType()))
+            dim = tensor.DimOp(value, place.result)
+            new += [place, dim]
+            sizes.append(dim.result)
+    barrier = ComputeBarrierOp.create(operands=[value, *sizes], result_types=[value.type])
+    new.append(barrier)
+    for each in new:
+        each.location = op.location
+    value.replace_uses_with_if(barrier.result, lambda use: use.operation not in new)
+    Rewriter.insert_op(new, InsertPoint.after(op))
