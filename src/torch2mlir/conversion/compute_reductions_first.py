@@ -20,7 +20,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from torch2mlir.dialects import arith_ext, linalg
-from torch2mlir.dialects.iree_tensor_ext import ComputeBarrierOp
+from torch2mlir.dialects.iree_barriers import ComputeBarrierOp
 
 Subscript = Hashable
 """Of one dimension: the loop that runs over it, or what else says where."""

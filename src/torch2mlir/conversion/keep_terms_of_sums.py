@@ -25,7 +25,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from torch2mlir.dialects import arith_ext, linalg, tosa
 from torch2mlir.dialects import stablehlo as hlo
-from torch2mlir.dialects.iree_util import OptimizationBarrierOp
+from torch2mlir.dialects.iree_barriers import OptimizationBarrierOp
 from torch2mlir.dialects.linalg.structured import dims_map
 
 _COMBINING = ("arith.addf", "arith.addi", "arith.mulf", "arith.muli")

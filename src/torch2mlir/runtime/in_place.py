@@ -31,7 +31,7 @@ VIEWS = frozenset(
         "tosa.identity",
         "tosa.reshape",
         "tosa.slice",
-        "flow.tensor.tie_shape",
+        "iree_tensor_ext.compute_barrier.start",
         "tosa.tile",
         "util.optimization_barrier",
     }

@@ -94,21 +94,13 @@ class IreeEngine(Engine):
             "linalg-loops-to-iree",
             "keep-small-arguments",
             "keep-terms-of-sums",
-<<<<<<< HEAD
-            "hold-reduced-twice",
-=======
             "compute-reductions-first",
->>>>>>> fd6e6a5 (Reductions that one loop reads at two places are computed before it: IREE had one tile for both reads, so an outer product of sums was right on its diagonal only)
         ),
         "stablehlo": (
             "keep-small-arguments",
             "stablehlo-hold-identities",
             "keep-terms-of-sums",
-<<<<<<< HEAD
-            "hold-reduced-twice",
-=======
             "compute-reductions-first",
->>>>>>> fd6e6a5 (Reductions that one loop reads at two places are computed before it: IREE had one tile for both reads, so an outer product of sums was right on its diagonal only)
         ),
         "tosa": (
             "tosa-scatters-to-iree",
@@ -117,11 +109,7 @@ class IreeEngine(Engine):
             "tosa-extrema-to-linalg",
             "tosa-hold-zeros",
             "keep-terms-of-sums",
-<<<<<<< HEAD
-            "hold-reduced-twice",
-=======
             "compute-reductions-first",
->>>>>>> fd6e6a5 (Reductions that one loop reads at two places are computed before it: IREE had one tile for both reads, so an outer product of sums was right on its diagonal only)
         ),
     }
 

@@ -194,7 +194,6 @@ _LOCATIONS: dict[str, str] = {
     "tosa-extrema-to-linalg": (
         "torch2mlir.conversion.tosa_extrema_to_linalg:TosaExtremaToLinalgPass"
     ),
-    "hold-reduced-twice": "torch2mlir.conversion.hold_reduced_twice:HoldReducedTwicePass",
     "tosa-hold-zeros": "torch2mlir.conversion.tosa_hold_zeros:TosaHoldZerosPass",
     "tosa-scatters-to-iree": ("torch2mlir.conversion.tosa_scatters_to_iree:TosaScattersToIreePass"),
     "tosa-nested-branches-to-scf": (

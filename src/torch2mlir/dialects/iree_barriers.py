@@ -1,4 +1,4 @@
-"""What IREE's engine is given of IREE's own ``util`` dialect, in MLIR's generic form."""
+"""What of IREE's own ``util`` and ``iree_tensor_ext`` dialects its engine is given, in MLIR's generic form."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ class OptimizationBarrierOp(IRDLOperation):
 
 
 @irdl_op_definition
-class TieShapeOp(IRDLOperation):
-    """A tensor and its sizes that are only known at run time."""
+class ComputeBarrierOp(IRDLOperation):
+    """The tensor, which whoever reads it does not compute anew. Operands are the tensor and its unknown sizes."""
 
-    name = "flow.tensor.tie_shape"
+    name = "iree_tensor_ext.compute_barrier.start"
     value = operand_def()
-    sizes = var_operand_def()
+    value_dims = var_operand_def()
     result = result_def()
 
 
-IREE_FLOW = Dialect("flow", [TieShapeOp])
 IREE_UTIL = Dialect("util", [OptimizationBarrierOp])
+IREE_TENSOR_EXT = Dialect("iree_tensor_ext", [ComputeBarrierOp])
