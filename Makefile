@@ -2,7 +2,7 @@
 PYTHON ?= python3.11
 VENV ?= .venv
 PIP_FLAGS ?=
-PYTEST_FLAGS ?= -n 2 --dist worksteal
+PYTEST_FLAGS ?= -n 2 --dist worksteal --durations=30
 BENCHMARK_FLAGS ?=
 FUZZ_FLAGS ?=
 

@@ -219,7 +219,7 @@ class Broken(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         x = x * 2
         torch._dynamo.graph_break()
-        return x + 1 if x.sum() > 0 else x
+        return x + 1 if float(str(x.sum().item())) > 0 else x
 
 
 def _hint_of(model: Any, *args: Any, **options: Any) -> str:
