@@ -30,7 +30,7 @@ FIRST = "first"
 
 _READ_IN_PLACE = {
     *("tosa.concat", "tosa.pad", "tosa.slice", "tosa.reverse", "tosa.gather", "tosa.scatter"),
-    *("tosa.const", "tosa.resize", "tosa.while_loop", "tosa.cond_if", "tosa.tile"),
+    *("tosa.const", "tosa.resize", "tosa.while_loop", "tosa.cond_if"),
     *("stablehlo.concatenate", "stablehlo.pad", "stablehlo.slice", "stablehlo.reverse"),
     *("stablehlo.gather", "stablehlo.scatter", "stablehlo.iota", "stablehlo.constant"),
     *("stablehlo.dynamic_slice", "stablehlo.dynamic_update_slice", "stablehlo.while"),
@@ -166,6 +166,8 @@ def _steps(op: Operation) -> Steps | None:
             return [(op.operands[0], _subscripts(op.operands[0], places))]
         case "tosa.reshape" | "stablehlo.reshape":
             return [(op.operands[0], _reshaped(op.operands[0], result))]
+        case "tosa.tile":
+            return [(op.operands[0], _tiled(op.operands[0], result))]
     if _is_root(op) or op.name in _READ_IN_PLACE or not op.name.startswith(_ELEMENTWISE):
         return None
     rank = _rank(result)
@@ -244,6 +246,13 @@ def _reshaped(x: SSAValue, result: SSAValue) -> Access:
         FIRST if size == 1 else next(places) if known else f"of {result.name_hint} {id(result)} {d}"
         for d, size in enumerate(before)
     )
+
+
+def _tiled(x: SSAValue, result: SSAValue) -> Access:
+    """The same for copies side by side, of which only those of one element are told apart."""
+    before, after = (value.type.get_shape() for value in (x, result))  # type: ignore[attr-defined]
+    pairs = enumerate(zip(before, after, strict=True))
+    return _subscripts(x, [d if old == new else f"copies {d}" for d, (old, new) in pairs])
 
 
 def _rank(x: SSAValue) -> int:

@@ -33,6 +33,8 @@ PROGRAMS: dict[str, Program] = {
     "layer_norm_and_its_transpose": lambda x: _with_transpose(F.layer_norm(x, (6,))),
     "pairs_of_maxima": lambda x: _pairs(x.amax(1)),
     "distances": _distances,
+    "spread_over_rows_and_columns": lambda x: _with_transpose(x.sum(0).expand(6, 6)),
+    "sum_of_pairs": lambda x: _pairs(x.amax(1)).abs().sum(0),
     "counts": lambda x: _pairs((x.long().unsqueeze(-1) == torch.arange(4)).sum((0, 1))),
 }
 
