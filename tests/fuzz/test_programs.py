@@ -15,13 +15,13 @@ from tests.fuzz.generate import generate
 from tests.fuzz.trial import CONFIGURATIONS
 from tests.fuzz.worker import Worker
 
-PROGRAMS = {"linalg-reference": 48, "linalg-iree": 24, "tosa-iree": 12, "stablehlo-xla": 40}
+PROGRAMS = {"linalg-reference": 32, "linalg-iree": 16, "tosa-iree": 16, "stablehlo-xla": 32}
 """Programs without ``--full``."""
-BETWEEN = 24
+BETWEEN = 16
 """Programs on which the dialects are compared with each other, without ``--full``."""
-FULL = 400
+FULL = 600
 """How many times as many with it."""
-FULL_BETWEEN = 100
+FULL_BETWEEN = 150
 """The same for those; ``make nightly`` compares 20,000 with ``python -m tests.fuzz.between``."""
 REFUSED = 0.5
 """The generator makes few programs that nobody takes: a larger share of refusals is a finding."""

@@ -14,6 +14,8 @@ from tests.e2e.configurations import CONFIGURATIONS, Configuration, modes_on
 from tests.models.resized import other_inputs
 from zoo import MODELS, ZooModel
 
+ON_TOSA = ("bert-base", "gpt2", "mobilenet-v2", "resnet50", "vit-base")
+"""Models that run on TOSA without ``--full``; it takes IREE longest."""
 LOOSE = 50.0
 """Factor on the tolerances of single ops: the models are tens of layers deep."""
 
@@ -25,6 +27,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         for name in MODELS
         for configuration in CONFIGURATIONS
         for mode in modes_on(configuration, name, full)
+        if full or configuration.output_type != "tosa" or name in ON_TOSA
     ]
     metafunc.parametrize("name, configuration, mode", parameters)
 

@@ -73,7 +73,7 @@ MORE: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "MiniMax": ("MiniMaxConfig", {"num_local_experts": 4, "block_size": 4, "head_dim": 8}),
 }
-"""Further architectures: on StableHLO, on the others with ``--full``."""
+"""Further architectures."""
 TARGETS = [("stablehlo", "xla"), ("linalg-on-tensors", "iree"), ("tosa", "iree")]
 
 
@@ -83,13 +83,9 @@ TARGETS = [("stablehlo", "xla"), ("linalg-on-tensors", "iree"), ("tosa", "iree")
 def test_agrees_with_eager(
     name: str, output_type: str, engine: str, request: pytest.FixtureRequest
 ) -> None:
-    if name in MORE and output_type != "stablehlo" and not request.config.getoption("--full"):
-        pytest.skip("with --full")
-    slow = name == "Jamba" and output_type != "stablehlo"
-    if slow and not request.config.getoption("--full"):
-        pytest.skip(
-            "its scan, unrolled over the tokens, takes IREE minutes to compile: with --full"
-        )
+    everywhere = name == "Mixtral" or output_type == "stablehlo"
+    if not everywhere and not request.config.getoption("--full"):
+        pytest.skip("IREE takes up to minutes to compile it: with --full")
     config, options = (MODELS | MORE)[name]
     torch.manual_seed(0)
     model = getattr(transformers, f"{name}ForCausalLM")(

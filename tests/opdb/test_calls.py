@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import zlib
+
+import pytest
+
 from tests.opdb.calls import failure, recorded
 from torch2mlir.tools.registry_ways import UNSUPPORTED, ways
 from torch2mlir.transforms.decompositions import op_name
 
+SHARE = 6
+"""One overload in so many is lowered without ``--full``."""
 
-def test_covered_overloads_reach_the_backend_contract() -> None:
+
+def test_covered_overloads_reach_the_backend_contract(request: pytest.FixtureRequest) -> None:
     kinds = {way.op: way.kind for way in ways()}
     wrong = []
     for name, (overload, program) in recorded().items():
+        if not request.config.getoption("--full") and zlib.crc32(name.encode()) % SHARE:
+            continue
         if kinds.get(op_name(overload)) not in (UNSUPPORTED, None) and (reason := failure(program)):
             wrong.append(f"{name}: {reason}")
     assert not wrong, "\n".join(wrong)
