@@ -53,7 +53,8 @@ _LAZY = {
 
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
-        return getattr(loaded(_LAZY[name]), name)
+        value = globals()[name] = getattr(loaded(_LAZY[name]), name)
+        return value
     if name in ("dynamo", "fx", "lazy", "tools", "torchscript"):
         return loaded(f"torch2mlir.{name}")
     raise AttributeError(f"module 'torch2mlir' has no attribute '{name}'")

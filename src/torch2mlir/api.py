@@ -128,7 +128,7 @@ def compile(
             known: Program | None = None,
         ) -> CompiledFunction:
             program = captured(model, args, kwargs, dynamic_shapes) if known is None else known
-            if program is not model:
+            if program is not model and program.signature.returned:
                 give_arguments_back(program)
             with paused_garbage_collection():
                 pipeline.lower_for_engine(program)

@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from functools import cache
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from torch2mlir.contract.pass_order import run_in_order
 from torch2mlir.contract.target import BEFORE_TARGETS, check_output_type, get_target
 from torch2mlir.conversion.driver import conversion_pass, convert_module
 from torch2mlir.conversion.registry import own_ops
-from torch2mlir.dialects import make_context
+from torch2mlir.dialects import Context, make_context
 from torch2mlir.dialects.torch.symbols import bind_all_shapes
 from torch2mlir.dialects.torch.types import ValueTensorType
 from torch2mlir.errors import BackendContractError
@@ -87,8 +89,9 @@ class Pipeline:
             legal = self.backend_legal_ops
             if self.is_conversion:
                 legal = (*legal, *sorted(own_ops(self.output_type)))
-            with noted(program.signature.decisions):
-                run_steps([LowerToBackendContractPass(legal), *self._preparation()], program.module)
+            steps = [LowerToBackendContractPass(legal), *self._preparation()]
+            with noted(program.signature.decisions) if program.signature.ranges else nullcontext():
+                run_steps(steps, program.module)
             _refine_results(program)
             program.reached("torch")
         if weights_as_arguments:
@@ -117,7 +120,7 @@ class Pipeline:
             UnsupportedOpError: an op has no lowering.
         """
         target = get_target(self.output_type)
-        finishing = [PASSES[name]()() for name in target.finishing]
+        finishing = _passes(target.finishing)
         if not sizes and _watcher() is not None:
             module = program.module.clone()
             run_steps([conversion_pass(target.name), *finishing], module)
@@ -136,14 +139,16 @@ class Pipeline:
         return program
 
     def _preparation(self) -> list[ModulePass]:
-        if not self.is_conversion:
-            return []
-        return [PASSES[name]()() for name in get_target(self.output_type).preparation]
+        return _passes(get_target(self.output_type).preparation) if self.is_conversion else []
+
+
+def _passes(names: Sequence[str]) -> list[ModulePass]:
+    return [PASSES[name]()() for name in names]
 
 
 def run_passes(names: Sequence[str], module: ModuleOp) -> None:
     """Runs passes, by their pipeline names and in place, as the pipeline runs its own."""
-    run_steps([PASSES[name]()() for name in names], module)
+    run_steps(_passes(names), module)
 
 
 def run_steps(steps: Sequence[ModulePass], module: ModuleOp) -> None:
@@ -151,9 +156,13 @@ def run_steps(steps: Sequence[ModulePass], module: ModuleOp) -> None:
     watcher = _watcher()
     if watcher is not None and steps:
         watcher(steps, module)
-        return
-    for step in steps:
-        step.apply(make_context(), module)
+    elif steps:
+        run_in_order(steps, _context(), module)
+
+
+@cache
+def _context() -> Context:
+    return make_context()
 
 
 def _watcher() -> Watcher | None:
@@ -174,7 +183,8 @@ def _refine_results(program: Program) -> None:
     """
     signature = program.signature
     types = iter(entry_function(program.module, program.func_name).function_type.outputs.data)
-    before = {state.name: state.type for state in signature.state_inputs}
+    states = signature.state_inputs if signature.mutations else ()
+    before = {state.name: state.type for state in states}
     for mutation, type in zip(signature.mutations, types):
         old = None if mutation.position is not None else before.get(mutation.name)
         if old is not None and type != old:

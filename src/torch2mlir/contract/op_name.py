@@ -35,19 +35,15 @@ class OpName(str):
         return OpName.of(f"{schema.name}.{schema.overload_name}".removesuffix("."))
 
     @property
-    def namespace(self) -> str:
-        """``aten``, ``prims``, or the library's own."""
-        return self.split(".")[1]
+    def parts(self) -> tuple[str, str, str]:
+        """``("aten", "add", "Tensor")``: the library, the name in it, and the overload, as PyTorch has them."""
+        _, namespace, base, *overload = self.split(".")
+        return namespace, base, ".".join(overload) or "default"
 
     @property
     def base(self) -> str:
         """The name without namespace and overload: ``add``."""
         return self.split(".")[2]
-
-    @property
-    def overload(self) -> str:
-        """``Tensor``; ``default`` where the name has none, as in PyTorch."""
-        return ".".join(self.split(".")[3:]) or "default"
 
     @property
     def packet(self) -> OpName:

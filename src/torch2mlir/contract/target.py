@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from torch2mlir.dialects.printer import WeightSyntax
@@ -60,16 +61,23 @@ class Target:
         if not self.lowering and self.base is not None:
             return get_target(self.base).lowering_class
         if isinstance(self.lowering, str):
-            found: type[Any] = loaded(self.lowering).LOWERING
-            return found
+            return _class_of(self.lowering)
         return self.lowering
 
     @property
     def family(self) -> Iterator[Target]:
         """The target, what it is based on, and so on."""
-        yield self
-        if self.base is not None:
-            yield from get_target(self.base).family
+        target = self
+        while target.base is not None:
+            yield target
+            target = get_target(target.base)
+        yield target
+
+
+@cache
+def _class_of(package: str) -> type[Any]:
+    found: type[Any] = loaded(package).LOWERING
+    return found
 
 
 _TARGETS: dict[str, Target] = {}

@@ -107,6 +107,8 @@ def prepare_weights(
             f"@{function.sym_name.data} has no argument {positions[-1]}",
             hint=f"arguments are counted from 0 to {len(arguments) - 1}",
         )
+    if not positions and not _computes_from_constants(block):
+        return None
     cone = _Cone(block, [arguments[position] for position in positions], small)
     if not cone.prepared:
         return None
@@ -125,6 +127,17 @@ def prepare_weights(
     function.properties.pop("arg_attrs", None)
     taken = [p for p, a in zip(positions, cone.weights, strict=True) if a in cone.read]
     return Prepared(prepare, taken, [p for p in range(len(arguments)) if p not in dropped])
+
+
+def _computes_from_constants(block: Block) -> bool:
+    """Whether an op that does work takes nothing but constants."""
+    known = set[SSAValue]()
+    for op in block.ops:
+        if known.issuperset(op.operands):
+            if op.operands and op.results and op.name not in FREE:
+                return True
+            known.update(op.results)
+    return False
 
 
 class _Cone:

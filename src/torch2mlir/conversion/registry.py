@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import ChainMap, defaultdict
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
 from torch2mlir.contract.op_name import OpName
@@ -63,9 +64,14 @@ def lowering_functions(target: str) -> Mapping[str, LoweringFunction]:
     """
     found = get_target(target)
     _ = found.lowering_class  # its import registers them
+    _load_shared()
+    return ChainMap(*[_LOWERINGS[each.name] for each in found.family], _SHARED)
+
+
+@cache
+def _load_shared() -> None:
     for family in _SHARED_FAMILIES:
         loaded(f"torch2mlir.conversion.{family}")
-    return ChainMap(*(_LOWERINGS[each.name] for each in found.family), _SHARED)
 
 
 def lowering(name: str, target: str) -> Callable[[LoweringFunction], LoweringFunction]:
@@ -83,5 +89,7 @@ _OWN = defaultdict[str, set[str]](set)
 
 def own_ops(target: str) -> frozenset[str]:
     """The ops the user has registered lowerings for, and those that the target keeps whole."""
-    family = list(get_target(target).family)
-    return frozenset().union(*(_OWN[each.name] | each.kept_ops for each in family))
+    found = set[str]()
+    for each in get_target(target).family:
+        found |= _OWN[each.name] | each.kept_ops
+    return frozenset(found)

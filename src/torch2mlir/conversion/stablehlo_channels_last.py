@@ -20,8 +20,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import AnyFloat, DenseIntOrFPElementsAttr, ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.passes import ModulePass
 
+from torch2mlir.contract.pass_order import PassForOps
 from torch2mlir.conversion.driver import drop_unused
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.rows import Elementwise, RowOp
@@ -77,10 +77,11 @@ BY_DIMENSION: Mapping[str, Mapping[str, Reordering]] = {
 
 
 @dataclass(frozen=True)
-class StablehloChannelsLastPass(ModulePass):
+class StablehloChannelsLastPass(PassForOps):
     """See the module's docstring."""
 
     name = "stablehlo-channels-last"
+    looks_for = frozenset({hlo.ConvolutionOp.name, hlo.TransposeOp.name})
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in op.body.block.ops:

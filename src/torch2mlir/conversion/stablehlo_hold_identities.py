@@ -22,9 +22,9 @@ from xdsl.dialects.builtin import (
     i1,
 )
 from xdsl.ir import Operation, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from torch2mlir.contract.pass_order import PassForOps
 from torch2mlir.dialects import chlo
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.stablehlo import ComparisonDirection, ComparisonDirectionAttr
@@ -32,10 +32,11 @@ from torch2mlir.dialects.stablehlo import ComparisonDirection, ComparisonDirecti
 _SUMS = (hlo.AddOp, hlo.SubtractOp)
 
 
-class StablehloHoldIdentitiesPass(ModulePass):
+class StablehloHoldIdentitiesPass(PassForOps):
     """See the module's docstring."""
 
     name = "stablehlo-hold-identities"
+    looks_for = frozenset(op.name for op in (hlo.ConvertOp, hlo.LogOp, *_SUMS))
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for each in list(op.walk()):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 import torch
@@ -19,8 +19,8 @@ from torch2mlir.frontends.fx.decisions import asked_by, by_model
 from torch2mlir.frontends.fx.exported import import_exported_program
 from torch2mlir.frontends.fx.quiet import quiet
 from torch2mlir.frontends.fx.symbols import size_names
-from torch2mlir.frontends.pytrees import register_types
-from torch2mlir.frontends.returned_arguments import returned_noted
+from torch2mlir.frontends.pytrees import knows_caches, register_types
+from torch2mlir.frontends.returned_arguments import results_noted
 from torch2mlir.frontends.updated_caches import Pairs, changes_watched
 from torch2mlir.program import Program
 
@@ -79,8 +79,9 @@ def captured(
     program.signature.caches = caches
     program.signature.returned = returned
     program.model = model if isinstance(model, torch.nn.Module) else None
-    program.signature.decisions[:0] = [question.decision() for question in asked.values()]
-    program.signature.size_names = size_names(program.signature, args, kwargs, dynamic_shapes)
+    if program.signature.ranges:
+        program.signature.decisions[:0] = [question.decision() for question in asked.values()]
+        program.signature.size_names = size_names(program.signature, args, kwargs, dynamic_shapes)
     return program
 
 
@@ -153,21 +154,33 @@ def export(
                 f"a {type(model).__name__} is neither a module, a function nor an exported program"
             )
         model = _FunctionModule(model)
-    check_arguments(model, args, kwargs)
     register_types((args, kwargs))
+    changes = Changes(state) if _refers_to_objects(state) else None
     try:
-        watched = nullcontext() if caches is None else changes_watched(model, caches)
-        changes = Changes(state)
-        with changes.undone(), quiet(), watched:
+        with ExitStack() as around:
+            if changes is not None:
+                around.enter_context(changes.undone())
+            around.enter_context(quiet())
+            if caches is not None and knows_caches():
+                around.enter_context(changes_watched(model, caches))
             exported = _exported(
                 model, tuple(args), dict(kwargs), dynamic_shapes, strict, changes, returned
             )
-        changes.check(args, kwargs)
+        if changes is not None:
+            changes.check(args, kwargs)
         return exported
     except Torch2MLIRError:
         raise
     except Exception as error:
+        check_arguments(model, args, kwargs)
         raise explained(error) from error
+
+
+def _refers_to_objects(model: Callable[..., Any]) -> bool:
+    """Whether a call may change what outlives it, as a function of nothing but its arguments cannot."""
+    if isinstance(model, torch.nn.Module) or getattr(model, "__closure__", None):
+        return True
+    return getattr(model, "__self__", None) is not None
 
 
 def _exported(
@@ -176,7 +189,7 @@ def _exported(
     kwargs: dict[str, Any],
     dynamic_shapes: Any,
     strict: bool,
-    changes: Changes,
+    changes: Changes | None,
     returned: dict[int, int] | None,
 ) -> torch.export.ExportedProgram:
     """Traced as Python runs; what that refuses is tried with ``strict``, which reads the model's bytecode.
@@ -185,13 +198,13 @@ def _exported(
     """
     try:
         if not strict:
-            with (
-                _output_types_registered(model),
-                assignments_kept(model),
-                changes.noted(model),
-                returned_noted(model, {} if returned is None else returned),
-                _NarrowFromTensor(),
-            ):
+            with ExitStack() as around:
+                if next(model.buffers(), None) is not None:
+                    around.enter_context(assignments_kept(model))
+                if changes is not None:
+                    around.enter_context(changes.noted(model))
+                around.enter_context(results_noted(model, {} if returned is None else returned))
+                around.enter_context(_NarrowFromTensor())
                 return torch.export.export(model, args, kwargs, dynamic_shapes=dynamic_shapes)
     except Exception as error:
         if not _may_need_strict(error):
@@ -239,16 +252,6 @@ class _NarrowFromTensor(TorchFunctionMode):
             if isinstance(x, torch.Tensor) and isinstance(start, torch.Tensor):
                 return x.narrow(dim, start.item(), named["length"])  # type: ignore[arg-type]
         return function(*args, **kwargs)
-
-
-@contextmanager
-def _output_types_registered(model: torch.nn.Module) -> Iterator[None]:
-    """Makes types that hold the model's results known to PyTorch while it is traced."""
-    handle = model.register_forward_hook(lambda _model, _args, output: register_types(output))
-    try:
-        yield
-    finally:
-        handle.remove()
 
 
 class _FunctionModule(torch.nn.Module):

@@ -30,6 +30,11 @@ def register_types(value: Any) -> None:
         known = len(pytree.SUPPORTED_NODES)
 
 
+def knows_caches() -> bool:
+    """Whether there can be caches of transformers: somebody has imported it."""
+    return "transformers.cache_utils" in sys.modules
+
+
 def is_cache(value: Any) -> bool:
     """Whether a value is a cache of transformers."""
     return _is_cache(type(value))

@@ -15,23 +15,29 @@ from torch.utils import _pytree as pytree
 from xdsl.dialects.func import ReturnOp
 
 from torch2mlir.dialects.torch.symbols import retype_function
+from torch2mlir.frontends.pytrees import register_types
 from torch2mlir.program import ArgumentOutput, Program, UserOutput, entry_function
 
 
 @contextmanager
-def returned_noted(model: torch.nn.Module, returned: dict[int, int]) -> Iterator[None]:
-    """While this lasts, notes which leaves of a call's result are which leaves of its arguments, the same objects."""
+def results_noted(model: torch.nn.Module, returned: dict[int, int]) -> Iterator[None]:
+    """While this lasts, notes which leaves of a call's result are which leaves of its arguments, the same objects.
+
+    Types that hold the model's results are made known to PyTorch.
+    """
     given = dict[int, int]()
 
     def at_start(_model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        leaves = pytree.tree_leaves((args, kwargs))
         given.clear()
-        given.update({id(leaf): place for place, leaf in enumerate(leaves) if _is_tensor(leaf)})
+        for place, leaf in enumerate(pytree.tree_leaves((args, kwargs))):
+            if isinstance(leaf, torch.Tensor):
+                given[id(leaf)] = place
 
     def at_end(_model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
+        register_types(result)
         returned.clear()
         for place, leaf in enumerate(pytree.tree_leaves(result)):
-            if _is_tensor(leaf) and id(leaf) in given:
+            if isinstance(leaf, torch.Tensor) and id(leaf) in given:
                 returned[place] = given[id(leaf)]
 
     handles = [
@@ -43,10 +49,6 @@ def returned_noted(model: torch.nn.Module, returned: dict[int, int]) -> Iterator
     finally:
         for handle in handles:
             handle.remove()
-
-
-def _is_tensor(leaf: Any) -> bool:
-    return isinstance(leaf, torch.Tensor)
 
 
 def give_arguments_back(program: Program) -> None:

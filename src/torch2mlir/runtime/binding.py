@@ -63,12 +63,28 @@ class Binder:
         self._sizes = sizes
         self._spec = signature.in_spec
         self._flat = _flat_call(signature)
-        self._tensors = [i.position for i in signature.user_inputs if i.type is not None]
+        self._tensors = list[int]()
         self._known = dict[tuple[Any, ...], Shapes | AnotherProgram]()
+        self._read_types()
         # a call of as many tensors by position and nothing else, all of which are looked at
         self._plain = len(self._tensors)
         if self._flat != (self._plain, set()):
             self._plain = -1
+
+    def _read_types(self) -> None:
+        """Which of the inputs are tensors; where their sizes are fixed, calls with these are known to be right."""
+        fixed, is_fixed = list[tuple[Any, ...]](), not self.signature.layouts
+        for item in self.signature.user_inputs:
+            if item.type is None:
+                continue
+            self._tensors.append(item.position)
+            dtype, sizes = item.type.dtype, item.type.sizes
+            if dtype is None or sizes is None or not {int}.issuperset(map(type, sizes)):
+                is_fixed = False
+            elif is_fixed:
+                fixed.append((dtypes.FROM_ELEMENT_TYPE[dtype], sizes))
+        if is_fixed:
+            self._known[tuple(fixed)] = ()
 
     def bound(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[list[Any], Shapes]:
         """The flat arguments and the values of the symbols.

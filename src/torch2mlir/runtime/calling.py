@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 import torch
@@ -39,7 +40,10 @@ class CallingConvention:
     def __init__(self, signature: Signature, sizes: SizeCheck | None = None) -> None:
         self.signature = signature
         self._binder = Binder(signature, sizes)
-        self._written = {m.name for m in signature.mutations if m.position is None}
+        self._written = set[str]()
+        for mutation in signature.mutations:
+            if mutation.position is None:
+                self._written.add(mutation.name)
         self._container = _container(signature.out_spec, signature.outputs)
 
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[list[Any], Shapes]:
@@ -176,15 +180,16 @@ def _container(
 
     Going through the structure takes longer than a small model.
     """
-    types = [output.type for output in outputs if isinstance(output, UserOutput)]
-    known = [_dtype(type) for type in types if type is not None]
-    if len(known) < len(outputs) or None in known:
-        return None
-    wanted = [dtype for dtype in known if dtype is not None]
+    wanted = list[torch.dtype]()
+    for output in outputs:
+        type = output.type if isinstance(output, UserOutput) else None
+        if type is None or type.dtype is None:
+            return None
+        wanted.append(dtypes.FROM_ELEMENT_TYPE[type.dtype])
     if spec is None:
         return tuple, wanted
     if spec.is_leaf():
-        return (lambda values: values[0]), wanted
+        return itemgetter(0), wanted
     if spec.type in (tuple, list) and all(child.is_leaf() for child in spec.children()):
         return spec.type, wanted
     return None

@@ -122,8 +122,9 @@ class CompiledFunction:
         self._prepare: dict[str, PreparedWeights] = {}
         self._lock = threading.Lock()
         self._gradients = GradientNotice(program.signature)
-        states = [state.tensor for state in program.signature.state_inputs]
-        self._model_state = ModelState(program.model, states)
+        self._model_state: ModelState | None = None
+        if program.model is not None and (states := program.signature.state_inputs):
+            self._model_state = ModelState(program.model, [state.tensor for state in states])
         self.guard = guard_is_on(guard)
         self.verification = Verification(eager, program.signature, engine.name) if eager else None
 
@@ -151,7 +152,8 @@ class CompiledFunction:
         Raises:
             InputError: the program is another one for these sizes.
         """
-        self._sizes.check(symbols or {}, lambda name: f"the size {name}")
+        if symbols:
+            self._sizes.check(symbols, lambda name: f"the size {name}")
         self._executable(tuple(sorted((symbols or {}).items())))
 
     def compile_like(self, *args: Any, **kwargs: Any) -> None:
@@ -215,7 +217,7 @@ class CompiledFunction:
 
     def _call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         calling = self.calling
-        if replaced := self._model_state.replaced():
+        if self._model_state is not None and (replaced := self._model_state.replaced()):
             self._take(replaced)
         leaves, symbols = calling.bind(args, kwargs)
         if torch.is_grad_enabled():
@@ -322,32 +324,31 @@ class CompiledFunction:
         )
 
     def _load(self, converted: _Converted) -> LoadedProgram:
-        main = self._lowered(converted.main)
-        updated = self.calling.updated(converted.kept)
-        executable = self._compile(self.engine.updating(main, updated))
-        kept, specs = converted.kept, executable.function.arguments
-        states = [i for i, item in enumerate(kept) if self.calling.is_weight(item)]
-        places = [*states, *range(len(kept), len(specs))]
-        loaded = LoadedProgram(
-            executable,
-            kept,
-            [
-                item.tensor
-                for item in kept
-                if isinstance(item, StateInput) and self.calling.is_weight(item)
-            ],
-            [item.tensor for item in converted.prepared],
-            Held(executable, places, self._preparation(converted)),
-            [(item, spec) for item, spec in zip(kept, specs) if not self.calling.is_weight(item)],
-        )
+        main, kept = self._lowered(converted.main), converted.kept
+        if self.program.signature.mutations:
+            main = self.engine.updating(main, self.calling.updated(kept))
+        executable = self._compile(main)
+        specs = executable.function.arguments
+        places, weights = list[int](), list[torch.Tensor]()
+        varying = list[tuple[FunctionInput, TensorSpec]]()
+        for place, (item, spec) in enumerate(zip(kept, specs)):
+            if isinstance(item, StateInput) and self.calling.is_weight(item):
+                places.append(place)
+                weights.append(item.tensor)
+            else:
+                varying.append((item, spec))
+        places += range(len(kept), len(specs))
+        prepare = self._preparation(converted) if converted.prepare is not None else None
+        prepared = [item.tensor for item in converted.prepared]
+        state = Held(executable, places, prepare)
+        loaded = LoadedProgram(executable, kept, weights, prepared, state, varying)
         if self.engine.builds_weights_in:
             loaded.state.bound(loaded.weights, loaded.prepared)
         return loaded
 
-    def _preparation(self, converted: _Converted) -> PreparedWeights | None:
+    def _preparation(self, converted: _Converted) -> PreparedWeights:
         """What prepares the weights: one for all sizes for which this is the same program of the same weights."""
-        if converted.prepare is None:
-            return None
+        assert converted.prepare is not None
         name = converted.prepare.sym_name.data
         function = self._lowered(ModuleOp([converted.prepare]), name)
         names = [item.name for item in converted.prepared]
@@ -358,7 +359,10 @@ class CompiledFunction:
         return self._prepare[key]
 
     def _compile(self, function: LoweredFunction) -> Executable:
-        return compile_cached(self.engine, function, cache_from_environment(default=False))
+        code = cache_from_environment(default=False)
+        if code is None:
+            return self.engine.compile(function)
+        return compile_cached(self.engine, function, code)
 
     def _lowered(self, module: ModuleOp, name: str | None = None) -> LoweredFunction:
         return LoweredFunction.of(module, self.output_type, name or self.program.func_name)

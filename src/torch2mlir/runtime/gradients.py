@@ -50,16 +50,14 @@ class GradientNotice:
                     f"input '{item.name}' requires a gradient, which a compiled function does not give",
                     hint=f"call it under torch.no_grad() or pass {item.name}.detach(); {_WAY_OUT}",
                 )
-        if not self._has_warned and self._weight_wants_gradients():
-            self._has_warned = True
-            warnings.warn(
-                "the results of a compiled function carry no gradients, and weights of this one require them: call it "
-                f"under torch.no_grad(), or for training, {_WAY_OUT}",
-                stacklevel=_frames_of_ours() + 1,
-            )
-
-    def _weight_wants_gradients(self) -> bool:
-        return any(
-            isinstance(item, StateInput) and item.tensor.requires_grad
-            for item in self._signature.inputs
-        )
+        if self._has_warned:
+            return
+        for state in self._signature.inputs:
+            if isinstance(state, StateInput) and state.tensor.requires_grad:
+                self._has_warned = True
+                warnings.warn(
+                    "the results of a compiled function carry no gradients, and weights of this one require them: "
+                    f"call it under torch.no_grad(), or for training, {_WAY_OUT}",
+                    stacklevel=_frames_of_ours() + 1,
+                )
+                return

@@ -23,22 +23,21 @@ class ModelState:
     """Where in a module the tensors of a compiled program are.
 
     Args:
-        model: the module; None if the program does not come from one.
+        model: the module that the program comes from.
         tensors: those of the program.
     """
 
-    def __init__(self, model: torch.nn.Module | None, tensors: Sequence[torch.Tensor]) -> None:
+    def __init__(self, model: torch.nn.Module, tensors: Sequence[torch.Tensor]) -> None:
         self._model = model
         self._paths: dict[str, torch.Tensor] = {}
         self._entries: list[_Entry] = []
         self._tables: list[dict[str, Any]] = []
         self._seen: list[int] | None = []
-        if model is not None:
-            wanted = {id(tensor) for tensor in tensors}
-            for named in (model.named_parameters, model.named_buffers):
-                found = named(remove_duplicate=False)
-                self._paths.update((name, tensor) for name, tensor in found if id(tensor) in wanted)
-            self._watch()
+        wanted = {id(tensor) for tensor in tensors}
+        for named in (model.named_parameters, model.named_buffers):
+            found = named(remove_duplicate=False)
+            self._paths.update((name, tensor) for name, tensor in found if id(tensor) in wanted)
+        self._watch()
 
     def _watch(self) -> None:
         """Notes every attribute on the way from the module to a tensor."""

@@ -123,7 +123,7 @@ class Held:
         self._executable = executable
         self._places = places
         self._prepare = prepare
-        self._handles = Handles(executable)
+        self._handles = Handles(executable) if places else None
         self._bound: _Bound | None = None
 
     def prepared_values(self, sources: Sequence[torch.Tensor]) -> list[torch.Tensor]:
@@ -135,8 +135,13 @@ class Held:
 
         Asked for at every call: what takes as long as there are weights is done when they have changed.
         """
-        handles, prepared = self._handles.of(weights), self.prepared_values(sources)
         bound = self._bound
+        if self._handles is None:
+            if bound is None:
+                run = self._executable.holding({})
+                self._bound = bound = _Bound(_NOTHING, _NOTHING, _NOTHING, run)
+            return bound
+        handles, prepared = self._handles.of(weights), self.prepared_values(sources)
         if bound is None or bound.handles is not handles or bound.prepared is not prepared:
             held = [*handles, *map(self._executable.prepare, prepared)]
             run = self._executable.holding(dict(zip(self._places, held, strict=True)))
@@ -145,4 +150,5 @@ class Held:
 
     def forget(self) -> None:
         """Takes all weights for changed."""
-        self._handles.forget()
+        if self._handles is not None:
+            self._handles.forget()

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch._ops import OpOverload
 from torch._subclasses.functional_tensor import FunctionalTensorMode, dispatch_functionalize
-from torch.fx import GraphModule, Node
+from torch.fx import Graph, GraphModule, Node
 from torch.utils import _pytree as pytree
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -31,7 +31,7 @@ from torch2mlir.errors import BackendContractError, Torch2MLIRError
 from torch2mlir.frontends.fx.constants import ConstantPool
 from torch2mlir.frontends.fx.decisions import asked_by, by_decomposition, note
 from torch2mlir.frontends.fx.importer import GraphImporter
-from torch2mlir.frontends.fx.mutation import needs_functionalization
+from torch2mlir.frontends.fx.mutation import is_pure, needs_functionalization
 from torch2mlir.transforms.decompositions import find_decomposition, find_overload, table
 from torch2mlir.transforms.decompositions.own_ops import body_of, schema_of_overload
 from torch2mlir.transforms.semantics.calls import Call
@@ -159,18 +159,15 @@ class Decomposer:
                 hint="check the op's arguments, make the sizes it depends on static, or say what it "
                 "is with @torch2mlir.decomposition(..) or @torch2mlir.lowering(..)",
             ) from error
-        nodes = list(graph_module.graph.nodes)
-        returned = next(n for n in nodes if n.op == "output").args[0]
-        placeholders = [n for n in nodes if n.op == "placeholder"]
-        body = [n for n in nodes if n.op not in ("placeholder", "output")]
-        if not self._may_use_itself(name) and any(n.target is overload for n in body):
-            return None
-        live = _live(body, returned)
-        attributes = {
-            str(n.target): getattr(graph_module, str(n.target)) for n in live if n.op == "get_attr"
-        }
+        placeholders, live, returned = _live(graph_module.graph)
+        attributes = dict[str, torch.Tensor | GraphModule]()
+        for node in live:
+            if node.op == "get_attr":
+                attributes[str(node.target)] = getattr(graph_module, str(node.target))
+            elif node.target is overload and not self._may_use_itself(name):
+                return None
         learned = self.world.learned[before:]
-        return _Template(live, placeholders, pytree.tree_leaves(returned), attributes, learned)
+        return _Template(live, placeholders, returned, attributes, learned)
 
     def _expand(
         self,
@@ -251,16 +248,19 @@ def _schema(op: Operation, overload: OpOverload | None) -> Schema | None:
     return None if overload is None else schema_of_overload(overload)
 
 
-def _live(nodes: Sequence[Node], returned: Any) -> list[Node]:
-    """The nodes that the results need, or that do something."""
-    needed = {n for n in pytree.tree_leaves(returned) if isinstance(n, Node)}
-    kept = list[Node]()
-    for node in reversed(nodes):
-        impure = isinstance(node.target, torch._ops.OpOverload) and node.target._schema.is_mutable
-        if node in needed or impure:
+def _live(graph: Graph) -> tuple[list[Node], list[Node], list[Any]]:
+    """The placeholders, the nodes that the results need or that do something, and the results."""
+    placeholders, kept, needed, returned = list[Node](), list[Node](), set[Node](), list[Any]()
+    for node in reversed(graph.nodes):
+        if node.op == "output":
+            returned = pytree.tree_leaves(node.args[0])
+            needed.update(node.all_input_nodes)
+        elif node.op == "placeholder":
+            placeholders.append(node)
+        elif node in needed or not is_pure(node.target):
             kept.append(node)
             needed.update(node.all_input_nodes)
-    return kept[::-1]
+    return placeholders[::-1], kept[::-1], returned
 
 
 def _tensors(op: Operation) -> Sequence[SSAValue]:

@@ -14,8 +14,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerType, ModuleOp, i1
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.passes import ModulePass
 
+from torch2mlir.contract.pass_order import PassForOps
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim, product
@@ -198,10 +198,11 @@ def _has_sizes(*types: Attribute) -> bool:
 
 
 @dataclass(frozen=True)
-class MaskedUpdatesPass(ModulePass):
+class MaskedUpdatesPass(PassForOps):
     """See the module's docstring."""
 
     name = "torch-masked-updates"
+    looks_for = frozenset({_PUT})
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in op.body.block.ops:

@@ -9,6 +9,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from torch2mlir.contract.pass_order import run_in_order
+
 
 class PassSequence(ModulePass):
     """A pass that is others, one after the other; tools run, print, time and verify them one by one."""
@@ -18,5 +20,4 @@ class PassSequence(ModulePass):
         """The passes; each has run before the next one is asked for, as what comes may depend on it."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for step in self.steps(op):
-            step.apply(ctx, op)
+        run_in_order(self.steps(op), ctx, op)

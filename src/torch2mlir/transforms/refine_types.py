@@ -350,6 +350,35 @@ _CASTS = {"torch.prim.unchecked_cast", "torch.prim.unchecked_unwrap_optional"}
 _ITEMS = {"torch.aten.__getitem__.t", "torch.prim.TupleIndex", "torch.prim.TupleUnpack"}
 
 
+def _is_refined(module: ModuleOp) -> bool:
+    """Whether there is nothing to find out or to settle: a captured program of fixed sizes in straight line."""
+    for op in module.walk():
+        if isinstance(op, FuncOp):
+            types: Sequence[Attribute] = op.function_type.inputs.data
+        elif isinstance(op, RegistryOp | core.OperatorOp):
+            types = op.result_types
+        elif isinstance(op, _SETTLED):
+            return False
+        else:
+            continue
+        for type in types:
+            if isinstance(type, t.ListType) or not is_known(type):
+                return False
+    return True
+
+
+_SETTLED = (
+    core.BindSymbolicShapeOp,
+    core.CopyToNonValueTensorOp,
+    core.CopyToValueTensorOp,
+    core.PrimIfOp,
+    core.PrimListUnpackOp,
+    core.PrimLoopOp,
+    core.TensorStaticInfoCastOp,
+)
+"""Ops that there is something to do about whatever their types are."""
+
+
 @dataclass(frozen=True)
 class RefineTypesPass(ModulePass):
     """See the module's docstring."""
@@ -357,6 +386,8 @@ class RefineTypesPass(ModulePass):
     name = "torch-refine-types"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if _is_refined(op):
+            return
         resolve_shapes(op)
         refiner = _Refiner(op)
         for function in op.walk():

@@ -14,8 +14,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerType, ModuleOp, Signedness, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.passes import ModulePass
 
+from torch2mlir.contract.pass_order import PassForOps
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.values import Unknown, Values
@@ -261,10 +261,11 @@ def rewrite_positions(block: Block) -> None:
 
 
 @dataclass(frozen=True)
-class RunTimePositionsPass(ModulePass):
+class RunTimePositionsPass(PassForOps):
     """See the module's docstring."""
 
     name = "torch-run-time-positions"
+    looks_for = frozenset(_REWRITES)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in op.body.block.ops:

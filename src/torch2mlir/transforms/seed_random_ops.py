@@ -15,8 +15,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, Operation
-from xdsl.passes import ModulePass
 
+from torch2mlir.contract.pass_order import PassForOps
 from torch2mlir.dialects.locations import describe
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
@@ -85,10 +85,11 @@ def _check_not_in_a_loop(op: Operation) -> None:
 
 
 @dataclass(frozen=True)
-class SeedRandomOpsPass(ModulePass):
+class SeedRandomOpsPass(PassForOps):
     """See the module's docstring; ``legal-ops`` are not decomposed."""
 
     name = "torch-seed-random-ops"
+    looks_for = frozenset({core.OperatorOp.name})
 
     legal_ops: tuple[str, ...] = ()
 

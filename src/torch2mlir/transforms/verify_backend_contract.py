@@ -104,8 +104,11 @@ def is_value_program(module: ModuleOp) -> bool:
         if not isinstance(member, FuncOp):
             return False
         for op in member.walk():
-            if op.name == "func.call" or any(map(_is_scripted, _types(op))):
+            if op.name == "func.call":
                 return False
+            for type in _types(op):
+                if isinstance(type, _SCRIPTED):
+                    return False
     return True
 
 
@@ -118,10 +121,6 @@ _SCRIPTED = (
     t.AnyType,
     t.NnModuleType,
 )
-
-
-def _is_scripted(type: Attribute) -> bool:
-    return isinstance(type, _SCRIPTED)
 
 
 @dataclass(frozen=True)

@@ -125,14 +125,15 @@ def declare_symbols(
     arguments: Sequence[SSAValue], known: Mapping[str, tuple[int, int]], others: Iterable[str] = ()
 ) -> Declarations:
     """Declares the symbols in the sizes of arguments, and others, with the ranges that are known of them."""
-    names = dict.fromkeys(
-        name
-        for argument in arguments
-        if isinstance(argument.type, t.AnyTensorType)
-        for size in argument.type.sizes or ()
-        if isinstance(size, Dim)
-        for name in size.symbols()
-    ) | dict.fromkeys(others)
+    names = dict[str, None]()
+    for argument in arguments:
+        sizes = argument.type.sizes if isinstance(argument.type, t.AnyTensorType) else None
+        for size in sizes or ():
+            if isinstance(size, Dim):
+                names.update(dict.fromkeys(size.symbols()))
+    names.update(dict.fromkeys(others))
+    if not names:
+        return Declarations([], {}, {})
     ranges = {name: known.get(name, (0, INT64_MAX)) for name in names}
     declared = {name: core.SymbolicIntOp.of(name, *ranges[name]) for name in names}
     values: dict[str, SSAValue] = {name: op.results[0] for name, op in declared.items()}

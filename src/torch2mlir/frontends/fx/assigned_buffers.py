@@ -16,6 +16,7 @@ from torch.nn.modules.module import register_module_buffer_registration_hook
 from torch.utils import _pytree as pytree
 
 from torch2mlir.errors import CaptureError
+from torch2mlir.frontends.pytrees import register_types
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,7 @@ def assignments_kept(model: torch.nn.Module) -> Iterator[None]:
         is_called = False
         for item in assigned.values():
             _check(item, f"{names[item.module]}.{item.name}".lstrip("."))
+        register_types(result)
         return _written(list(assigned.values()), result)
 
     handles = [

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
-from functools import partial
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -28,14 +27,6 @@ class ConstantPool:
         self._insert = insert
         self._known: dict[Hashable, SSAValue] = {}
 
-    def _once(self, key: Hashable, make: Callable[[], Operation]) -> SSAValue:
-        value = self._known.get(key)
-        if value is None:
-            op = make()
-            self._insert(op)
-            value = self._known[key] = op.results[0]
-        return value
-
     def scalar(self, value: Any) -> SSAValue:
         """The value of a Python scalar: None, bool, int, float, complex, str, dtype, device, layout or
         memory format.
@@ -43,52 +34,59 @@ class ConstantPool:
         Raises:
             CaptureError: the dialect has no constant of that kind.
         """
+        if isinstance(value, _CODED):
+            value = next((table[value] for table in _CODES if value in table), value)
+        # 1, 1.0 and True are equal, as 0.0 and -0.0 are, and a NaN has a sign that its text lacks
+        key = (
+            type(value),
+            repr(value),
+            isinstance(value, float) and math.copysign(1, value),
+        )
+        known = self._known.get(key)
+        if known is None:
+            op = self._constant(value)
+            self._insert(op)
+            known = self._known[key] = op.results[0]
+        return known
+
+    def _constant(self, value: Any) -> Operation:
         match value:
             case None:
-                return self._once(
-                    None, lambda: core.ConstantNoneOp.create(result_types=[t.none_type])
-                )
+                return core.ConstantNoneOp.create(result_types=[t.none_type])
             case bool():
-                make = core.ConstantBoolOp.of
-                return self._once((bool, value), lambda: make(IntegerAttr(int(value), i1)))
+                return core.ConstantBoolOp.of(IntegerAttr(int(value), i1))
             case int():
-                return self._once(
-                    (int, value), lambda: core.ConstantIntOp.of(IntegerAttr(value, i64))
-                )
+                return core.ConstantIntOp.of(IntegerAttr(value, i64))
             case float():
-                key = (float, value.hex(), math.copysign(1, value))
-                return self._once(key, lambda: core.ConstantFloatOp.of(FloatAttr(value, f64)))
+                return core.ConstantFloatOp.of(FloatAttr(value, f64))
             case complex():
                 parts = [self.scalar(value.real), self.scalar(value.imag)]
                 number = registry_op(COMPLEX_NUMBER)
                 assert number is not None
-                make_number = partial(number.create, operands=parts, result_types=[t.number_type])
-                return self._once((complex, *parts), make_number)
+                return number.create(operands=parts, result_types=[t.number_type])
             case str():
-                return self._once((str, value), lambda: core.ConstantStrOp.of(StringAttr(value)))
-            case torch.dtype() if value in dtypes.SCALAR_TYPE:
-                return self.scalar(dtypes.SCALAR_TYPE[value])
-            case torch.memory_format() if value in dtypes.MEMORY_FORMAT:
-                return self.scalar(dtypes.MEMORY_FORMAT[value])
-            case torch.layout() if value in dtypes.LAYOUT:
-                return self.scalar(dtypes.LAYOUT[value])
+                return core.ConstantStrOp.of(StringAttr(value))
             case torch.device():
-                make_device = core.ConstantDeviceOp.of
-                return self._once(
-                    ("device", str(value)), lambda: make_device(StringAttr(str(value)))
-                )
+                return core.ConstantDeviceOp.of(StringAttr(str(value)))
         raise CaptureError(
             f"{value!r} ({type(value).__name__}) cannot be a constant of the torch dialect"
         )
 
 
+_CODED = (torch.dtype, torch.memory_format, torch.layout)
+_CODES: Sequence[Mapping[Any, int]] = (
+    dtypes.SCALAR_TYPE,
+    dtypes.MEMORY_FORMAT,
+    dtypes.LAYOUT,
+)
+"""What PyTorch's operators take as numbers."""
+
+
 def list_type(values: Sequence[SSAValue], empty: Attribute | None = None) -> t.ListType:
-    """The type of a list of values; ``empty`` is the type an empty list has elements of."""
-    return t.ListType(_element_type(values, empty))
+    """The type Torch-MLIR gives a list of values: tensors lose their shapes, None makes the element optional.
 
-
-def _element_type(values: Sequence[SSAValue], empty: Attribute | None) -> Attribute:
-    """The element type Torch-MLIR gives a list: tensors lose their shapes, None makes it optional."""
+    ``empty`` is the type an empty list has elements of.
+    """
     kinds = set[Attribute]()
     for value in values:
         kinds.add(t.vtensor(None, None) if isinstance(value.type, t.AnyTensorType) else value.type)
@@ -97,4 +95,4 @@ def _element_type(values: Sequence[SSAValue], empty: Attribute | None) -> Attrib
     if len(kinds) > 1:
         raise CaptureError(f"a list cannot hold {', '.join(sorted(map(str, kinds)))} together")
     element = kinds.pop() if kinds else (empty or t.int_type)
-    return t.OptionalType(element) if optional else element
+    return t.ListType(t.OptionalType(element) if optional else element)

@@ -5,7 +5,7 @@ A size enters a program where a tensor is as long as an element says; from there
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -25,11 +25,9 @@ aten = torch.ops.aten
 _INT64 = dtypes.element_type(torch.int64)
 
 
-def is_size(node: Node) -> bool:
+def _is_size(node: Node) -> bool:
     """Whether an element read by ``item`` is the size of a tensor somewhere in the graph."""
     value = node.meta.get("val")
-    if node.target not in (aten.item.default, aten._local_scalar_dense.default):
-        return False
     if not isinstance(value, torch.SymInt):
         return False
     mine = free_unbacked_symbols(value)
@@ -40,16 +38,16 @@ def is_size(node: Node) -> bool:
     )
 
 
-def size_from_element(importer: GraphImporter, node: Node) -> SSAValue:
-    """The number that ``item`` gives, as the size of a tensor that is as long."""
+def _size_from_element(importer: GraphImporter, node: Node) -> SSAValue | None:
+    """The number that ``item`` gives, as the size of a tensor that is as long, if it is one."""
+    if not _is_size(node):
+        return None
     source = importer.operand(node.args[0])
     return _counted(importer, _as_int64(importer, source, ()), node.meta["val"])
 
 
-def is_open_slice(node: Node) -> bool:
+def _is_open_slice(node: Node) -> bool:
     """Whether a slice is as long as elements say, which its bounds come from."""
-    if node.target is not aten.slice.Tensor:
-        return False
     source = node.args[0]
     assert isinstance(source, Node)
     result, whole = node.meta["val"], source.meta["val"]
@@ -57,12 +55,14 @@ def is_open_slice(node: Node) -> bool:
     return bool(of_result - of_whole)
 
 
-def open_slice(importer: GraphImporter, node: Node) -> SSAValue:
-    """The places between two bounds that are only known when the program runs.
+def _open_slice(importer: GraphImporter, node: Node) -> SSAValue | None:
+    """The places between two bounds that are only known when the program runs, if they are.
 
     Raises:
         CaptureError: the slice has a step.
     """
+    if not _is_open_slice(node):
+        return None
     given: list[Any] = list(node.args)
     source, dim, start, end, step = given + [0, None, None, 1][len(given) - 1 :]
     assert isinstance(source, Node)
@@ -142,3 +142,11 @@ def _emit(
     op = core.build(f"torch.aten.{name}", operands, [type])
     importer.insert(op)
     return op.results[0]
+
+
+IMPORTS: Mapping[Any, Callable[[GraphImporter, Node], SSAValue | None]] = {
+    aten.item.default: _size_from_element,
+    aten._local_scalar_dense.default: _size_from_element,
+    aten.slice.Tensor: _open_slice,
+}
+"""Ops of which elements may decide a size -> what imports a call where they do; None where they do not."""

@@ -119,14 +119,20 @@ _NOTES: ContextVar[list[Decision] | None] = ContextVar("notes", default=None)
 @contextmanager
 def asked_by(wants: Callable[[str], bool]) -> Iterator[dict[tuple[Any, str], Asked]]:
     """While this lasts, what is asked by code in files that are wanted is collected, each question once."""
+    global _recorders
     recorder = _Recorder(wants, {})
     token = _RECORDER.set(recorder)
-    _LISTENING.start()
+    with _LOCK:
+        _recorders += 1
+        torch.SymBool.__bool__ = _telling  # type: ignore[method-assign]
     try:
         yield recorder.found
     finally:
-        _LISTENING.stop()
         _RECORDER.reset(token)
+        with _LOCK:
+            _recorders -= 1
+            if not _recorders:
+                torch.SymBool.__bool__ = _TRUTH  # type: ignore[method-assign]
 
 
 @contextmanager
@@ -146,6 +152,9 @@ def note(decision: Decision) -> None:
 
 
 _TRUTH = torch.SymBool.__bool__
+_LOCK = Lock()
+_recorders = 0
+"""How many there are in all threads: PyTorch's symbolic truth values tell as long as there is one."""
 
 
 def _telling(asked: torch.SymBool) -> bool:
@@ -154,29 +163,6 @@ def _telling(asked: torch.SymBool) -> bool:
     if recorder is not None:
         _record(recorder, asked, answer, sys._getframe(1))
     return answer
-
-
-class _Listening:
-    """Has PyTorch's symbolic truth values tell, as long as anybody in any thread records."""
-
-    def __init__(self) -> None:
-        self._lock, self._count = Lock(), 0
-
-    def start(self) -> None:
-        """Somebody records."""
-        with self._lock:
-            self._count += 1
-            torch.SymBool.__bool__ = _telling  # type: ignore[method-assign]
-
-    def stop(self) -> None:
-        """Somebody has recorded."""
-        with self._lock:
-            self._count -= 1
-            if not self._count:
-                torch.SymBool.__bool__ = _TRUTH  # type: ignore[method-assign]
-
-
-_LISTENING = _Listening()
 
 
 def _record(

@@ -11,6 +11,7 @@ from torch.export.graph_signature import (
     InputKind,
     InputSpec,
     OutputKind,
+    OutputSpec,
 )
 from torch.fx import Graph, GraphModule, Node
 from xdsl.dialects.builtin import FunctionType, ModuleOp
@@ -32,6 +33,7 @@ from torch2mlir.frontends.fx.functionalization import (
 from torch2mlir.frontends.fx.importer import GraphImporter, _attribute
 from torch2mlir.frontends.fx.mutation import (
     has_transforms,
+    is_pure,
     needs_functionalization,
     written_argument,
 )
@@ -48,6 +50,8 @@ from torch2mlir.program import (
     UserOutput,
 )
 
+_MUTATIONS = {*STATE_MUTATIONS, OutputKind.USER_INPUT_MUTATION}
+
 
 def import_exported_program(
     exported: torch.export.ExportedProgram, func_name: str = "main"
@@ -60,10 +64,12 @@ def import_exported_program(
     Raises:
         CaptureError: something in the graph has no torch-dialect form.
     """
-    exported = with_tied_state_joined(exported)
-    graphs = [body.graph for body in bodies(exported.graph_module)]
-    if any(has_transforms(graph) or needs_functionalization(graph) for graph in graphs):
-        exported = functionalized(exported)
+    if exported.state_dict or exported.constants:
+        exported = with_tied_state_joined(exported)
+    for body in bodies(exported.graph_module):
+        if needs_functionalization(body.graph) or has_transforms(body.graph):
+            exported = functionalized(exported)
+            break
     return _ExportedImport(exported, func_name).run()
 
 
@@ -148,7 +154,8 @@ class _ExportedImport(_FunctionImport):
                 for node in placeholders
                 if node.name == item.name
             }
-        self.signature.decisions = decisions_of(exported)
+        if self.signature.ranges:
+            self.signature.decisions = decisions_of(exported)
         self.signature.in_spec = exported.call_spec.in_spec
         self.signature.out_spec = exported.call_spec.out_spec
         return self.finish(self._results(returned, written_state, written_inputs))
@@ -192,20 +199,23 @@ class _ExportedImport(_FunctionImport):
         written = dict[str, str]()
         roots = dict[Node, Node]()
         for node in self.nodes:
-            if isinstance(node.target, torch._ops.OpOverload):
+            if not is_pure(node.target) and isinstance(node.target, torch._ops.OpOverload):
                 target = written_argument(node.target, node)
                 if target is not None:
                     roots[node] = root = roots.get(target, target)
                     if root.op == "placeholder":
                         written[root.name] = ""
-        specs = self.exported.graph_signature
-        inputs_by_target = {str(s.target): s.arg.name for s in specs.input_specs if s.target}
-        for spec in specs.output_specs:
-            if spec.kind in STATE_MUTATIONS:
-                written[inputs_by_target[str(spec.target)]] = spec.arg.name
-            elif spec.kind is OutputKind.USER_INPUT_MUTATION:
-                written[str(spec.target)] = spec.arg.name
+        for spec in self.exported.graph_signature.output_specs:
+            if spec.kind in _MUTATIONS:
+                written[self._mutated(spec)] = spec.arg.name
         return written
+
+    def _mutated(self, spec: OutputSpec) -> str:
+        """The name of the placeholder that an output is the new value of."""
+        if spec.kind is OutputKind.USER_INPUT_MUTATION:
+            return str(spec.target)
+        inputs = self.exported.graph_signature.input_specs
+        return next(i.arg.name for i in inputs if i.target and str(i.target) == str(spec.target))
 
     def _results(
         self,
@@ -217,14 +227,9 @@ class _ExportedImport(_FunctionImport):
         final = dict[str, SSAValue]()
         outputs = list[Output]()
         values = list[SSAValue]()
-        inputs_by_target = {
-            str(s.target): s.arg.name for s in self.exported.graph_signature.input_specs if s.target
-        }
         for item, spec in zip(returned, self.exported.graph_signature.output_specs, strict=True):
-            if spec.kind in STATE_MUTATIONS:
-                final[inputs_by_target[str(spec.target)]] = self.importer.operand(item)
-            elif spec.kind is OutputKind.USER_INPUT_MUTATION:
-                final[str(spec.target)] = self.importer.operand(item)
+            if spec.kind in _MUTATIONS:
+                final[self._mutated(spec)] = self.importer.operand(item)
             elif isinstance(item, Node):
                 value = self.importer.operand(item)
                 outputs.append(_output(value))

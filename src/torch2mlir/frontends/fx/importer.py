@@ -32,6 +32,7 @@ from torch2mlir.frontends.fx import (
     symbols,
 )
 from torch2mlir.frontends.fx.constants import ConstantPool, list_type
+from torch2mlir.frontends.fx.mutation import is_pure
 from torch2mlir.frontends.weights import constant_literal, identity, tensor_literal
 
 Value = SSAValue | Sequence[SSAValue]
@@ -43,6 +44,8 @@ _SIZE_OPS = {
     "aten::sym_numel": "torch.aten.numel",
     "aten::sym_storage_offset": "torch.aten.storage_offset",
 }
+
+_PLACE = torch.ops.aten.sym_storage_offset.default
 
 _CHECKS_OF_CAPTURE = {
     "aten::_assert_tensor_metadata",
@@ -133,8 +136,10 @@ class GraphImporter:
     # nodes
 
     def _import(self, node: Node) -> None:
-        if self._is_about_memory(node):
-            self._about_memory.add(node)
+        if node.target is _PLACE or not self._about_memory.isdisjoint(node.all_input_nodes):
+            self._about_memory.add(
+                node
+            )  # where a tensor lies, or a check of that: values lie nowhere
         elif node.op == "placeholder":
             if node.users and node not in self.values:
                 raise CaptureError(f"the graph input '{node.name}' has no value")
@@ -156,11 +161,6 @@ class GraphImporter:
             self._import_higher_order(node, node.target)
         else:
             self.values[node] = python_numbers.number(self, node)
-
-    def _is_about_memory(self, node: Node) -> bool:
-        """Whether a node says where in memory a tensor lies, or checks that: values have no place in memory."""
-        about_memory = node.target is torch.ops.aten.sym_storage_offset.default
-        return about_memory or not self._about_memory.isdisjoint(node.all_input_nodes)
 
     def _import_attribute(self, node: Node) -> None:
         target = self._attributes(str(node.target))
@@ -214,18 +214,16 @@ class GraphImporter:
             if isinstance(condition, Node):
                 self.runtime_assert(self.operand(condition), _in_words(str(message)))
             return
-        if data_sizes.is_size(node):
-            self.values[node] = data_sizes.size_from_element(self, node)
-            return
-        if data_sizes.is_open_slice(node):
-            self.values[node] = data_sizes.open_slice(self, node)
+        sized_by_data = data_sizes.IMPORTS.get(target)
+        if sized_by_data is not None and (known := sized_by_data(self, node)) is not None:
+            self.values[node] = known
             return
         if full_name in _SIZE_OPS:
             operands = [self.operand(a) for a in node.args]
             op = core.build(_SIZE_OPS[full_name], operands, [t.int_type])
         else:
             op_name: str = OpName.of(full_name)
-            written = mutation.written_argument(target, node)
+            written = None if is_pure(target) else mutation.written_argument(target, node)
             if written is not None:
                 op_name = mutation.functional_name(op_name)
             if target in layout.READS or target in layout.WRITES:
@@ -330,11 +328,12 @@ class GraphImporter:
 
     def _result_types(self, node: Node, schema: torch.FunctionSchema) -> list[Attribute]:
         value = node.meta.get("val")
-        returns = [str(r.type) for r in schema.returns]
-        values = [value] if len(returns) == 1 else value or ()
+        values = [value] if len(schema.returns) == 1 else value or ()
         return [
-            t.ListType(t.vtensor(None, None)) if kind == "List[Tensor]" else self.type_of(item)
-            for kind, item in zip(returns, values, strict=True)
+            t.ListType(t.vtensor(None, None))
+            if str(returned.type) == "List[Tensor]"
+            else self.type_of(item)
+            for returned, item in zip(schema.returns, values, strict=True)
         ]
 
     def type_of(self, value: Any) -> Attribute:

@@ -24,6 +24,8 @@ _WRITES_UNDECLARED = {"aten::batch_norm", "aten::instance_norm", "aten::rrelu"}
 """Ops that update running statistics (or draw noise) in training without declaring it: argument 5 is the flag."""
 
 
+_TRANSFORMS = "torch._functorch.predispatch"
+
 _READS_MEMORY = {torch.ops.aten.as_strided.default, torch.ops.aten.as_strided_copy.default}
 """Ops that may read elements of the memory that are not in their operand."""
 
@@ -36,6 +38,19 @@ def _written_index(target: torch._ops.OpOverload) -> int | None:
         if argument.alias_info is not None and argument.alias_info.is_write
     ]
     return written[0] if written else None
+
+
+@cache
+def is_pure(target: object) -> bool:
+    """Whether calls of what a node's target is write to nothing, and are no function transforms (``torch.vmap``)."""
+    if not isinstance(target, torch._ops.OpOverload):
+        return getattr(target, "__module__", None) != _TRANSFORMS
+    return target._schema.name not in _WRITES_UNDECLARED and _written_index(target) is None
+
+
+def is_functional(graph: Graph) -> bool:
+    """Whether nothing in a graph writes, as in most of them: what shares memory with what does not matter then."""
+    return all(is_pure(node.target) for node in graph.nodes)
 
 
 def written_argument(target: torch._ops.OpOverload, node: Node) -> Node | None:
@@ -65,14 +80,13 @@ def functional_name(op_name: str) -> str:
 
 def has_transforms(graph: Graph) -> bool:
     """Whether function transforms (``torch.vmap``) are still calls in the graph."""
-    return any(
-        getattr(node.target, "__module__", None) == "torch._functorch.predispatch"
-        for node in graph.nodes
-    )
+    return any(getattr(node.target, "__module__", None) == _TRANSFORMS for node in graph.nodes)
 
 
 def needs_functionalization(graph: Graph) -> bool:
     """Whether some write is seen through another view, or cannot be seen in the graph at all."""
+    if is_functional(graph):
+        return False
     nodes = list(graph.nodes)
     position = {node: index for index, node in enumerate(nodes)}
     alias, same = _Groups(nodes), _Groups(nodes)

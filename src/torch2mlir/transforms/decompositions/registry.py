@@ -46,9 +46,8 @@ def find_overload(op_name: str) -> OpOverload | None:
     """PyTorch's operator for ``torch.aten.add.Tensor``, or None if the installed PyTorch has no such operator."""
     if op_name.count(".") < 2:  # an operator of somebody's, called as none of PyTorch's can be
         return None
-    name = OpName(op_name)
-    packet = getattr(getattr(torch.ops, name.namespace), name.base, None)
-    chosen = name.overload
+    namespace, base, chosen = OpName(op_name).parts
+    packet = getattr(getattr(torch.ops, namespace), base, None)
     if not isinstance(packet, OpOverloadPacket) or chosen not in packet.overloads():
         return None
     found: OpOverload = getattr(packet, chosen)
