@@ -17,17 +17,18 @@ from functools import cache
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from torch2mlir.contract.pass_order import run_in_order
+from torch2mlir.contract.pass_order import op_names, run_in_order
 from torch2mlir.contract.target import BEFORE_TARGETS, check_output_type, get_target
 from torch2mlir.conversion.driver import conversion_pass, convert_module
 from torch2mlir.conversion.registry import own_ops
 from torch2mlir.dialects import Context, make_context
+from torch2mlir.dialects.torch.core import RuntimeAssertOp, ValueTensorLiteralOp
 from torch2mlir.dialects.torch.symbols import bind_all_shapes
 from torch2mlir.dialects.torch.types import ValueTensorType
 from torch2mlir.errors import BackendContractError
 from torch2mlir.frontends.fx.decisions import noted
 from torch2mlir.frontends.weights import TorchSource
-from torch2mlir.program import Program, SeedInput, StateInput, UserOutput, entry_function
+from torch2mlir.program import Program, SeedInput, Signature, StateInput, UserOutput, entry_function
 from torch2mlir.transforms import PASSES, decompose_complex_ops, refine_types  # noqa: F401 - slow to import, needed always
 from torch2mlir.transforms.checks_as_results import checks_as_results
 from torch2mlir.transforms.lower_to_backend_contract import LowerToBackendContractPass
@@ -94,7 +95,7 @@ class Pipeline:
                 run_steps(steps, program.module)
             _refine_results(program)
             program.reached("torch")
-        if weights_as_arguments:
+        if weights_as_arguments and ValueTensorLiteralOp.name in op_names(program.module):
             pass_weights_as_arguments(program)
         return program
 
@@ -105,8 +106,9 @@ class Pipeline:
             BackendContractError: something in it is not core and cannot be decomposed.
         """
         self.lower(program, weights_as_arguments=True)
-        entry = entry_function(program.module, program.func_name)
-        program.signature.checks += checks_as_results(entry)
+        if RuntimeAssertOp.name in op_names(program.module):
+            entry = entry_function(program.module, program.func_name)
+            program.signature.checks += checks_as_results(entry)
         return program
 
     def convert(self, program: Program, sizes: Mapping[str, int] | None = None) -> ModuleOp:
@@ -183,8 +185,7 @@ def _refine_results(program: Program) -> None:
     """
     signature = program.signature
     types = iter(entry_function(program.module, program.func_name).function_type.outputs.data)
-    states = signature.state_inputs if signature.mutations else ()
-    before = {state.name: state.type for state in states}
+    before = _state_types(signature) if signature.mutations else {}
     for mutation, type in zip(signature.mutations, types):
         old = None if mutation.position is not None else before.get(mutation.name)
         if old is not None and type != old:
@@ -198,6 +199,10 @@ def _refine_results(program: Program) -> None:
             signature.outputs[index] = UserOutput(
                 type if isinstance(type, ValueTensorType) else None
             )
+
+
+def _state_types(signature: Signature) -> dict[str, ValueTensorType | None]:
+    return {state.name: state.type for state in signature.state_inputs}
 
 
 def pass_weights_as_arguments(program: Program) -> Program:

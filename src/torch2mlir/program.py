@@ -211,11 +211,10 @@ class Program:
 
 def entry_function(module: ModuleOp, name: str) -> FuncOp:
     """The function a program is called by."""
-    return next(
-        function
-        for function in module.body.block.ops
-        if isinstance(function, FuncOp) and function.sym_name.data == name
-    )
+    for function in module.body.block.ops:
+        if isinstance(function, FuncOp) and function.sym_name.data == name:
+            return function
+    raise KeyError(f"there is no function @{name}")
 
 
 def renamed(program: Program, name: str) -> Program:

@@ -63,15 +63,9 @@ class FunctionConversion:
         lower.emit(ReturnOp, self.convert_ops(source), [])
         block.add_ops([*lower.finished, *lower.entry, *lower.body])
         drop_unused(block)
-        outputs = [v.type for v in end_of(block).operands]
-        type = FunctionType.from_lists([a.type for a in block.args], outputs)
+        type = FunctionType.from_lists(block.arg_types, end_of(block).operand_types)
         converted = FuncOp(function.sym_name.data, type, Region(block), function.sym_visibility)
-        ends = [v.type for v in end_of(source).operands]
-        lower.name_boundary(
-            converted,
-            [self._boundary(arg.type) for arg in source.args],
-            [self._boundary(end) for end in ends],
-        )
+        lower.name_boundary(converted, source, self._boundary)
         return converted
 
     def _boundary(self, type: Attribute) -> ResultType:
@@ -162,9 +156,7 @@ class FunctionConversion:
     def operand(self, operand: SSAValue) -> Any:
         """An operand as lowerings get it."""
         known = self.converted.get(operand)
-        if known is not None:
-            return known
-        return self._python(self.values.of(operand))
+        return self._python(self.values.of(operand)) if known is None else known
 
     def _python(self, value: Any) -> Any:
         match value:
@@ -241,29 +233,23 @@ class FunctionConversion:
         outputs = returned if isinstance(returned, tuple | list) else (returned,)
         expected_types = lower.results
         for value, expected, output in zip(op.results, expected_types, outputs, strict=True):
-            if output is not None:
-                self.converted[value] = self._checked(output, expected)
-
-    def _checked(self, output: Tensor, expected: ResultType) -> Tensor:
-        """The lowering's result; it must have the type PyTorch gives it."""
-        lower = self.lower
-        wanted = lower.tensor_type(expected.sizes, expected.dtype)
-        if output.value.type != wanted:
-            lower.fail(f"the lowering produced {output.value.type} where {wanted} is expected")
-        return Tensor(output.value, expected.sizes, expected.dtype)
+            if output is None:
+                continue
+            wanted = lower.tensor_type(expected.sizes, expected.dtype)
+            if output.value.type != wanted:
+                lower.fail(f"the lowering produced {output.value.type} where {wanted} is expected")
+            self.converted[value] = Tensor(output.value, expected.sizes, expected.dtype)
 
 
 def _check_known(lower: Lowering, op: RegistryOp, operands: Sequence[Any]) -> None:
     """Dimensions, sizes and positions are constants or expressions of sizes, not numbers that the program computes."""
-    if not any(isinstance(operand, Scalar | list) for operand in operands):
-        return
     for argument, operand in zip(op.schema.arguments, operands, strict=True):
-        members = operand if isinstance(operand, list) else [operand]
-        if argument.type.startswith(_INTS) and any(isinstance(each, Scalar) for each in members):
-            lower.fail(
-                f"the {argument.name} must be a constant or a size",
-                hint="index with a tensor instead",
-            )
+        for each in operand if isinstance(operand, list) else (operand,):
+            if isinstance(each, Scalar) and argument.type.startswith(_INTS):
+                lower.fail(
+                    f"the {argument.name} must be a constant or a size",
+                    hint="index with a tensor instead",
+                )
 
 
 _INTS = ("int", "SymInt")
@@ -311,8 +297,11 @@ def convert_module(
     Raises:
         UnsupportedOpError: an op has no lowering.
     """
-    functions = [op for op in module.body.block.ops if isinstance(op, FuncOp)]
-    return ModuleOp([FunctionConversion(target, sizes).run(function) for function in functions])
+    converted = list[Operation]()
+    for op in module.body.block.ops:
+        if isinstance(op, FuncOp):
+            converted.append(FunctionConversion(target, sizes).run(op))
+    return ModuleOp(converted)
 
 
 class ConversionPass(ModulePass):

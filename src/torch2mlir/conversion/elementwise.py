@@ -120,9 +120,11 @@ for _name, _overloads in BINARY.items():
 
 
 def _sum(word: str) -> Callable[..., Tensor]:
+    plain = _binary(word)
+
     def lower_sum(lower: Lowering, x: Operand, y: Operand, alpha: Operand) -> Tensor:
         if alpha == 1:
-            return _binary(word)(lower, x, y)
+            return plain(lower, x, y)
         computed = lower.computed_in("scaled", lower.out.dtype)
         return lower.formula(
             lambda x, y, alpha: x.of(word, y * alpha), x, y, alpha, computed=computed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
+from typing import Any, ClassVar, NoReturn, TypeVar
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import (
     i1,
 )
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from torch2mlir.contract import element_types
 from torch2mlir.contract.op_name import OpName
@@ -24,9 +24,6 @@ from torch2mlir.dialects.locations import describe
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim, KnownSize
 from torch2mlir.errors import UnsupportedOpError
-
-if TYPE_CHECKING:
-    pass
 
 Number = bool | int | float | complex
 
@@ -221,6 +218,12 @@ class Emitter:
         return Tensor(emitted.results[0], tuple(sizes), dtype)
 
     def name_boundary(
-        self, function: FuncOp, inputs: Sequence[ResultType], outputs: Sequence[ResultType]
+        self, function: FuncOp, source: Block, type_of: Callable[[Attribute], ResultType]
     ) -> None:
-        """Writes down what a dialect says of arguments and results beside their types; by default nothing."""
+        """Writes down what a dialect says of arguments and results beside their types; by default nothing.
+
+        Args:
+            function: converted.
+            source: what it was converted from.
+            type_of: the sizes and element type of a torch type.
+        """

@@ -208,8 +208,10 @@ class Expr:
 
 def expressions(words: Words, values: Sequence[Value], operands: Sequence[object]) -> list[Expr]:
     """Operands of a formula as expressions; those that are numbers are known to be."""
-    numbers = [o if isinstance(o, bool | int | float | complex) else None for o in operands]
-    return [Expr(words, value, number) for value, number in zip(values, numbers, strict=True)]
+    return [
+        Expr(words, value, operand if isinstance(operand, bool | int | float | complex) else None)
+        for value, operand in zip(values, operands, strict=True)
+    ]
 
 
 def polynomial(x: Expr, *coefficients: float) -> Expr:

@@ -444,10 +444,11 @@ class Syntax:
         return created(op_type, parser, read)
 
     def _texts(self, op: RowOp) -> list[str]:
-        if not op.properties:
-            return []
-        texts = ((keyword, clause.text(op)) for keyword, clause in self.clauses.items())
-        return [f"{keyword} = {text}" for keyword, text in texts if text is not None]
+        texts = list[str]()
+        for keyword, clause in self.clauses.items() if op.properties else ():
+            if (text := clause.text(op)) is not None:
+                texts.append(f"{keyword} = {text}")
+        return texts
 
     def _print_clauses(self, op: RowOp, printer: Printer) -> None:
         printer.print_string(", ".join(self._texts(op)))

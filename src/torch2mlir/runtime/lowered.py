@@ -111,14 +111,10 @@ class LoweredFunction:
             EngineError: there is no such function, it is private, or it takes or returns something else than tensors.
         """
         function = _public_function(module, name)
-        arguments, results = function.function_type.inputs, function.function_type.outputs
-        return LoweredFunction(
-            module,
-            name,
-            get_target(output_type),
-            tuple(_spec(type, f"argument {i} of @{name}") for i, type in enumerate(arguments)),
-            tuple(_spec(type, f"result {i} of @{name}") for i, type in enumerate(results)),
-        )
+        type = function.function_type
+        arguments = _specs(type.inputs.data, "argument", name)
+        results = _specs(type.outputs.data, "result", name)
+        return LoweredFunction(module, name, get_target(output_type), arguments, results)
 
     @staticmethod
     def parse(text: str, output_type: object, name: str = "main") -> LoweredFunction:
@@ -210,11 +206,16 @@ def _public_function(module: ModuleOp, name: str) -> FuncOp:
     return function
 
 
-def _spec(type: Attribute, what: str) -> TensorSpec:
-    if isinstance(type, TensorType) and (dtype := _DTYPES.get(str(type.element_type))) is not None:
-        shape = tuple(None if size < 0 else size for size in type.get_shape())
-        return TensorSpec(dtype, shape)
-    raise EngineError(
-        f"{what} is a {type}; engines take and return ranked tensors of PyTorch's dtypes",
-        hint="make what the function needs a tensor argument",
-    )
+def _specs(types: Sequence[Attribute], what: str, name: str) -> tuple[TensorSpec, ...]:
+    """The dtypes and shapes of a function's arguments or results."""
+    specs = list[TensorSpec]()
+    for place, type in enumerate(types):
+        dtype = _DTYPES.get(str(type.element_type)) if isinstance(type, TensorType) else None
+        if dtype is None or not isinstance(type, TensorType):
+            raise EngineError(
+                f"{what} {place} of @{name} is a {type}; engines take and return ranked tensors of PyTorch's dtypes",
+                hint="make what the function needs a tensor argument",
+            )
+        shape = [None if size < 0 else size for size in type.get_shape()]
+        specs.append(TensorSpec(dtype, tuple(shape)))
+    return tuple(specs)

@@ -206,21 +206,9 @@ _SEVERAL = {
 }
 
 
-def _twin(op: Operation, seen: dict[tuple[object, ...], Operation]) -> Operation | None:
-    """An earlier op that computes the same."""
-    if isinstance(op, core.ConstantOp):
-        twin = seen.setdefault((op.name, repr(op.value)), op)
-        return twin if twin is not op else None
-    if op.name not in _DETERMINED:
-        return None
-    twin = seen.setdefault((op.name, *op.operands), op)
-    return twin if twin is not op and twin.result_types == op.result_types else None
-
-
 def _reads_mutable(op: Operation) -> bool:
     """Whether what an op reads or gives may be written by others."""
-    types = (*op.operand_types, *op.result_types)
-    return any(isinstance(type, NonValueTensorType) for type in types)
+    return any(isinstance(value.type, NonValueTensorType) for value in (*op.operands, *op.results))
 
 
 class _Canonicalizer:
@@ -293,7 +281,15 @@ class _Canonicalizer:
         return True
 
     def _merge(self, op: Operation, seen: dict[tuple[object, ...], Operation]) -> None:
-        if (twin := _twin(op, seen)) is None or _reads_mutable(op):
+        """Has an earlier op that computes the same take the place of one."""
+        if isinstance(op, core.ConstantOp):
+            key: tuple[object, ...] = (op.name, repr(op.value))
+        elif op.name in _DETERMINED:
+            key = (op.name, *op.operands)
+        else:
+            return
+        twin = seen.setdefault(key, op)
+        if twin is op or twin.result_types != op.result_types or _reads_mutable(op):
             return
         if self.lists_change and any(
             is_written(value)
@@ -317,10 +313,13 @@ def _fold_number(op: Operation, values: Values) -> bool:
     return True
 
 
+_WRITERS = frozenset(LIST_WRITERS.keys() | DICT_WRITERS)
+
+
 def canonicalize(block: Block) -> None:
     """Folds, merges and removes in a block and the regions in it."""
-    writers = LIST_WRITERS.keys() | DICT_WRITERS
-    _Canonicalizer(any(op.name in writers for op in block.walk())).run(block)
+    names = {op.name for op in block.walk()}
+    _Canonicalizer(not names.isdisjoint(_WRITERS)).run(block)
 
 
 def remove_unused(block: Block) -> None:

@@ -19,7 +19,6 @@ from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim
 from torch2mlir.errors import BackendContractError
-from torch2mlir.transforms.semantics.symbols import symbol_ranges
 from torch2mlir.transforms.verify_backend_contract import type_problem
 
 DATA_DEPENDENT = {
@@ -53,11 +52,13 @@ def check_backend_contract(module: ModuleOp, legal_ops: tuple[str, ...] = ()) ->
     Raises:
         BackendContractError: names the first op that violates it, its types and the source line.
     """
-    legal = CORE_OPS | SCALAR_OPS | {OpName.of(name) for name in legal_ops}
-    declared = set(symbol_ranges(module))
+    legal = CORE_OPS.union(SCALAR_OPS, map(OpName.of, legal_ops))
+    declared = set[str]()
     for op in module.walk():
         if op is module:
             continue
+        if isinstance(op, core.SymbolicIntOp):  # which comes before what it is used for
+            declared.add(op.symbol)
         name = op.op_name if isinstance(op, core.OperatorOp) else op.name
         if not isinstance(op, _ALLOWED) and name not in legal:
             if name in DATA_DEPENDENT:

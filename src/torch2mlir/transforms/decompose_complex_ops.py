@@ -328,4 +328,4 @@ class DecomposeComplexOpsPass(ModulePass):
 
 def dialect_names(names: Iterable[str]) -> set[str]:
     """``aten.linear`` and ``torch.aten.linear`` are both accepted from users."""
-    return {OpName.of(name) for name in names}
+    return set(map(OpName.of, names))

@@ -22,7 +22,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from torch2mlir.contract import element_types
 from torch2mlir.contract.element_types import si64
@@ -39,6 +39,7 @@ from torch2mlir.conversion.lowering import (
 from torch2mlir.conversion.registry import lowers as register
 from torch2mlir.conversion.torch_to_onnx.words import COMPARISONS, IN_HALVES, OnnxWords, ui8
 from torch2mlir.dialects import onnx
+from torch2mlir.dialects.placing import end_of
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import Dim, KnownSize
 from torch2mlir.dialects.weights import dense_elements, retyped_literal
@@ -66,9 +67,11 @@ class OnnxLowering(Lowering):
         self.words = OnnxWords(self)
 
     def name_boundary(
-        self, function: FuncOp, inputs: Sequence[ResultType], outputs: Sequence[ResultType]
+        self, function: FuncOp, source: Block, type_of: Callable[[Attribute], ResultType]
     ) -> None:
         """Writes down the names of arguments, and of the dimensions that vary."""
+        inputs = [type_of(type) for type in source.arg_types]
+        outputs = [type_of(type) for type in end_of(source).operand_types]
         function.arg_attrs = dims_attributes(inputs, [a.name_hint for a in function.args])
         function.res_attrs = dims_attributes(outputs, [None] * len(outputs))
 

@@ -22,7 +22,6 @@ from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.symbols import declare_symbols
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.fx import symbols
-from torch2mlir.frontends.fx.control_flow import bodies
 from torch2mlir.frontends.fx.decisions import decisions_of
 from torch2mlir.frontends.fx.functionalization import (
     STATE_MUTATIONS,
@@ -33,6 +32,7 @@ from torch2mlir.frontends.fx.functionalization import (
 from torch2mlir.frontends.fx.importer import GraphImporter, _attribute
 from torch2mlir.frontends.fx.mutation import (
     has_transforms,
+    is_functional,
     is_pure,
     needs_functionalization,
     written_argument,
@@ -66,8 +66,10 @@ def import_exported_program(
     """
     if exported.state_dict or exported.constants:
         exported = with_tied_state_joined(exported)
-    for body in bodies(exported.graph_module):
-        if needs_functionalization(body.graph) or has_transforms(body.graph):
+    for body in exported.graph_module.modules():
+        if not isinstance(body, GraphModule) or is_functional(body.graph):
+            continue
+        if has_transforms(body.graph) or needs_functionalization(body.graph):
             exported = functionalized(exported)
             break
     return _ExportedImport(exported, func_name).run()
