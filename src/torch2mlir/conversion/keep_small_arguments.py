@@ -24,9 +24,9 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from torch2mlir.contract.pass_order import PassForOps
 from torch2mlir.dialects import arith_ext, chlo, tosa
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.stablehlo import ComparisonDirection, ComparisonDirectionAttr
@@ -102,10 +102,11 @@ _FUNCTIONS: dict[
 """Function -> the largest argument that is its result, how that is asked, and what chooses."""
 
 
-class KeepSmallArgumentsPass(ModulePass):
+class KeepSmallArgumentsPass(PassForOps):
     """See the module's docstring."""
 
     name = "keep-small-arguments"
+    looks_for = frozenset(op.name for op in _FUNCTIONS)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for each in [each for each in op.walk() if type(each) in _FUNCTIONS]:

@@ -20,9 +20,9 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.linalg.attrs import IteratorTypeAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from torch2mlir.contract.pass_order import PassForOps
 from torch2mlir.dialects import arith_ext, linalg, tosa
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.iree_barriers import OptimizationBarrierOp
@@ -68,10 +68,13 @@ _DEEPEST = 200
 _ELEMENTWISE = ("arith.", "math.", "tosa.", "stablehlo.", "chlo.")
 
 
-class KeepTermsOfSumsPass(ModulePass):
+class KeepTermsOfSumsPass(PassForOps):
     """See the module's docstring."""
 
     name = "keep-terms-of-sums"
+    looks_for = frozenset(
+        {linalg.GenericOp.name, hlo.ReduceOp.name, tosa.ReduceSumOp.name, tosa.ReduceProductOp.name}
+    )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         variation = _Variation()

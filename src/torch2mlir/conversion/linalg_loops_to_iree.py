@@ -21,8 +21,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineMap
-from xdsl.passes import ModulePass
 
+from torch2mlir.contract.pass_order import PassForOps
 from torch2mlir.dialects import iree_linalg_ext, linalg, tensor_ext
 
 _SCATTER: tuple[type[Operation], ...] = (
@@ -42,10 +42,11 @@ _SCAN: tuple[type[Operation], ...] = (
 )
 
 
-class LinalgLoopsToIreePass(ModulePass):
+class LinalgLoopsToIreePass(PassForOps):
     """See the module's docstring."""
 
     name = "linalg-loops-to-iree"
+    looks_for = frozenset({scf.ForOp.name})
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for loop in [each for each in op.walk() if isinstance(each, scf.ForOp)]:

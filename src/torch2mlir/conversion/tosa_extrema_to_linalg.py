@@ -28,9 +28,9 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.linalg.attrs import IteratorTypeAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
+from torch2mlir.contract.pass_order import PassForOps
 from torch2mlir.dialects import arith_ext, linalg, tensor_ext, tosa
 from torch2mlir.dialects.linalg.structured import SEGMENTS, dims_map, segment_sizes
 from torch2mlir.dialects.tosa.attributes import NanMode, NanModeAttr
@@ -45,10 +45,11 @@ _REDUCTIONS: dict[type[Operation], tuple[float, type[Operation]]] = {
 """Reduction -> what it begins with, and what combines two elements."""
 
 
-class TosaExtremaToLinalgPass(ModulePass):
+class TosaExtremaToLinalgPass(PassForOps):
     """See the module's docstring."""
 
     name = "tosa-extrema-to-linalg"
+    looks_for = frozenset(op.name for op in (*_REDUCTIONS, tosa.MaxPool2DOp))
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for each in list(op.walk()):

@@ -17,17 +17,18 @@ from xdsl.dialects.builtin import (
     TensorType,
 )
 from xdsl.ir import Operation, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from torch2mlir.contract.pass_order import PassForOps
 from torch2mlir.dialects import arith_ext, linalg, tosa
 from torch2mlir.dialects.linalg.structured import SEGMENTS, segment_sizes
 
 
-class TosaHoldZerosPass(ModulePass):
+class TosaHoldZerosPass(PassForOps):
     """See the module's docstring."""
 
     name = "tosa-hold-zeros"
+    looks_for = frozenset({tosa.AddOp.name, tosa.MulOp.name})
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for each in list(op.walk()):

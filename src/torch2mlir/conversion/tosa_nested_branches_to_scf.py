@@ -10,16 +10,17 @@ from xdsl.context import Context
 from xdsl.dialects import arith, scf, tensor
 from xdsl.dialects.builtin import IndexType, ModuleOp, TensorType
 from xdsl.ir import Operation, Region
-from xdsl.passes import ModulePass
 
+from torch2mlir.contract.pass_order import PassForOps
 from torch2mlir.dialects import tosa
 from torch2mlir.dialects.rows import RowOp
 
 
-class TosaNestedBranchesToScfPass(ModulePass):
+class TosaNestedBranchesToScfPass(PassForOps):
     """See the module's docstring."""
 
     name = "tosa-nested-branches-to-scf"
+    looks_for = frozenset({tosa.CondIfOp.name})
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for branch in [each for each in op.walk() if isinstance(each, tosa.CondIfOp)]:

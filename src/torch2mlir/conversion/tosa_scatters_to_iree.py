@@ -24,15 +24,16 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.passes import ModulePass
 
+from torch2mlir.contract.pass_order import PassForOps
 from torch2mlir.dialects import iree_linalg_ext, tensor_ext, tosa
 
 
-class TosaScattersToIreePass(ModulePass):
+class TosaScattersToIreePass(PassForOps):
     """See the module's docstring."""
 
     name = "tosa-scatters-to-iree"
+    looks_for = frozenset({tosa.ScatterOp.name})
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for scatter in [each for each in op.walk() if isinstance(each, tosa.ScatterOp)]:
