@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -23,6 +22,9 @@ from torch2mlir.program import Program
 from torch2mlir.runtime.compiled import CompiledFunction
 from torch2mlir.runtime.engine import Engine, get_engine
 from torch2mlir.runtime.other_programs import OtherPrograms
+
+if TYPE_CHECKING:
+    from torch2mlir.hybrid.ways import Suited
 
 WEIGHT_MODES = ("inline", "external", "arguments")
 
@@ -94,8 +96,8 @@ def compile(
             ``stablehlo``, or that of the engine chosen.
         engine: ``xla``, ``iree``, ``onnxruntime``, ``openvino``, ``reference`` or an
             :class:`~torch2mlir.runtime.engine.Engine`; by default the dialect's own, XLA for StableHLO. ``auto``
-            chooses among those installed by what is in the program, ONNX Runtime for networks of products in f32 and
-            XLA for the rest, and goes on to the next if one refuses it; ``engine`` of the result tells which it is.
+            chooses among those installed by what is in the program (:mod:`torch2mlir.hybrid.rules`), and goes on to the
+            next if one refuses it; ``engine`` of the result tells which it is, ``chosen_by`` by which rule.
         dynamic_shapes: as ``torch.export.export`` takes it.
         backend_legal_ops: non-core ops to keep whole.
         prepare_weights: whether what the model computes from its weights alone is computed once, and again when PyTorch
@@ -146,16 +148,20 @@ def compile(
         dialect = output_type or "stablehlo"
         return by(dialect, engine_for(Pipeline.to(dialect, backend_legal_ops), engine))
     program = captured(model, args, examples, dynamic_shapes)
-    (dialect, suited), *others = _ways(program, output_type)
-    try:
-        return by(dialect, suited, program)
-    except _REFUSALS:
-        if not others or isinstance(model, Program):  # which has been lowered for this engine
-            raise
-    for dialect, chosen in others[:-1]:
-        with suppress(*_REFUSALS):
-            return by(dialect, chosen)
-    return by(*others[-1])
+    suited = _suited(program, output_type)
+    known: Program | None = program
+    for way in suited.ways:
+        try:
+            function = by(way.dialect, way.engine, known)
+        except _REFUSALS:
+            # a program that was given has been lowered for this engine
+            if way is suited.ways[-1] or isinstance(model, Program):
+                raise
+            known = None
+        else:
+            function.chosen_by = suited.rule
+            return function
+    raise AssertionError("there is always a way")
 
 
 _REFUSALS = (BackendContractError, UnsupportedOpError, EngineError)
@@ -163,15 +169,16 @@ AUTO = "auto"
 """An engine's name that leaves the choice to what is in the program."""
 
 
-def _ways(program: Program, output_type: str | None) -> list[tuple[str, Engine]]:
+def _suited(program: Program, output_type: str | None) -> Suited:
     """Dialects and engines for a program, the one that suits it first.
 
     Raises:
         EngineError: none is installed.
     """
-    from torch2mlir.hybrid.ways import ways_of_program
+    from torch2mlir.hybrid.content import content_of_program
+    from torch2mlir.hybrid.ways import suited
 
-    return [(way.dialect, way.engine) for way in ways_of_program(program, output_type)]
+    return suited(content_of_program(program), output_type)
 
 
 _CAPTURED = (

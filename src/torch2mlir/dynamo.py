@@ -13,6 +13,7 @@ options={"engine": "iree", "output_type": "linalg-on-tensors", "fallback": False
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -79,17 +80,22 @@ def backend(
 
 
 def _tools(options: Options) -> Toolchain:
-    """Who compiles segments: the engine asked for, or with ``tune`` all that are installed."""
-    pipeline = Pipeline.to(options.output_type)
+    """Who compiles segments: the engine asked for, the one that suits each, or with ``tune`` all that are installed."""
+    pipeline = Pipeline.to(options.output_type or "stablehlo")
     engine = engine_for(pipeline, options.engine)
-    if options.tune is False:
-        return Toolchain(pipeline, engine, _cache(options))
-    from torch2mlir.hybrid.tuned_segment import TunedSegment
+    tools = Toolchain(pipeline, engine, _cache(options))
+    if options.tune is not False:
+        from torch2mlir.hybrid.tuned_segment import TunedSegment
 
-    tuned = partial(
-        TunedSegment, tune=str(options.tune), stays=options.fallback, recorder=_recorder
-    )
-    return Toolchain(pipeline, engine, _cache(options), tuned)
+        tuned = partial(
+            TunedSegment, tune=str(options.tune), stays=options.fallback, recorder=_recorder
+        )
+        return replace(tools, segment=tuned)
+    if options.engine is None and options.output_type is None:
+        from torch2mlir.hybrid.suited_segment import suited_segment
+
+        return replace(tools, segment=partial(suited_segment, recorder=_recorder))
+    return tools
 
 
 def _decompositions() -> dict[OpOverload, Callable[..., Any]]:

@@ -156,21 +156,36 @@ def test_dropout_of_a_checkpoint_is_the_same_in_the_backward() -> None:
 # sizes
 
 
-def test_dynamic_sizes_compile_once_for_each_size() -> None:
+@pytest.mark.parametrize("engine, programs", [("xla", 3), (None, 1)])
+def test_dynamic_sizes_compile_once_for_each_size_where_the_engine_needs_that(
+    engine: str | None, programs: int
+) -> None:
     def function(x: torch.Tensor) -> Any:
         return torch.softmax(x @ x.t(), -1).sum(0), x.shape[0] * 2
 
-    other = compiled(function, dynamic=True)
+    other = compiled(function, {"engine": engine}, dynamic=True)
     for size in (3, 5, 7, 5, 3):
         x = torch.randn(size, 4)
         assert_close(other(x), function(x))
     metrics = dynamo.metrics()
-    assert (metrics.graphs, metrics.programs) == (1, 3)
+    assert (metrics.graphs, metrics.programs) == (1, programs)
+    by_rule = [] if engine else ["segment of 4 calls: onnxruntime, f32 in varying sizes"]
+    assert metrics.choices == by_rule
+
+
+def test_weights_that_come_with_every_call_stay_on_xla() -> None:
+    layer = nn.Conv2d(3, 64, 3).requires_grad_(False)
+    other = compiled(layer)
+    for _ in range(3):
+        x = torch.randn(1, 3, 64, 64)
+        torch.testing.assert_close(other(x), layer(x), rtol=1e-4, atol=1e-3)
+        layer.weight.data.add_(1)  # nobody counts this write
+    assert not dynamo.metrics().choices and dynamo.metrics().programs == 1
 
 
 def test_programs_of_old_sizes_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(segment, "MOST_PROGRAMS", 2)
-    other = compiled(lambda x: x.sum(0), dynamic=True)
+    other = compiled(lambda x: x.sum(0), {"engine": "xla"}, dynamic=True)
     for size in (2, 3, 4, 2, 4):
         x = torch.randn(size, 4)
         assert_close(other(x), x.sum(0))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,11 @@ from torch import nn
 import torch2mlir
 from tests.hybrid.racing import network, times
 from torch2mlir.errors import EngineError, InputError
+from torch2mlir.frontends.capture import captured
 from torch2mlir.hybrid import choice, partition, ways
-from torch2mlir.hybrid.ways import Way, static_choice
+from torch2mlir.hybrid.content import Content, content_of_graph, content_of_program
+from torch2mlir.hybrid.rules import RULES, rule_for
+from torch2mlir.hybrid.ways import Way
 from torch2mlir.runtime.compiled import CompiledFunction
 
 ENGINES = ["onnxruntime", "openvino", "xla", "iree"]
@@ -179,39 +183,137 @@ def test_an_engines_name_chooses_it_without_measuring() -> None:
         optimized(budget=-1)
 
 
-def graph_of(function: Callable[..., Any], *args: Any) -> torch.fx.Graph:
-    class Model(nn.Module):
-        def forward(self, *values: Any) -> Any:
-            return function(*values)
-
-    return torch.export.export(Model(), args).graph
+MANY = 2048
+"""Rows, for tensors too large for the rule of small calls."""
 
 
-def test_the_static_choice_follows_the_content(monkeypatch: pytest.MonkeyPatch) -> None:
-    x = torch.randn(4, 4)
-    products, other = graph_of(torch.matmul, x, x), graph_of(torch.tanh, x)
-    assert static_choice(products).name == "onnxruntime"
-    assert static_choice(other).name == "xla"
-    assert static_choice(graph_of(torch.matmul, x.double(), x.double())).name == "xla"
-    monkeypatch.setattr(ways, "is_installed", lambda name: name in ("iree", "openvino"))
-    assert static_choice(products).name == static_choice(other).name == "iree"
+class Attention(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.into = nn.Linear(64, 64)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = self.into(x)
+        return torch.nn.functional.scaled_dot_product_attention(y, y, y)
+
+
+def kinds() -> list[tuple[str, nn.Module, torch.Tensor, str]]:
+    """For rules: a model and an example that it decides for, and its first engine."""
+    x = torch.randn(1, MANY, 64)
+    return [
+        ("small calls", network(), torch.randn(2, 4), "onnxruntime"),
+        ("attention in f32", Attention(), x, "openvino"),
+        ("convolutions in f32", nn.Conv1d(MANY, 8, 3), x, "onnxruntime"),
+        ("products of f32", nn.Linear(64, 256), x, "onnxruntime"),
+        ("element by element", nn.Tanh(), x, "xla"),
+        ("floats other than f32", nn.Linear(64, 256).double(), x.double(), "xla"),
+        ("recurrent layers", nn.LSTM(64, 128, batch_first=True), x, "openvino"),
+    ]
+
+
+@pytest.mark.parametrize("rule, model, example, engine", kinds(), ids=lambda v: str(v)[:12])
+def test_rules_choose_by_content(
+    rule: str, model: nn.Module, example: torch.Tensor, engine: str
+) -> None:
+    """The same rule for a graph, for a captured program, and for a segment of ``torch.compile`` with its weights."""
+    model.eval()
+    program = torch.export.export(model, (example,))
+    of_graph = content_of_graph(program.graph)
+    found = ways.suited(of_graph)
+    assert (found.rule, found.ways[0].name) == (rule, engine)
+    of_program = content_of_program(captured(program, (), {}))
+    assert rule_for(of_program).name == rule
+    with_weights = replace(of_graph, weights_vary=True)
+    assert rule_for(with_weights).engines[0] == "xla"
+
+
+def test_rules_for_what_a_graph_alone_does_not_tell() -> None:
+    of_f32 = Content(ops=9, floats=frozenset({torch.float32}), products=3, elements=1 << 24)
+    for changes, rule, engine in (
+        ({"updates": True}, "tensors updated in place", "xla"),
+        ({"is_dynamic": True}, "f32 in varying sizes", "onnxruntime"),
+        ({"is_dynamic": True, "is_bucketed": True}, "varying sizes in a few buckets", "xla"),
+        ({"is_dynamic": True, "weights_vary": True}, "f32 in varying sizes", "onnxruntime"),
+        (
+            {"is_dynamic": True, "products": 0},
+            "few ops on large tensors in varying sizes",
+            "iree",
+        ),
+        ({"is_dynamic": True, "products": 0, "ops": 99}, "f32 in varying sizes", "onnxruntime"),
+        (
+            {"is_dynamic": True, "floats": frozenset({torch.bfloat16})},
+            "floats other than f32 in varying sizes",
+            "iree",
+        ),
+    ):
+        found = rule_for(replace(of_f32, **changes))
+        assert (found.name, found.engines[0]) == (rule, engine)
+
+
+def test_every_rule_says_why_and_is_in_the_document() -> None:
+    document = Path(__file__).parents[2] / "docs" / "optimize.md"
+    shown = [line for line in document.read_text().splitlines() if line.startswith("| ")]
+    rows = [f"| {rule.name} | {', '.join(rule.engines)} |" for rule in RULES]
+    assert [line for line in shown if line in rows] == rows and len(set(rows)) == len(RULES)
+    assert all(rule.reason and set(rule.engines) <= set(ENGINES) for rule in RULES)
+
+
+def test_a_rule_goes_by_what_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    attention = Content(attentions=1, products=3, elements=1 << 24)
+    assert [way.name for way in ways.suited(attention).ways] == ["openvino", "onnxruntime", "xla"]
+    monkeypatch.setattr(ways, "is_installed", lambda name: name in ("iree", "xla"))
+    assert [way.name for way in ways.suited(attention).ways] == ["xla"]
+    monkeypatch.setattr(ways, "is_installed", lambda name: name == "iree")
+    assert [way.name for way in ways.suited(attention).ways] == ["iree"]
+    monkeypatch.setattr(ways, "is_installed", lambda name: False)
+    with pytest.raises(EngineError, match="no engine for tosa"):
+        ways.suited(attention, "tosa")
 
 
 def test_compile_chooses_an_engine_by_the_content() -> None:
-    """Products of f32 for ONNX Runtime, the rest for XLA, and what the first refuses for the next."""
+    """Small and products of f32 for ONNX Runtime, other floats for XLA, and what the first refuses for the next."""
     x = torch.randn(4, 4)
     chosen = [
-        (lambda a: (a @ a).tanh(), x, "onnxruntime", "onnx"),
-        (lambda a: a.tanh() * 2, x, "xla", "stablehlo"),
-        (lambda a: a @ a, x.double(), "xla", "stablehlo"),
-        (lambda a: torch.fft.fft(a @ a).real, x, "xla", "stablehlo"),
+        (lambda a: (a @ a).tanh(), x, "onnxruntime", "onnx", "small calls"),
+        (lambda a: a @ a, x.double(), "xla", "stablehlo", "floats other than f32"),
+        (lambda a: torch.fft.fft(a @ a).real, x, "xla", "stablehlo", "floats other than f32"),
+        (lambda a: a.tanh() * 2, torch.randn(300, 300), "xla", "stablehlo", "element by element"),
     ]
-    for function, example, engine, dialect in chosen:
+    for function, example, engine, dialect, rule in chosen:
         compiled = torch2mlir.compile(function, example, engine="auto")
         assert (compiled.engine.name, compiled.output_type) == (engine, dialect)
+        assert compiled.chosen_by == rule
         for _ in range(3):
             value = torch.randn_like(example)
             torch.testing.assert_close(compiled(value), function(value), rtol=1e-4, atol=1e-4)
+
+
+def test_clusters_of_one_graph_get_engines_of_their_own() -> None:
+    """A convolution before and functions of many elements after an op that stays in PyTorch."""
+
+    class Model(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.conv = nn.Conv2d(3, 16, 3, padding=1)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            y = torch.relu(self.conv(x)) * 2
+            return torch.exp(torch.sin(torch.erfinv(torch.tanh(y) / 2)))
+
+    model = Model().eval()
+    module = torch2mlir.optimize(
+        model,
+        model_inputs=torch.randn(1, 3, 64, 64),
+        dynamic_shapes=None,
+        black_list={"aten::erfinv"},
+    )
+    for _ in range(3):
+        x = torch.randn(1, 3, 64, 64)
+        with torch.no_grad():
+            torch.testing.assert_close(module(x), model(x), rtol=1e-4, atol=1e-4)
+    rows = [(row.engine, row.rule) for row in module.report().clusters]
+    assert rows == [("onnxruntime", "convolutions in f32"), ("xla", "element by element")]
+    assert "convolutions in f32" in str(module.report())
 
 
 def test_compile_chooses_among_the_engines_of_a_dialect() -> None:
@@ -248,7 +350,8 @@ def test_what_the_first_choice_refuses_the_second_compiles(monkeypatch: pytest.M
     monkeypatch.setattr(partition._Partitioning, "_compile", refuse)
     module = optimized(False)
     right(module)
-    assert module.report().clusters[0].engine == "xla"
+    row = module.report().clusters[0]
+    assert (row.engine, row.rule) == ("iree", "f32 in varying sizes (onnxruntime refused)")
 
 
 def test_reports_show_what_was_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ from torch2mlir.artefact.signature import canonical, dtype_name, dump_signature,
 from torch2mlir.artefact.weights import write_tensors
 from torch2mlir.errors import ArtefactError, InputError
 from torch2mlir.hybrid.module import OptimizedModule
-from torch2mlir.hybrid.ways import static_choice
+from torch2mlir.hybrid.ways import suited_to_graph
 from torch2mlir.program import StateInput
 from torch2mlir.runtime.compiled import CompiledFunction, LoadedProgram
 from torch2mlir.runtime.small_sizes import FoundSizes
@@ -165,7 +165,7 @@ def _write_optimized(optimized: OptimizedModule, place: Path) -> None:
     for index, program in enumerate(programs):
         torch.export.save(program, place / f"{index}.pt2")
     config = optimized.config
-    way = config.way or static_choice(programs[0].graph)
+    way = suited_to_graph(config.way, programs[0].graph).ways[0]
     fields = dataclasses.asdict(dataclasses.replace(config, engine=None))
     fields |= {
         "engine": None if config.engine is None else way.name,

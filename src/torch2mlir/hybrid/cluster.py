@@ -29,6 +29,7 @@ class Cluster(torch.nn.Module):
         fallbacks: how often it ran in PyTorch.
         reason: why it runs in PyTorch, if it does, or did the last time it fell back.
         way: who runs it when it runs compiled.
+        rule: why in this way: the rule by which it was chosen, or that it was measured or asked for.
     """
 
     def __init__(
@@ -38,10 +39,12 @@ class Cluster(torch.nn.Module):
         strided: Sequence[int],
         way: Way,
         compile_region: Callable[[GraphModule, Way], Compiled],
+        rule: str,
     ) -> None:
         super().__init__()
         self.region = region
         self.way = way
+        self.rule = rule
         self.ops = [
             str(node.target)
             for node in region.graph.nodes
@@ -85,8 +88,8 @@ class Cluster(torch.nn.Module):
         return self._compile_region(part, self.way)
 
     def run_by(self, way: Way, compiled: Compiled) -> None:
-        """From now on it runs in this way."""
-        self.way, self._compiled, self.reason = way, compiled, None
+        """From now on it runs in this way, which was measured."""
+        self.way, self._compiled, self.reason, self.rule = way, compiled, None, "measured"
 
     def leave_to_pytorch(self, reason: str, prepared: Compiled | None = None) -> None:
         """From now on PyTorch runs it, with its weights ``prepared`` if something does that."""

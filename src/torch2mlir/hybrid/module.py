@@ -433,6 +433,7 @@ def _add_parts(report: Report, parts: Partition, prefix: str) -> None:
                 len(cluster.ops),
                 cluster.way.name,
                 cluster.way.dialect,
+                cluster.rule,
                 cluster.calls,
                 cluster.fallbacks,
                 cluster.compiled is not None,

@@ -21,7 +21,7 @@ from torch2mlir.hybrid.config import Config
 from torch2mlir.hybrid.effects import Effects, effects, is_tensor_node, keep_views_of_results
 from torch2mlir.hybrid.region import Region, Regions, hints_of, ranges_of
 from torch2mlir.hybrid.support import LoneOps, problem_of, reason_against
-from torch2mlir.hybrid.ways import Way, ways_unmeasured
+from torch2mlir.hybrid.ways import Suited, Way, suited_to_graph
 from torch2mlir.runtime.compiled import CompiledFunction
 
 CompileRegion = Callable[[GraphModule, Way], Compiled]
@@ -100,8 +100,7 @@ class _Partitioning:
     ) -> None:
         self.config = config
         self.root = _copied(graph_module)
-        self.ways = ways_unmeasured(config.way, self.root.graph)
-        self.way = self.ways[0]
+        self.way = suited_to_graph(config.way, self.root.graph).ways[0]
         self.ranges = dict(ranges_of(self.root.graph) if ranges is None else ranges)
         self.hints = hints_of(self.root.graph)
         self.compile_region = compile_region or self._compile
@@ -112,7 +111,7 @@ class _Partitioning:
         self.kept: dict[Node, str] = dict(self.effects.kept)
         self.kept |= {n: withheld[n.name] for n in self.root.graph.nodes if n.name in withheld}
         self.clusterable = set[Node]()
-        self.compiled = dict[tuple[Node, ...], tuple[Region, Compiled, Way]]()
+        self.compiled = dict[tuple[Node, ...], tuple[Region, Compiled, Way, str]]()
         self.cuts = Counter[Node]()
         self.failures = 0
 
@@ -190,25 +189,27 @@ class _Partitioning:
         if key in self.compiled:
             return True
         region = self.regions.cut(nodes)
-        problem = self._try(key, region)
+        suited = suited_to_graph(self.config.way, region.graph_module.graph)
+        problem = self._try(key, region, suited)
         if problem is None:
             return True
         lone = {node: self._lone_problem(node) for node in nodes}
         culprits = {node: reason for node, reason in lone.items() if reason is not None}
         if not culprits:
-            culprits = self._cut_off(nodes, problem)
+            culprits = self._cut_off(nodes, problem, suited.ways[0])
         self.failures += len(culprits)
         for node, reason in culprits.items():
             self._keep(node, reason)
         return False
 
-    def _try(self, key: tuple[Node, ...], region: Region) -> str | None:
+    def _try(self, key: tuple[Node, ...], region: Region, suited: Suited) -> str | None:
         """Compiles a region in the first way that can; what is against the first, if none can."""
         problems = list[str]()
-        for way in self.ways:
+        for way in suited.ways:
 
             def attempt(way: Way = way) -> None:
-                self.compiled[key] = region, self.compile_region(region.graph_module, way), way
+                compiled = self.compile_region(region.graph_module, way)
+                self.compiled[key] = region, compiled, way, _rule(suited, problems)
 
             problem = problem_of(attempt)
             if problem is None:
@@ -222,7 +223,7 @@ class _Partitioning:
         items = [u for u in node.users if u.target is operator.getitem and u in self.clusterable]
         return self.lone_ops.problem(self.regions.cut([node, *items]).graph_module, node)
 
-    def _cut_off(self, nodes: Sequence[Node], problem: str) -> dict[Node, str]:
+    def _cut_off(self, nodes: Sequence[Node], problem: str, way: Way) -> dict[Node, str]:
         """What to leave out of a cluster whose ops can all be lowered alone: the end of its shortest failing beginning.
 
         After a few of them it is all of the cluster.
@@ -236,13 +237,13 @@ class _Partitioning:
         while bad - good > 1:
             middle = (good + bad) // 2
             part = _with_items(whole[:middle], nodes)
-            failure = problem_of(partial(self._compile_part, part))
+            failure = problem_of(partial(self._compile_part, part, way))
             good, bad = (middle, bad) if failure is None else (good, middle)
             problem = failure or problem
         return {whole[bad - 1]: problem}
 
-    def _compile_part(self, nodes: Sequence[Node]) -> None:
-        self.compile_region(self.regions.cut(nodes).graph_module, self.way)
+    def _compile_part(self, nodes: Sequence[Node], way: Way) -> None:
+        self.compile_region(self.regions.cut(nodes).graph_module, way)
 
     # putting together
 
@@ -274,20 +275,26 @@ class _Partitioning:
     def _call_cluster(
         self, nodes: Sequence[Node], graph: Graph, values: dict[Node, Node], result: Partition
     ) -> None:
-        region, compiled, way = self.compiled[tuple(nodes)]
+        region, compiled, way, rule = self.compiled[tuple(nodes)]
         seen = [
             index
             for index, node in enumerate(region.outputs)
             if any(user not in self.clusterable for user in node.users)
         ]
         name = f"cluster_{len(result.clusters)}"
-        cluster = Cluster(region.graph_module, compiled, seen, way, self.compile_region)
+        cluster = Cluster(region.graph_module, compiled, seen, way, self.compile_region, rule)
         result.clusters.append(cluster)
         self.root.add_submodule(name, cluster)
         call = graph.call_module(name, tuple(values[node] for node in region.inputs))
         for index, node in enumerate(region.outputs):
             values[node] = item = graph.call_function(operator.getitem, (call, index))
             item.meta = dict(node.meta)
+
+
+def _rule(suited: Suited, problems: Sequence[str]) -> str:
+    """Why a way was taken: the rule, and how many before it refused."""
+    refused = [way.name for way, _ in zip(suited.ways, problems)]
+    return suited.rule + (f" ({', '.join(refused)} refused)" if refused else "")
 
 
 def _with_items(nodes: Sequence[Node], region: Sequence[Node]) -> list[Node]:

@@ -21,12 +21,13 @@ from torch2mlir.hybrid.tune import Segment
 
 @dataclass(frozen=True)
 class ClusterRow:
-    """One cluster: how many ops, who runs it, how often."""
+    """One cluster: how many ops, who runs it and by which rule, how often."""
 
     name: str
     ops: int
     engine: str
     dialect: str
+    rule: str
     calls: int
     fallbacks: int
     is_compiled: bool
@@ -109,7 +110,7 @@ class Report:
             clusters.add_column(heading)
         times = {segment.name: segment for segment in self.segments}
         for row in self.clusters:
-            runs = f"{row.dialect} on {row.engine}" if row.is_compiled else "PyTorch"
+            runs = f"{row.dialect} on {row.engine}, {row.rule}" if row.is_compiled else "PyTorch"
             runs += f": {row.reason}" if row.reason else ""
             calls = f"{row.calls}" + (f" ({row.fallbacks} in PyTorch)" if row.fallbacks else "")
             time = times.get(row.name)

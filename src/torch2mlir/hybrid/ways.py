@@ -1,4 +1,4 @@
-"""Ways to run a cluster: a dialect and an engine for it; which are installed, and which suits a graph unmeasured."""
+"""Ways to run a cluster: a dialect and an engine for it; which are installed, and which suit a graph unmeasured."""
 
 from __future__ import annotations
 
@@ -7,23 +7,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-import torch
-from torch.fx import Graph, Node
-from torch.utils import _pytree as pytree
-from xdsl.dialects.builtin import f32
-from xdsl.ir import Attribute
+from torch.fx import Graph
 
 from torch2mlir.api import engine_for
-from torch2mlir.contract import element_types
-from torch2mlir.dialects.torch.types import ValueTensorType
 from torch2mlir.errors import EngineError
+from torch2mlir.hybrid.content import Content, content_of_graph
+from torch2mlir.hybrid.rules import rule_for
 from torch2mlir.pipeline import Pipeline
-from torch2mlir.program import Program
 from torch2mlir.runtime.engine import Engine, best_dialect, get_engine
 
 BY_PREFERENCE = ("onnxruntime", "openvino", "xla", "iree")
 """The engines to choose among. Of equally fast ones the first: it takes more programs than the second, varying sizes
 unlike the third, and compiles in a tenth of the fourth's time."""
+
+ASKED = "asked for"
+"""In the place of a rule where the way is the user's choice."""
 
 _PACKAGES = {
     "onnxruntime": ("onnx", "onnxruntime"),
@@ -94,117 +92,62 @@ def installed() -> Iterator[Way]:
 
 # a choice by content
 
-_PRODUCTS = (
-    "convolution",
-    "conv1d",
-    "conv2d",
-    "conv3d",
-    "_convolution",
-    "mm",
-    "bmm",
-    "addmm",
-    "baddbmm",
-    "matmul",
-    "linear",
-    "einsum",
-    "scaled_dot_product_attention",
-)
 
+@dataclass(frozen=True)
+class Suited:
+    """The ways that suit a graph, by its content or because they were asked for.
 
-def static_choice(graph: Graph, among: Sequence[str] = BY_PREFERENCE) -> Way:
-    """The way for a graph that nobody measures: ONNX Runtime for networks of products in f32, XLA for the rest.
-
-    ONNX Runtime has the faster products and takes varying sizes as they are; element by element XLA fuses what ONNX
-    Runtime computes op by op, and ONNX Runtime has few kernels for other floats. Without either, whatever is installed.
-
-    Raises:
-        EngineError: none is.
+    Attributes:
+        ways: the first that takes the graph runs it.
+        rule: the name of the rule that says so.
     """
-    return next(_by_content(suits_onnxruntime(graph), among))
+
+    ways: tuple[Way, ...]
+    rule: str
 
 
-def ways_of_program(program: Program, dialect: str | None) -> list[Way]:
-    """The ways for a captured program, as for a graph: the static choice, then what may take what that refuses.
+def suited(content: Content, dialect: str | None = None) -> Suited:
+    """The ways for a graph that nobody measures, by :mod:`torch2mlir.hybrid.rules`.
 
     Args:
-        program: as captured.
+        content: of the graph.
         dialect: that it goes through; None for the one each engine does most with.
 
     Raises:
-        EngineError: no engine for them is installed.
+        EngineError: no engine is installed, or none for the dialect.
     """
-    ways = _by_content(program_suits_onnxruntime(program), BY_PREFERENCE)
-    if dialect is not None:
-        engines = [way.engine for way in ways]
-        ways = iter([Way(dialect, each) for each in engines if dialect in each.output_types])
-    found = list(dict.fromkeys(ways))
+    rule = rule_for(content)
+    found = _through(rule.engines, dialect) or _through(BY_PREFERENCE, dialect)[:1]
+    if not found and dialect is None:
+        get_engine("xla")  # its error tells how to install it
     if not found:
         raise EngineError(f"no engine for {dialect} is installed", hint="leave out output_type")
+    return Suited(tuple(found), rule.name)
+
+
+def _through(engines: Sequence[str], dialect: str | None) -> list[Way]:
+    """The ways through those of some engines that are installed and take a dialect."""
+    found = list[Way]()
+    for name in filter(is_installed, engines):
+        try:
+            found.append(Way.of(name, dialect))
+        except EngineError:  # it cannot be loaded, or takes other dialects
+            continue
     return found
 
 
-def _by_content(suits_onnxruntime: bool, among: Sequence[str]) -> Iterator[Way]:
-    if suits_onnxruntime:
-        order = [name for name in among if name != "openvino"]
-    else:
-        order = sorted(among, key=lambda name: (name != "xla", name == "openvino"))
-    found = False
-    for name in (*order, *among):
-        if is_installed(name):
-            try:
-                yield Way.of(name)
-                found = True
-            except EngineError:
-                continue
-    if not found:
-        yield Way.of("xla")  # which is not installed: its error tells how to install it
-
-
-def ways_unmeasured(asked: Way | None, graph: Graph) -> list[Way]:
-    """The way asked for; or the static choice, and XLA for what that refuses.
+def suited_to_graph(asked: Way | None, graph: Graph, **known: bool) -> Suited:
+    """The way asked for, or those that suit a graph; ``known`` is what the graph does not tell of its content.
 
     Raises:
         EngineError: no engine is installed.
     """
     if asked is not None:
-        return [asked]
-    chosen = static_choice(graph)
-    second = ["xla"] if chosen.name != "xla" and is_installed("xla") else []
-    return [chosen, *map(Way.of, second)]
+        return Suited((asked,), ASKED)
+    return suited(content_of_graph(graph, **known))
 
 
 def check_any_installed() -> None:
     """Raises an EngineError if no engine to choose is installed."""
     if not any(map(is_installed, BY_PREFERENCE)):
         get_engine("xla")
-
-
-def suits_onnxruntime(graph: Graph) -> bool:
-    """Whether most of a graph's time will go into products of f32."""
-    floats = {
-        leaf.dtype
-        for node in graph.nodes
-        for leaf in pytree.tree_leaves(node.meta.get("val"))
-        if isinstance(leaf, torch.Tensor) and (leaf.is_floating_point() or leaf.is_complex())
-    }
-    return floats == {torch.float32} and any(_is_product(node) for node in graph.nodes)
-
-
-def program_suits_onnxruntime(program: Program) -> bool:
-    """The same of a program as it is captured."""
-    floats, has_products = set[Attribute](), False
-    for op in program.module.walk():
-        name = op.name.removeprefix("torch.aten.").partition(".")[0]
-        has_products |= name in _PRODUCTS
-        types = [result.type for result in op.results]
-        dtypes = [type.dtype for type in types if isinstance(type, ValueTensorType)]
-        known = [dtype for dtype in dtypes if dtype is not None]
-        floats.update(d for d in known if element_types.is_float(d) or element_types.is_complex(d))
-    return has_products and floats == {f32}
-
-
-def _is_product(node: Node) -> bool:
-    target = node.target
-    if not isinstance(target, torch._ops.OpOverload):
-        return False
-    return target.namespace == "aten" and target._schema.name.partition("::")[2] in _PRODUCTS

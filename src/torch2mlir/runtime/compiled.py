@@ -85,7 +85,8 @@ class CompiledFunction:
     are written in place, and a ``DynamicCache`` gets its new tensors, as in eager mode. ``shapes`` tells which
     specialisations exist. Sizes for which the model's code goes another way than at capture get a program of their own,
     captured at the first such call, where there is a model to capture (``others``); else they are refused. Safe to call
-    from several threads if the model mutates nothing.
+    from several threads if the model mutates nothing. ``chosen_by`` is the rule by which ``compile(engine="auto")`` has
+    chosen the engine.
 
     What the program computes from weights alone is computed once for each state of the weights, which is seen by their
     version, address and layout; ``refresh`` tells of a change that PyTorch does not know of.
@@ -114,6 +115,7 @@ class CompiledFunction:
         self.program = program
         self.pipeline = pipeline
         self.engine = engine
+        self.chosen_by: str | None = None
         self.prepare = prepare
         self.others = others
         self._sizes = SmallSizes(program)

@@ -26,7 +26,8 @@ class Metrics:
         fallbacks: calls that PyTorch runs because they cannot be compiled, by operator.
         reasons: why, by operator; of the first time.
         draws: calls that PyTorch runs because they draw random numbers from its generator.
-        choices: with the option ``tune``, a line for every segment about who runs it.
+        choices: a line for every segment about who runs it, with the option ``tune``, or because a rule gives it to
+            another engine than XLA.
     """
 
     graphs: int = 0

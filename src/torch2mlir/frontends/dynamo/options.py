@@ -24,8 +24,9 @@ class Options:
     """What ``torch.compile(model, backend="torch2mlir", options={..})`` takes.
 
     Attributes:
-        output_type: the dialect programs go through.
-        engine: who runs it; by default the target's own engine.
+        output_type: the dialect programs go through; by default the one in which the engine does most.
+        engine: who runs it; by default the target's own engine. Without either, each segment gets the engine that
+            suits what is in it, of those installed (:mod:`torch2mlir.hybrid.rules`).
         fallback: whether PyTorch runs what cannot be compiled; otherwise that is an error.
         cache: whether compiled code is kept on disk, or the directory to keep it in.
         tune: "fast" or "full" measures every segment at its first call, on the engines installed and in PyTorch, within
@@ -33,7 +34,7 @@ class Options:
             the dialect in which it does most.
     """
 
-    output_type: str = "stablehlo"
+    output_type: str | None = None
     engine: Any = None
     fallback: bool = field(default_factory=lambda: os.environ.get(FALLBACK_VARIABLE, "1") != "0")
     cache: bool | str | os.PathLike[str] = True
