@@ -20,7 +20,7 @@ from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from tests.opdb.outcome import first_line
-from tests.opdb.programs import Program, plain
+from tests.opdb.programs import Program, plain, samples_of
 from torch2mlir.frontends.capture import capture
 from torch2mlir.pipeline import Pipeline
 
@@ -71,7 +71,7 @@ def _run_samples(recorder: _Recorder, info: Any, dtype: torch.dtype) -> None:
     differentiable = dtype.is_floating_point and info.supports_autograd
     torch.manual_seed(0)
     try:
-        samples = list(info.sample_inputs("cpu", dtype, requires_grad=differentiable))[:_SAMPLES]
+        samples = samples_of(info, dtype, differentiable)[:_SAMPLES]
     except RuntimeError:  # of a dtype or a library this machine has not
         return
     for sample in samples:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -138,11 +139,25 @@ def _plain(outputs: Any) -> Any:
     return outputs
 
 
+def samples_of(info: Any, dtype: torch.dtype, requires_grad: bool = False) -> list[Any]:
+    """The samples of an operator in the database.
+
+    PyTorch reads the source of the whole call stack for each of them, so that this takes minutes under pytest; a thread has
+    a short stack.
+    """
+
+    def samples() -> list[Any]:
+        return list(info.sample_inputs("cpu", dtype, requires_grad=requires_grad))
+
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(samples).result()
+
+
 def programs(entry: Entry, count: int) -> list[Program]:
     """``count`` samples spread over those of the database, the same at every call."""
     torch.manual_seed(0)
     info = entry.info
-    found = list(info.sample_inputs("cpu", DTYPES[entry.dtype], requires_grad=False))
+    found = samples_of(info, DTYPES[entry.dtype])
     if not found:
         return []
     chosen = sorted({round(i * (len(found) - 1) / max(count - 1, 1)) for i in range(count)})
