@@ -16,6 +16,7 @@ from xdsl.dialects.func import ReturnOp
 
 from torch2mlir.dialects.torch.symbols import retype_function
 from torch2mlir.frontends.pytrees import register_types
+from torch2mlir.frontends.watched_calls import calls_watched
 from torch2mlir.program import ArgumentOutput, Program, UserOutput, entry_function
 
 
@@ -40,15 +41,8 @@ def results_noted(model: torch.nn.Module, returned: dict[int, int]) -> Iterator[
             if isinstance(leaf, torch.Tensor) and id(leaf) in given:
                 returned[place] = given[id(leaf)]
 
-    handles = [
-        model.register_forward_pre_hook(at_start, with_kwargs=True),
-        model.register_forward_hook(at_end, with_kwargs=True),
-    ]
-    try:
+    with calls_watched(model, at_start, at_end):
         yield
-    finally:
-        for handle in handles:
-            handle.remove()
 
 
 def give_arguments_back(program: Program) -> None:

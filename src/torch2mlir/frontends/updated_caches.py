@@ -16,6 +16,7 @@ from torch.utils import _pytree as pytree
 
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.pytrees import is_cache
+from torch2mlir.frontends.watched_calls import calls_watched
 
 Pairs = list[tuple[int, int]]
 """Places of changed caches among the caches of the arguments, and among those of the result."""
@@ -48,15 +49,8 @@ def changes_watched(model: torch.nn.Module, pairs: Pairs) -> Iterator[None]:
                 )
             pairs.append((place, where))
 
-    handles = [
-        model.register_forward_pre_hook(at_start, with_kwargs=True),
-        model.register_forward_hook(at_end, with_kwargs=True),
-    ]
-    try:
+    with calls_watched(model, at_start, at_end):
         yield
-    finally:
-        for handle in handles:
-            handle.remove()
 
 
 def update_caches(result: Any, args: Sequence[Any], kwargs: Mapping[str, Any], pairs: Pairs) -> Any:

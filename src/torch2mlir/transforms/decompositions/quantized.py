@@ -17,15 +17,17 @@ from torch2mlir.transforms.decompositions.registry import decomposes, decomposes
 
 aten = torch.ops.aten
 _NAMESPACE = "torch.quantized_decomposed."
+_Parameter = Tensor | Number
+"""A scale, a zero point or a bound: a number, or a tensor of one element."""
 
 
-def _rounded(a: Tensor, scale: Tensor | Number, zero_point: Tensor | Number) -> Tensor:
+def _rounded(a: Tensor, scale: _Parameter, zero_point: _Parameter) -> Tensor:
     """The quantized value before it is clamped; half precision is computed in float32."""
     inverse = 1.0 / scale
     return torch.round(a.to(torch.float32) * inverse) + zero_point
 
 
-def _number(parameter: Tensor | Number) -> Any:
+def _number(parameter: _Parameter) -> Any:
     """A parameter as it is, or the only element of a tensor as a scalar in float32.
 
     Scales are float64 by type and float32 by value: that is how ``choose_qparams`` makes them.
@@ -57,14 +59,7 @@ def _quantize(a: Any, scale: Any, zero_point: Any, low: Any, high: Any, dtype: A
 
 @decomposes_named(*(_NAMESPACE + "dequantize_per_tensor" + form for form in _PARAMETERS_BY))
 def _dequantize(
-    a: Tensor,
-    scale: Tensor | Number,
-    zero_point: Tensor | Number,
-    low: Tensor | Number,
-    high: Tensor | Number,
-    dtype: torch.dtype,
-    *,
-    out_dtype: Any = None,
+    a: Tensor, scale: _Parameter, zero_point: _Parameter, *_bounds: Any, out_dtype: Any = None
 ) -> Tensor:
     return (a.to(out_dtype or torch.float32) - _number(zero_point)) * _number(scale)
 
@@ -97,13 +92,7 @@ def _choose_symmetric(a: Any, low: Any, high: Any, eps: Any, dtype: Any) -> Any:
 
 @decomposes_named(_NAMESPACE + "quantize_per_channel")
 def _quantize_channels(
-    a: Tensor,
-    scales: Tensor,
-    zero_points: Tensor,
-    axis: int,
-    low: int,
-    high: int,
-    dtype: torch.dtype,
+    a: Tensor, scales: Tensor, zero_points: Tensor, axis: int, low: int, high: int, dtype: Any
 ) -> Tensor:
     scales, zero_points = (_along(p, axis, a.dim()) for p in (scales, zero_points))
     return _rounded(a, scales, zero_points).clamp(low, high).to(dtype)
@@ -111,15 +100,7 @@ def _quantize_channels(
 
 @decomposes_named(_NAMESPACE + "dequantize_per_channel")
 def _dequantize_channels(
-    a: Tensor,
-    scales: Tensor,
-    zero_points: Tensor,
-    axis: int,
-    low: int,
-    high: int,
-    dtype: torch.dtype,
-    *,
-    out_dtype: Any = None,
+    a: Tensor, scales: Tensor, zero_points: Any, axis: int, *_bounds: Any, out_dtype: Any = None
 ) -> Tensor:
     if zero_points is not None:
         a = a - _along(zero_points, axis, a.dim())
@@ -186,13 +167,7 @@ def _grouped(a: Tensor, scales: Tensor, group_size: int) -> Tensor:
 
 @decomposes_named(_NAMESPACE + "quantize_per_channel_group")
 def _quantize_groups(
-    a: Any,
-    scales: Any,
-    zero_points: Any,
-    low: Any,
-    high: Any,
-    dtype: Any,
-    group_size: Any = 128,
+    a: Any, scales: Any, zero_points: Any, low: Any, high: Any, dtype: Any, group_size: Any = 128
 ) -> Any:
     groups = _grouped(a, scales, group_size)
     rounded = _rounded_together(groups, scales.reshape(-1, 1), zero_points.reshape(-1, 1))
@@ -201,15 +176,15 @@ def _quantize_groups(
 
 @decomposes_named(_NAMESPACE + "dequantize_per_channel_group")
 def _dequantize_groups(
-    a: Any,
-    scales: Any,
+    a: Tensor,
+    scales: Tensor,
     zero_points: Any,
-    low: Any,
-    high: Any,
-    dtype: Any,
-    group_size: Any = 128,
+    _low: int,
+    _high: int,
+    _dtype: Any,
+    group_size: int = 128,
     out_dtype: Any = torch.float32,
-) -> Any:
+) -> Tensor:
     groups = _grouped(a, scales, group_size)
     if zero_points is not None:
         groups = groups - zero_points.reshape(-1, 1)
