@@ -54,18 +54,23 @@ pytest: $(VENV)/.installed-test
 	OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false HF_HUB_OFFLINE=1 \
 	$(BIN)/python -m pytest $(PYTEST_FLAGS)
 
-# Everything: all cases in all modes on all engines, all entries of the operator database, long fuzzing, long runs. Hours.
+# Everything: all cases in all modes on all engines, all entries of the operator database, long runs. About two hours.
 # Then what shares a process most, in one worker and the other way round: tests do not depend on their order.
+# Then random programs.
 nightly: $(VENV)/.installed-test
 	OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false HF_HUB_OFFLINE=1 \
 	$(BIN)/python -m pytest $(PYTEST_FLAGS) --full
-	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz.between --count 20000 --processes $$(nproc)
 	OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false HF_HUB_OFFLINE=1 \
 	$(BIN)/python -m pytest --order reversed tests/unit tests/filecheck tests/tools tests/errors
+	$(MAKE) fuzz
 
-# Random programs on every dialect and engine against eager PyTorch, for an hour: make fuzz FUZZ_FLAGS="--seed 100000".
+# Random programs, other ones every day: an hour on every dialect and engine against eager PyTorch, half an hour between
+# the dialects. make fuzz FUZZ_FLAGS="--seed 100000".
 fuzz: $(VENV)/.installed-test
-	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz --minutes 60 $(FUZZ_FLAGS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz --minutes 60 --processes $$(nproc) \
+	--seed $$(($$(date +%s) / 86400 * 100000)) $(FUZZ_FLAGS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz.between --minutes 30 --processes $$(nproc) \
+	--seed $$(($$(date +%s) / 86400 * 100000)) $(FUZZ_FLAGS)
 
 # The two tables that are checked in: which op reaches which dialect, and PyTorch's operator database.
 coverage: $(VENV)/.installed-test

@@ -1,6 +1,6 @@
 """Differential fuzzing: random programs on every dialect and engine against eager PyTorch.
 
-    python -m tests.fuzz --minutes 60
+    python -m tests.fuzz --minutes 60 --processes 2
     python -m tests.fuzz --count 1000 --seed 7 --dialects stablehlo --families movement,indexing
     python -m tests.fuzz --show 4711             # the program of a seed
     python -m tests.fuzz --replay 4711           # and what becomes of it
@@ -14,8 +14,12 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -32,7 +36,44 @@ from tests.fuzz.reduction import reduced
 from tests.fuzz.trial import CONFIGURATIONS, Outcome, Trial
 from tests.fuzz.worker import Worker
 
+EXAMPLES = 3
+"""Findings of one kind and reason that are written down; the others are counted."""
 KINDS = ("right", "refused", "uncaptured", "wrong", "foreign", "crash", "hang")
+
+
+class Workers:
+    """Processes that check programs, each for one thread at a time."""
+
+    def __init__(self, count: int) -> None:
+        self._threads = ThreadPoolExecutor(count)
+        self._all = [Worker() for _ in range(count)]
+        self._idle = list(self._all)
+        self._asked = list[Future[None]]()
+
+    @contextmanager
+    def one(self) -> Iterator[Worker]:
+        """A worker that nobody else has meanwhile."""
+        worker = self._idle.pop()
+        try:
+            yield worker
+        finally:
+            self._idle.append(worker)
+
+    def submit(self, run: Any, *args: Any) -> None:
+        """Calls a function beside others, when not more of them wait than can run."""
+        self._asked = [each for each in self._asked if not each.done() or each.result()]
+        while len(self._asked) >= 2 * len(self._all):
+            wait(self._asked, return_when="FIRST_COMPLETED")
+            self._asked = [each for each in self._asked if not each.done() or each.result()]
+        self._asked.append(self._threads.submit(run, *args))
+
+    def finish(self) -> None:
+        """Waits for all that was submitted and ends the processes."""
+        self._threads.shutdown()
+        for each in self._asked:
+            each.result()
+        for worker in self._all:
+            worker.stop()
 
 
 @dataclass
@@ -40,19 +81,29 @@ class Campaign:
     """What was found so far.
 
     Attributes:
+        workers: who checks.
+        names: the configurations.
         findings: the file they are written to.
+        reduce: whether findings are made smaller first.
+        totals: a file for the counts after each unit.
         counts: by configuration and kind.
         reasons: of what is not right, by configuration, kind and reason.
+        programs: how many were checked.
+        pools: programs that wait for others they can be compiled with.
     """
 
+    workers: Workers
+    names: list[str]
     findings: Path
+    reduce: bool = True
+    totals: Path | None = None
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
     reasons: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     programs: int = 0
     pools: dict[Any, list[Program]] = field(default_factory=dict)
-    totals: Path | None = None
+    _lock: threading.RLock = field(default_factory=threading.RLock)
 
-    def add(self, worker: Worker, program: Program, names: list[str], reduce: bool) -> None:
+    def add(self, program: Program) -> None:
         """Checks a program as soon as there are enough that can be compiled with it."""
         try:
             key = Trial(program).key
@@ -61,24 +112,37 @@ class Campaign:
         pool = self.pools.setdefault(key, [])
         pool.append(program)
         if len(pool) == UNIT:
-            self.run(worker, self.pools.pop(key), names, reduce)
+            self.workers.submit(self._run, self.pools.pop(key))
 
-    def finish(self, worker: Worker, names: list[str], reduce: bool) -> None:
+    def finish(self) -> None:
         """Checks those that are left."""
         while self.pools:
-            self.run(worker, self.pools.popitem()[1], names, reduce)
+            self.workers.submit(self._run, self.pools.popitem()[1])
+        self.workers.finish()
 
-    def run(self, worker: Worker, programs: list[Program], names: list[str], reduce: bool) -> None:
+    def _run(self, programs: list[Program]) -> None:
         """Checks a unit of programs and notes what becomes of them."""
-        for number, name, outcome in worker.ask(programs, names):
+        with self.workers.one() as worker:
+            answers = worker.ask(programs, self.names)
+            noted = [
+                (number, name, each) for number, name, each in answers if self._count(name, each)
+            ]
+            for number, name, outcome in noted:
+                self._note(worker, programs, number, name, outcome)
+        with self._lock:
+            self.programs += len(programs)
+            if self.totals is not None:
+                self.totals.write_text(self.summary())
+
+    def _count(self, name: str, outcome: Outcome) -> bool:
+        """Counts what became of a program; whether it is one of the first findings of its kind."""
+        with self._lock:
             self.counts[name, outcome.kind] += 1
-            if outcome.kind != "right":
-                self.reasons[name, outcome.kind, outcome.reason] += 1
-            if outcome.is_finding and self.reasons[name, outcome.kind, outcome.reason] <= 3:
-                self._note(worker, programs, number, name, outcome, reduce)
-        self.programs += len(programs)
-        if self.totals is not None:
-            self.totals.write_text(self.summary())
+            if outcome.kind == "right":
+                return False
+            self.reasons[name, outcome.kind, outcome.reason] += 1
+            many = self.reasons[name, outcome.kind, outcome.reason]
+            return outcome.is_finding and many <= EXAMPLES
 
     def summary(self) -> str:
         """The counts as JSON, with how many programs wait for others like them."""
@@ -97,10 +161,9 @@ class Campaign:
         number: int,
         name: str,
         outcome: Outcome,
-        reduce: bool,
     ) -> None:
         small = unit[number]
-        if reduce:
+        if self.reduce:
             small = reduced(small, outcome, lambda p: worker.ask([p], [name])[0][2])
             alone = worker.ask([small], [name])[0][2]
             if alone.kind == outcome.kind:
@@ -109,7 +172,7 @@ class Campaign:
                 seeds = ", ".join(str(program.seed) for program in unit)
                 message = f"{outcome.message}\nbut {alone.kind} alone; it was one of {seeds}"
                 outcome = replace(outcome, message=message)
-        with self.findings.open("a") as stream:
+        with self._lock, self.findings.open("a") as stream:
             print(f"## {name}: {outcome.kind}\n{outcome.message}\n{small.report()}", file=stream)
 
     @property
@@ -146,6 +209,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--static", dest="dynamic", action="store_false", default=None)
     parser.add_argument("--dynamic", dest="dynamic", action="store_true")
     parser.add_argument("--no-reduction", dest="reduce", action="store_false")
+    parser.add_argument("--processes", type=int, default=1, help="that check programs")
     parser.add_argument("--findings", type=Path, default=Path("fuzz-findings.md"))
     parser.add_argument("--totals", type=Path, help="a file for the counts so far, after each unit")
     parser.add_argument("--show", type=int, help="print the program of a seed and end")
@@ -162,13 +226,14 @@ def main() -> int:
     if options.show is not None:
         console.print(generate(options.show, chosen, options.dynamic).report(), markup=False)
         return 0
-    worker, campaign = Worker(), Campaign(options.findings, totals=options.totals)
     if options.replay is not None:
         program = generate(options.replay, chosen, options.dynamic)
         console.print(program.report(), markup=False)
-        for _, name, outcome in worker.ask([program], names):
+        for _, name, outcome in Worker().ask([program], names):
             console.print(f"{name}: {outcome.kind} {outcome.message}", markup=False)
         return 0
+    workers = Workers(options.processes)
+    campaign = Campaign(workers, names, options.findings, options.reduce, options.totals)
     end = time.monotonic() + options.minutes * 60
     text = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
     with Progress(*text, console=console) as progress:
@@ -179,14 +244,13 @@ def main() -> int:
                 break
             before = campaign.programs
             program = generate(seed, chosen, options.dynamic)
-            campaign.add(worker, program, names, options.reduce)
+            campaign.add(program)
             seed += 1
             done = f"{campaign.programs} programs, {campaign.found} findings"
             progress.update(task, description=done, completed=options.minutes * 60 - left)
             if campaign.programs > before and not console.is_terminal:
                 console.print(f"seed {seed}: {done}", highlight=False)
-        campaign.finish(worker, names, options.reduce)
-    worker.stop()
+        campaign.finish()
     for table in tables(campaign):
         console.print(table)
     return 1 if campaign.found else 0

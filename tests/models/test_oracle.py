@@ -1,4 +1,7 @@
-"""The text of real models, read by a compiler we did not write: torch-mlir-opt of torch-mlir's package."""
+"""The text of real models, read by a compiler we did not write: torch-mlir-opt of torch-mlir's package.
+
+Without ``--full`` each model is static on some levels and dynamic on the others.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +20,20 @@ from torch2mlir.dialects.printer import module_text
 from torch2mlir.module import MlirModule
 from zoo import MODELS
 
-MODES = ("static", "dynamic")
 TORCH = ("raw", "torch")
 TARGETS = ("stablehlo", "linalg-on-tensors", "tosa")
 
-for_all_models = pytest.mark.parametrize("name", MODELS)
-for_both_modes = pytest.mark.parametrize("mode", MODES)
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    levels = TORCH if "goes_there_and_back" in metafunc.function.__name__ else TARGETS
+    full, modes = metafunc.config.getoption("--full"), ("static", "dynamic")
+    places = [
+        (name, level, mode)
+        for number, name in enumerate(MODELS)
+        for turn, level in enumerate(levels)
+        for mode in (modes if full else [modes[(number + turn) % 2]])
+    ]
+    metafunc.parametrize("name, output_type, mode", places)
 
 
 @lru_cache(maxsize=1)
@@ -34,9 +45,6 @@ def _module(name: str, mode: str, output_type: str) -> MlirModule:
     return export_and_import(_exported(name, mode), output_type=output_type)
 
 
-@for_both_modes
-@pytest.mark.parametrize("output_type", TORCH)
-@for_all_models
 def test_torch_dialect_goes_there_and_back(name: str, output_type: str, mode: str) -> None:
     module = _module(name, mode, output_type)
     theirs = torch_mlir_opt(module.text(debuginfo=True))
@@ -46,9 +54,6 @@ def test_torch_dialect_goes_there_and_back(name: str, output_type: str, mode: st
     assert _op_counts(read) == _op_counts(module.operation)
 
 
-@for_both_modes
-@pytest.mark.parametrize("output_type", TARGETS)
-@for_all_models
 def test_targets_are_accepted_in_both_forms(name: str, output_type: str, mode: str) -> None:
     module = _module(name, mode, output_type)
     assert torch_mlir_opt(module.text())
