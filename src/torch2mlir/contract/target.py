@@ -144,7 +144,7 @@ def check_output_type(output_type: object) -> str:
         Torch2MLIRError: there is no such output type.
     """
     canonical = _canonical(output_type)
-    if canonical not in output_types():
+    if canonical not in BEFORE_TARGETS and canonical not in _TARGETS:
         raise Torch2MLIRError(
             f"unknown output_type '{output_type}'", hint=f"use one of {', '.join(output_types())}"
         )

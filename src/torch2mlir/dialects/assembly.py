@@ -63,7 +63,7 @@ def types_text(types: Iterable[Attribute]) -> str:
 
 def results_text(types: Iterable[Attribute]) -> str:
     """Result types as they follow an arrow: one bare, none or several in parentheses."""
-    texts = [type_text(type_) for type_ in types]
+    texts = list(map(type_text, types))
     return texts[0] if len(texts) == 1 else f"({', '.join(texts)})"
 
 

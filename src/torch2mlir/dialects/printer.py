@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, UnknownLoc
 from xdsl.ir import Attribute, Dialect, Operation, TypeAttribute
 from xdsl.printer import Printer
 
+from torch2mlir.dialects.assembly import type_text
 from torch2mlir.dialects.torch.ops import RegistryOp
 from torch2mlir.dialects.weights import CHUNK_BYTES, TensorSource, WeightAttr
 
@@ -42,7 +43,6 @@ class MlirPrinter(Printer):
     weight_syntax: WeightSyntax = field(default=WeightSyntax.RESOURCE, kw_only=True)
     elide_above: int | None = field(default=None, kw_only=True)
     _weights: dict[str, TensorSource] = field(default_factory=dict, init=False)
-    _spelled: dict[Attribute, str] = field(default_factory=dict, init=False)
 
     def print_op(self, op: Operation) -> None:
         if isinstance(op, RegistryOp) and not op.schema.in_torch_mlir:
@@ -71,20 +71,11 @@ class MlirPrinter(Printer):
         elif isinstance(attribute, WeightAttr):
             self._print_weight(attribute)
         elif isinstance(attribute, TypeAttribute):
-            text = self._spelled.get(attribute)
-            if text is None:
-                text = self._spelled[attribute] = self._spell(attribute)
-            self.print_string(text)
+            self.print_string(type_text(attribute))
         elif isinstance(attribute, UnknownLoc):
             self.print_string("loc(unknown)" if not self.printing_location else "unknown")
         else:
             super().print_attribute(attribute)
-
-    def _spell(self, attribute: Attribute) -> str:
-        pieces = _Pieces()
-        printer = Printer(stream=pieces, print_generic_format=self.print_generic_format)  # type: ignore[arg-type]
-        printer.print_attribute(attribute)
-        return "".join(pieces)
 
     def _print_weight(self, weight: WeightAttr) -> None:
         source = weight.source.data
@@ -108,8 +99,9 @@ class MlirPrinter(Printer):
         if self.weight_syntax is not WeightSyntax.RESOURCE or not self._weights:
             known = list(dialects)
             # A resource without bytes here had none in the text it was read from either.
-            for name in set(self._dialect_resources) - {dialect.name for dialect in known}:
-                del self._dialect_resources[name]
+            if self._dialect_resources:
+                for name in self._dialect_resources.keys() - {dialect.name for dialect in known}:
+                    del self._dialect_resources[name]
             super().print_metadata(known)
             return
         print("\n\n{-#\n  dialect_resources: {\n    builtin: {", end="", file=self.stream)
@@ -130,15 +122,6 @@ def _elements(attribute: Attribute) -> int:
     if isinstance(attribute, DenseIntOrFPElementsAttr) and not attribute.is_splat():
         return prod(attribute.get_shape())
     return 0
-
-
-class _Pieces(list[str]):
-    """A stream that keeps what is written to it, in order."""
-
-    def write(self, text: str) -> int:
-        """Keeps one piece."""
-        self.append(text)
-        return len(text)
 
 
 class _Accumulator:

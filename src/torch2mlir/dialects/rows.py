@@ -144,7 +144,8 @@ class WrittenOp(RowOp):
     """An op with a syntax."""
 
     def print(self, printer: Printer) -> None:
-        self.syntax().print(self, printer)
+        assert self.row.syntax is not None
+        self.row.syntax.print(self, printer)
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
