@@ -6,8 +6,7 @@ out: rounding modes, `exact`, `nneg` and fastmath of extf and truncf, which no P
 asks for. The comparisons and select are xDSL's and scalar, as in the bodies of linalg operations.
 """
 
-from abc import ABC
-from typing import ClassVar, Self
+from typing import Self
 
 from xdsl.dialects import arith, math
 from xdsl.dialects.arith import FastMathFlagsAttr, IntegerOverflowAttr
@@ -16,8 +15,6 @@ from xdsl.ir import Attribute, Dialect, Operation, TypedAttribute
 from xdsl.irdl import (
     base,
     irdl_op_definition,
-    operand_def,
-    opt_prop_def,
     prop_def,
     result_def,
     traits_def,
@@ -27,12 +24,10 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from torch2mlir.dialects.rows import FormattedOp
+from torch2mlir.dialects.rows import Kind, op_classes
 
 NO_FLAGS = FastMathFlagsAttr("none")
 FLOAT = container_of(AnyFloat)
-INTEGER = container_of(IntegerType)
-INDEX_OR_INTEGER = base(IntegerType) | base(IndexType)
 
 
 @irdl_op_definition
@@ -97,38 +92,6 @@ class RemfOp(arith.FloatingPointLikeBinaryOperation):
 
 
 @irdl_op_definition
-class IndexCastUIOp(FormattedOp):
-    """Convert between index and an unsigned integer."""
-
-    name = "arith.index_castui"
-
-    input = operand_def(INDEX_OR_INTEGER)
-    non_neg = opt_prop_def(UnitAttr, prop_name="nonNeg")
-    result = result_def(INDEX_OR_INTEGER)
-    traits = traits_def(Pure())
-
-    FORMAT: ClassVar[str] = (
-        "$input (`nneg` $nonNeg^)? attr-dict `:` type($input) `to` type($result)"
-    )
-
-
-@irdl_op_definition
-class ConvertfOp(FormattedOp):
-    """Convert between float types of equal width."""
-
-    name = "arith.convertf"
-
-    input = operand_def(FLOAT)
-    fastmath = opt_prop_def(FastMathFlagsAttr)
-    result = result_def(FLOAT)
-    traits = traits_def(Pure())
-
-    FORMAT: ClassVar[str] = (
-        "$input (`fastmath` `` $fastmath^)? attr-dict `:` type($input) `to` type($result)"
-    )
-
-
-@irdl_op_definition
 class FlushDenormalsOp(math.FloatingPointLikeUnaryMathOperation):
     """x, or zero with its sign if x is denormal."""
 
@@ -137,50 +100,34 @@ class FlushDenormalsOp(math.FloatingPointLikeUnaryMathOperation):
     traits = traits_def(Pure())
 
 
-@irdl_op_definition
-class TruncIOp(FormattedOp):
-    """Convert to a narrower integer; MLIR's generic form always names the overflow flags."""
-
-    name = "arith.trunci"
-
-    input = operand_def(INTEGER)
-    overflow_flags = prop_def(
-        IntegerOverflowAttr, default_value=IntegerOverflowAttr("none"), prop_name="overflowFlags"
-    )
-    result = result_def(INTEGER)
-    traits = traits_def(Pure())
-
-    FORMAT: ClassVar[str] = (
-        "$input (`overflow` `` $overflowFlags^)? attr-dict `:` type($input) `to` type($result)"
-    )
-
-
-class ConversionOp(FormattedOp, ABC):
-    """A conversion between integers and floats, of numbers or tensors."""
-
-    traits = traits_def(Pure())
-
-    FORMAT: ClassVar[str] = "$input attr-dict `:` type($input) `to` type($result)"
-
-
-@irdl_op_definition
-class SIToFPOp(ConversionOp):
-    """Convert a signed integer to a float."""
-
-    name = "arith.sitofp"
-
-    input = operand_def(INTEGER)
-    result = result_def(FLOAT)
-
-
-@irdl_op_definition
-class FPToSIOp(ConversionOp):
-    """Convert a float to a signed integer, rounded towards zero."""
-
-    name = "arith.fptosi"
-
-    input = operand_def(FLOAT)
-    result = result_def(INTEGER)
+ConvertfOp, FPToSIOp, IndexCastUIOp, SIToFPOp, TruncIOp = op_classes(
+    "arith",
+    {
+        "fastmath": Kind(FastMathFlagsAttr),
+        "float": Kind(FLOAT),
+        "index": Kind(base(IntegerType) | base(IndexType)),
+        "integer": Kind(container_of(IntegerType)),
+        "overflow": Kind(IntegerOverflowAttr, default=IntegerOverflowAttr("none")),
+        "unit": Kind(UnitAttr),
+    },
+    """
+    convertf input: float {fastmath?} -> result: float
+      | $input (`fastmath` `` $fastmath^)? attr-dict `:` type($input) `to` type($result) |
+      Converts between float types of equal width.
+    fptosi input: float -> result: integer
+      | $input attr-dict `:` type($input) `to` type($result) |
+      Converts a float to a signed integer, rounded towards zero.
+    index_castui input: index {non_neg=nonNeg?: unit} -> result: index
+      | $input (`nneg` $nonNeg^)? attr-dict `:` type($input) `to` type($result) |
+      Converts between index and an unsigned integer.
+    sitofp input: integer -> result: float
+      | $input attr-dict `:` type($input) `to` type($result) |
+      Converts a signed integer to a float.
+    trunci input: integer {overflow_flags=overflowFlags?: overflow} -> result: integer
+      | $input (`overflow` `` $overflowFlags^)? attr-dict `:` type($input) `to` type($result) |
+      Converts to a narrower integer; MLIR's generic form always names the overflow flags.
+    """,
+)
 
 
 def extended(original: Dialect, *operations: type[Operation]) -> Dialect:
@@ -195,8 +142,8 @@ ARITH = extended(
     arith.Arith,
     ConstantOp,
     ConvertfOp,
-    FPToSIOp,
     FlushDenormalsOp,
+    FPToSIOp,
     IndexCastUIOp,
     RemfOp,
     SIToFPOp,

@@ -1,42 +1,25 @@
 """The complex dialect with complex.powi: register `COMPLEX` in place of xDSL's `Complex`."""
 
-from typing import ClassVar
-
 from xdsl.dialects import complex
 from xdsl.dialects.arith import FastMathFlagsAttr
 from xdsl.dialects.builtin import ComplexType, IntegerType
-from xdsl.irdl import (
-    VarConstraint,
-    base,
-    irdl_op_definition,
-    operand_def,
-    opt_prop_def,
-    result_def,
-    traits_def,
-)
-from xdsl.traits import Pure
+from xdsl.irdl import VarConstraint, base
 
 from torch2mlir.dialects.arith_ext import extended
-from torch2mlir.dialects.rows import FormattedOp
+from torch2mlir.dialects.rows import Kind, op_classes
 
-
-@irdl_op_definition
-class PowiOp(FormattedOp):
-    """A complex number to an integer power."""
-
-    name = "complex.powi"
-
-    T: ClassVar = VarConstraint("T", base(ComplexType))
-
-    lhs = operand_def(T)
-    rhs = operand_def(base(IntegerType))
-    fastmath = opt_prop_def(FastMathFlagsAttr)
-    result = result_def(T)
-    traits = traits_def(Pure())
-
-    FORMAT: ClassVar[str] = (
-        "$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($result) `,` type($rhs)"
-    )
-
+(PowiOp,) = op_classes(
+    "complex",
+    {
+        "same": Kind(VarConstraint("T", base(ComplexType))),
+        "integer": Kind(IntegerType),
+        "fastmath": Kind(FastMathFlagsAttr),
+    },
+    """
+    powi lhs: same, rhs: integer {fastmath?} -> result: same
+      | $lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($result) `,` type($rhs) |
+      A complex number to an integer power.
+    """,
+)
 
 COMPLEX = extended(complex.Complex, PowiOp)

@@ -2,37 +2,30 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from xdsl.dialects import func
 from xdsl.dialects.builtin import FlatSymbolRefAttr, FunctionType
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
     operand_def,
-    prop_def,
-    result_def,
-    traits_def,
     var_operand_def,
     var_result_def,
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import Pure
 
 from torch2mlir.dialects.arith_ext import extended
-from torch2mlir.dialects.rows import FormattedOp
+from torch2mlir.dialects.rows import Kind, op_classes
 
-
-@irdl_op_definition
-class ConstantOp(FormattedOp):
-    """``func.constant @f : (!t) -> !t``: a function as a value."""
-
-    name = "func.constant"
-    value = prop_def(FlatSymbolRefAttr)
-    result = result_def(FunctionType)
-    traits = traits_def(Pure())
-    FORMAT: ClassVar[str] = "attr-dict $value `:` type($result)"
+(ConstantOp,) = op_classes(
+    "func",
+    {"symbol": Kind(FlatSymbolRefAttr), "function": Kind(FunctionType)},
+    """
+    constant {value: symbol} -> result: function
+      | attr-dict $value `:` type($result) |
+      A function as a value: ``func.constant @f : (!t) -> !t``.
+    """,
+)
 
 
 @irdl_op_definition

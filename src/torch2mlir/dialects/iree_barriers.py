@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from xdsl.ir import Dialect
-from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def, var_operand_def
 
+from torch2mlir.dialects.rows import Kind, op_classes
 
-@irdl_op_definition
-class OptimizationBarrierOp(IRDLOperation):
-    """Its operand, of which the compiler knows nothing; IREE takes it of tensors of known sizes."""
-
-    name = "util.optimization_barrier"
-    operand = operand_def()
-    result = result_def()
-
-
-@irdl_op_definition
-class ComputeBarrierOp(IRDLOperation):
-    """The tensor, which whoever reads it does not compute anew. Operands are the tensor and its unknown sizes."""
-
-    name = "iree_tensor_ext.compute_barrier.start"
-    value = operand_def()
-    value_dims = var_operand_def()
-    result = result_def()
-
+(OptimizationBarrierOp,) = op_classes(
+    "util",
+    {"tensor": Kind()},
+    """
+    optimization_barrier operand -> result
+      Its operand, of which the compiler knows nothing; IREE takes it of tensors of known sizes.
+    """,
+    (),
+)
+(ComputeBarrierOp,) = op_classes(
+    "iree_tensor_ext",
+    {"tensor": Kind()},
+    """
+    compute_barrier.start value, value_dims* -> result
+      The tensor, which whoever reads it does not compute anew. Operands are the tensor and its unknown sizes.
+    """,
+    (),
+)
 
 IREE_UTIL = Dialect("util", [OptimizationBarrierOp])
 IREE_TENSOR_EXT = Dialect("iree_tensor_ext", [ComputeBarrierOp])

@@ -7,7 +7,7 @@ first math operation is not preceded by one (even inside linalg.generic is fine)
 """
 
 from abc import ABC
-from typing import ClassVar, Self
+from typing import Self
 
 from xdsl.dialects import math
 from xdsl.dialects.arith import FastMathFlagsAttr
@@ -28,7 +28,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from torch2mlir.dialects.arith_ext import FLOAT, NO_FLAGS, extended
-from torch2mlir.dialects.rows import FormattedOp
+from torch2mlir.dialects.rows import Kind, op_classes
 
 
 @irdl_op_definition
@@ -40,41 +40,21 @@ class ErfcOp(math.FloatingPointLikeUnaryMathOperation):
     traits = traits_def(Pure())
 
 
-@irdl_op_definition
-class ClampFOp(FormattedOp):
-    """min(max(value, low), high)."""
-
-    name = "math.clampf"
-
-    T: ClassVar = VarConstraint("T", FLOAT)
-
-    value = operand_def(T)
-    min = operand_def(T)
-    max = operand_def(T)
-    fastmath = prop_def(FastMathFlagsAttr, default_value=NO_FLAGS)
-    result = result_def(T)
-    traits = traits_def(Pure())
-
-    FORMAT: ClassVar[str] = (
-        "$value `to` `[` $min `,` $max `]` (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
-    )
-
-
-@irdl_op_definition
-class SincosOp(FormattedOp):
-    """Sine and cosine of one angle."""
-
-    name = "math.sincos"
-
-    T: ClassVar = VarConstraint("T", FLOAT)
-
-    operand = operand_def(T)
-    fastmath = prop_def(FastMathFlagsAttr, default_value=NO_FLAGS)
-    sin = result_def(T)
-    cos = result_def(T)
-    traits = traits_def(Pure())
-
-    FORMAT: ClassVar[str] = "$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($operand)"
+ClampFOp, SincosOp = op_classes(
+    "math",
+    {
+        "same": Kind(VarConstraint("T", FLOAT)),
+        "fastmath": Kind(FastMathFlagsAttr, default=NO_FLAGS),
+    },
+    """
+    clampf value: same, min: same, max: same {fastmath?} -> result: same
+      | $value `to` `[` $min `,` $max `]` (`fastmath` `` $fastmath^)? attr-dict `:` type($result) |
+      min(max(value, low), high).
+    sincos operand: same {fastmath?} -> sin: same, cos: same
+      | $operand (`fastmath` `` $fastmath^)? attr-dict `:` type($operand) |
+      Sine and cosine of one angle.
+    """,
+)
 
 
 def boolean_like(type_: Attribute) -> Attribute:
@@ -132,32 +112,16 @@ class FloatTestOp(IRDLOperation, ABC):
         )
 
 
-@irdl_op_definition
-class IsFiniteOp(FloatTestOp):
-    """Whether x is neither infinite nor NaN."""
-
-    name = "math.isfinite"
-
-
-@irdl_op_definition
-class IsInfOp(FloatTestOp):
-    """Whether x is infinite."""
-
-    name = "math.isinf"
+def _float_test(name: str, doc: str) -> type[FloatTestOp]:
+    return irdl_op_definition(
+        type(f"{name.title()}Op", (FloatTestOp,), {"name": f"math.{name}", "__doc__": doc})
+    )
 
 
-@irdl_op_definition
-class IsNaNOp(FloatTestOp):
-    """Whether x is NaN."""
-
-    name = "math.isnan"
-
-
-@irdl_op_definition
-class IsNormalOp(FloatTestOp):
-    """Whether x is neither zero, denormal, infinite nor NaN."""
-
-    name = "math.isnormal"
+IsFiniteOp = _float_test("isfinite", "Whether x is neither infinite nor NaN.")
+IsInfOp = _float_test("isinf", "Whether x is infinite.")
+IsNaNOp = _float_test("isnan", "Whether x is NaN.")
+IsNormalOp = _float_test("isnormal", "Whether x is neither zero, denormal, infinite nor NaN.")
 
 
 MATH = extended(math.Math, ClampFOp, ErfcOp, IsFiniteOp, IsInfOp, IsNaNOp, IsNormalOp, SincosOp)

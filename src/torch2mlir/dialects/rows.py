@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial
+from textwrap import dedent
 from types import new_class
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
@@ -89,6 +90,7 @@ class Row(NamedTuple):
         traits: of xDSL.
         base: a class with methods of its own, for a syntax that no table describes.
         options: how segments of several variadic operands are told apart.
+        format: how it is written in xDSL's declarative format, where no syntax of ours is given.
     """
 
     name: str
@@ -99,6 +101,7 @@ class Row(NamedTuple):
     traits: tuple[OpTrait, ...] = (Pure(),)
     base: type[RowOp] | None = None
     options: tuple[IRDLOption, ...] = ()
+    format: str = ""
 
 
 class Elementwise(OpTrait):
@@ -138,6 +141,10 @@ class FormattedOp(IRDLOperation):
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         return cls._program().parse(parser, cls)
+
+
+class FormattedRowOp(FormattedOp, RowOp):
+    """An op made from a row, in xDSL's declarative format."""
 
 
 class WrittenOp(RowOp):
@@ -214,19 +221,57 @@ class OpTable(Dialect):
         return (self[class_name] for class_name in self._makers)
 
     def _make(self, class_name: str, row: Row) -> type[RowOp]:
-        name = f"{self.name}.{row.name}"
-        definition = OpDef(name, options=list(row.options), traits=OpTraits(lambda: row.traits))
-        kinds = _fill(definition, row.signature, self._kinds)
-        base = row.base or (RowOp if row.syntax is None else WrittenOp)
-        members = {
-            "__doc__": row.doc or f"`{name}`.",
-            "__module__": base.__module__,
-            "name": name,
-            "row": row,
-            "kinds": kinds,
-            **get_accessors_from_op_def(definition, row.rule),
-        }
-        return new_class(class_name, (base,), exec_body=lambda body: body.update(members))
+        return op_class(class_name, f"{self.name}.{row.name}", row, self._kinds)
+
+
+def op_class(class_name: str, name: str, row: Row, kinds: Mapping[str, Kind]) -> type[RowOp]:
+    """The class of an op.
+
+    Args:
+        class_name: what the class is called.
+        name: of the op, with that of its dialect.
+        row: what it is.
+        kinds: what its signature may say after a colon.
+    """
+    definition = OpDef(name, options=list(row.options), traits=OpTraits(lambda: row.traits))
+    of_properties = _fill(definition, row.signature, kinds)
+    base = row.base or (
+        FormattedRowOp if row.format else RowOp if row.syntax is None else WrittenOp
+    )
+    members = {
+        "__doc__": row.doc or f"`{name}`.",
+        "__module__": base.__module__,
+        "name": name,
+        "row": row,
+        "kinds": of_properties,
+        "FORMAT": row.format,
+        **get_accessors_from_op_def(definition, row.rule),
+    }
+    return new_class(class_name, (base,), exec_body=lambda body: body.update(members))
+
+
+def op_classes(
+    dialect: str, kinds: Mapping[str, Kind], table: str, traits: tuple[OpTrait, ...] = (Pure(),)
+) -> list[type[RowOp]]:
+    """The classes of ops that are added to a dialect of xDSL's, from a table of text.
+
+    Args:
+        dialect: its name, and what the names of all ops begin with beside it.
+        kinds: what signatures may say after a colon.
+        table: for each op, in order, a line with its name and signature, and indented below it its format between
+            two bars (MLIR's generic form without one) and then what it computes.
+        traits: of all the ops.
+    """
+    made = list[type[RowOp]]()
+    for entry in re.split(r"\n(?=\S)", dedent(table).strip()):
+        head, *rest = (line.strip() for line in entry.splitlines())
+        name, _, signature = head.partition(" ")
+        *written, doc = " ".join(rest).split("|")
+        row = Row(name, signature, doc=doc.strip(), traits=traits, format="".join(written).strip())
+        words = re.split(r"[._]", name)
+        class_name = "".join(word[:1].upper() + word[1:] for word in words) + "Op"
+        made.append(op_class(class_name, f"{dialect}.{name}", row, kinds))
+    return made
 
 
 _SIGNATURE = re.compile(

@@ -3,7 +3,7 @@
 Added: bitcast, generate, rank. Corrected: expand_shape of a tensor of rank 0.
 """
 
-from typing import ClassVar, Self
+from typing import Self
 
 from xdsl.dialects import tensor
 from xdsl.dialects.builtin import (
@@ -28,40 +28,25 @@ from xdsl.irdl import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import Pure, RecursiveMemoryEffect
+from xdsl.traits import RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
 from torch2mlir.dialects.arith_ext import extended
 from torch2mlir.dialects.assembly import type_text, values_text
-from torch2mlir.dialects.rows import FormattedOp
+from torch2mlir.dialects.rows import Kind, op_classes
 
-ANY_TENSOR = base(TensorType) | base(UnrankedTensorType)
-
-
-@irdl_op_definition
-class BitcastOp(FormattedOp):
-    """The same bits under another element type of equal width."""
-
-    name = "tensor.bitcast"
-
-    source = operand_def(ANY_TENSOR)
-    dest = result_def(ANY_TENSOR)
-    traits = traits_def(Pure())
-
-    FORMAT: ClassVar[str] = "$source attr-dict `:` type($source) `to` type($dest)"
-
-
-@irdl_op_definition
-class RankOp(FormattedOp):
-    """The number of dimensions of a tensor."""
-
-    name = "tensor.rank"
-
-    tensor = operand_def(ANY_TENSOR)
-    result = result_def(IndexType)
-    traits = traits_def(Pure())
-
-    FORMAT: ClassVar[str] = "$tensor attr-dict `:` type($tensor)"
+BitcastOp, RankOp = op_classes(
+    "tensor",
+    {"tensor": Kind(base(TensorType) | base(UnrankedTensorType)), "index": Kind(IndexType)},
+    """
+    bitcast source -> dest
+      | $source attr-dict `:` type($source) `to` type($dest) |
+      The same bits under another element type of equal width.
+    rank tensor -> result: index
+      | $tensor attr-dict `:` type($tensor) |
+      The number of dimensions of a tensor.
+    """,
+)
 
 
 @irdl_op_definition

@@ -1,68 +1,57 @@
 """The ``torch_c`` dialect: casts between types of torch and MLIR, in texts that Torch-MLIR's passes leave."""
 
-from typing import ClassVar
-
 from xdsl.dialects.builtin import f64, i1, i64
-from xdsl.ir import Attribute, Dialect
-from xdsl.irdl import eq, irdl_op_definition, operand_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.ir import Dialect
+from xdsl.irdl import eq
 
-from torch2mlir.dialects.rows import FormattedOp
+from torch2mlir.dialects.rows import Kind, op_classes
 from torch2mlir.dialects.torch import types as t
 
-OF_TENSORS = ("to_builtin_tensor", "from_builtin_tensor")
-OF_NUMBERS: dict[str, tuple[Attribute, Attribute]] = {
-    "to_i1": (t.bool_type, i1),
-    "from_i1": (i1, t.bool_type),
-    "to_i64": (t.int_type, i64),
-    "from_i64": (i64, t.int_type),
-    "to_f64": (t.float_type, f64),
-    "from_f64": (f64, t.float_type),
-    "generator_to_i64": (t.generator_type, i64),
-    "i64_to_generator": (i64, t.generator_type),
+_KINDS = {
+    "tensor": Kind(),
+    "bool": Kind(eq(t.bool_type)),
+    "int": Kind(eq(t.int_type)),
+    "float": Kind(eq(t.float_type)),
+    "generator": Kind(eq(t.generator_type)),
+    "i1": Kind(eq(i1)),
+    "i64": Kind(eq(i64)),
+    "f64": Kind(eq(f64)),
 }
-"""Cast -> the types it is from and to."""
-
-
-def _cast_of_tensors(cast: str) -> type[FormattedOp]:
-    @irdl_op_definition
-    class TensorCastOp(FormattedOp):
-        """A cast of tensors, ``torch_c.x %a : !t -> tensor``."""
-
-        name = f"torch_c.{cast}"
-        operand = operand_def()
-        result = result_def()
-        FORMAT: ClassVar[str] = "$operand attr-dict `:` type($operand) `->` type($result)"
-
-    return TensorCastOp
-
-
-def _cast_of_numbers(cast: str) -> type[FormattedOp]:
-    source, target = OF_NUMBERS[cast]
-
-    @irdl_op_definition
-    class NumberCastOp(FormattedOp):
-        """A cast of a number, ``torch_c.x %a``: its types are known."""
-
-        name = f"torch_c.{cast}"
-        operand = operand_def(eq(source))
-        result = result_def(eq(target))
-        traits = traits_def(Pure())
-        FORMAT: ClassVar[str] = "$operand attr-dict"
-
-    return NumberCastOp
-
-
-@irdl_op_definition
-class GetNextSeedOp(FormattedOp):
-    """The next seed of random numbers, ``torch_c.get_next_seed : () -> i64``."""
-
-    name = "torch_c.get_next_seed"
-    result = result_def(i64)
-    FORMAT: ClassVar[str] = "attr-dict `:` `(` `)` `->` type($result)"
-
-
-TORCH_C = Dialect(
+_OF_TENSORS = op_classes(
     "torch_c",
-    [*map(_cast_of_tensors, OF_TENSORS), *map(_cast_of_numbers, OF_NUMBERS), GetNextSeedOp],
+    _KINDS,
+    """
+    to_builtin_tensor operand -> result
+      | $operand attr-dict `:` type($operand) `->` type($result) |
+    from_builtin_tensor operand -> result
+      | $operand attr-dict `:` type($operand) `->` type($result) |
+    get_next_seed -> result: i64
+      | attr-dict `:` `(` `)` `->` type($result) |
+      The next seed of random numbers.
+    """,
+    (),
 )
+_OF_NUMBERS = op_classes(
+    "torch_c",
+    _KINDS,
+    """
+    to_i1 operand: bool -> result: i1
+      | $operand attr-dict |
+    from_i1 operand: i1 -> result: bool
+      | $operand attr-dict |
+    to_i64 operand: int -> result: i64
+      | $operand attr-dict |
+    from_i64 operand: i64 -> result: int
+      | $operand attr-dict |
+    to_f64 operand: float -> result: f64
+      | $operand attr-dict |
+    from_f64 operand: f64 -> result: float
+      | $operand attr-dict |
+    generator_to_i64 operand: generator -> result: i64
+      | $operand attr-dict |
+    i64_to_generator operand: i64 -> result: generator
+      | $operand attr-dict |
+    """,
+)
+
+TORCH_C = Dialect("torch_c", [*_OF_TENSORS, *_OF_NUMBERS])

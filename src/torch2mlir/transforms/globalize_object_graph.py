@@ -18,6 +18,7 @@ from xdsl.passes import ModulePass
 
 from torch2mlir.dialects.locations import describe
 from torch2mlir.dialects.placing import place_before
+from torch2mlir.dialects.rows import RowOp
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.object_graph import (
     AttrOp,
@@ -48,8 +49,8 @@ def _error(message: str, op: Operation, hint: str) -> PassError:
 class _Class:
     """A ``torch.class_type``."""
 
-    attributes: dict[str, AttrOp] = field(default_factory=dict)
-    methods: list[MethodOp] = field(default_factory=list)
+    attributes: dict[str, RowOp] = field(default_factory=dict)
+    methods: list[RowOp] = field(default_factory=list)
 
 
 @dataclass(eq=False)
@@ -280,7 +281,7 @@ class _Globalizer:
             new.properties["arg_attrs"] = ArrayAttr([original.arg_attrs.data[i] for i in kept])
         return new
 
-    def _access(self, old: GetAttrOp | SetAttrOp, op: Operation, object: _Object) -> None:
+    def _access(self, old: RowOp, op: Operation, object: _Object) -> None:
         key = (object, old.attr_name.data)
         if key not in self.graph.slots:
             raise _error(f"the object has no slot '{old.attr_name.data}'", old, "add it")
@@ -316,7 +317,7 @@ class _Globalizer:
         slot.location = object.op.location
         return slot
 
-    def _initializer(self, slots: list[tuple[_Object, str]]) -> GlobalSlotModuleInitializerOp:
+    def _initializer(self, slots: list[tuple[_Object, str]]) -> RowOp:
         """The ops that compute the slots' initial values, in a region."""
         values = [object.values[name] for object, name in slots]
         needed = set[Operation]()

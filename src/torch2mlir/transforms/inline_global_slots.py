@@ -17,6 +17,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from torch2mlir.dialects.placing import place_before
+from torch2mlir.dialects.rows import RowOp
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.object_graph import (
@@ -119,7 +120,7 @@ def _slice(value: SSAValue) -> list[Operation]:
     return [op for op in block.ops if op in needed] if isinstance(block, Block) else []
 
 
-def _inline(get: GlobalSlotGetOp, value: SSAValue) -> None:
+def _inline(get: RowOp, value: SSAValue) -> None:
     """Computes a slot's initial value where the slot was read."""
     copies = dict[SSAValue, SSAValue]()
     for op in _slice(value):

@@ -13,6 +13,7 @@ from xdsl.passes import ModulePass
 from torch2mlir.dialects.func_ext import CallIndirectOp, ConstantOp
 from torch2mlir.dialects.locations import describe
 from torch2mlir.dialects.placing import place_before
+from torch2mlir.dialects.rows import RowOp
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.object_graph import CallMethodOp, ClassTypeOp, MethodOp
 from torch2mlir.errors import PassError
@@ -53,7 +54,7 @@ class PrepareForGlobalizeObjectGraphPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         methods = _methods(op)
-        functions = list[ConstantOp]()
+        functions = list[RowOp]()
         for inner in list(op.walk()):
             if isinstance(inner, CallMethodOp):
                 type = inner.receiver.type

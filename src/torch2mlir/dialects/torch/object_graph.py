@@ -15,7 +15,6 @@ from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
-    operand_def,
     opt_prop_def,
     prop_def,
     region_def,
@@ -34,9 +33,18 @@ from xdsl.traits import (
     ensure_terminator,
 )
 
-from torch2mlir.dialects.rows import FormattedOp
+from torch2mlir.dialects.rows import Kind, op_classes
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.ops import parse_type_list
+
+KINDS: dict[str, Kind] = {
+    "tensor": Kind(),
+    "module": Kind(t.NnModuleType),
+    "symbol": Kind(FlatSymbolRefAttr),
+    "text": Kind(StringAttr),
+    "type": Kind(TypeAttribute),
+    "unit": Kind(UnitAttr),
+}
 
 
 def _print_type(printer: Printer, type: Attribute) -> None:
@@ -44,20 +52,18 @@ def _print_type(printer: Printer, type: Attribute) -> None:
     printer.print_attribute(type)
 
 
-@irdl_op_definition
-class ClassTypeTerminatorOp(IRDLOperation):
-    """Ends a class type; never printed."""
-
-    name = "torch.class_type_terminator"
-    traits = traits_def(IsTerminator())
-
-
-@irdl_op_definition
-class NnModuleTerminatorOp(IRDLOperation):
-    """Ends a module object; never printed."""
-
-    name = "torch.nn_module_terminator"
-    traits = traits_def(IsTerminator())
+_ENDS = (IsTerminator(),)
+ClassTypeTerminatorOp, NnModuleTerminatorOp = op_classes(
+    "torch",
+    KINDS,
+    """
+    class_type_terminator
+      Ends a class type; never printed.
+    nn_module_terminator
+      Ends a module object; never printed.
+    """,
+    _ENDS,
+)
 
 
 @irdl_op_definition
@@ -85,30 +91,6 @@ class ClassTypeOp(IRDLOperation):
 
 
 @irdl_op_definition
-class AttrOp(FormattedOp):
-    """``torch.attr private "b" : !torch.bool``: an attribute of a class."""
-
-    name = "torch.attr"
-    attr_name = prop_def(StringAttr, prop_name="name")
-    type = prop_def(TypeAttribute)
-    is_private = opt_prop_def(UnitAttr, prop_name="isPrivate")
-    traits = traits_def(HasParent(ClassTypeOp))
-    FORMAT: ClassVar[str] = "(`private` $isPrivate^)? $name `:` $type attr-dict"
-
-
-@irdl_op_definition
-class MethodOp(FormattedOp):
-    """``torch.method "f", @f``: a method of a class and the function that implements it."""
-
-    name = "torch.method"
-    method_name = prop_def(StringAttr, prop_name="name")
-    function = prop_def(FlatSymbolRefAttr)
-    is_private = opt_prop_def(UnitAttr, prop_name="isPrivate")
-    traits = traits_def(HasParent(ClassTypeOp))
-    FORMAT: ClassVar[str] = "(`private` $isPrivate^)? $name `,` $function attr-dict"
-
-
-@irdl_op_definition
 class NnModuleOp(IRDLOperation):
     """``torch.nn_module { .. } : !torch.nn.Module<"c">``: an object of a class, with its slots."""
 
@@ -130,17 +112,6 @@ class NnModuleOp(IRDLOperation):
         printer.print_string(" ")
         printer.print_region(self.body, print_block_terminators=False)
         _print_type(printer, self.result.type)
-
-
-@irdl_op_definition
-class SlotOp(FormattedOp):
-    """``torch.slot "b", %x : !torch.bool``: the value of an attribute of a module object."""
-
-    name = "torch.slot"
-    slot_name = prop_def(StringAttr, prop_name="name")
-    value = operand_def()
-    traits = traits_def(HasParent(NnModuleOp))
-    FORMAT: ClassVar[str] = "$name `,` $value attr-dict `:` type($value)"
 
 
 @irdl_op_definition
@@ -170,26 +141,6 @@ class GlobalSlotOp(IRDLOperation):
         printer.print_string(" ")
         printer.print_symbol_name(self.sym_name.data)
         _print_type(printer, self.type_bound)
-
-
-@irdl_op_definition
-class GlobalSlotGetOp(FormattedOp):
-    """``torch.global_slot.get @slot : !torch.int``."""
-
-    name = "torch.global_slot.get"
-    slot = prop_def(FlatSymbolRefAttr)
-    result = result_def()
-    FORMAT: ClassVar[str] = "$slot attr-dict `:` type($result)"
-
-
-@irdl_op_definition
-class GlobalSlotSetOp(FormattedOp):
-    """``torch.global_slot.set @slot = %x : !torch.int``."""
-
-    name = "torch.global_slot.set"
-    slot = prop_def(FlatSymbolRefAttr)
-    value = operand_def()
-    FORMAT: ClassVar[str] = "$slot `=` $value attr-dict `:` type($value)"
 
 
 @irdl_op_definition
@@ -224,104 +175,6 @@ class InitializeGlobalSlotsOp(IRDLOperation):
                 _print_type(printer, value.type)
                 printer.print_string(")")
         printer.print_string("\n]")
-
-
-@irdl_op_definition
-class GlobalSlotModuleInitializerOp(FormattedOp):
-    """``torch.global_slot.module_initializer { .. }``: computes the initial values of the global slots."""
-
-    name = "torch.global_slot.module_initializer"
-    body = region_def("single_block")
-    FORMAT: ClassVar[str] = "$body attr-dict"
-
-
-@irdl_op_definition
-class GetAttrOp(FormattedOp):
-    """``torch.prim.GetAttr %m["name"] : !torch.nn.Module<"c"> -> !torch.int``."""
-
-    name = "torch.prim.GetAttr"
-    receiver = operand_def(t.NnModuleType)
-    attr_name = prop_def(StringAttr, prop_name="name")
-    result = result_def()
-    FORMAT: ClassVar[str] = (
-        "$receiver `` `[` $name `]` attr-dict `:` type($receiver) `->` type($result)"
-    )
-
-
-@irdl_op_definition
-class SetAttrOp(FormattedOp):
-    """``torch.prim.SetAttr %m["name"] = %v : !torch.nn.Module<"c">, !torch.int``."""
-
-    name = "torch.prim.SetAttr"
-    receiver = operand_def(t.NnModuleType)
-    value = operand_def()
-    attr_name = prop_def(StringAttr, prop_name="name")
-    FORMAT: ClassVar[str] = (
-        "$receiver `` `[` $name `]` `=` $value attr-dict `:` type($receiver) `,` type($value)"
-    )
-
-
-@irdl_op_definition
-class CallMethodOp(FormattedOp):
-    """``torch.prim.CallMethod %m["f"] (%a) : !torch.nn.Module<"c">, (!torch.int) -> !torch.int``."""
-
-    name = "torch.prim.CallMethod"
-    receiver = operand_def(t.NnModuleType)
-    arguments = var_operand_def()
-    method_name = prop_def(StringAttr, prop_name="name")
-    result = result_def()
-    FORMAT: ClassVar[str] = (
-        "$receiver `` `[` $name `]` ` ` `(` $arguments `)` attr-dict `:` type($receiver) `,` "
-        "functional-type($arguments, $result)"
-    )
-
-
-@irdl_op_definition
-class StoreOp(FormattedOp):
-    """``torch.prim.Store "q", %x : !torch.int``."""
-
-    name = "torch.prim.Store"
-    variable = prop_def(StringAttr, prop_name="name")
-    value = operand_def()
-    FORMAT: ClassVar[str] = "$name `,` $value attr-dict `:` type($value)"
-
-
-@irdl_op_definition
-class LoadOp(FormattedOp):
-    """``torch.prim.Load "q" : !torch.int``."""
-
-    name = "torch.prim.Load"
-    variable = prop_def(StringAttr, prop_name="name")
-    result = result_def()
-    FORMAT: ClassVar[str] = "$name attr-dict `:` type($result)"
-
-
-@irdl_op_definition
-class CreateObjectOp(FormattedOp):
-    """``torch.prim.CreateObject !torch.nn.Module<"c">``."""
-
-    name = "torch.prim.CreateObject"
-    result = result_def(t.NnModuleType)
-    FORMAT: ClassVar[str] = "type($result) attr-dict"
-
-
-@irdl_op_definition
-class ToListOp(FormattedOp):
-    """``torch.prim.tolist(%x) : !torch.vtensor<[2],f32> -> !torch.list<float>``."""
-
-    name = "torch.prim.tolist"
-    arguments = var_operand_def()
-    outputs = var_result_def()
-    FORMAT: ClassVar[str] = "`(` $arguments `)` attr-dict `:` type($arguments) `->` type($outputs)"
-
-
-@irdl_op_definition
-class PrintOp(FormattedOp):
-    """``torch.prim.Print(%x) : !torch.str``."""
-
-    name = "torch.prim.Print"
-    arguments = var_operand_def()
-    FORMAT: ClassVar[str] = "`(` $arguments `)` attr-dict (`:` type($arguments)^)?"
 
 
 class CalculateOp(IRDLOperation):
@@ -368,50 +221,101 @@ class DtypeCalculateOp(CalculateOp):
     outputs = var_result_def()
 
 
-class YieldOp(FormattedOp):
-    """Base of the terminators of calculations."""
+# --- ops that are a signature and a format -------------------------------------------------------
 
-    FORMAT: ClassVar[str] = "attr-dict ($values^ `:` type($values))?"
-
-
-@irdl_op_definition
-class ShapeCalculateYieldOp(YieldOp):
-    """Yields the computed values."""
-
-    name = "torch.shape.calculate.yield"
-    values = var_operand_def()
-    traits = traits_def(IsTerminator())
-
-
-@irdl_op_definition
-class ShapeCalculateYieldShapesOp(YieldOp):
-    """Yields the calculated shapes."""
-
-    name = "torch.shape.calculate.yield.shapes"
-    values = var_operand_def()
-    traits = traits_def(IsTerminator())
-
-
-@irdl_op_definition
-class DtypeCalculateYieldOp(YieldOp):
-    """Yields the computed values."""
-
-    name = "torch.dtype.calculate.yield"
-    values = var_operand_def()
-    traits = traits_def(IsTerminator())
-
-
-@irdl_op_definition
-class DtypeCalculateYieldDtypesOp(YieldOp):
-    """Yields the calculated dtypes."""
-
-    name = "torch.dtype.calculate.yield.dtypes"
-    values = var_operand_def()
-    traits = traits_def(IsTerminator())
-
+AttrOp, MethodOp = op_classes(
+    "torch",
+    KINDS,
+    """
+    attr {attr_name=name: text, type: type, is_private=isPrivate?: unit}
+      | (`private` $isPrivate^)? $name `:` $type attr-dict |
+      An attribute of a class: ``torch.attr private "b" : !torch.bool``.
+    method {method_name=name: text, function: symbol, is_private=isPrivate?: unit}
+      | (`private` $isPrivate^)? $name `,` $function attr-dict |
+      A method of a class and the function that implements it: ``torch.method "f", @f``.
+    """,
+    (HasParent(ClassTypeOp),),
+)
+(SlotOp,) = op_classes(
+    "torch",
+    KINDS,
+    """
+    slot value {slot_name=name: text}
+      | $name `,` $value attr-dict `:` type($value) |
+      The value of an attribute of a module object: ``torch.slot "b", %x : !torch.bool``.
+    """,
+    (HasParent(NnModuleOp),),
+)
+GlobalSlotGetOp, GlobalSlotSetOp, GlobalSlotModuleInitializerOp = op_classes(
+    "torch",
+    KINDS,
+    """
+    global_slot.get {slot: symbol} -> result
+      | $slot attr-dict `:` type($result) |
+      ``torch.global_slot.get @slot : !torch.int``.
+    global_slot.set value {slot: symbol}
+      | $slot `=` $value attr-dict `:` type($value) |
+      ``torch.global_slot.set @slot = %x : !torch.int``.
+    global_slot.module_initializer (body)
+      | $body attr-dict |
+      ``torch.global_slot.module_initializer { .. }``: computes the initial values of the global slots.
+    """,
+    (),
+)
+GetAttrOp, SetAttrOp, CallMethodOp, StoreOp, LoadOp, CreateObjectOp, ToListOp, PrintOp = op_classes(
+    "torch.prim",
+    KINDS,
+    """
+    GetAttr receiver: module {attr_name=name: text} -> result
+      | $receiver `` `[` $name `]` attr-dict `:` type($receiver) `->` type($result) |
+      ``torch.prim.GetAttr %m["name"] : !torch.nn.Module<"c"> -> !torch.int``.
+    SetAttr receiver: module, value {attr_name=name: text}
+      | $receiver `` `[` $name `]` `=` $value attr-dict `:` type($receiver) `,` type($value) |
+      ``torch.prim.SetAttr %m["name"] = %v : !torch.nn.Module<"c">, !torch.int``.
+    CallMethod receiver: module, arguments* {method_name=name: text} -> result
+      | $receiver `` `[` $name `]` ` ` `(` $arguments `)` attr-dict `:` type($receiver) `,`
+        functional-type($arguments, $result) |
+      ``torch.prim.CallMethod %m["f"] (%a) : !torch.nn.Module<"c">, (!torch.int) -> !torch.int``.
+    Store value {variable=name: text}
+      | $name `,` $value attr-dict `:` type($value) |
+      ``torch.prim.Store "q", %x : !torch.int``.
+    Load {variable=name: text} -> result
+      | $name attr-dict `:` type($result) |
+      ``torch.prim.Load "q" : !torch.int``.
+    CreateObject -> result: module
+      | type($result) attr-dict |
+      ``torch.prim.CreateObject !torch.nn.Module<"c">``.
+    tolist arguments* -> outputs*
+      | `(` $arguments `)` attr-dict `:` type($arguments) `->` type($outputs) |
+      ``torch.prim.tolist(%x) : !torch.vtensor<[2],f32> -> !torch.list<float>``.
+    Print arguments*
+      | `(` $arguments `)` attr-dict (`:` type($arguments)^)? |
+      ``torch.prim.Print(%x) : !torch.str``.
+    """,
+    (),
+)
+_YIELDS = op_classes(
+    "torch",
+    KINDS,
+    """
+    shape.calculate.yield values*
+      | attr-dict ($values^ `:` type($values))? |
+      Yields the computed values.
+    shape.calculate.yield.shapes values*
+      | attr-dict ($values^ `:` type($values))? |
+      Yields the calculated shapes.
+    dtype.calculate.yield values*
+      | attr-dict ($values^ `:` type($values))? |
+      Yields the computed values.
+    dtype.calculate.yield.dtypes values*
+      | attr-dict ($values^ `:` type($values))? |
+      Yields the calculated dtypes.
+    """,
+    _ENDS,
+)
 
 OPS: list[type[Operation]] = [
     op
-    for op in list(globals().values())
+    for op in (*globals().values(), *_YIELDS)
     if isinstance(op, type) and issubclass(op, IRDLOperation) and "name" in vars(op)
 ]
