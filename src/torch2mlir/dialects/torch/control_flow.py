@@ -2,49 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import ClassVar
 
-from xdsl.ir import OpTraits, SSAValue
-from xdsl.parser import Parser
-from xdsl.printer import Printer
+from xdsl.ir import Operation, OpTraits
+from xdsl.irdl import (
+    irdl_op_definition,
+    operand_def,
+    region_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
 from xdsl.traits import IsTerminator
 
 from torch2mlir.dialects.torch import types as t
-from torch2mlir.dialects.torch.ops import TorchOp, parse_type_list
+from torch2mlir.dialects.torch.ops import FormattedTorchOp, TorchOp
 
 TERMINATOR = OpTraits(lambda: (IsTerminator(),))
 
 
-class PrimIfOp(TorchOp):
+@irdl_op_definition
+class PrimIfOp(FormattedTorchOp):
     """``torch.prim.If %c -> (!t) { .. } else { .. }``."""
 
     name = "torch.prim.If"
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        condition = parser.parse_unresolved_operand()
-        parser.parse_punctuation("->")
-        results = parse_type_list(parser)
-        then = parser.parse_region()
-        parser.parse_keyword("else")
-        otherwise = parser.parse_region()
-        return cls.create(
-            operands=[parser.resolve_operand(condition, t.bool_type)],
-            result_types=results,
-            regions=[then, otherwise],
-            attributes=parser.parse_optional_attr_dict(),
-        )
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_ssa_value(self.operands[0])
-        printer.print_string(" -> (")
-        printer.print_list(self.result_types, printer.print_attribute)
-        printer.print_string(") ")
-        printer.print_region(self.regions[0], print_entry_block_args=False)
-        printer.print_string(" else ")
-        printer.print_region(self.regions[1], print_entry_block_args=False)
-        printer.print_op_attributes(self.attributes)
+    condition = operand_def(t.BoolType)
+    then = region_def()
+    otherwise = region_def()
+    outputs = var_result_def()
+    FORMAT: ClassVar[str] = (
+        "$condition `->` `(` (type($outputs)^)? `)` $then `else` $otherwise attr-dict"
+    )
 
 
 class PrimIfYieldOp(TorchOp):
@@ -54,77 +42,30 @@ class PrimIfYieldOp(TorchOp):
     traits = TERMINATOR
 
 
-class PrimLoopOp(TorchOp):
+@irdl_op_definition
+class PrimLoopOp(FormattedTorchOp):
     """``torch.prim.Loop %n, %c, init(%a) { ^bb0(%i, %x): .. } : (!torch.int, !torch.bool, !t) -> !t``."""
 
     name = "torch.prim.Loop"
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        trip_count = parser.parse_unresolved_operand()
-        parser.parse_punctuation(",")
-        condition = parser.parse_unresolved_operand()
-        parser.parse_punctuation(",")
-        parser.parse_keyword("init")
-        init = parser.parse_comma_separated_list(
-            parser.Delimiter.PAREN, parser.parse_unresolved_operand
-        )
-        region = parser.parse_region()
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        types = parse_type_list(parser)
-        parser.parse_punctuation("->")
-        operands = parser.resolve_operands([trip_count, condition, *init], types, parser.pos)
-        return cls.create(
-            operands=operands,
-            result_types=parse_type_list(parser),
-            regions=[region],
-            attributes=attributes,
-        )
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_list(self.operands[:2], printer.print_ssa_value)
-        printer.print_string(", init(")
-        printer.print_list(self.operands[2:], printer.print_ssa_value)
-        printer.print_string(") ")
-        printer.print_region(self.regions[0])
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_function_type(self.operand_types, self.result_types)
+    trip_count = operand_def(t.IntType)
+    condition = operand_def(t.BoolType)
+    init = var_operand_def()
+    body = region_def()
+    outputs = var_result_def()
+    FORMAT: ClassVar[str] = (
+        "$trip_count `,` $condition `,` `init` `(` ($init^)? `)` $body attr-dict `:` functional-type(operands, results)"
+    )
 
 
-class PrimLoopConditionOp(TorchOp):
+@irdl_op_definition
+class PrimLoopConditionOp(FormattedTorchOp):
     """``torch.prim.Loop.condition %c, iter(%x : !t)``: ends the body of ``torch.prim.Loop``."""
 
     name = "torch.prim.Loop.condition"
-    traits = TERMINATOR
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        condition = parser.parse_unresolved_operand()
-        parser.parse_punctuation(",")
-        parser.parse_keyword("iter")
-        operands: list[SSAValue] = [parser.resolve_operand(condition, t.bool_type)]
-        with parser.in_parens():
-            values = parser.parse_optional_undelimited_comma_separated_list(
-                parser.parse_optional_unresolved_operand, parser.parse_unresolved_operand
-            )
-            if values:
-                parser.parse_punctuation(":")
-                operands += parser.resolve_operands(values, parse_type_list(parser), parser.pos)
-        return cls.create(operands=operands, attributes=parser.parse_optional_attr_dict())
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_ssa_value(self.operands[0])
-        printer.print_string(", iter(")
-        if values := self.operands[1:]:
-            printer.print_list(values, printer.print_ssa_value)
-            printer.print_string(" : ")
-            printer.print_list([v.type for v in values], printer.print_attribute)
-        printer.print_string(")")
-        printer.print_op_attributes(self.attributes)
+    condition = operand_def(t.BoolType)
+    values = var_operand_def()
+    traits = traits_def(IsTerminator())
+    FORMAT: ClassVar[str] = "$condition `,` `iter` `(` ($values^ `:` type($values))? `)` attr-dict"
 
 
-CONTROL_FLOW_OPS: list[type[TorchOp]] = [PrimIfOp, PrimIfYieldOp, PrimLoopOp, PrimLoopConditionOp]
+CONTROL_FLOW_OPS: list[type[Operation]] = [PrimIfOp, PrimIfYieldOp, PrimLoopOp, PrimLoopConditionOp]

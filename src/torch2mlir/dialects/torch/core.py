@@ -7,8 +7,18 @@ from typing import Any, ClassVar, Self
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, Operation, Region, SSAValue
+from xdsl.irdl import (
+    SameVariadicOperandSize,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
 from xdsl.parser import Parser
 from xdsl.printer import Printer
+from xdsl.traits import Pure
 
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.constants import (
@@ -33,7 +43,13 @@ from torch2mlir.dialects.torch.control_flow import (
     PrimLoopConditionOp,
     PrimLoopOp,
 )
-from torch2mlir.dialects.torch.ops import PURE, TorchOp, parse_type_list, registry_op
+from torch2mlir.dialects.torch.ops import (
+    PURE,
+    FormattedTorchOp,
+    TorchOp,
+    parse_type_list,
+    registry_op,
+)
 from torch2mlir.dialects.torch.symbolic import SYMBOLIC_OPS, BindSymbolicShapeOp, SymbolicIntOp
 
 
@@ -79,42 +95,19 @@ class PromoteDtypesOp(FunctionalTypeOp):
     name = "torch.promote_dtypes"
 
 
-class PrimDictConstructOp(TorchOp):
+@irdl_op_definition
+class PrimDictConstructOp(FormattedTorchOp):
     """``torch.prim.DictConstruct keys(..) values(..) -> !torch.dict<str, int>``."""
 
     name = "torch.prim.DictConstruct"
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        operands = list[SSAValue]()
-        for keyword in ("keys", "values"):
-            parser.parse_keyword(keyword)
-            with parser.in_parens():
-                names = parser.parse_optional_undelimited_comma_separated_list(
-                    parser.parse_optional_unresolved_operand, parser.parse_unresolved_operand
-                )
-                if names:
-                    parser.parse_punctuation(":")
-                    types = parse_type_list(parser)
-                    operands.extend(parser.resolve_operands(names, types, parser.pos))
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation("->")
-        return cls.create(
-            operands=operands, result_types=[parser.parse_type()], attributes=attributes
-        )
-
-    def print(self, printer: Printer) -> None:
-        half = len(self.operands) // 2
-        for keyword, group in (("keys", self.operands[:half]), ("values", self.operands[half:])):
-            printer.print_string(f" {keyword}(")
-            printer.print_list(group, printer.print_ssa_value)
-            if group:
-                printer.print_string(" : ")
-                printer.print_list([v.type for v in group], printer.print_attribute)
-            printer.print_string(")")
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" -> ")
-        printer.print_attribute(self.results[0].type)
+    keys = var_operand_def()
+    values = var_operand_def()
+    result = result_def()
+    irdl_options = (SameVariadicOperandSize(),)
+    FORMAT: ClassVar[str] = (
+        "`keys` `(` ($keys^ `:` type($keys))? `)` `values` `(` ($values^ `:` type($values))? `)` attr-dict "
+        "`->` type($result)"
+    )
 
 
 class PureDefaultOp(TorchOp):
@@ -147,30 +140,15 @@ class PerTensorAffineCreateOp(PureDefaultOp):
     name = "torch.per_tensor_affine.create"
 
 
-class LinearParamsCreateOp(TorchOp):
+@irdl_op_definition
+class LinearParamsCreateOp(FormattedTorchOp):
     """``torch.linear_params.create %weight, %bias : !torch.tensor, !torch.tensor``; the result type is implied."""
 
     name = "torch.linear_params.create"
-    traits = PURE
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        names = parser.parse_optional_undelimited_comma_separated_list(
-            parser.parse_optional_unresolved_operand, parser.parse_unresolved_operand
-        )
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        operands = parser.resolve_operands(names or (), parse_type_list(parser), parser.pos)
-        return cls.create(
-            operands=operands, result_types=[t.LinearParamsType()], attributes=attributes
-        )
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_list(self.operands, printer.print_ssa_value)
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_list(self.operand_types, printer.print_attribute)
+    arguments = var_operand_def()
+    result = result_def(t.LinearParamsType)
+    traits = traits_def(Pure())
+    FORMAT: ClassVar[str] = "$arguments attr-dict `:` type($arguments)"
 
 
 class ValsemBernoulliFloatOp(TorchOp):
@@ -186,40 +164,23 @@ class OperatorTerminatorOp(TorchOp):
     traits = TERMINATOR
 
 
-class CastLikeOp(TorchOp):
+class CastLikeOp(FormattedTorchOp):
     """Base of ``torch.x %a : !t to !u``."""
 
-    traits = PURE
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        operand = parser.parse_unresolved_operand()
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        source = parser.parse_type()
-        parser.parse_keyword("to")
-        return cls.create(
-            operands=[parser.resolve_operand(operand, source)],
-            result_types=[parser.parse_type()],
-            attributes=attributes,
-        )
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_ssa_value(self.operands[0])
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_attribute(self.operands[0].type)
-        printer.print_string(" to ")
-        printer.print_attribute(self.results[0].type)
+    operand = operand_def()
+    result = result_def()
+    traits = traits_def(Pure())
+    FORMAT: ClassVar[str] = "$operand attr-dict `:` type($operand) `to` type($result)"
 
 
+@irdl_op_definition
 class DerefineOp(CastLikeOp):
     """Forgets that a value is more specific: ``!torch.int`` to ``!torch.optional<int>``."""
 
     name = "torch.derefine"
 
 
+@irdl_op_definition
 class TensorStaticInfoCastOp(CastLikeOp):
     """Adds or removes static shape or dtype information without changing the tensor."""
 
@@ -268,30 +229,16 @@ class CopyToValueTensorOp(CopyOp):
     operand_class = t.NonValueTensorType
 
 
-class OverwriteTensorContentsOp(TorchOp):
+@irdl_op_definition
+class OverwriteTensorContentsOp(FormattedTorchOp):
     """``torch.overwrite.tensor.contents %value overwrites %tensor : !torch.vtensor, !torch.tensor``."""
 
     name = "torch.overwrite.tensor.contents"
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        value = parser.parse_unresolved_operand()
-        parser.parse_keyword("overwrites")
-        overwritten = parser.parse_unresolved_operand()
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        types = parse_type_list(parser)
-        operands = parser.resolve_operands([value, overwritten], types, parser.pos)
-        return cls.create(operands=operands, attributes=attributes)
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_ssa_value(self.operands[0])
-        printer.print_string(" overwrites ")
-        printer.print_ssa_value(self.operands[1])
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_list(self.operand_types, printer.print_attribute)
+    value = operand_def()
+    overwritten = operand_def()
+    FORMAT: ClassVar[str] = (
+        "$value `overwrites` $overwritten attr-dict `:` type($value) `,` type($overwritten)"
+    )
 
 
 class OperatorOp(TorchOp):
@@ -355,28 +302,14 @@ class OperatorOp(TorchOp):
             printer.print_region(region)
 
 
-class RuntimeAssertOp(TorchOp):
+@irdl_op_definition
+class RuntimeAssertOp(FormattedTorchOp):
     """``torch.runtime.assert %ok, "message"``."""
 
     name = "torch.runtime.assert"
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        condition = parser.parse_unresolved_operand()
-        parser.parse_punctuation(",")
-        message = StringAttr(parser.parse_str_literal())
-        return cls.create(
-            operands=[parser.resolve_operand(condition, t.bool_type)],
-            properties={"message": message},
-            attributes=parser.parse_optional_attr_dict(),
-        )
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_ssa_value(self.operands[0])
-        printer.print_string(", ")
-        printer.print_attribute(self.properties["message"])
-        printer.print_op_attributes(self.attributes)
+    condition = operand_def(t.BoolType)
+    message = prop_def(StringAttr)
+    FORMAT: ClassVar[str] = "$condition `,` $message attr-dict"
 
 
 def build(
@@ -392,7 +325,7 @@ def build(
     return cls.create(operands=operands, result_types=result_types, location=location)  # type: ignore[arg-type]
 
 
-OPS: list[type[TorchOp]] = [
+OPS: list[type[Operation]] = [
     *CONSTANT_OPS,
     *SYMBOLIC_OPS,
     *CONTROL_FLOW_OPS,

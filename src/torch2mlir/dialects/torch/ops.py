@@ -11,6 +11,7 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from torch2mlir.dialects.rows import FormattedOp
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.schema import Schema, find_schema
 from torch2mlir.dialects.torch.structure import check_structure
@@ -60,6 +61,13 @@ class TorchOp(Operation):
         if self.operands and self.results:
             printer.print_string(" -> ")
         printer.print_list(self.result_types, printer.print_attribute)
+
+
+class FormattedTorchOp(FormattedOp):
+    """Base of hand-written ops in xDSL's declarative format."""
+
+    def verify_(self) -> None:
+        check_structure(self)
 
 
 def parse_type_list(parser: Parser) -> list[Attribute]:

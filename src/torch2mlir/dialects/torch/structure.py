@@ -1,4 +1,4 @@
-"""How many operands, results and regions the dialect's hand-written ops have, and which attributes they need."""
+"""How many operands, results and regions the dialect's hand-written ops without a format have, and which attributes."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from typing import NamedTuple
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, StringAttr
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import VerifyException
-
-from torch2mlir.dialects.torch import types as t
 
 ANY = None
 """Any number of them."""
@@ -42,25 +40,16 @@ STRUCTURES: dict[str, Structure] = {
     "torch.constant.number": constant(IntegerAttr | FloatAttr),
     "torch.constant.none": Structure(0, 1),
     "torch.symbolic_int": Structure(0, 1),
-    "torch.prim.If": Structure(1, ANY, 2),
     "torch.prim.If.yield": TERMINATOR,
-    "torch.prim.Loop": Structure(ANY, ANY, 1),
-    "torch.prim.Loop.condition": TERMINATOR,
     "torch.prim.ListConstruct": Structure(ANY, 1),
-    "torch.prim.DictConstruct": Structure(ANY, 1),
     "torch.prim.TupleConstruct": Structure(ANY, 1),
     "torch.prim.ListUnpack": Structure(1, ANY),
     "torch.promote_dtypes": Structure(2, 1),
     "torch.per_tensor_affine.create": Structure(3, 1),
-    "torch.linear_params.create": Structure(ANY, 1),
     "torch.operator_terminator": TERMINATOR,
-    "torch.derefine": CAST,
-    "torch.tensor_static_info_cast": CAST,
     "torch.copy.to_tensor": CAST,
     "torch.copy.to_vtensor": CAST,
-    "torch.overwrite.tensor.contents": Structure(2, 0),
     "torch.operator": Structure(ANY, ANY, ANY, {"name": StringAttr}),
-    "torch.runtime.assert": Structure(1, 0, 0, {"message": StringAttr}),
 }
 
 
@@ -70,9 +59,13 @@ def check_structure(op: Operation) -> None:
     Raises:
         VerifyException: something is missing or too much.
     """
-    structure = STRUCTURES.get(op.name)
-    if structure is None:
-        return
+    if (structure := STRUCTURES.get(op.name)) is not None:
+        _check_counts(op, structure)
+    if (check := _CHECKS.get(op.name)) is not None:
+        check(op)
+
+
+def _check_counts(op: Operation, structure: Structure) -> None:
     for what, wanted, got in (
         ("operands", structure.operands, len(op.operands)),
         ("results", structure.results, len(op.results)),
@@ -85,12 +78,9 @@ def check_structure(op: Operation) -> None:
         if not isinstance(value, kind):
             found = "none" if value is None else str(value)
             raise VerifyException(f"requires the attribute '{name}' , but has {found}")
-    if (check := _CHECKS.get(op.name)) is not None:
-        check(op)
 
 
 def _check_if(op: Operation) -> None:
-    _require_type(op, 0, t.BoolType)
     for region in op.regions:
         _require_end(op, region.block.last_op if region.blocks else None, "torch.prim.If.yield", 0)
 
@@ -98,8 +88,6 @@ def _check_if(op: Operation) -> None:
 def _check_loop(op: Operation) -> None:
     if len(op.operands) != len(op.results) + 2:
         raise VerifyException("requires a trip count, a condition and an operand for every result")
-    _require_type(op, 0, t.IntType)
-    _require_type(op, 1, t.BoolType)
     region = op.regions[0]
     if not region.blocks or len(region.block.args) != len(op.results) + 1:
         raise VerifyException(
@@ -117,17 +105,6 @@ def _require_end(op: Operation, last: Operation | None, name: str, more: int) ->
         )
 
 
-def _require_type(op: Operation, index: int, type: type[Attribute]) -> None:
-    found = op.operands[index].type
-    if not isinstance(found, type):
-        raise VerifyException(f"operand #{index} must be {type.name}, but is {found}")
-
-
-def _check_dict(op: Operation) -> None:
-    if len(op.operands) % 2:
-        raise VerifyException("requires as many keys as values")
-
-
 def _check_inside(*parents: str) -> Callable[[Operation], None]:
     def check(op: Operation) -> None:
         around = op.parent_op()
@@ -142,6 +119,5 @@ _CHECKS: dict[str, Callable[[Operation], None]] = {
     "torch.prim.If.yield": _check_inside("torch.prim.If"),
     "torch.prim.Loop": _check_loop,
     "torch.prim.Loop.condition": _check_inside("torch.prim.Loop"),
-    "torch.prim.DictConstruct": _check_dict,
     "torch.operator_terminator": _check_inside("torch.operator"),
 }
