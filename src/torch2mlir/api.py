@@ -19,6 +19,7 @@ from torch2mlir.frontends.returned_arguments import give_arguments_back
 from torch2mlir.module import MlirModule
 from torch2mlir.pipeline import Pipeline
 from torch2mlir.program import Program
+from torch2mlir.runtime.buckets import BucketRequest
 from torch2mlir.runtime.compiled import CompiledFunction
 from torch2mlir.runtime.engine import Engine, get_engine
 from torch2mlir.runtime.other_programs import OtherPrograms
@@ -80,6 +81,7 @@ def compile(
     prepare_weights: bool = True,
     guard: bool | None = None,
     verify: bool = False,
+    buckets: bool | Mapping[str, Sequence[int]] = False,
     example_kwargs: Mapping[str, Any] | None = None,
     **kwargs: Any,
 ) -> CompiledFunction:
@@ -106,22 +108,31 @@ def compile(
             as the environment's ``TORCH2MLIR_GUARD`` says.
         verify: whether the first call with each combination of sizes runs on eager PyTorch too, and an EngineError
             tells where they differ. Programs that draw random numbers are not compared.
+        buckets: for an engine that compiles for every combination of sizes, which sizes are rounded up and to what:
+            ``{"batch": [1, 2, 4, 8], "length": [64, 128, 256]}``, by the names of ``dynamic_shapes``; larger ones run
+            as they are. True rounds all that vary up to powers of two. Arguments are padded and results cut; that
+            padding changes nothing is shown from the program, or it is refused.
         example_kwargs: example keyword arguments whose names are options here, as an argument of the model that is
             called ``engine``.
         kwargs: example keyword arguments.
 
     Raises:
-        CaptureError, BackendContractError, UnsupportedOpError: the model cannot be compiled to the dialect.
+        CaptureError, BackendContractError, UnsupportedOpError: the model cannot be compiled to the dialect, or an op is
+            not known to keep the padding of buckets apart.
         EngineError: the engine is not installed, does not take the dialect, or refuses the program.
+        InputError: buckets for sizes that do not vary, or for an engine that takes varying sizes.
     """
-    for name, option in (("engine", engine), ("output_type", output_type)):
+    for name, option in (("engine", engine), ("output_type", output_type), ("buckets", buckets)):
         _check_option(name, option)
+    request = BucketRequest(buckets) if buckets else None
     eager = _eager(model) if verify else None
 
     examples = {**kwargs, **(example_kwargs or {})}
 
     def by(dialect: str, chosen: Engine, known: Program | None = None) -> CompiledFunction:
         pipeline = Pipeline.to(dialect, backend_legal_ops)
+        if request is not None:
+            request.check_engine(chosen)
 
         def compiled(
             args: Sequence[Any],
@@ -134,7 +145,10 @@ def compile(
                 give_arguments_back(program)
             with paused_garbage_collection():
                 pipeline.lower_for_engine(program)
-            function = CompiledFunction(program, pipeline, chosen, prepare_weights, guard, eager)
+                rounding = None if request is None else request.of(program)
+            function = CompiledFunction(
+                program, pipeline, chosen, prepare_weights, guard, eager, None, rounding
+            )
             if not program.signature.ranges:
                 function.compile_for()
             return function
@@ -148,7 +162,7 @@ def compile(
         dialect = output_type or "stablehlo"
         return by(dialect, engine_for(Pipeline.to(dialect, backend_legal_ops), engine))
     program = captured(model, args, examples, dynamic_shapes)
-    suited = _suited(program, output_type)
+    suited = _suited(program, output_type, bool(buckets))
     known: Program | None = program
     for way in suited.ways:
         try:
@@ -169,7 +183,7 @@ AUTO = "auto"
 """An engine's name that leaves the choice to what is in the program."""
 
 
-def _suited(program: Program, output_type: str | None) -> Suited:
+def _suited(program: Program, output_type: str | None, is_bucketed: bool) -> Suited:
     """Dialects and engines for a program, the one that suits it first.
 
     Raises:
@@ -178,7 +192,7 @@ def _suited(program: Program, output_type: str | None) -> Suited:
     from torch2mlir.hybrid.content import content_of_program
     from torch2mlir.hybrid.ways import suited
 
-    return suited(content_of_program(program), output_type)
+    return suited(content_of_program(program, is_bucketed=is_bucketed), output_type)
 
 
 _CAPTURED = (

@@ -118,6 +118,18 @@ class SeedInput:
 
 
 @dataclass(frozen=True)
+class SizeInput:
+    """A function argument behind all others: the real value of a size that is rounded up, as a tensor of rank 0.
+
+    ``position`` counts from the end of what the runtime passes.
+    """
+
+    name: str
+    position: int
+    type: ValueTensorType
+
+
+@dataclass(frozen=True)
 class UserOutput:
     """A function result the caller gets; ``type`` is None for a Python number."""
 
@@ -146,7 +158,7 @@ class Mutation:
     position: int | None = None
 
 
-FunctionInput = UserInput | StateInput | SeedInput
+FunctionInput = UserInput | StateInput | SeedInput | SizeInput
 Output = UserOutput | ConstantOutput | ArgumentOutput
 
 

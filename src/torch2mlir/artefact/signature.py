@@ -25,6 +25,7 @@ from torch2mlir.program import (
     Output,
     SeedInput,
     Signature,
+    SizeInput,
     StateInput,
     UserInput,
     UserOutput,
@@ -74,6 +75,11 @@ def dump_input(item: FunctionInput) -> dict[str, Any]:
             return {"kind": "state", "name": item.name, "type": _dump_type(item.type)}
         case SeedInput():
             return {"kind": "seed", "type": _dump_type(item.type)}
+        case SizeInput():
+            raise ArtefactError(
+                "a function with buckets cannot be saved: who loads it does not know how to pad",
+                hint="compile it without buckets, and call compile_like for each combination of sizes",
+            )
 
 
 def load_input(data: Mapping[str, Any], state: Mapping[str, torch.Tensor]) -> FunctionInput:

@@ -24,6 +24,7 @@ from torch2mlir.program import (
     entry_function,
 )
 from torch2mlir.runtime.binding import Shapes
+from torch2mlir.runtime.buckets import Buckets
 from torch2mlir.runtime.cache import cache_from_environment, compile_cached
 from torch2mlir.runtime.calling import CallingConvention
 from torch2mlir.runtime.engine import Engine, Executable
@@ -99,6 +100,7 @@ class CompiledFunction:
         guard: whether to look for writes of the engine into memory it was lent; by default ``TORCH2MLIR_GUARD`` says.
         eager: what first calls are compared with, if they are to be compared.
         others: makes the programs for other ways through the model.
+        buckets: rounds up the sizes of calls.
     """
 
     def __init__(
@@ -110,6 +112,7 @@ class CompiledFunction:
         guard: bool | None = None,
         eager: Callable[..., Any] | None = None,
         others: OtherPrograms | None = None,
+        buckets: Buckets | None = None,
     ) -> None:
         engine.check_output_type(pipeline.output_type)
         self.program = program
@@ -118,6 +121,7 @@ class CompiledFunction:
         self.chosen_by: str | None = None
         self.prepare = prepare
         self.others = others
+        self.buckets = buckets
         self._sizes = SmallSizes(program)
         self.calling = CallingConvention(program.signature, self._sizes)
         self._loaded: dict[Shapes, LoadedProgram] = {}
@@ -224,6 +228,8 @@ class CompiledFunction:
         leaves, symbols = calling.bind(args, kwargs)
         if torch.is_grad_enabled():
             self._gradients.check(leaves)
+        if self.buckets is not None:
+            return self._bucketed(self.buckets, leaves, symbols)
         loaded = self._executable(self._key(symbols))
         guard = self._guard(leaves, loaded) if self.guard else None
         bound = loaded.state.bound(loaded.weights, loaded.prepared)
@@ -234,6 +240,21 @@ class CompiledFunction:
         results = bound.run(arguments)
         guard.check()
         return calling.result(results, leaves)
+
+    def _bucketed(self, buckets: Buckets, leaves: Sequence[Any], symbols: Shapes) -> Any:
+        """A call in the sizes of its bucket."""
+        key = self._key(symbols)
+        loaded = self._executable(key)
+        padded = buckets.padded(leaves, symbols, key)
+        guard = self._guard(leaves, loaded) if self.guard else None
+        bound = loaded.state.bound(loaded.weights, loaded.prepared)
+        run = [self.calling.argument(item, padded, spec) for item, spec in loaded.varying]
+        if guard is not None:
+            guard.watch((f"held tensor {i}", value) for i, value in enumerate(bound.held))
+        results = bound.run(run)
+        if guard is not None:
+            guard.check()
+        return self.calling.result(buckets.cut(results, symbols, key), leaves)
 
     def _guard(self, leaves: Sequence[Any], loaded: LoadedProgram) -> Guard:
         """Remembers the inputs and the state, as they are before a call, but for those it updates in place."""
@@ -257,7 +278,7 @@ class CompiledFunction:
         program = replace(self.program, signature=signature, model=model)
         eager = self.verification.eager if self.verification else None
         return CompiledFunction(
-            program, self.pipeline, self.engine, self.prepare, self.guard, eager
+            program, self.pipeline, self.engine, self.prepare, self.guard, eager, None, self.buckets
         )
 
     def __reduce_ex__(self, protocol: Any) -> Any:
@@ -288,6 +309,8 @@ class CompiledFunction:
 
     def _key(self, symbols: Shapes) -> Shapes:
         """The specialisation for a call: of its sizes, where there has to be one or is one, else that of all sizes."""
+        if self.buckets is not None:
+            return self.buckets.rounded(symbols, self._sizes)
         is_special = self.engine.needs_static_shapes or symbols in self._loaded
         return symbols if is_special else ()
 
