@@ -82,6 +82,7 @@ def compile(
     guard: bool | None = None,
     verify: bool = False,
     buckets: bool | Mapping[str, Sequence[int]] = False,
+    check_indices: bool = True,
     example_kwargs: Mapping[str, Any] | None = None,
     **kwargs: Any,
 ) -> CompiledFunction:
@@ -112,6 +113,8 @@ def compile(
             ``{"batch": [1, 2, 4, 8], "length": [64, 128, 256]}``, by the names of ``dynamic_shapes``; larger ones run
             as they are. True rounds all that vary up to powers of two. Arguments are padded and results cut; that
             padding changes nothing is shown from the program, or it is refused.
+        check_indices: whether an index outside of the tensor it is for is an InputError of the call, as it is one of
+            eager PyTorch's. Without it such a call has any result, or ends the process.
         example_kwargs: example keyword arguments whose names are options here, as an argument of the model that is
             called ``engine``.
         kwargs: example keyword arguments.
@@ -130,7 +133,7 @@ def compile(
     examples = {**kwargs, **(example_kwargs or {})}
 
     def by(dialect: str, chosen: Engine, known: Program | None = None) -> CompiledFunction:
-        pipeline = Pipeline.to(dialect, backend_legal_ops)
+        pipeline = Pipeline.to(dialect, backend_legal_ops, check_indices)
         if request is not None:
             request.check_engine(chosen)
 

@@ -81,7 +81,7 @@ def backend(
 
 def _tools(options: Options) -> Toolchain:
     """Who compiles segments: the engine asked for, the one that suits each, or with ``tune`` all that are installed."""
-    pipeline = Pipeline.to(options.output_type or "stablehlo")
+    pipeline = Pipeline.to(options.output_type or "stablehlo", check_indices=options.check_indices)
     engine = engine_for(pipeline, options.engine)
     tools = Toolchain(pipeline, engine, _cache(options))
     if options.tune is not False:

@@ -30,6 +30,7 @@ from torch2mlir.frontends.fx.decisions import noted
 from torch2mlir.frontends.weights import TorchSource
 from torch2mlir.program import Program, SeedInput, Signature, StateInput, UserOutput, entry_function
 from torch2mlir.transforms import PASSES, decompose_complex_ops, refine_types  # noqa: F401 - slow to import, needed always
+from torch2mlir.transforms.check_indices import preconditions_of
 from torch2mlir.transforms.checks_as_results import checks_as_results
 from torch2mlir.transforms.lower_to_backend_contract import LowerToBackendContractPass
 from torch2mlir.transforms.weights_as_arguments import weights_as_arguments
@@ -57,31 +58,38 @@ class Pipeline:
     Args:
         output_type: ``raw``, ``torch`` or the name of a target.
         backend_legal_ops: ops that are not core and kept whole.
+        check_indices: whether programs for an engine look at tensors of indices.
     """
 
     output_type: str
     backend_legal_ops: tuple[str, ...] = ()
+    check_indices: bool = True
 
     @staticmethod
-    def to(output_type: object, backend_legal_ops: Sequence[str] = ()) -> Pipeline:
+    def to(
+        output_type: object, backend_legal_ops: Sequence[str] = (), check_indices: bool = True
+    ) -> Pipeline:
         """The pipeline to an output type, by any of its names.
 
         Raises:
             Torch2MLIRError: there is no such output type.
         """
-        return Pipeline(check_output_type(output_type), tuple(backend_legal_ops))
+        return Pipeline(check_output_type(output_type), tuple(backend_legal_ops), check_indices)
 
     @property
     def is_conversion(self) -> bool:
         """Whether it ends in a target dialect."""
         return self.output_type not in BEFORE_TARGETS
 
-    def lower(self, program: Program, weights_as_arguments: bool = False) -> Program:
+    def lower(
+        self, program: Program, weights_as_arguments: bool = False, check_indices: bool = False
+    ) -> Program:
         """Brings a program to the backend contract, as the target wants it; works in place and returns it.
 
         Args:
             program: as captured, or lowered by this pipeline before.
             weights_as_arguments: make every weight an argument of the function.
+            check_indices: assert that tensors of indices are in range.
 
         Raises:
             BackendContractError: something in it is not core and cannot be decomposed.
@@ -90,7 +98,8 @@ class Pipeline:
             legal = self.backend_legal_ops
             if self.is_conversion:
                 legal = (*legal, *sorted(own_ops(self.output_type)))
-            steps = [LowerToBackendContractPass(legal), *self._preparation()]
+            lowering = LowerToBackendContractPass(legal, check_indices=check_indices)
+            steps = [lowering, *self._preparation()]
             with noted(program.signature.decisions) if program.signature.ranges else nullcontext():
                 run_steps(steps, program.module)
             _refine_results(program)
@@ -105,10 +114,11 @@ class Pipeline:
         Raises:
             BackendContractError: something in it is not core and cannot be decomposed.
         """
-        self.lower(program, weights_as_arguments=True)
+        self.lower(program, weights_as_arguments=True, check_indices=self.check_indices)
+        entry = entry_function(program.module, program.func_name)
         if RuntimeAssertOp.name in op_names(program.module):
-            entry = entry_function(program.module, program.func_name)
             program.signature.checks += checks_as_results(entry)
+        program.signature.preconditions += preconditions_of(entry)
         return program
 
     def convert(self, program: Program, sizes: Mapping[str, int] | None = None) -> ModuleOp:

@@ -80,6 +80,26 @@ class Check:
     location: str
 
 
+@dataclass(frozen=True)
+class Precondition:
+    """Between which integers the elements of an argument are, which are looked at before a call.
+
+    Attributes:
+        argument: its place among the function's.
+        lowest, highest: the bounds.
+        message: what does not hold outside of them.
+        location: the line of the model.
+        ignored: an integer outside of them that may be an element.
+    """
+
+    argument: int
+    lowest: int
+    highest: int
+    message: str
+    location: str
+    ignored: int | None = None
+
+
 _WORDS = {"__builtins__": {}, "math": math, "min": min, "max": max, "float": float, "int": int}
 """What expressions of sizes are written with."""
 
@@ -173,7 +193,8 @@ class Signature:
     known; ``size_names`` are the names the user gave sizes, by symbol. ``layouts`` are those that inputs must have,
     by position, where the program reads memory. ``decisions`` are what code asked about sizes.
     ``caches`` are those of the arguments that the model changes as objects, and where in the result they are, by their
-    places among caches. ``returned`` are the results that are arguments, the same tensors, by their places.
+    places among caches. ``preconditions`` are what is looked at before a call, ``checks`` what is after it.
+    ``returned`` are the results that are arguments, the same tensors, by their places.
     """
 
     inputs: list[FunctionInput] = field(default_factory=list)
@@ -189,6 +210,7 @@ class Signature:
     decisions: list[Decision] = field(default_factory=list)
     caches: list[tuple[int, int]] = field(default_factory=list)
     checks: list[Check] = field(default_factory=list)
+    preconditions: list[Precondition] = field(default_factory=list)
     returned: Mapping[int, int] = field(default_factory=dict)
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import torch
@@ -23,6 +24,7 @@ from torch2mlir.program import (
     Layout,
     Mutation,
     Output,
+    Precondition,
     SeedInput,
     Signature,
     SizeInput,
@@ -117,6 +119,7 @@ def dump_signature(signature: Signature) -> dict[str, Any]:
             [d.asked, d.answer, d.symbols, d.location, d.of_model] for d in signature.decisions
         ],
         "checks": [[check.message, check.location] for check in signature.checks],
+        "preconditions": list(map(asdict, signature.preconditions)),
         "layouts": [
             [position, [_dump_size(stride) for stride in layout.strides], layout.offset]
             for position, layout in signature.layouts.items()
@@ -163,6 +166,7 @@ def load_signature(data: Mapping[str, Any], state: Mapping[str, torch.Tensor]) -
                 for asked, answer, symbols, location, of_model in data["decisions"]
             ],
             checks=[Check(message, location) for message, location in data.get("checks", ())],
+            preconditions=[Precondition(**each) for each in data.get("preconditions", ())],
             layouts={
                 position: Layout([_load_known(stride) for stride in strides], offset)
                 for position, strides, offset in data["layouts"]

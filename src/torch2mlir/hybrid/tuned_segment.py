@@ -13,7 +13,6 @@ from torch.fx import GraphModule
 from torch2mlir.hybrid.choice import Budget, Choice, Option
 from torch2mlir.hybrid.config import BUDGETS
 from torch2mlir.hybrid.ways import Way, installed
-from torch2mlir.pipeline import Pipeline
 from torch2mlir.runtime.dynamo_metrics import Recorder
 from torch2mlir.runtime.segment import CompiledSegment, Loaded, Toolchain, Values
 
@@ -110,7 +109,8 @@ class TunedSegment:
         def make() -> Callable[..., Values]:
             segment = self._first
             if not own:
-                tools = replace(self._tools, pipeline=Pipeline.to(way.dialect), engine=way.engine)
+                pipeline = replace(self._tools.pipeline, output_type=way.dialect)
+                tools = replace(self._tools, pipeline=pipeline, engine=way.engine)
                 segment = CompiledSegment(self._module, tools, self._on_program)
             made[way.name] = segment
             return lambda *args: segment.run(segment.program_for(args), list(args))

@@ -100,14 +100,24 @@ class CallingConvention:
                 found[places[key]] = result
         return found
 
-    def result(self, results: Sequence[torch.Tensor], leaves: Sequence[Any]) -> Any:
+    def result(
+        self,
+        results: Sequence[torch.Tensor],
+        leaves: Sequence[Any],
+        updated: Mapping[int, int] | None = None,
+    ) -> Any:
         """What the caller gets of a function's results, once those that are mutations have been written back.
+
+        Args:
+            results: of the function.
+            leaves: of the call's arguments.
+            updated: the arguments that the engine may have updated in place, and the results that they became.
 
         Raises:
             InputError: something that the program asserts does not hold; nothing is written back.
         """
         if checks := self.signature.checks:
-            check_results(checks, results)
+            check_results(checks, results, updated)
             results = results[: -len(checks)]
         if count := len(self.signature.mutations):
             self._write_back(results[:count], leaves)
@@ -147,16 +157,54 @@ class CallingConvention:
         return pytree.tree_unflatten(leaves, self.signature.out_spec)
 
 
-def check_results(checks: Sequence[Check], results: Sequence[torch.Tensor]) -> None:
+def check_indices(signature: Signature, given: Sequence[Any]) -> None:
+    """Looks at arguments that are indices, before anything is computed.
+
+    Args:
+        signature: of the program.
+        given: the leaves of the call's arguments.
+
+    Raises:
+        InputError: an index is outside of its range, with its line of the model.
+    """
+    for condition in signature.preconditions:
+        item = signature.inputs[condition.argument]
+        assert not isinstance(item, SeedInput)
+        indices = given[item.position] if isinstance(item, UserInput) else item.tensor
+        lowest, highest = condition.lowest, condition.highest
+        if not indices.numel():
+            continue
+        least, most = torch.aminmax(indices)
+        if lowest <= least.item() and most.item() <= highest:
+            continue
+        outside = (indices < lowest) | (indices > highest)
+        if condition.ignored is not None:
+            outside &= indices != condition.ignored
+        if outside.any():
+            found = indices[outside][0].item()
+            raise InputError(
+                f"{condition.message}; argument '{item.name}' has {found}",
+                location=condition.location or None,
+                hint="call with indices that are in range, as eager PyTorch wants them",
+            )
+
+
+def check_results(
+    checks: Sequence[Check],
+    results: Sequence[torch.Tensor],
+    updated: Mapping[int, int] | None = None,
+) -> None:
     """Looks at the last results of a function, which say whether what it asserts holds.
 
     Raises:
-        InputError: the first that does not, with its line of the model.
+        InputError: the first that does not, with its line of the model, and whether the engine may have written to what
+            is ``updated`` in place.
     """
     for check, holds in zip(checks, results[-len(checks) :], strict=True):
         if not holds:
+            written = "; what the call updates in place may have been written to" if updated else ""
             raise InputError(
-                check.message,
+                check.message + written,
                 location=check.location or None,
                 hint="the elements of the arguments decide this: call with others, or have the model keep to them",
             )

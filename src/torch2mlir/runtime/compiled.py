@@ -26,7 +26,7 @@ from torch2mlir.program import (
 from torch2mlir.runtime.binding import Shapes
 from torch2mlir.runtime.buckets import Buckets
 from torch2mlir.runtime.cache import cache_from_environment, compile_cached
-from torch2mlir.runtime.calling import CallingConvention
+from torch2mlir.runtime.calling import CallingConvention, check_indices
 from torch2mlir.runtime.engine import Engine, Executable
 from torch2mlir.runtime.gradients import GradientNotice
 from torch2mlir.runtime.guard import Guard
@@ -228,18 +228,21 @@ class CompiledFunction:
         leaves, symbols = calling.bind(args, kwargs)
         if torch.is_grad_enabled():
             self._gradients.check(leaves)
+        if calling.signature.preconditions:
+            check_indices(calling.signature, leaves)
         if self.buckets is not None:
             return self._bucketed(self.buckets, leaves, symbols)
         loaded = self._executable(self._key(symbols))
         guard = self._guard(leaves, loaded) if self.guard else None
         bound = loaded.state.bound(loaded.weights, loaded.prepared)
         arguments = [calling.argument(item, leaves, spec) for item, spec in loaded.varying]
+        updated = loaded.executable.function.updated
         if guard is None:
-            return calling.result(bound.run(arguments), leaves)
+            return calling.result(bound.run(arguments), leaves, updated)
         guard.watch((f"held tensor {i}", value) for i, value in enumerate(bound.held))
         results = bound.run(arguments)
         guard.check()
-        return calling.result(results, leaves)
+        return calling.result(results, leaves, updated)
 
     def _bucketed(self, buckets: Buckets, leaves: Sequence[Any], symbols: Shapes) -> Any:
         """A call in the sizes of its bucket."""
@@ -254,7 +257,8 @@ class CompiledFunction:
         results = bound.run(run)
         if guard is not None:
             guard.check()
-        return self.calling.result(buckets.cut(results, symbols, key), leaves)
+        updated = loaded.executable.function.updated
+        return self.calling.result(buckets.cut(results, symbols, key), leaves, updated)
 
     def _guard(self, leaves: Sequence[Any], loaded: LoadedProgram) -> Guard:
         """Remembers the inputs and the state, as they are before a call, but for those it updates in place."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from torch2mlir.errors import Torch2MLIRError
+from torch2mlir.errors import InputError, Torch2MLIRError
 from torch2mlir.frontends.capture import paused_garbage_collection
 from torch2mlir.frontends.lazy.carried import Call, TensorType
 from torch2mlir.frontends.lazy.device import Recorded, Recorder, recorded, write_back
@@ -185,7 +185,11 @@ class LazyRuntime:
             self.recorder.computed(pending)
             return
         with self._timed("run_seconds"):
-            results = computation.compiled(*graph.parameters)
+            try:
+                results = computation.compiled(*graph.parameters)
+            except InputError:  # an index is outside of its range: it would be so again
+                self.recorder.computed(pending)
+                raise
             written = self.recorder.statistics(
                 [graph.parameters[position] for position in computation.written]
             )
@@ -249,7 +253,8 @@ class LazyRuntime:
             imported = import_recorded(graph, text, fix_numbers)
             program = imported.program
             mlir = str(MlirModule(program))
-            self._lower(program)
+            with paused_garbage_collection():
+                self.pipeline.lower_for_engine(program)
         with self._timed("compile_seconds"):
             compiled = CompiledFunction(program, self.pipeline, self.engine)
             compiled.compile_for()

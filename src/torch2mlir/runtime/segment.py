@@ -19,7 +19,7 @@ from torch2mlir.frontends.fx.quiet import quiet
 from torch2mlir.pipeline import Pipeline, run_passes
 from torch2mlir.program import ConstantOutput, SeedInput, StateInput, UserInput, UserOutput
 from torch2mlir.runtime.cache import CodeCache, compile_cached
-from torch2mlir.runtime.calling import check_results
+from torch2mlir.runtime.calling import check_indices, check_results
 from torch2mlir.runtime.engine import Engine, Executable
 from torch2mlir.runtime.lowered import LoweredFunction
 
@@ -140,10 +140,12 @@ class CompiledSegment:
             EngineError: the engine failed.
             InputError: a check of the program's own does not hold.
         """
+        if self._captured.program.signature.preconditions:
+            check_indices(self._captured.program.signature, arguments)
         given = [self._argument(item, arguments[item.position]) for item in self._given]
         results = loaded.executable([*given, *self._states])
         if checks := self._captured.program.signature.checks:
-            check_results(checks, results)
+            check_results(checks, results, loaded.executable.function.updated)
         for index, dtype in loaded.converts:
             if results[index].dtype is not dtype:
                 results[index] = results[index].view(dtype)

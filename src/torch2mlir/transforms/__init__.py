@@ -122,6 +122,7 @@ _LOCATIONS: dict[str, str] = {
     ),
     "torch-refine-types": "torch2mlir.transforms.refine_types:RefineTypesPass",
     "torch-masked-updates": "torch2mlir.transforms.masked_updates:MaskedUpdatesPass",
+    "torch-check-indices": "torch2mlir.transforms.check_indices:CheckIndicesPass",
     "torch-checks-as-results": "torch2mlir.transforms.checks_as_results:ChecksAsResultsPass",
     "torch-run-time-positions": ("torch2mlir.transforms.run_time_positions:RunTimePositionsPass"),
     "torch-seed-random-ops": "torch2mlir.transforms.seed_random_ops:SeedRandomOpsPass",

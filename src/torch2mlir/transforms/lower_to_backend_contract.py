@@ -29,6 +29,7 @@ class LowerToBackendContractPass(PassSequence):
         decompose: decompose the ops that are not core; without it, which ops there are is not checked.
         max_iterations: the most rounds.
         shape_dtype_refine: find out ranks, sizes and dtypes.
+        check_indices: assert that tensors of indices are in range.
         extra_library: taken for scripts that give it; shapes and dtypes of ops come from PyTorch.
     """
 
@@ -39,6 +40,7 @@ class LowerToBackendContractPass(PassSequence):
     max_iterations: int = 10
     shape_dtype_refine: bool = True
     extra_library: str = ""
+    check_indices: bool = False
 
     def steps(self, module: ModuleOp) -> Iterator[ModulePass]:
         scripted = not is_value_program(module)
@@ -59,6 +61,7 @@ class LowerToBackendContractPass(PassSequence):
         yield from rounds(module, self.shape_dtype_refine, self.max_iterations)
 
     def _lowered(self, scripted: bool) -> Iterator[ModulePass]:
+        from torch2mlir.transforms.check_indices import CheckIndicesPass
         from torch2mlir.transforms.decompose_complex_ops import DecomposeComplexOpsPass
         from torch2mlir.transforms.masked_updates import MaskedUpdatesPass
         from torch2mlir.transforms.refine_types import RefineTypesPass
@@ -67,6 +70,8 @@ class LowerToBackendContractPass(PassSequence):
 
         if self.shape_dtype_refine:
             yield RefineTypesPass()
+        if self.check_indices:
+            yield CheckIndicesPass()
         yield RunTimePositionsPass()
         if self.decompose:
             yield MaskedUpdatesPass()

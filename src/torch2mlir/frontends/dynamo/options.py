@@ -32,6 +32,7 @@ class Options:
         tune: "fast" or "full" measures every segment at its first call, on the engines installed and in PyTorch, within
             30 or 300 seconds, and takes the fastest that is right. True is "fast"; an engine's name chooses it, with
             the dialect in which it does most.
+        check_indices: whether an index outside of the tensor it is for is an error of the call.
     """
 
     output_type: str | None = None
@@ -39,6 +40,7 @@ class Options:
     fallback: bool = field(default_factory=lambda: os.environ.get(FALLBACK_VARIABLE, "1") != "0")
     cache: bool | str | os.PathLike[str] = True
     tune: bool | str = False
+    check_indices: bool = True
 
     @staticmethod
     def of(options: Mapping[str, Any] | None, mode: str | None) -> Options:
@@ -57,8 +59,9 @@ class Options:
                     f"the torch2mlir backend has no option '{name}'",
                     hint=f"options: {', '.join(sorted(known))}",
                 )
-        if not isinstance(given.get("fallback", True), bool):
-            raise Torch2MLIRError(f"option 'fallback' is True or False, got {given['fallback']!r}")
+        for name in ("fallback", "check_indices"):
+            if not isinstance(given.get(name, True), bool):
+                raise Torch2MLIRError(f"option '{name}' is True or False, got {given[name]!r}")
         if not isinstance(given.get("cache", True), bool | str | os.PathLike):
             raise Torch2MLIRError(
                 f"option 'cache' is True, False or a directory, got {given['cache']!r}"
