@@ -9,7 +9,6 @@ from torch.fx import GraphModule
 
 from torch2mlir.errors import Torch2MLIRError
 from torch2mlir.hybrid.ways import Way, suited_to_graph
-from torch2mlir.pipeline import Pipeline
 from torch2mlir.runtime.dynamo_metrics import Recorder
 from torch2mlir.runtime.segment import CompiledSegment, Toolchain
 
@@ -53,4 +52,5 @@ def suited_segment(
 def _tools_for(way: Way, tools: Toolchain) -> Toolchain:
     if way.engine is tools.engine:
         return replace(tools, segment=None)
-    return replace(tools, pipeline=Pipeline.to(way.dialect), engine=way.engine, segment=None)
+    pipeline = replace(tools.pipeline, output_type=way.dialect)
+    return replace(tools, pipeline=pipeline, engine=way.engine, segment=None)

@@ -169,7 +169,7 @@ def check_indices(signature: Signature, given: Sequence[Any]) -> None:
     """
     for condition in signature.preconditions:
         item = signature.inputs[condition.argument]
-        assert not isinstance(item, SeedInput)
+        assert isinstance(item, UserInput | StateInput)
         indices = given[item.position] if isinstance(item, UserInput) else item.tensor
         lowest, highest = condition.lowest, condition.highest
         if not indices.numel():
