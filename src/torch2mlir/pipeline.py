@@ -30,7 +30,7 @@ from torch2mlir.frontends.fx.decisions import noted
 from torch2mlir.frontends.weights import TorchSource
 from torch2mlir.program import Program, SeedInput, Signature, StateInput, UserOutput, entry_function
 from torch2mlir.transforms import PASSES, decompose_complex_ops, refine_types  # noqa: F401 - slow to import, needed always
-from torch2mlir.transforms.check_indices import preconditions_of
+from torch2mlir.transforms.check_indices import PRECONDITIONS, preconditions_of
 from torch2mlir.transforms.checks_as_results import checks_as_results
 from torch2mlir.transforms.lower_to_backend_contract import LowerToBackendContractPass
 from torch2mlir.transforms.weights_as_arguments import weights_as_arguments
@@ -98,8 +98,11 @@ class Pipeline:
             legal = self.backend_legal_ops
             if self.is_conversion:
                 legal = (*legal, *sorted(own_ops(self.output_type)))
-            lowering = LowerToBackendContractPass(legal, check_indices=check_indices)
-            steps = [lowering, *self._preparation()]
+            steps: list[ModulePass] = [
+                LowerToBackendContractPass(legal, check_indices=check_indices)
+            ]
+            if self.is_conversion:
+                steps += _passes(get_target(self.output_type).preparation)
             with noted(program.signature.decisions) if program.signature.ranges else nullcontext():
                 run_steps(steps, program.module)
             _refine_results(program)
@@ -118,7 +121,8 @@ class Pipeline:
         entry = entry_function(program.module, program.func_name)
         if RuntimeAssertOp.name in op_names(program.module):
             program.signature.checks += checks_as_results(entry)
-        program.signature.preconditions += preconditions_of(entry)
+        if PRECONDITIONS in entry.attributes:
+            program.signature.preconditions += preconditions_of(entry)
         return program
 
     def convert(self, program: Program, sizes: Mapping[str, int] | None = None) -> ModuleOp:
@@ -149,9 +153,6 @@ class Pipeline:
         if self.output_type == "torch" and program.signature.ranges:
             bind_all_shapes(program.module)
         return program
-
-    def _preparation(self) -> list[ModulePass]:
-        return _passes(get_target(self.output_type).preparation) if self.is_conversion else []
 
 
 def _passes(names: Sequence[str]) -> list[ModulePass]:

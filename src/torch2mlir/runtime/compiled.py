@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
@@ -29,8 +30,8 @@ from torch2mlir.runtime.cache import cache_from_environment, compile_cached
 from torch2mlir.runtime.calling import CallingConvention, check_indices
 from torch2mlir.runtime.engine import Engine, Executable
 from torch2mlir.runtime.gradients import GradientNotice
+from torch2mlir.runtime.guard import VARIABLE as GUARDED
 from torch2mlir.runtime.guard import Guard
-from torch2mlir.runtime.guard import is_on as guard_is_on
 from torch2mlir.runtime.lowered import LoweredFunction, TensorSpec
 from torch2mlir.runtime.model_state import ModelState
 from torch2mlir.runtime.other_programs import OtherPrograms
@@ -131,7 +132,7 @@ class CompiledFunction:
         self._model_state: ModelState | None = None
         if program.model is not None and (states := program.signature.state_inputs):
             self._model_state = ModelState(program.model, [state.tensor for state in states])
-        self.guard = guard_is_on(guard)
+        self.guard = os.environ.get(GUARDED, "") not in ("", "0") if guard is None else guard
         self.verification = Verification(eager, program.signature, engine.name) if eager else None
 
     @property

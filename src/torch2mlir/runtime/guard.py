@@ -7,7 +7,6 @@ for finding out and for tests.
 from __future__ import annotations
 
 import ctypes
-import os
 from collections.abc import Callable, Iterable
 from math import prod
 
@@ -17,11 +16,6 @@ from torch2mlir.errors import EngineError
 from torch2mlir.runtime.engine import Prepared
 
 VARIABLE = "TORCH2MLIR_GUARD"
-
-
-def is_on(asked: bool | None) -> bool:
-    """What was asked for, or what the environment says."""
-    return os.environ.get(VARIABLE, "") not in ("", "0") if asked is None else asked
 
 
 class Guard:

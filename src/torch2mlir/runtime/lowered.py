@@ -193,17 +193,21 @@ class LoweredFunction:
 
 
 def _public_function(module: ModuleOp, name: str) -> FuncOp:
-    functions = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
-    if name not in functions:
-        found = ", ".join(f"@{each}" for each in list(functions)[:8])
-        raise EngineError(
-            f"the program has no function @{name}",
-            hint=f"functions it has: {found}" if found else "the module should hold a func.func",
-        )
-    function = functions[name]
-    if function.sym_visibility is not None and function.sym_visibility.data == "private":
-        raise EngineError(f"@{name} is private; an engine starts from a public function")
-    return function
+    names = list[str]()
+    for function in module.ops:
+        if isinstance(function, FuncOp):
+            names.append(f"@{function.sym_name.data}")
+            if function.sym_name.data != name:
+                continue
+            if function.sym_visibility is not None and function.sym_visibility.data == "private":
+                raise EngineError(f"@{name} is private; an engine starts from a public function")
+            return function
+    raise EngineError(
+        f"the program has no function @{name}",
+        hint=f"functions it has: {', '.join(names[:8])}"
+        if names
+        else "the module should hold a func.func",
+    )
 
 
 def _specs(types: Sequence[Attribute], what: str, name: str) -> tuple[TensorSpec, ...]:

@@ -123,14 +123,15 @@ class _ExportedImport(_FunctionImport):
         written = self._written_placeholders()
         position = 0
         written_inputs = list[tuple[Node, int]]()
+        written_state = list[tuple[Node, InputSpec]]()
         for node, spec in pairs:
-            if spec.kind is not InputKind.USER_INPUT:
-                continue
-            self._user_input(node, spec, position)
-            if node.name in written:
-                written_inputs.append((node, position))
-            position += 1
-        written_state = [(n, s) for n, s in pairs if s.kind in WEIGHT_KINDS and n.name in written]
+            if spec.kind is InputKind.USER_INPUT:
+                self._user_input(node, spec, position)
+                if node.name in written:
+                    written_inputs.append((node, position))
+                position += 1
+            elif spec.kind in WEIGHT_KINDS and node.name in written:
+                written_state.append((node, spec))
         for node, spec in written_state:
             value = self.argument(node)
             state = StateInput(str(spec.target), self._tensor(spec), value.type)  # type: ignore[arg-type]
