@@ -89,6 +89,7 @@ RIGHT: list[tuple[str, Callable[..., Any], list[str]]] = [
     ("transposed_convolution", lambda x: UP(x), ["B 3 T"]),
     ("more_at_the_end", lambda x: F.pad(x, (0, 0, 1, 2), value=3.0), ["B T 3"]),
     ("behind", lambda x, y: torch.cat([x, y], 1), ["B 2 3", "B T 3"]),
+    ("after_nothing", lambda x: torch.cat([torch.tensor([]), x], -1), ["B T 3"]),
     ("full", lambda x: torch.full((x.shape[0], 2), 3.0) + x[:, :2], ["B 4"]),
     ("outer_batch", lambda x: x.reshape(-1, 3).softmax(-1).view(x.shape), ["B 4 3"]),
     ("embedding", lambda x: F.embedding((x > 0).long(), torch.ones(2, 5)).sum(1), ["B T"]),
@@ -175,6 +176,21 @@ def test_bert_answers_requests_of_any_size_from_a_few_programs() -> None:
             ids, mask = request(batch, length)
             torch.testing.assert_close(compiled(ids, mask), model(ids, mask), rtol=1e-4, atol=1e-4)
     assert len(compiled.shapes) == 3
+
+
+def test_names_of_sizes_of_starred_arguments() -> None:
+    class Model(nn.Module):
+        def forward(self, *args: torch.Tensor) -> torch.Tensor:
+            return args[0] @ args[1]
+
+    x, y = torch.randn(3, 4), torch.randn(4, 5)
+    compiled = torch2mlir.compile(
+        Model(), x, y, dynamic_shapes={"args": ({0: BATCH}, {})}, buckets={"batch": [8]}
+    )
+    for rows in (3, 5, 2):
+        x = torch.randn(rows, 4)
+        torch.testing.assert_close(compiled(x, y), x @ y)
+    assert len(compiled.shapes) == 1
 
 
 def test_buffers_keep_what_they_count() -> None:

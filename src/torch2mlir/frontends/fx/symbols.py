@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from inspect import Parameter
 from typing import Any
 
 import sympy
@@ -106,7 +107,13 @@ def size_names(
     """
     if not isinstance(dynamic_shapes, dict | list | tuple):
         return {}
-    shapes = list(dynamic_shapes.values() if isinstance(dynamic_shapes, dict) else dynamic_shapes)
+    shapes = list(dynamic_shapes)
+    if isinstance(dynamic_shapes, dict):
+        parameters = signature.parameters.parameters if signature.parameters else {}
+        shapes = []
+        for name, entry in dynamic_shapes.items():
+            is_rest = name in parameters and parameters[name].kind is Parameter.VAR_POSITIONAL
+            shapes += entry if is_rest and isinstance(entry, list | tuple) else [entry]
     values = [*args, *kwargs.values()]
     names, position = dict[str, str](), 0
     by_position = {item.position: item for item in signature.user_inputs}

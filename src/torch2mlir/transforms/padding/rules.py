@@ -259,6 +259,8 @@ def _cat(padding: Padding, op: Operation) -> None:
     axis = _axis(padding, op, 1, len(result))
     for index, member in enumerate(members):
         sizes = padding.sizes(member)
+        if sizes == (0,):  # PyTorch takes nothing of rank 1 beside any rank
+            continue
         if padding.is_padded(sizes[axis]) and index < len(members) - 1:
             refuse(op, "what comes after a padded tensor would stand behind its padding")
         rest = tuple(size for i, size in enumerate(sizes) if i != axis)
