@@ -100,8 +100,11 @@ lowers_everywhere("aten.argmin")(_position("min"))
 
 @lowers_everywhere("aten.cumsum")
 def cumsum(lower: Lowering, x: Tensor, dim: int, *_: Any) -> Tensor:
-    """``result[i] = x[0] + .. + x[i]`` along a dimension; half floats are added up in f32."""
+    """``result[i] = 0 + x[0] + .. + x[i]`` along a dimension; half floats are added up in f32."""
     dtype = lower.out.dtype
     if x.rank == 0 or 0 in x.sizes:
         return lower.cast(x, dtype)
-    return lower.cast(lower.running_sum(lower.cast(x, widened(dtype)), dim), dtype)
+    terms = lower.cast(x, widened(dtype))
+    if is_float(terms.dtype):  # engines begin with the first term, which may be -0.0
+        terms = lower.select(lower.compare("eq", terms, 0.0), 0.0, terms)
+    return lower.cast(lower.running_sum(terms, dim), dtype)

@@ -10,6 +10,8 @@ Facts about OpenVINO 2026.4 and its plugin for the CPU:
   refused. A NaN that a program makes of numbers (the logarithm of -1) may be lost by what comes after it;
 - it computes in bf16 where the processor can, unless told to be precise;
 - ``TopK`` does not keep the order of equal elements, so sorting is refused; positions outside a tensor read 0;
+- ``ReduceMax`` begins with the lowest finite number and ``ReduceMin`` with the highest:
+  ``onnx-extrema-of-infinities`` gives the infinity where there is nothing else;
 - half floats are held in 32 bits and not rounded: a program with any is refused;
 - ``Abs`` of constants is folded to these constants: of integers the conversion says it otherwise, else it is refused;
 - ``ReduceSum(x, 2) + b`` of ``[3, 2, 4]`` and ``[2]`` adds wrong elements unless the reduced dimension stays with size
@@ -21,7 +23,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from xdsl.dialects.builtin import (
@@ -74,6 +76,7 @@ class OpenVinoEngine(Engine):
     name = "openvino"
     output_types = frozenset({"onnx"})
     builds_weights_in = True
+    passes: ClassVar[Mapping[str, Sequence[str]]] = {"onnx": ("onnx-extrema-of-infinities",)}
 
     def __init__(self) -> None:
         self._core = ov.Core()

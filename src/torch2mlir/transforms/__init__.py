@@ -181,6 +181,9 @@ _LOCATIONS: dict[str, str] = {
     "stablehlo-hold-identities": (
         "torch2mlir.conversion.stablehlo_hold_identities:StablehloHoldIdentitiesPass"
     ),
+    "onnx-extrema-of-infinities": (
+        "torch2mlir.conversion.onnx_extrema_of_infinities:OnnxExtremaOfInfinitiesPass"
+    ),
     "onnx-where-keeps-zeros": (
         "torch2mlir.conversion.onnx_where_keeps_zeros:OnnxWhereKeepsZerosPass"
     ),

@@ -84,6 +84,17 @@ case(
     f32("B", 1, 6, 8, values=(-inf,)),
 )
 
+case(
+    "extrema_of_infinities",
+    lambda x: (x.amax(1), (-x).amin(1), x.amax()),
+    f32("B", 5, values=(-inf,)),
+)
+case(
+    "running_sums_of_negative_zeros",
+    lambda x: (x.cumsum(1), x.cumsum(0)),
+    f32("B", 5, values=(-0.0, -0.0, 1.0, -1.0, -0.0, 0.0, -0.0)),
+)
+
 # starts and places from the end, of sizes that are known at run time
 
 case("slice_from_the_end_by_size", lambda x, y: x[-y.shape[0] :], f32("H", 3), f32("S"))
