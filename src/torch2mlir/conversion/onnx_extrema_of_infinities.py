@@ -7,6 +7,7 @@ infinities alone. So whether there is anything on this side of the infinity is r
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
@@ -69,7 +70,11 @@ def _number(value: float, dtype: AnyFloat) -> OnnxOp:
 
 
 def _node(
-    name: str, operands: list[SSAValue], like: SSAValue, dtype: Attribute, **properties: Attribute
+    name: str,
+    operands: Sequence[SSAValue],
+    like: SSAValue,
+    dtype: Attribute,
+    **properties: Attribute,
 ) -> OnnxOp:
     """An operator on all elements, with a result of the shape of ``like``."""
     type = TensorType(dtype, like.type.get_shape())  # type: ignore[attr-defined]
