@@ -3,7 +3,7 @@
 Added: bitcast, generate, rank. Corrected: expand_shape of a tensor of rank 0.
 """
 
-from typing import Self
+from typing import ClassVar
 
 from xdsl.dialects import tensor
 from xdsl.dialects.builtin import (
@@ -16,7 +16,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.utils.reshape_ops_utils import ContiguousArrayOfIntArray
 from xdsl.irdl import (
-    IRDLOperation,
     base,
     irdl_op_definition,
     operand_def,
@@ -26,14 +25,11 @@ from xdsl.irdl import (
     traits_def,
     var_operand_def,
 )
-from xdsl.parser import Parser
-from xdsl.printer import Printer
 from xdsl.traits import RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
 from torch2mlir.dialects.arith_ext import extended
-from torch2mlir.dialects.assembly import type_text, values_text
-from torch2mlir.dialects.rows import Kind, op_classes
+from torch2mlir.dialects.rows import FormattedOp, Kind, op_classes
 
 BitcastOp, RankOp = op_classes(
     "tensor",
@@ -50,7 +46,7 @@ BitcastOp, RankOp = op_classes(
 
 
 @irdl_op_definition
-class GenerateOp(IRDLOperation):
+class GenerateOp(FormattedOp):
     """A tensor whose elements the body computes from their indices."""
 
     name = "tensor.generate"
@@ -59,6 +55,7 @@ class GenerateOp(IRDLOperation):
     body = region_def("single_block")
     result = result_def(TensorType)
     traits = traits_def(RecursiveMemoryEffect())
+    FORMAT: ClassVar[str] = "$dynamic_extents $body attr-dict `:` type($result)"
 
     def verify_(self) -> None:
         type_ = self.result.type
@@ -74,31 +71,6 @@ class GenerateOp(IRDLOperation):
         last = self.body.block.last_op
         if not isinstance(last, tensor.YieldOp) or last.operand_types[0] != type_.element_type:
             raise VerifyException(f"{self.name}: the body must yield one {type_.element_type}")
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(f" {values_text(printer, self.operands)} ".replace("  ", " "))
-        printer.print_region(self.body)
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(f" : {type_text(self.result.type)}")
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        position = parser.pos
-        extents = (
-            parser.parse_optional_undelimited_comma_separated_list(
-                parser.parse_optional_unresolved_operand, parser.parse_unresolved_operand
-            )
-            or ()
-        )
-        body = parser.parse_region()
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        return cls.create(
-            operands=parser.resolve_operands(extents, [IndexType()] * len(extents), position),
-            result_types=[parser.parse_type()],
-            attributes=attributes,
-            regions=[body],
-        )
 
 
 @irdl_op_definition

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from typing import ClassVar, Self
 
-from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, IntegerAttr, i32, i64
-from xdsl.ir import Attribute, Dialect, Operation, OpTraits, SSAValue
+from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, IntegerAttr, i64
+from xdsl.ir import Attribute, Dialect, Operation, OpTraits
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import IsTerminator
 from xdsl.utils.exceptions import VerifyException
 
-SEGMENTS = "operandSegmentSizes"
+from torch2mlir.dialects.linalg.structured import (
+    SEGMENTS,
+    operands_text,
+    parse_operand_group,
+    segment_sizes,
+)
+from torch2mlir.dialects.rows import Kind, op_classes
+
 ATTRIBUTES = "attributes"
 """The place of the attribute dictionary among the clauses."""
 INHERENT = ("dimension_map",)
@@ -42,28 +49,14 @@ class TmTensorOp(Operation):
         for name in INHERENT:
             if name in attributes:
                 properties[name] = attributes.pop(name)
-        operands, segments = list[SSAValue](), list[int]()
-        for keyword in ("ins", "outs"):
-            group = list[SSAValue]()
-            if parser.parse_optional_keyword(keyword):
-                with parser.in_parens():
-                    names = parser.parse_comma_separated_list(
-                        parser.Delimiter.NONE, parser.parse_unresolved_operand
-                    )
-                    parser.parse_punctuation(":")
-                    types = parser.parse_comma_separated_list(
-                        parser.Delimiter.NONE, parser.parse_type
-                    )
-                    group = list(parser.resolve_operands(names, types, parser.pos))
-            operands += group
-            segments.append(len(group))
-        properties[SEGMENTS] = DenseArrayBase.from_list(i32, segments)
+        groups = [parse_operand_group(parser, keyword) for keyword in ("ins", "outs")]
+        properties[SEGMENTS] = segment_sizes(*map(len, groups))
         regions = [parser.parse_region()] if cls.has_region else []
         results = list[Attribute]()
         if parser.parse_optional_punctuation("->"):
             results = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
         return cls.create(
-            operands=operands,
+            operands=[*groups[0], *groups[1]],
             result_types=results,
             properties=properties,
             attributes=attributes,
@@ -97,14 +90,7 @@ class TmTensorOp(Operation):
             else:
                 printer.print_attribute(value)
             printer.print_string(")")
-        inputs = self.segments[0]
-        for keyword, group in (("ins", self.operands[:inputs]), ("outs", self.operands[inputs:])):
-            if group:
-                printer.print_string(f" {keyword}(")
-                printer.print_list(group, printer.print_ssa_value)
-                printer.print_string(" : ")
-                printer.print_list([v.type for v in group], printer.print_attribute)
-                printer.print_string(")")
+        printer.print_string(operands_text(printer, self))
         for region in self.regions:
             printer.print_string(" ")
             printer.print_region(region)
@@ -148,32 +134,15 @@ class AttentionOp(TmTensorOp):
     has_region = False
 
 
-class YieldOp(Operation):
-    """Ends a region: ``tm_tensor.yield %a : !t``."""
-
-    name = "tm_tensor.yield"
-    traits = OpTraits(lambda: (IsTerminator(),))
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        attributes = parser.parse_optional_attr_dict()
-        names = parser.parse_optional_undelimited_comma_separated_list(
-            parser.parse_optional_unresolved_operand, parser.parse_unresolved_operand
-        )
-        operands: list[SSAValue] = []
-        if names:
-            parser.parse_punctuation(":")
-            types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
-            operands = list(parser.resolve_operands(names, types, parser.pos))
-        return cls.create(operands=operands, attributes=attributes)
-
-    def print(self, printer: Printer) -> None:
-        printer.print_op_attributes(self.attributes)
-        if self.operands:
-            printer.print_string(" ")
-            printer.print_list(self.operands, printer.print_ssa_value)
-            printer.print_string(" : ")
-            printer.print_list(self.operand_types, printer.print_attribute)
-
+(YieldOp,) = op_classes(
+    "tm_tensor",
+    {"tensor": Kind()},
+    """
+    yield values*
+      | attr-dict ($values^ `:` type($values))? |
+      Ends a region.
+    """,
+    (IsTerminator(),),
+)
 
 TM_TENSOR = Dialect("tm_tensor", [ScanOp, ScatterOp, SortOp, TopkOp, AttentionOp, YieldOp])

@@ -231,16 +231,3 @@ class NonValueTensorLiteralOp(LiteralOp):
     """A literal that may be mutated."""
 
     name = "torch.tensor.literal"
-
-
-CONSTANT_OPS: list[type[TorchOp]] = [
-    ConstantIntOp,
-    ConstantBoolOp,
-    ConstantFloatOp,
-    ConstantStrOp,
-    ConstantDeviceOp,
-    ConstantNumberOp,
-    ConstantNoneOp,
-    ValueTensorLiteralOp,
-    NonValueTensorLiteralOp,
-]

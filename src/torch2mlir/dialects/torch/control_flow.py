@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from xdsl.ir import Operation, OpTraits
+from xdsl.ir import OpTraits
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
@@ -66,6 +66,3 @@ class PrimLoopConditionOp(FormattedTorchOp):
     values = var_operand_def()
     traits = traits_def(IsTerminator())
     FORMAT: ClassVar[str] = "$condition `,` `iter` `(` ($values^ `:` type($values))? `)` attr-dict"
-
-
-CONTROL_FLOW_OPS: list[type[Operation]] = [PrimIfOp, PrimIfYieldOp, PrimLoopOp, PrimLoopConditionOp]

@@ -22,7 +22,6 @@ from xdsl.traits import Pure
 
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.constants import (
-    CONSTANT_OPS,
     ConstantBoolOp,
     ConstantDeviceOp,
     ConstantFloatOp,
@@ -36,7 +35,6 @@ from torch2mlir.dialects.torch.constants import (
     ValueTensorLiteralOp,
 )
 from torch2mlir.dialects.torch.control_flow import (
-    CONTROL_FLOW_OPS,
     TERMINATOR,
     PrimIfOp,
     PrimIfYieldOp,
@@ -50,7 +48,7 @@ from torch2mlir.dialects.torch.ops import (
     parse_type_list,
     registry_op,
 )
-from torch2mlir.dialects.torch.symbolic import SYMBOLIC_OPS, BindSymbolicShapeOp, SymbolicIntOp
+from torch2mlir.dialects.torch.symbolic import BindSymbolicShapeOp, SymbolicIntOp
 
 
 class FunctionalTypeOp(TorchOp):
@@ -326,27 +324,11 @@ def build(
 
 
 OPS: list[type[Operation]] = [
-    *CONSTANT_OPS,
-    *SYMBOLIC_OPS,
-    *CONTROL_FLOW_OPS,
-    PrimListConstructOp,
-    PrimDictConstructOp,
-    PrimTupleConstructOp,
-    PrimListUnpackOp,
-    PromoteDtypesOp,
-    HopFlexAttentionOp,
-    PerTensorAffineCreateOp,
-    LinearParamsCreateOp,
-    ValsemBernoulliFloatOp,
-    OperatorTerminatorOp,
-    DerefineOp,
-    TensorStaticInfoCastOp,
-    CopyToNonValueTensorOp,
-    CopyToValueTensorOp,
-    OverwriteTensorContentsOp,
-    OperatorOp,
-    RuntimeAssertOp,
+    op
+    for op in list(globals().values())
+    if isinstance(op, type) and issubclass(op, Operation) and "name" in vars(op)
 ]
+"""The ops defined or named here; their bases have no name."""
 
 __all__ = [
     "BindSymbolicShapeOp",

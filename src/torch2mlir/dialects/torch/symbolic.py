@@ -107,6 +107,3 @@ class BindSymbolicShapeOp(TorchOp):
     def verify_(self) -> None:
         if not isinstance(self.properties.get("shape_expressions"), AffineMapAttr):
             raise VerifyException("torch.bind_symbolic_shape wants an affine map")
-
-
-SYMBOLIC_OPS: list[type[TorchOp]] = [SymbolicIntOp, BindSymbolicShapeOp]
