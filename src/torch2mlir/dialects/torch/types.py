@@ -371,29 +371,11 @@ class QInt32Type(SimpleType):
 
 
 TYPES: list[type[TorchType]] = [
-    ValueTensorType,
-    NonValueTensorType,
-    ListType,
-    OptionalType,
-    TupleType,
-    UnionType,
-    DictType,
-    NnModuleType,
-    NoneType,
-    BoolType,
-    IntType,
-    FloatType,
-    NumberType,
-    StringType,
-    AnyType,
-    DeviceType,
-    GeneratorType,
-    LinearParamsType,
-    QInt8Type,
-    QUInt8Type,
-    QInt16Type,
-    QInt32Type,
+    type_
+    for type_ in list(globals().values())
+    if isinstance(type_, type) and issubclass(type_, TorchType) and "name" in vars(type_)
 ]
+"""The types defined here; their bases have no name."""
 TYPES_BY_NAME: dict[str, type[TorchType]] = {t.name: t for t in TYPES}
 
 none_type = NoneType()
