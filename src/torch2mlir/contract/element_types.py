@@ -88,6 +88,13 @@ def category(dtype: Attribute) -> int:
     return 1 if is_integer(dtype) else 2 if is_float(dtype) else 3
 
 
+def whole(dtype: IntegerType) -> IntegerType:
+    """The integers that floats become on their way to ``dtype``: narrow ones wrap around, as in PyTorch's kernels."""
+    if is_unsigned(dtype) or bit_width(dtype) == 64:
+        return si64
+    return IntegerType(32, dtype.signedness)
+
+
 def widened(dtype: Attribute) -> Attribute:
     """What sums and formulas of an element type are computed in: f32 for half floats, as PyTorch does on CPU."""
     return f32 if isinstance(dtype, Float16Type | BFloat16Type) else dtype

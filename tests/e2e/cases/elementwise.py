@@ -132,6 +132,11 @@ case("clamp_tensors", torch.clamp, f32("B", 4), f32(4, low=-1, high=0), f32(4, l
 case("clamp_tensor_min", lambda x, low: torch.clamp(x, min=low), f32("B", 4), f32("B", 1))
 case("clamp_crossed_bounds", lambda x: x.clamp(2.0, 1.0), f32("B", 4, values=EDGES))
 case("float_to_integers", lambda x: (x.long(), x.int(), x.short()), f32("B", 4, low=-9, high=9))
+case(
+    "float_to_narrow_integers_wraps",
+    lambda x: (x.to(torch.uint8), x.to(torch.int8), x.to(torch.int16)),
+    f32(8, values=(-1.0, -1.5, 255.9, 256.0, 300.0, -129.0, 70000.0, -0.5)),
+)
 case("float_to_u8", lambda x: x.to(torch.uint8), f32("B", 4, low=0, high=250))
 case(
     "integers_to_float",

@@ -254,9 +254,9 @@ class Scalars:
         if isinstance(dtype, ComplexType):
             part = dtype.element_type
             return self.create_complex(self.cast(x, part), self.constant(0, part), dtype)
-        if element_types.is_float(source):
-            if element_types.is_float(dtype):
-                return self._float_to_float(x, dtype)
+        if element_types.is_float(source) and element_types.is_float(dtype):
+            return self._float_to_float(x, dtype)
+        if element_types.is_float(source) and element_types.is_integer(dtype):
             return self._float_to_int(x, dtype)
         if element_types.is_float(dtype):
             converts = arith.UIToFPOp if is_unsigned(source) else arith.SIToFPOp
@@ -302,13 +302,9 @@ class Scalars:
             return self.cast(self.cast(x, f32), dtype)
         return self._emit(arith.ExtFOp if width > source_width else arith.TruncFOp, [x], dtype)
 
-    def _float_to_int(self, x: Scalar, dtype: Attribute) -> Scalar:
-        """Types narrower than 32 bits wrap around from an i32, unsigned ones from an i64, as PyTorch's CPU kernels."""
-        if is_unsigned(dtype) or element_types.bit_width(dtype) == 64:
-            wide = element_types.si64
-        else:
-            wide = IntegerType(32, dtype.signedness)  # type: ignore[attr-defined]
-        return self.cast(self._emit(arith.FPToSIOp, [x], wide), dtype)
+    def _float_to_int(self, x: Scalar, dtype: IntegerType) -> Scalar:
+        whole = self._emit(arith.FPToSIOp, [x], element_types.whole(dtype))
+        return self.cast(whole, dtype)
 
     def _int_to_int(self, x: Scalar, dtype: Attribute) -> Scalar:
         source_width, width = element_types.bit_width(x.dtype), element_types.bit_width(dtype)

@@ -18,7 +18,6 @@ from xdsl.dialects.builtin import (
     StringAttr,
     TensorType,
     i1,
-    i32,
     i64,
 )
 from xdsl.dialects.func import FuncOp
@@ -287,14 +286,11 @@ class OnnxLowering(Lowering):
         if element_types.is_bool(dtype) and element_types.is_float(x.dtype):
             return self.apply("Not", self.compare("eq", x, 0))  # a NaN is no zero
         if element_types.is_float(x.dtype) and element_types.is_integer(dtype):
-            x = self._whole(x, dtype)
-        return self.node("Cast", x, sizes=x.sizes, dtype=dtype, to=self.element_type(dtype))
-
-    def _whole(self, x: Tensor, dtype: Attribute) -> Tensor:
-        """Floats that become narrow integers do so by way of i32, as PyTorch's: they wrap around."""
-        if element_types.bit_width(dtype) >= 32:
+            whole = element_types.whole(dtype)
+            x = self.node("Cast", x, sizes=x.sizes, dtype=whole, to=self.element_type(whole))
+        if x.dtype == dtype:
             return x
-        return self.node("Cast", x, sizes=x.sizes, dtype=si32, to=i32)
+        return self.node("Cast", x, sizes=x.sizes, dtype=dtype, to=self.element_type(dtype))
 
     # shapes
 

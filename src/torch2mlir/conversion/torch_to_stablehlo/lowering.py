@@ -173,6 +173,10 @@ class StablehloLowering(Lowering):
             real = self.part(hlo.RealOp, x) if isinstance(x.dtype, ComplexType) else x
             imaginary = self.part(hlo.ImagOp, x) if isinstance(x.dtype, ComplexType) else None
             return self.complex(real, imaginary, dtype)
+        if element_types.is_float(x.dtype) and element_types.is_integer(dtype):
+            x = self.apply(hlo.ConvertOp, x, dtype=element_types.whole(dtype))
+        if x.dtype == dtype:
+            return x
         return self.apply(hlo.ConvertOp, x, dtype=dtype)
 
     def part(self, op_class: type[Operation], x: Tensor) -> Tensor:
