@@ -3,9 +3,10 @@
     python benchmarks/decode.py
     python benchmarks/decode.py --rows llama-12x1024 --columns eager ours --prompt 16 --tokens 8 --rounds 1
 
-``transformers``' own ``generate`` drives all of them, greedy; the forward pass is eager, compiled by inductor or by
-``torch.compile(backend="torch2mlir")``. The first text compiles and is not counted, and its tokens are compared with
-eager's. The higher the better; weights are random, so the tokens mean nothing.
+``transformers``' own ``generate`` drives eager, inductor and ours (``torch.compile(backend="torch2mlir")``), greedy; a
+loop of its own drives ONNX Runtime and OpenVINO, which get the model as one exported step (``decode_peers.py``). The
+first text compiles and is not counted, and its tokens are compared with eager's. The higher the better; weights are
+random, so the tokens mean nothing.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import argparse
 import copy
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +28,11 @@ SIZES = {"llama-12x1024": (12, 1024), "llama-24x2048": (24, 2048)}
 OPTIONS: dict[str, dict[str, Any] | None] = {
     "eager": None,
     "inductor": {"backend": "inductor"},
+    "onnxruntime": None,
+    "openvino": None,
     "ours": {"backend": "torch2mlir"},
 }
+PEERS = ("onnxruntime", "openvino")
 
 
 def measure(row: str, column: str, options: argparse.Namespace) -> list[float]:
@@ -40,23 +45,41 @@ def measure(row: str, column: str, options: argparse.Namespace) -> list[float]:
     layers, hidden = SIZES[row] if options.size == "full" else (2, 64)
     model = language_model(layers, hidden, options.prompt + options.tokens)
     prompt = torch.randint(1, 1000, (1, options.prompt))
-    twin = copy.copy(model)
-    if (how := OPTIONS[column]) is not None:
-        twin.forward = torch.compile(model.forward, **how)
 
     def generate(of: Any) -> torch.Tensor:
         settings = {"max_new_tokens": options.tokens, "do_sample": False}
         return of.generate(prompt, disable_compile=True, cache_implementation="static", **settings)
 
-    tokens = generate(twin)
-    if column != "eager" and not torch.equal(tokens, generate(model)):
+    expected = generate(model)
+    run = _by_step(model, row, column, options) if column in PEERS else None
+    if run is None:
+        twin = copy.copy(model)
+        if (how := OPTIONS[column]) is not None:
+            twin.forward = torch.compile(model.forward, **how)
+        run = lambda _: generate(twin)  # noqa: E731
+    if not torch.equal(run(prompt), expected):
         raise AssertionError("the tokens differ from eager's")
     found, start = list[float](), time.perf_counter()
     while len(found) < 2 or time.perf_counter() - start < options.seconds:
         before = time.perf_counter()
-        generate(twin)
+        run(prompt)
         found.append(options.tokens / (time.perf_counter() - before))
     return found
+
+
+def _by_step(
+    model: Any, row: str, column: str, options: argparse.Namespace
+) -> Callable[[Any], Any]:
+    """The loop of an engine that ``generate`` does not drive."""
+    import torch
+
+    from decode_peers import STEPS, empty_cache, exported
+
+    length = options.prompt + options.tokens
+    keep = options.keep / f"{row}-{options.size}-{length}.onnx" if options.keep else None
+    with torch.no_grad():
+        path = exported(model, options.prompt, length, keep)
+    return STEPS[column](path, empty_cache(model, length))
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -72,7 +95,7 @@ if __name__ == "__main__":
         list(SIZES),
         list(OPTIONS),
         measure,
-        frozenset({"inductor"}),
+        frozenset({"inductor", *PEERS}),
         lower_is_better=False,
         arguments=arguments,
     )

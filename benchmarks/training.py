@@ -45,7 +45,7 @@ def measure(row: str, column: str, options: argparse.Namespace) -> list[float]:
         result = call(*entry.args, **entry.kwargs)
         return torch.nn.functional.cross_entropy(result.flatten(0, -2), targets)
 
-    eager, first = float(loss_of(model)), float(loss_of(forward))
+    eager, first = float(loss_of(model).detach()), float(loss_of(forward).detach())
     if abs(eager - first) > 0.1 * abs(eager):
         raise AssertionError(f"the first loss is {first:.4g}, and {eager:.4g} in eager")
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-4)
