@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cache
@@ -103,7 +103,7 @@ class Pipeline:
             ]
             if self.is_conversion:
                 steps += _passes(get_target(self.output_type).preparation)
-            with noted(program.signature.decisions) if program.signature.ranges else nullcontext():
+            with noted(program.signature.decisions):
                 run_steps(steps, program.module)
             _refine_results(program)
             program.reached("torch")

@@ -199,7 +199,7 @@ def _exported(
     try:
         if not strict:
             with ExitStack() as around:
-                if next(model.buffers(), None) is not None:
+                if not isinstance(model, _FunctionModule):  # which has no buffers
                     around.enter_context(assignments_kept(model))
                 if changes is not None:
                     around.enter_context(changes.noted(model))
