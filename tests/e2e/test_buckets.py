@@ -113,8 +113,20 @@ REFUSED: list[tuple[str, Callable[..., Any], list[str], str]] = [
     ("joined", lambda x: x.reshape(-1, 3).sum(0), ["B T 3"], "joins a dimension"),
     ("in_front", lambda x, y: torch.cat([x, y], 1), ["B T", "B 4"], "behind its padding"),
     ("mask", lambda x: x[x > 0], ["B T"], "nobody has shown|not known|joins"),
-    ("roll", lambda x: x.roll(1, 1), ["B T"], "count from|moves with|behind its"),
-    ("write", lambda x: x.index_add(1, torch.tensor([0]), x[:, :1]), ["B T"], "nobody has"),
+    ("roll", lambda x: x.roll(1, 1), ["B T"], "count from|moves with|behind its|as a number"),
+    (
+        "first_ten",
+        lambda x: x[:, torch.arange(10) % 9],
+        ["B T"],
+        "as a number|behind its real size",
+    ),
+    ("chosen", lambda x: x.gather(1, (x > 0).long()), ["B T"], "as a number|behind its real size"),
+    (
+        "write",
+        lambda x: x.index_add(1, torch.tensor([0]), x[:, :1]),
+        ["B T"],
+        "nobody has|as a number",
+    ),
 ]
 
 

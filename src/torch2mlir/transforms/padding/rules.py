@@ -347,9 +347,11 @@ def _gather(padding: Padding, op: Operation) -> None:
 @_rule("index_select")
 def _index_select(padding: Padding, op: Operation) -> None:
     sizes = padding.sizes(op.operands[0])
-    is_padded = padding.is_padded(sizes[_axis(padding, op, 1, len(sizes))])
-    if is_padded and not counts_from_front(padding, op.operands[2]):
-        refuse(op, "places in a padded dimension may count from its end")
+    size = sizes[_axis(padding, op, 1, len(sizes))]
+    if padding.is_padded(size) and not _counts_up_to(padding, op.operands[2], size):
+        refuse(
+            op, "places in a padded dimension may be behind its real size, or count from its end"
+        )
 
 
 @_rule("index.Tensor")
@@ -359,8 +361,12 @@ def _index(padding: Padding, op: Operation) -> None:
     given = [(axis, index) for axis, index in enumerate(indices) if isinstance(index, SSAValue)]
     shapes = [padding.sizes(index) for _, index in given]
     for axis, index in given:
-        if padding.is_padded(sizes[axis]) and not counts_from_front(padding, index):
-            refuse(op, "places in a padded dimension may count from its end")
+        size = sizes[axis]
+        if padding.is_padded(size) and not _counts_up_to(padding, index, size):
+            refuse(
+                op,
+                "places in a padded dimension may be behind its real size, or count from its end",
+            )
     if any(index.type.dtype == i1 for _, index in given):
         refuse(op, "how many elements a mask takes is not known")
     longest = max(shapes, key=len)
@@ -372,26 +378,25 @@ def _index(padding: Padding, op: Operation) -> None:
     _aligned(padding, op, shapes, tuple(spread))
 
 
-def counts_from_front(padding: Padding, value: SSAValue) -> bool:
-    """Whether the integers of a tensor are known not to be negative: counted up, moved about and added to."""
+def _counts_up_to(padding: Padding, value: SSAValue, size: KnownSize) -> bool:
+    """Whether the integers of a tensor are known to be places in a dimension: counted up to its size, and moved about.
+
+    Others may be outside of the real size and within the padding, or count from the end of that.
+    """
     op = value.owner
     if not isinstance(op, Operation):
         return False
     if op.name == "torch.aten.arange.start_step":
-        return all(_is_place(padding, padding.values.of(op.operands[i])) for i in (0, 2))
-    if op.name in _KEEPS_SIGN:
-        rest = [padding.values.of(operand) for operand in op.operands[1:]]
-        numbers = [number for number in rest if not isinstance(number, SSAValue)]
-        moves = op.name in _MOVES or all(_is_place(padding, number) for number in numbers)
-        return moves and all(counts_from_front(padding, each) for each in _tensors(op))
-    return False
+        start, end, step = (padding.values.of(operand) for operand in op.operands[:3])
+        return _is_place(padding, start) and step == 1 and end == size
+    nothing = op.name == "torch.aten.add.Scalar" and padding.values.of(op.operands[1]) == 0
+    return (nothing or op.name in _MOVES) and _counts_up_to(padding, op.operands[0], size)
 
 
 _MOVES = {
     f"torch.aten.{name}"
     for name in ("view", "expand", "unsqueeze", "squeeze.dims", "permute", "slice.Tensor")
 }
-_KEEPS_SIGN = _MOVES | {"torch.aten.add.Scalar", "torch.aten.add.Tensor", "torch.aten.mul.Scalar"}
 
 
 # constructors
