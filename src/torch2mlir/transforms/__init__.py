@@ -25,6 +25,7 @@ _LOCATIONS: dict[str, str] = {
     "torch-canonicalize": "torch2mlir.transforms.canonicalize:CanonicalizePass",
     "torch-inline-global-slots": "torch2mlir.transforms.inline_global_slots:InlineGlobalSlotsPass",
     "torch-reduce-op-variants": "torch2mlir.transforms.reduce_op_variants:ReduceOpVariantsPass",
+    "torch-mask-padding": "torch2mlir.transforms.mask_padding:MaskPaddingPass",
     "torch-maximize-value-semantics": (
         "torch2mlir.transforms.maximize_value_semantics:MaximizeValueSemanticsPass"
     ),

@@ -18,6 +18,7 @@ from xdsl.passes import ModulePass
 
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim
+from torch2mlir.dialects.torch.symbols import resolve_shapes
 from torch2mlir.transforms.padding.facts import Padding, is_monotone, refuse
 from torch2mlir.transforms.padding.rules import RULES
 
@@ -73,6 +74,7 @@ class MaskPaddingPass(ModulePass):
     symbols: tuple[str, ...] = ()
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        resolve_shapes(op)
         for function in op.body.block.ops:
             if isinstance(function, FuncOp):
                 mask_padding(function, self.symbols)
