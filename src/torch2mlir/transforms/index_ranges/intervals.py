@@ -187,15 +187,17 @@ def _of_list(known: Intervals, op: Operation, value: SSAValue) -> Interval:
     return _joined(*tensors) if len(tensors) == len(listed) else UNKNOWN
 
 
-def _counted(known: Intervals, op: Operation, value: SSAValue) -> Interval:
-    """``arange``, with a positive step."""
-    name, whole = operator_name(op), _is_integer(value)
-    start = 0 if name == "torch.aten.arange" else known.number(op, 0)
-    end = known.number(op, 0 if name == "torch.aten.arange" else 1)
-    step = known.number(op, 2) if name == "torch.aten.arange.start_step" else 1
-    if not whole or start is None or end is None or not isinstance(step, int) or step <= 0:
-        return UNKNOWN
-    return start, dims.sub(end, 1)
+def _counted(start: int | None, end: int, step: int | None = None) -> Rule:
+    """From one number until before another, by a step; these are operands, 0 and 1 if they are none."""
+
+    def rule(known: Intervals, op: Operation, value: SSAValue) -> Interval:
+        first = 0 if start is None else known.number(op, start)
+        last, by = known.number(op, end), 1 if step is None else known.number(op, step)
+        if not _is_integer(value) or first is None or last is None or not isinstance(by, int):
+            return UNKNOWN
+        return (first, dims.sub(last, 1)) if by > 0 else (dims.add(last, 1), first)
+
+    return rule
 
 
 def _place_in(operand: int, dim: int | None) -> Rule:
@@ -232,6 +234,11 @@ def _positions(known: Intervals, op: Operation, value: SSAValue) -> Interval:
     if not sizes or None in sizes:
         return 0, None
     return 0, dims.sub(dims.maximum(*sizes), 1)  # type: ignore[arg-type]
+
+
+def _positions_or_fill(known: Intervals, op: Operation, value: SSAValue) -> Interval:
+    """The same, and a number for those that are not there."""
+    return _joined(_positions(known, op, value), known.of(op.operands[2]))
 
 
 def _clamped(low: int | None, high: int | None) -> Rule:
@@ -359,13 +366,16 @@ RULES: dict[str, Rule] = {
     **dict.fromkeys(_CONVERSIONS, _converted),
     **_named(_selected, "where.self where.ScalarSelf where.ScalarOther where.Scalar"),
     **_named(_of_list, "cat stack hstack vstack concat"),
-    **_named(_counted, "arange arange.start arange.start_step"),
+    **_named(_counted(None, 0), "arange randperm randint"),
+    **_named(_counted(0, 1), "arange.start randint.low"),
+    **_named(_counted(0, 1, step=2), "arange.start_step"),
     **_named(_place_in(0, dim=1), "argmax argmin argsort max.dim min.dim sort cummax cummin"),
     **_named(_place_in(0, dim=2), "argsort.stable kthvalue topk sort.stable"),
     **_named(_place_in(0, dim=1), "median.dim mode"),
     **_named(_found_in(0), "searchsorted.Tensor"),
     **_named(_found_in(1), "bucketize.Tensor"),
     **_named(_positions, "nonzero argwhere"),
+    **_named(_positions_or_fill, "nonzero_static"),
     **_named(_clamped(1, 2), "clamp clamp.Tensor clip"),
     **_named(_clamped(1, None), "clamp_min clamp_min.Tensor maximum"),
     **_named(_clamped(None, 1), "clamp_max clamp_max.Tensor minimum"),
