@@ -107,6 +107,7 @@ class IreeEngine(Engine):
             "tosa-nested-branches-to-scf",
             "keep-small-arguments",
             "tosa-extrema-to-linalg",
+            "tosa-products-of-one-term",
             "tosa-hold-zeros",
             "keep-terms-of-sums",
             "compute-reductions-first",

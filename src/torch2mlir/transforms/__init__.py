@@ -199,6 +199,9 @@ _LOCATIONS: dict[str, str] = {
     "tosa-extrema-to-linalg": (
         "torch2mlir.conversion.tosa_extrema_to_linalg:TosaExtremaToLinalgPass"
     ),
+    "tosa-products-of-one-term": (
+        "torch2mlir.conversion.tosa_products_of_one_term:TosaProductsOfOneTermPass"
+    ),
     "tosa-hold-zeros": "torch2mlir.conversion.tosa_hold_zeros:TosaHoldZerosPass",
     "tosa-scatters-to-iree": ("torch2mlir.conversion.tosa_scatters_to_iree:TosaScattersToIreePass"),
     "tosa-nested-branches-to-scf": (

@@ -10,6 +10,7 @@ from tests.e2e.registry import bf16, case, f16, f32, f64, i64
 
 case("mm", torch.mm, f32("B", 4), f32(4, 3))
 case("mm_dynamic_both", torch.mm, f32("B", "S"), f32("S", "T"))
+case("mm_of_one_term", lambda x, w: (x[:1] @ w, (x + 1)[:1] @ w, x @ w), f32("B", 1), f32(1, 3))
 case("mm_f64", torch.mm, f64("B", 4), f64(4, 3))
 case(
     "mm_half",

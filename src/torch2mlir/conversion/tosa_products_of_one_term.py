@@ -1,0 +1,55 @@
+"""``tosa-products-of-one-term``: a ``tosa.matmul`` over a dimension of size 1 is a ``tosa.mul``, to which 0.0 is added.
+
+IREE 3.13's compiler dies on, or refuses, ``[1, 1, 1] @ [1, 1, n]`` where an operand is a slice. A sum of one term
+begins with 0.0, as any does.
+"""
+
+from __future__ import annotations
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, TensorType, f32, i8
+from xdsl.ir import Attribute, Operation
+from xdsl.rewriter import Rewriter
+
+from torch2mlir.contract.pass_order import PassForOps
+from torch2mlir.dialects import tosa
+
+
+class TosaProductsOfOneTermPass(PassForOps):
+    """See the module's docstring."""
+
+    name = "tosa-products-of-one-term"
+    looks_for = frozenset({tosa.MatMulOp.name})
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for each in list(op.walk()):
+            if isinstance(each, tosa.MatMulOp) and _has_one_term(each):
+                _replace(each)
+
+
+def _has_one_term(op: tosa.MatMulOp) -> bool:
+    """Whether it is of f32, and the dimension that it sums over of size 1."""
+    left, result = op.operands[0].type, op.results[0].type
+    return (
+        isinstance(left, TensorType)
+        and isinstance(result, TensorType)
+        and left.element_type == result.element_type == f32
+        and left.get_shape()[2] == 1
+    )
+
+
+def _replace(op: tosa.MatMulOp) -> None:
+    types = op.result_types
+    shift, zero = _constant(0, TensorType(i8, [1])), _constant(0.0, TensorType(f32, [1, 1, 1]))
+    operands = [*op.operands[:2], shift.results[0]]
+    product = tosa.MulOp.create(operands=operands, result_types=types)
+    total = tosa.AddOp.create(operands=[product.results[0], zero.results[0]], result_types=types)
+    made = [shift, zero, product, total]
+    for each in made:
+        each.location = op.location
+    Rewriter.replace_op(op, made, total.results)
+
+
+def _constant(value: float, type: TensorType[Attribute]) -> Operation:
+    literal = DenseIntOrFPElementsAttr.from_list(type, [value])  # type: ignore[arg-type, type-var]
+    return tosa.ConstOp.create(result_types=[type], properties={"values": literal})
