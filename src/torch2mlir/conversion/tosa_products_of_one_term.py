@@ -27,7 +27,7 @@ class TosaProductsOfOneTermPass(PassForOps):
                 _replace(each)
 
 
-def _has_one_term(op: tosa.MatMulOp) -> bool:
+def _has_one_term(op: Operation) -> bool:
     """Whether it is of f32, and the dimension that it sums over of size 1."""
     left, result = op.operands[0].type, op.results[0].type
     return (
@@ -38,7 +38,7 @@ def _has_one_term(op: tosa.MatMulOp) -> bool:
     )
 
 
-def _replace(op: tosa.MatMulOp) -> None:
+def _replace(op: Operation) -> None:
     types = op.result_types
     shift, zero = _constant(0, TensorType(i8, [1])), _constant(0.0, TensorType(f32, [1, 1, 1]))
     operands = [*op.operands[:2], shift.results[0]]
@@ -51,5 +51,5 @@ def _replace(op: tosa.MatMulOp) -> None:
 
 
 def _constant(value: float, type: TensorType[Attribute]) -> Operation:
-    literal = DenseIntOrFPElementsAttr.from_list(type, [value])  # type: ignore[arg-type, type-var]
+    literal = DenseIntOrFPElementsAttr.from_list(type, [value])  # type: ignore[type-var]
     return tosa.ConstOp.create(result_types=[type], properties={"values": literal})
