@@ -53,14 +53,54 @@ class Reductions(StablehloLowering):
         return [self.reshape(Tensor(r, kept, dtype), sizes) for r, dtype in results]
 
     def running_sum(self, x: Tensor, axis: int) -> Tensor:
-        """A window that reaches back to the start."""
+        """A window that reaches back to the start; XLA adds up a long one again and again, so its pairs come first."""
         length = x.sizes[axis]
         if not isinstance(length, int):
             return _masked_sums(self, x, axis)
+        if length > _SHORT and all(isinstance(size, int) for size in x.sizes):
+            return _sums_by_pairs(self, x, axis, length)
         window, padding = [1] * x.rank, [(0, 0)] * x.rank
         window[axis], padding[axis] = length, (length - 1, 0)
         properties = self.window_properties(window, padding=padding)
         return self.reduce_window(hlo.AddOp, x, 0, x.sizes, properties)
+
+
+_SHORT = 16
+"""Elements of which running sums are one window."""
+
+
+def _sums_by_pairs(lower: StablehloLowering, x: Tensor, axis: int, length: int) -> Tensor:
+    """The running sums of pairs, and those between them: twice as many additions as there are elements."""
+    pairs, others = length // 2, (length - 1) // 2
+    firsts = _every(lower, x, axis, 0, pairs, 2)
+    seconds = _every(lower, x, axis, 1, pairs, 2)
+    at_odd = lower.running_sum(lower.apply(hlo.AddOp, firsts, seconds), axis)
+    before = _every(lower, at_odd, axis, 0, others, 1)
+    between = lower.apply(hlo.AddOp, before, _every(lower, x, axis, 2, others, 2))
+    at_even = lower.concatenate([_every(lower, x, axis, 0, 1, 1), between], axis)
+    return _in_turn(lower, at_even, at_odd, axis, length)
+
+
+def _every(
+    lower: StablehloLowering, x: Tensor, axis: int, start: int, count: int, step: int
+) -> Tensor:
+    """So many elements of a dimension, each a step behind the one before."""
+    starts, sizes, steps = [0] * x.rank, list(x.sizes), [1] * x.rank
+    starts[axis], sizes[axis], steps[axis] = start, count, step
+    return lower.slice(x, starts, sizes, steps)
+
+
+def _in_turn(lower: StablehloLowering, x: Tensor, y: Tensor, axis: int, length: int) -> Tensor:
+    """The elements of ``x``, and behind each that of ``y``, which may have one less; ``length`` in all."""
+    if length % 2:
+        high = [0] * x.rank
+        high[axis] = 1
+        y = lower.pad(y, [0] * x.rank, high, 0)
+    outer, inner = x.sizes[: axis + 1], x.sizes[axis + 1 :]
+    apart = [lower.reshape(each, [*outer, 1, *inner]) for each in (x, y)]
+    both = lower.concatenate(apart, axis + 1)
+    joined = lower.reshape(both, [*x.sizes[:axis], length + length % 2, *inner])
+    return _every(lower, joined, axis, 0, length, 1)
 
 
 def extremum_body(
