@@ -107,6 +107,7 @@ class CompiledGraph:
     def _run(self, step: _Step, arguments: Values) -> Sequence[Any]:
         compiled = step.compiled  # another thread may leave the segment to PyTorch meanwhile
         program = None if compiled is None else self._program(step, compiled, arguments)
+        refusal: InputError | None = None
         if compiled is not None and program is not None:
             try:
                 return compiled.run(program, arguments)
@@ -114,8 +115,10 @@ class CompiledGraph:
                 # PyTorch's fake tensors promise other sizes than its kernels give, as of embedding bags
                 if not self._fallback:
                     raise
-                self._note_segment(step.segment, error)
+                refusal = error
         results: Sequence[Any] = step.segment.module(*arguments)
+        if refusal is not None:  # PyTorch takes the call; of an index out of range it has raised
+            self._note_segment(step.segment, refusal)
         return results
 
     def _program(self, step: _Step, compiled: RunsSegment, arguments: Values) -> Loaded | None:
