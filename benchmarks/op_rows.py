@@ -43,8 +43,8 @@ def _signed(*sizes: int) -> Make:
     return lambda: torch.randn(*sizes)
 
 
-def _i64(*sizes: int, high: int = 1000) -> Make:
-    return lambda: torch.randint(0, high, sizes)
+def _i64(*sizes: int, high: int = 1000, low: int = 0) -> Make:
+    return lambda: torch.randint(low, high, sizes)
 
 
 def _mask(*sizes: int) -> Make:
@@ -77,7 +77,8 @@ def _elementwise() -> list[Row]:
     rows += [row("acosh", [_f32(*HIDDEN, low=1, high=9)]), row("bitwise_not", [i])]
     rows += [row("logical_not", [m])]
     rows += [row(name, [x, y]) for name in binary.split()]
-    rows += [row(f"{name} of i64", [i, i]) for name in f"add mul remainder {integer}".split()]
+    rows += [row(f"{name} of i64", [i, i]) for name in f"add mul {integer}".split()]
+    rows += [row("remainder of i64", [i, _i64(*HIDDEN, low=1)])]
     rows += [row(name, [m, m]) for name in ["logical_and", "logical_or", "logical_xor"]]
     rows += [row(f"bitwise_{side}_shift", [i, _i64(*HIDDEN, high=8)]) for side in ("left", "right")]
     rows += [row("pow of a number", [x], 3), row("clamp", [x], 0.2, 0.5), row("where", [m, x, y])]

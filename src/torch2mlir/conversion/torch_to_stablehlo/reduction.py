@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xdsl.dialects.builtin import IntegerType, Signedness
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 
 from torch2mlir.contract import element_types
@@ -12,6 +13,8 @@ from torch2mlir.conversion.lowering import ResultType, Tensor
 from torch2mlir.conversion.torch_to_stablehlo.lowering import StablehloLowering
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.torch.dims import KnownSize
+
+si32 = IntegerType(32, Signedness.SIGNED)
 
 COMBINING: dict[str, type[Operation]] = {
     "add": hlo.AddOp,
@@ -39,18 +42,27 @@ class Reductions(StablehloLowering):
         return self.reshape(x, result.sizes)
 
     def extremum(self, word: str, x: Tensor, axis: int, sizes: Sequence[KnownSize]) -> list[Tensor]:
-        inits = [self.splat(neutral(word, x.dtype), (), x.dtype), self.splat(0, (), si64)]
-        operands = [x, self.iota(x.sizes, axis, si64), *inits]
-        kept, types = x.sizes[:axis] + x.sizes[axis + 1 :], (x.dtype, si64)
-        reduced = self.emit(
-            hlo.ReduceOp,
-            [operand.value for operand in operands],
-            [self.tensor_type(kept, dtype) for dtype in types],
-            {"dimensions": hlo.i64_array([axis])},
-            [extremum_body(self, x.dtype, "gt" if word == "max" else "lt")],
+        """The extremum, the first place that has it or is NaN, and its element there, which may be the other zero.
+
+        One reduction of pairs says the same, and engines do it element by element.
+        """
+        kept = x.sizes[:axis] + x.sizes[axis + 1 :]
+        others = [i for i in range(x.rank) if i != axis]
+        best = self.combined(word, x, [axis], ResultType(kept, x.dtype))
+        has = self.compare("eq", x, self.broadcast_in_dim(best, x.sizes, others))
+        if element_types.is_float(x.dtype):
+            has = self.apply(hlo.OrOp, has, self.compare("ne", x, x))
+        length = x.sizes[axis]
+        counted = si32 if isinstance(length, int) and length < 1 << 31 else si64
+        places = self.iota(x.sizes, axis, counted)
+        last = (1 << (31 if counted == si32 else 63)) - 1
+        place = self.combined(
+            "min", self.select(has, places, last), [axis], ResultType(kept, counted)
         )
-        results = zip(reduced.results, types, strict=True)
-        return [self.reshape(Tensor(r, kept, dtype), sizes) for r, dtype in results]
+        chosen = self.compare("eq", places, self.broadcast_in_dim(place, x.sizes, others))
+        alone = self.select(chosen, x, self.splat(neutral(word, x.dtype), x.sizes, x.dtype))
+        value = self.combined(word, alone, [axis], ResultType(kept, x.dtype))
+        return [self.reshape(each, sizes) for each in (value, self.cast(place, si64))]
 
     def running_sum(self, x: Tensor, axis: int) -> Tensor:
         """A window that reaches back to the start; XLA adds up a long one again and again, so its pairs come first."""
