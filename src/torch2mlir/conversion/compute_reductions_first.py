@@ -11,16 +11,14 @@ from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
 from xdsl.context import Context
-from xdsl.dialects import tensor
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr, ModuleOp, TensorType
+from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.linalg.attrs import IteratorTypeAttr
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 from xdsl.passes import ModulePass
-from xdsl.rewriter import InsertPoint, Rewriter
 
-from torch2mlir.dialects import arith_ext, linalg
-from torch2mlir.dialects.iree_barriers import ComputeBarrierOp
+from torch2mlir.conversion.kept_apart import keep_apart
+from torch2mlir.dialects import linalg
 
 Subscript = Hashable
 """Of one dimension: the loop that runs over it, or what else says where."""
@@ -59,7 +57,7 @@ class ComputeReductionsFirstPass(ModulePass):
         for each in op.walk():
             reads.add(each)
         for value in reads.read_twice():
-            _keep_apart(value)
+            keep_apart(value)
 
 
 class _Reads:
@@ -257,23 +255,3 @@ def _tiled(x: SSAValue, result: SSAValue) -> Access:
 
 def _rank(x: SSAValue) -> int:
     return len(x.type.get_shape()) if isinstance(x.type, TensorType) else -1
-
-
-def _keep_apart(value: SSAValue) -> None:
-    """Reads of a value are reads of memory."""
-    op = value.owner
-    if not isinstance(op, Operation):
-        return
-    new, sizes = list[Operation](), list[SSAValue]()
-    for axis, size in enumerate(value.type.get_shape()):  # type: ignore[attr-defined]
-        if size == DYNAMIC_INDEX:
-            place = arith_ext.ConstantOp.of(IntegerAttr(axis, IndexType()))
-            dim = tensor.DimOp(value, place.result)
-            new += [place, dim]
-            sizes.append(dim.result)
-    barrier = ComputeBarrierOp.create(operands=[value, *sizes], result_types=[value.type])
-    new.append(barrier)
-    for each in new:
-        each.location = op.location
-    value.replace_uses_with_if(barrier.result, lambda use: use.operation not in new)
-    Rewriter.insert_op(new, InsertPoint.after(op))

@@ -95,12 +95,14 @@ class IreeEngine(Engine):
             "keep-small-arguments",
             "keep-terms-of-sums",
             "compute-reductions-first",
+            "compute-slices-first",
         ),
         "stablehlo": (
             "keep-small-arguments",
             "stablehlo-hold-identities",
             "keep-terms-of-sums",
             "compute-reductions-first",
+            "compute-slices-first",
         ),
         "tosa": (
             "tosa-scatters-to-iree",
@@ -111,6 +113,7 @@ class IreeEngine(Engine):
             "tosa-hold-zeros",
             "keep-terms-of-sums",
             "compute-reductions-first",
+            "compute-slices-first",
         ),
     }
 

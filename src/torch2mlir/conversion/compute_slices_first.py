@@ -1,0 +1,72 @@
+"""``compute-slices-first``: a part of a tensor that is read by position is copied out of it before.
+
+IREE 3.13 reads the part where it lies, and takes its elements to follow each other there: every element of
+``x[:, 0][i]`` is the first one. It does so where the distance between them is only known at run time, a size of the
+whole tensor behind its first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.context import Context
+from xdsl.dialects import tensor
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
+from xdsl.ir import Operation, SSAValue
+
+from torch2mlir.contract.pass_order import PassForOps
+from torch2mlir.conversion.kept_apart import keep_apart
+
+_SLICES = frozenset(
+    {
+        *("tensor.extract_slice", "tosa.slice", "stablehlo.slice"),
+        *("stablehlo.dynamic_slice", "stablehlo.real_dynamic_slice"),
+    }
+)
+_SAME_MEMORY = frozenset(
+    {
+        *("tensor.collapse_shape", "tensor.expand_shape", "tensor.cast", "tensor.reshape"),
+        *("tosa.reshape", "stablehlo.reshape", "stablehlo.dynamic_reshape"),
+    }
+)
+_BY_POSITION = frozenset(
+    {
+        *(tensor.ExtractOp.name, "tosa.gather", "tosa.reverse", "tosa.resize"),
+        *("stablehlo.gather", "stablehlo.dynamic_gather", "stablehlo.reverse"),
+    }
+)
+"""Ops that read elements by positions they compute, or that IREE makes such reads of."""
+
+
+class ComputeSlicesFirstPass(PassForOps):
+    """See the module's docstring."""
+
+    name = "compute-slices-first"
+    looks_for = _SLICES
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        slices = [each for each in op.walk() if each.name in _SLICES]
+        for each in slices:
+            if _has_unknown_distances(each.operands[0]) and _is_read_by_position(each.results[0]):
+                keep_apart(each.results[0])
+
+
+def _has_unknown_distances(whole: SSAValue) -> bool:
+    """Whether the distance in memory between elements along some dimension is only known at run time."""
+    if isinstance(whole.type, TensorType) and DYNAMIC_INDEX in whole.type.get_shape()[1:]:
+        return True
+    op = whole.owner  # which is a part of something itself, perhaps
+    is_part = isinstance(op, Operation) and op.name in _SLICES | _SAME_MEMORY
+    return is_part and _has_unknown_distances(op.operands[0])  # type: ignore[union-attr]
+
+
+def _is_read_by_position(value: SSAValue) -> bool:
+    return any(use.name in _BY_POSITION for use in _users(value))
+
+
+def _users(value: SSAValue) -> Iterator[Operation]:
+    """What uses a value, or the same memory by another shape."""
+    for use in value.uses:
+        yield use.operation
+        if use.operation.name in _SAME_MEMORY and use.index == 0:
+            yield from _users(use.operation.results[0])

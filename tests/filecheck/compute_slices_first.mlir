@@ -1,0 +1,42 @@
+// RUN: torch2mlir-opt %s -compute-slices-first | filecheck %s
+
+// CHECK-LABEL: func.func @a_column(
+// CHECK:         %[[PART:.*]] = tensor.extract_slice
+// CHECK:         %[[COPY:.*]] = "iree_tensor_ext.compute_barrier.start"(%[[PART]]
+// CHECK:         tensor.collapse_shape %[[COPY]]
+func.func @a_column(%x: tensor<?x?xf32>, %n: index, %i: index) -> f32 {
+  %0 = tensor.extract_slice %x[0, 1] [%n, 1] [1, 1] : tensor<?x?xf32> to tensor<?x1xf32>
+  %1 = tensor.collapse_shape %0 [[0, 1]] : tensor<?x1xf32> into tensor<?xf32>
+  %2 = tensor.extract %1[%i] : tensor<?xf32>
+  return %2 : f32
+}
+
+// A slice of a slice is a part of the whole tensor.
+// CHECK-LABEL: func.func @twice(
+// CHECK-COUNT-1: compute_barrier
+func.func @twice(%x: tensor<?x?xf32>, %n: index, %i: index) -> f32 {
+  %0 = tensor.extract_slice %x[0, 0] [%n, 2] [1, 1] : tensor<?x?xf32> to tensor<?x2xf32>
+  %1 = tensor.extract_slice %0[0, 1] [%n, 1] [1, 1] : tensor<?x2xf32> to tensor<?x1xf32>
+  %2 = tensor.extract %1[%i, %i] : tensor<?x1xf32>
+  return %2 : f32
+}
+
+// CHECK-LABEL: func.func @reversed(
+// CHECK:         compute_barrier
+func.func @reversed(%x: tensor<?x?xf32>) -> tensor<?x2xf32> {
+  %0 = tosa.const_shape {values = dense<[0, 1]> : tensor<2xindex>} : () -> !tosa.shape<2>
+  %1 = tosa.const_shape {values = dense<[-1, 2]> : tensor<2xindex>} : () -> !tosa.shape<2>
+  %2 = tosa.slice %x, %0, %1 : (tensor<?x?xf32>, !tosa.shape<2>, !tosa.shape<2>) -> tensor<?x2xf32>
+  %3 = tosa.reverse %2 {axis = 0 : i32} : (tensor<?x2xf32>) -> tensor<?x2xf32>
+  return %3 : tensor<?x2xf32>
+}
+
+// Rows follow each other at a known distance, and what is not read by position is read where it lies.
+// CHECK-LABEL: func.func @as_it_is(
+// CHECK-NOT:     compute_barrier
+func.func @as_it_is(%x: tensor<?x4xf32>, %y: tensor<?x?xf32>, %n: index, %i: index) -> (f32, tensor<?x1xf32>) {
+  %0 = tensor.extract_slice %x[0, 1] [%n, 1] [1, 1] : tensor<?x4xf32> to tensor<?x1xf32>
+  %1 = tensor.extract %0[%i, %i] : tensor<?x1xf32>
+  %2 = tensor.extract_slice %y[0, 1] [%n, 1] [1, 1] : tensor<?x?xf32> to tensor<?x1xf32>
+  return %1, %2 : f32, tensor<?x1xf32>
+}

@@ -1,0 +1,77 @@
+"""Elements of a part of a tensor that are read by position, where the sizes of the tensor are known at run time only.
+
+IREE took the elements of the part to follow each other in memory: every element of ``x[:, 0][i]`` was the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor
+from torch.export import Dim
+
+import torch2mlir
+
+
+def _rows(x: Tensor) -> Tensor:
+    return torch.arange(x.shape[0])
+
+
+PROGRAMS: dict[str, Callable[[Tensor, Tensor], object]] = {
+    "column": lambda x, i: x[:, 1][i],
+    "one_of_each_row": lambda x, i: (x[_rows(x), 0], x[_rows(x), i % x.shape[1]]),
+    "of_a_column_of_columns": lambda x, i: x[:, 0:2][_rows(x), 1],
+    "last_column": lambda x, i: x[:, -1][_rows(x)],
+    "every_other_column": lambda x, i: x[:, ::2][i, i * 0 + 1],
+    "some_of_rows_and_columns": lambda x, i: x[:2, 1:3][i % 2, i % 2],
+    "transposed": lambda x, i: x.t()[0][_rows(x)],
+    "next": lambda x, i: x[:, 0][(_rows(x) + 1) % x.shape[0]],
+    "constants": lambda x, i: x[:, 1][torch.tensor([1, 0, 1])],
+    "index_select": lambda x, i: x[:, 0].index_select(0, i),
+    "gather": lambda x, i: (x[:, 0].gather(0, i), torch.gather(x[:, :2], 1, (i % 2)[:, None])),
+    "take": lambda x, i: x[:, 1].take(i),
+    "flip": lambda x, i: (x[:, 1].flip(0), x[:, :2].flip(1), x[:, 1].roll(1, 0)),
+    "of_a_function": lambda x, i: (x[:, 1] * 2)[_rows(x)],
+    "sorted": lambda x, i: x[:, 1].sort()[0],
+    "masked_scatter": lambda x, i: x[:, :1].masked_scatter(x[:, 1:2] > 0, x[:, 0].clone()),
+    "window": lambda x, i: x.unfold(1, 2, 1)[:, 0][i],
+}
+OF_THREE: dict[str, Callable[[Tensor, Tensor], object]] = {
+    "first_of_two": lambda x, i: x[:, 0, 0][i],
+    "first_of_last": lambda x, i: (x[:, :, 0][i], x[:, :, 1:2][i]),
+    "last_position": lambda x, i: x[:, -1].index_select(1, torch.arange(x.shape[2])),
+    "of_each_sequence": lambda x, i: x[_rows(x), i % x.shape[1]],
+    "flip": lambda x, i: (x[:, :2].flip(2), x[..., 0].flip(1), x[..., :1].roll(1, 1)),
+    "transposed": lambda x, i: x.transpose(1, 2)[:, :, 1][i],
+}
+SIZES = ((3, 6, 5), (2, 9, 3), (5, 4, 7), (17, 5, 18))
+DIALECTS = ("linalg-on-tensors", "tosa")
+
+
+@pytest.mark.parametrize("output_type", DIALECTS)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_of_a_matrix(name: str, output_type: str) -> None:
+    _check(PROGRAMS[name], 2, output_type)
+
+
+@pytest.mark.parametrize("output_type", DIALECTS)
+@pytest.mark.parametrize("name", OF_THREE)
+def test_of_three_dimensions(name: str, output_type: str) -> None:
+    _check(OF_THREE[name], 3, output_type)
+
+
+def _check(program: Callable[[Tensor, Tensor], object], rank: int, output_type: str) -> None:
+    sizes = ({axis: Dim.AUTO for axis in range(rank)}, {0: Dim.AUTO})
+    examples = _arguments(SIZES[0][:rank])
+    compiled = torch2mlir.compile(
+        program, *examples, output_type=output_type, engine="iree", dynamic_shapes=sizes
+    )
+    for shape in SIZES:
+        arguments = _arguments(shape[:rank])
+        torch.testing.assert_close(compiled(*arguments), program(*arguments))
+
+
+def _arguments(shape: tuple[int, ...]) -> tuple[Tensor, Tensor]:
+    return torch.randn(shape), torch.randint(0, shape[0], (shape[0],))
