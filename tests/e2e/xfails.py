@@ -88,7 +88,7 @@ XFAILS: list[ExpectedFailure] = [
         "TOSA has no 64-bit floats",
         UnsupportedOpError,
         "tosa-*",
-        "*_f64 *_in_f64 f64_precision promote_f32_f64 float_power cumsum_to_dtype"
+        "*_f64 *_in_f64 *_float64_* f64_precision promote_f32_f64 float_power cumsum_to_dtype"
         " quantize_per_token_asymmetric",
         excepting="view_f64 full_f64 to_f64",
     ),
@@ -139,6 +139,12 @@ XFAILS: list[ExpectedFailure] = [
         EngineError,
         "linalg-iree-*",
         "loss_binary_cross_entropy",
+    ),
+    ExpectedFailure(
+        "IREE finds no order for the loops of TOSA's sort over a length known at run time",
+        EngineError,
+        "tosa-iree-dynamic",
+        "sort_long_lines mode_long searchsorted_dynamic searchsorted_long",
     ),
     ExpectedFailure(
         "IREE leaves a copy for TOSA's scatter over dynamic sizes outside every region that could run it",

@@ -12,7 +12,7 @@ ZEROS_DIFFER: dict[str, str] = {
         "softshrink hard_backward maximum* minimum*"  # hard_backward has softshrink among its results
     ),
     "PyTorch's kernel and PyTorch's own decomposition give zeros of other signs": (
-        "relu relu_* grid_sample_* loss_nll* loss_multi_margin_weighted"
+        "relu relu_* grid_sample_* loss_nll* loss_cross_entropy_smoothed loss_multi_margin_weighted"
     ),
     "at a root of a polynomial a recurrence gives a zero, and the form by angles, which PyTorch has for larger degrees and we for"
     " all of them, a rounding error of either sign": "*chebyshev_*",

@@ -110,6 +110,7 @@ class IreeEngine(Engine):
             "keep-small-arguments",
             "tosa-extrema-to-linalg",
             "tosa-products-of-one-term",
+            "tosa-biases-apart",
             "tosa-hold-zeros",
             "keep-terms-of-sums",
             "compute-reductions-first",

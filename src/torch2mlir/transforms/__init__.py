@@ -203,6 +203,7 @@ _LOCATIONS: dict[str, str] = {
     "tosa-products-of-one-term": (
         "torch2mlir.conversion.tosa_products_of_one_term:TosaProductsOfOneTermPass"
     ),
+    "tosa-biases-apart": "torch2mlir.conversion.tosa_biases_apart:TosaBiasesApartPass",
     "tosa-hold-zeros": "torch2mlir.conversion.tosa_hold_zeros:TosaHoldZerosPass",
     "tosa-scatters-to-iree": ("torch2mlir.conversion.tosa_scatters_to_iree:TosaScattersToIreePass"),
     "tosa-nested-branches-to-scf": (

@@ -51,6 +51,14 @@ case(
 )
 case("group_norm", _enlivened(nn.GroupNorm), IMAGE, init=(2, 4), loose=5)
 case("group_norm_rank_2", _enlivened(nn.GroupNorm), f32("B", 4), init=(2, 4), loose=5)
+case(
+    "group_norm_of_a_large_mean",
+    nn.GroupNorm,
+    f32("B", 4, 6, low=29, high=31),
+    init=(2, 4),
+    loose=10,
+)
+case("layer_norm_of_a_large_mean", nn.LayerNorm, f32("B", 6, low=29, high=31), init=(6,), loose=10)
 case("batch_norm_2d", _enlivened(nn.BatchNorm2d), IMAGE, init=(4,), loose=5)
 case("batch_norm_1d", _enlivened(nn.BatchNorm1d), f32("B", 4), init=(4,), loose=5)
 case("batch_norm_3d", _enlivened(nn.BatchNorm3d), f32("B", 4, 2, 3, 2), init=(4,), loose=5)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import torch
+import torch.nn.functional as F
 from repeated_calls import agrees_with_eager
 from torch import nn
 from torch.export import Dim
@@ -25,9 +26,12 @@ on_every_dialect = pytest.mark.parametrize("output_type", DIALECTS)
         nn.Conv1d(3, 4, 3),
         nn.Conv2d(3, 4, 3),
         nn.Conv2d(4, 4, 3, groups=2),
+        nn.Conv2d(4, 6, 3, groups=2, bias=False),
+        nn.Conv2d(4, 4, 1, groups=2, bias=False),
         nn.Conv2d(3, 4, 1),
         nn.Conv3d(2, 2, 2),
         nn.ConvTranspose2d(3, 4, 3),
+        nn.ConvTranspose2d(6, 4, 3, groups=2, bias=False),
     ],
     ids=repr,
 )
@@ -38,6 +42,16 @@ def test_convolutions_of_a_batch_do_not_accumulate_into_their_bias(
     window = model.kernel_size
     sizes = (2, channels, *[6] * len(window))
     agrees_with_eager(model.eval(), lambda: (torch.randn(sizes),), output_type=output_type)
+
+
+@on_every_dialect
+def test_two_convolutions_do_not_accumulate_into_one_zero(output_type: str) -> None:
+    weight = torch.randn(3, 2, 3, 3)
+
+    def both(x: torch.Tensor) -> torch.Tensor:
+        return F.conv2d(x[:, 2:], weight) + F.conv2d(x[:, :2], weight * 2)
+
+    agrees_with_eager(both, lambda: (torch.randn(2, 4, 8, 8),), output_type=output_type)
 
 
 @on_every_dialect

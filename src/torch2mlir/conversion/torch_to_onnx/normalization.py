@@ -101,15 +101,30 @@ def group_norm(
     epsilon: float,
     _: bool,
 ) -> Tensor:
-    """Groups of channels of each sample normalized, channels scaled; half floats in f32."""
+    """Groups of channels of each sample normalized, channels scaled; half floats in f32.
+
+    Each group is an instance. ``GroupNormalization`` is a function, whose variance is that of the squares less that of
+    the mean: ONNX Runtime, which has no kernel for it, makes NaN of what varies little around a large mean.
+    """
     dtype, x = lower.out.dtype, lower.cast(x, widened(lower.out.dtype))
     if dims.product(list(x.sizes)) == 0:
         return lower.splat(0, lower.out.sizes, dtype)
-    channels = (x.sizes[1],)
-    scale = _scale(lower, weight, channels, x)
-    shift = lower.splat(0, channels, x.dtype) if bias is None else lower.cast(bias, x.dtype)
-    operands, options = (x, scale, shift), {"num_groups": groups, "epsilon": epsilon}
-    result = lower.node("GroupNormalization", *operands, sizes=x.sizes, dtype=x.dtype, **options)
+    samples, channels, *places = x.sizes
+    many = dims.floordiv(dims.product([channels, *places]), groups)
+    ones, zeros = (lower.splat(value, (groups,), x.dtype) for value in (1, 0))
+    instances = lower.reshape(x, (samples, groups, many))
+    result = lower.node(
+        "InstanceNormalization",
+        *(instances, ones, zeros),
+        sizes=instances.sizes,
+        dtype=x.dtype,
+        epsilon=epsilon,
+    )
+    result = lower.reshape(result, x.sizes)
+    for op, factor in (("Mul", weight), ("Add", bias)):
+        if factor is not None:
+            each = lower.reshape(lower.cast(factor, x.dtype), (channels, *[1] * len(places)))
+            result = lower.node(op, result, each, sizes=x.sizes, dtype=x.dtype)
     return lower.cast(result, dtype)
 
 
