@@ -40,6 +40,8 @@ def columns(s: Scope) -> Draft:
         f"{x}[..., {i} % {x.size(-1)}]",
         f"{x}[:, {i}[:, None]]",
     ]
+    k, rows = s.rng.randrange(_smallest(x, 1)), f"torch.arange({x.size(0)})"
+    forms += [f"{x}[{rows}, {k}]", f"{x}[:, {k}][{rows}.flip(0)]", f"{x}[:, {k}].flip(0)"]
     if x.rank > 2:
         forms += [f"{x}[0, :, {i} % {x.size(2)}]", f"{x}[:, {i}, 0]"]
     if s.chance(0.5):

@@ -16,7 +16,8 @@ def convolution(s: Scope) -> Draft:
     x = _float(s, 3, 5)
     places = x.rank - 2
     channels = s.fixed_size(x, 1)
-    groups = s.choice([1, 1, 1, channels])
+    divisors = [n for n in range(2, channels + 1) if channels % n == 0]
+    groups = s.choice([1, 1, 1, *divisors])
     out = groups * s.rng.randint(1, 3)
     transposed = s.chance(0.25)
     kernel = s.rng.randint(1, 3)
@@ -143,7 +144,7 @@ def state(s: Scope) -> Draft:
         f"self.{name}.add_(1)\n{{out}} = {x} + self.{name}[0]",
         f"self.{name}[0] += {x}.sum().to(torch.float32)\n{{out}} = self.{name} * 2",
         f"{{out}} = self.{name} + {x}.amax().to(torch.float32)\nself.{name}.copy_({{out}} * 0.5)",
-        f"self.{name} = self.{name} + 1\n{{out}} = self.{name}.clone()",
+        f"self.{name}.copy_(self.{name} + 1)\n{{out}} = self.{name}.clone()",
         f"{{out}} = self.{name}.clone()\nself.{name}.roll(1)\nself.{name}[1:] = {x}.flatten()[0].to(torch.float32)",
     ]
     return Draft(
