@@ -223,6 +223,67 @@ def test_buffers_keep_what_they_count() -> None:
         torch.testing.assert_close(model.total, twin.total)
 
 
+@pytest.mark.parametrize("size", [6, 1 << 18], ids=["copied", "lent"])
+def test_an_argument_of_fixed_size_is_written_in_place(size: int) -> None:
+    """Beside a buffer; small arguments are copied to the engine, large ones lent to it."""
+
+    class Counting(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("total", torch.zeros(4))
+
+        def forward(self, x: torch.Tensor, written: torch.Tensor) -> Any:
+            self.total.add_(1)
+            written.add_(x.sum())
+            return x * 2 + self.total.sum() + written[0], written + 1
+
+    model, twin = Counting(), Counting()
+    compiled = torch2mlir.compile(
+        model,
+        torch.randn(3, 4),
+        torch.zeros(size),
+        dynamic_shapes=({0: BATCH}, None),
+        buckets={"batch": [4, 8]},
+        engine="xla",
+    )
+    written, expected = torch.zeros(size), torch.zeros(size)
+    for rows in (3, 5, 4, 3, 7, 12):
+        x = torch.randn(rows, 4)
+        torch.testing.assert_close(compiled(x, written), twin(x, expected))
+        torch.testing.assert_close(written, expected)
+        assert torch.equal(model.total, twin.total)
+    assert len(compiled.shapes) == 3
+
+
+def test_indices_are_looked_at_in_their_real_sizes() -> None:
+    """Padding is no index out of range, though the table may have no row for it; an index that is, is refused."""
+    table = torch.randn(5, 3)
+
+    def function(i: torch.Tensor, j: torch.Tensor) -> torch.Tensor:
+        return F.embedding(i - 1, table).sum(1) + F.embedding(j, table)[:, 0]
+
+    def indices(low: int, rows: int, length: int) -> torch.Tensor:
+        return torch.randint(low, low + 5, (rows, length))
+
+    sizes = {0: BATCH, 1: LENGTH}
+    compiled = torch2mlir.compile(
+        function,
+        indices(1, 3, 5),
+        indices(0, 3, 5),
+        dynamic_shapes=(sizes, sizes),
+        buckets=True,
+        engine="xla",
+    )
+    for rows, length in ((3, 5), (2, 7), (4, 8), (3, 5)):
+        i, j = indices(1, rows, length), indices(0, rows, length)
+        torch.testing.assert_close(compiled(i, j), function(i, j))
+    for wrong in (0, 1):
+        args = [indices(1, 3, 5), indices(0, 3, 5)]
+        args[wrong][1, 2] = 6 - wrong
+        with pytest.raises(InputError, match="out of range"):
+            compiled(*args)
+
+
 def test_an_argument_that_is_written_to_is_not_padded() -> None:
     with pytest.raises(BackendContractError, match="the input 'x' is written to"):
         bucketed(lambda x: x.add_(1), ["B 3"])

@@ -231,35 +231,20 @@ class CompiledFunction:
             self._gradients.check(leaves)
         if calling.signature.preconditions:
             check_indices(calling.signature, leaves)
-        if self.buckets is not None:
-            return self._bucketed(self.buckets, leaves, symbols)
-        loaded = self._executable(self._key(symbols))
-        guard = self._guard(leaves, loaded) if self.guard else None
-        bound = loaded.state.bound(loaded.weights, loaded.prepared)
-        arguments = [calling.argument(item, leaves, spec) for item, spec in loaded.varying]
-        updated = loaded.executable.function.updated
-        if guard is None:
-            return calling.result(bound.run(arguments), leaves, updated)
-        guard.watch((f"held tensor {i}", value) for i, value in enumerate(bound.held))
-        results = bound.run(arguments)
-        guard.check()
-        return calling.result(results, leaves, updated)
-
-    def _bucketed(self, buckets: Buckets, leaves: Sequence[Any], symbols: Shapes) -> Any:
-        """A call in the sizes of its bucket."""
-        key = self._key(symbols)
+        buckets, key = self.buckets, self._key(symbols)
         loaded = self._executable(key)
-        padded = buckets.padded(leaves, symbols, key)
+        given = leaves if buckets is None else buckets.padded(leaves, symbols, key)
         guard = self._guard(leaves, loaded) if self.guard else None
         bound = loaded.state.bound(loaded.weights, loaded.prepared)
-        run = [self.calling.argument(item, padded, spec) for item, spec in loaded.varying]
+        arguments = [calling.argument(item, given, spec) for item, spec in loaded.varying]
         if guard is not None:
             guard.watch((f"held tensor {i}", value) for i, value in enumerate(bound.held))
-        results = bound.run(run)
+        results = bound.run(arguments)
         if guard is not None:
             guard.check()
-        updated = loaded.executable.function.updated
-        return self.calling.result(buckets.cut(results, symbols, key), leaves, updated)
+        if buckets is not None:
+            results = buckets.cut(results, symbols, key)
+        return calling.result(results, leaves, loaded.executable.function.updated)
 
     def _guard(self, leaves: Sequence[Any], loaded: LoadedProgram) -> Guard:
         """Remembers the inputs and the state, as they are before a call, but for those it updates in place."""

@@ -293,35 +293,30 @@ def _pad(padding: Padding, op: Operation) -> None:
             mask(padding, op, 0, [axis], value)
 
 
-def _is_place(padding: Padding, known: Any) -> bool:
-    """Whether a place counts from the front, and is the same with padding."""
-    return known is None or (isinstance(known, int) and known >= 0)
+def _is_from_front(place: Any) -> bool:
+    """Whether a place counts from the front, and so is the same with padding."""
+    return place is None or (isinstance(place, int) and place >= 0)
+
+
+def _begins_at_same(padding: Padding, op: Operation) -> bool:
+    """Whether what a slice or select takes begins at the same element with padding."""
+    sizes = padding.sizes(op.operands[0])
+    if not padding.is_padded(sizes[_axis(padding, op, 1, len(sizes))]):
+        return padding.is_right(op.operands[2])
+    return _is_from_front(padding.values.of(op.operands[2]))
 
 
 @_rule("slice.Tensor")
 def _slice(padding: Padding, op: Operation) -> None:
     _numbers(padding, op, but=(2, 3))
-    sizes = padding.sizes(op.operands[0])
-    axis = _axis(padding, op, 1, len(sizes))
-    start = padding.values.of(op.operands[2])
-    if not (
-        _is_place(padding, start)
-        if padding.is_padded(sizes[axis])
-        else padding.is_right(op.operands[2])
-    ):
+    if not _begins_at_same(padding, op):
         refuse(op, "it begins at a place that counts from the end, or moves with a size")
 
 
 @_rule("select.int")
 def _select(padding: Padding, op: Operation) -> None:
     _numbers(padding, op, but=(2,))
-    sizes = padding.sizes(op.operands[0])
-    axis, place = _axis(padding, op, 1, len(sizes)), padding.values.of(op.operands[2])
-    if not (
-        _is_place(padding, place)
-        if padding.is_padded(sizes[axis])
-        else padding.is_right(op.operands[2])
-    ):
+    if not _begins_at_same(padding, op):
         refuse(op, "it takes a place that counts from the end, or moves with a size")
 
 
@@ -388,7 +383,7 @@ def _counts_up_to(padding: Padding, value: SSAValue, size: KnownSize) -> bool:
         return False
     if op.name == "torch.aten.arange.start_step":
         start, end, step = (padding.values.of(operand) for operand in op.operands[:3])
-        return _is_place(padding, start) and step == 1 and end == size
+        return _is_from_front(start) and step == 1 and end == size
     nothing = op.name == "torch.aten.add.Scalar" and padding.values.of(op.operands[1]) == 0
     return (nothing or op.name in _MOVES) and _counts_up_to(padding, op.operands[0], size)
 
