@@ -1,15 +1,19 @@
-"""``tosa-biases-apart``: of several convolutions each begins with a bias that no other one has.
+"""``tosa-biases-apart``: of several convolutions of a batch each begins with a bias that no other one has.
 
 IREE 3.13 adds a convolution up in a tensor that holds its bias everywhere, and has one such tensor for convolutions
 with equal biases, zero as a rule. With ``--iree-global-opt-use-im2col-for-convs``, where that tensor has other shapes
 for them (a batch joined with places, and not), the second one begins with the result of the first. A barrier makes
-biases differ, as far as the compiler knows.
+biases differ, as far as the compiler knows. A batch of 1 has one shape and is left as it is.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Hashable
+
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, ShapedType
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from torch2mlir.contract.pass_order import PassForOps
@@ -31,11 +35,30 @@ class TosaBiasesApartPass(PassForOps):
     looks_for = _CONVOLUTIONS
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        found = [each for each in op.walk() if each.name in _CONVOLUTIONS]
-        for each in found if len(found) > 1 else ():
-            bias = each.operands[_BIAS]
-            own = OptimizationBarrierOp.create(
-                operands=[bias], result_types=[bias.type], location=each.location
-            )
-            each.operands[_BIAS] = own.results[0]
-            Rewriter.insert_op(own, InsertPoint.before(each))
+        equal = defaultdict[Hashable, list[Operation]](list)
+        for each in op.walk():
+            if each.name in _CONVOLUTIONS and _batch(each) != 1:
+                equal[_content(each.operands[_BIAS])].append(each)
+        for convolutions in equal.values():
+            for each in convolutions if len(convolutions) > 1 else ():
+                _give_own_bias(each)
+
+
+def _batch(convolution: Operation) -> int:
+    shaped = convolution.operands[0].type
+    assert isinstance(shaped, ShapedType)
+    return shaped.get_shape()[0]
+
+
+def _content(bias: SSAValue) -> Hashable:
+    """What biases share that may be equal: an argument is equal to itself only, and what is computed to any other."""
+    return bias if isinstance(bias.owner, Block) else "computed"
+
+
+def _give_own_bias(convolution: Operation) -> None:
+    bias = convolution.operands[_BIAS]
+    own = OptimizationBarrierOp.create(
+        operands=[bias], result_types=[bias.type], location=convolution.location
+    )
+    convolution.operands[_BIAS] = own.results[0]
+    Rewriter.insert_op(own, InsertPoint.before(convolution))

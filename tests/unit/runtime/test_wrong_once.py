@@ -44,14 +44,27 @@ def test_convolutions_of_a_batch_do_not_accumulate_into_their_bias(
     agrees_with_eager(model.eval(), lambda: (torch.randn(sizes),), output_type=output_type)
 
 
+SECOND = (
+    nn.Conv2d(4, 4, 3, padding=1, bias=False),
+    nn.Conv2d(4, 4, 1, bias=False),
+    nn.Conv2d(4, 4, 3, padding=1, groups=2, bias=False),
+    nn.ConvTranspose2d(4, 4, 3, padding=1, bias=False),
+)
+
+
 @on_every_dialect
-def test_two_convolutions_do_not_accumulate_into_one_zero(output_type: str) -> None:
-    weight = torch.randn(3, 2, 3, 3)
+@pytest.mark.parametrize("batch", [1, 2])
+@pytest.mark.parametrize("second", SECOND, ids=repr)
+def test_two_convolutions_do_not_accumulate_into_one_zero(
+    second: nn.Module, batch: int, output_type: str
+) -> None:
+    first = nn.Conv2d(4, 4, 3, padding=1, bias=False)
 
-    def both(x: torch.Tensor) -> torch.Tensor:
-        return F.conv2d(x[:, 2:], weight) + F.conv2d(x[:, :2], weight * 2)
+    def both(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return first(x) + second(x), first(x + 1), second(x + 1)
 
-    agrees_with_eager(both, lambda: (torch.randn(2, 4, 8, 8),), output_type=output_type)
+    with torch.no_grad():
+        agrees_with_eager(both, lambda: (torch.randn(batch, 4, 6, 6),), output_type=output_type)
 
 
 @on_every_dialect
