@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 import torch
-import torch.nn.functional as F
 from repeated_calls import agrees_with_eager
 from torch import nn
 from torch.export import Dim
