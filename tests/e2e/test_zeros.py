@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 import torch
-from torch._decomp import decomposition_table
+from torch._decomp import core_aten_decompositions, decomposition_table
+from torch.fx.experimental.proxy_tensor import make_fx
 
 aten = torch.ops.aten
 
@@ -49,6 +50,19 @@ def likelihood() -> tuple[Any, ...]:
 def test_a_kernel_and_its_decomposition_differ(op: Any, arguments: Callable[[], Any]) -> None:
     args = arguments()
     assert signs_differ(op(*args), decomposition_table[op](*args))
+
+
+def test_the_gradient_of_a_smoothed_cross_entropy_differs_from_that_of_its_decomposition() -> None:
+    torch.manual_seed(0)
+    scores, weights, labels = torch.randn(4, 5), torch.rand(5), torch.tensor([0, 1, -100, 3])
+
+    def gradient(scores: torch.Tensor) -> torch.Tensor:
+        x = scores.detach().requires_grad_()
+        loss = torch.nn.functional.cross_entropy(x, labels, weights, label_smoothing=0.2)
+        return torch.autograd.grad(loss, x)[0]
+
+    decomposed = make_fx(gradient, core_aten_decompositions())(scores)
+    assert signs_differ(gradient(scores), decomposed(scores))
 
 
 def test_the_gradient_of_a_weighted_margin_differs_from_that_of_its_decomposition() -> None:
