@@ -24,72 +24,51 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
 
 from torch2mlir.contract.pass_order import PassForOps
+from torch2mlir.conversion.beside import Beside
 from torch2mlir.dialects import arith_ext, chlo, tosa
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.stablehlo import ComparisonDirection, ComparisonDirectionAttr
 from torch2mlir.dialects.tosa.attributes import NanMode, NanModeAttr
 
-Guarded = tuple[list[Operation], SSAValue]
-"""Ops that come before a function, and whether its argument is small."""
+Ask = Callable[[Beside, SSAValue, float], SSAValue]
+"""Whether an argument is no larger than a number."""
 
 _AT_MOST = IntegerAttr(5, i64)
 
 
-def _scalar(x: SSAValue, bound: float) -> Guarded:
-    limit = arith_ext.ConstantOp.of(FloatAttr(bound, _element(x)))
-    size = math.AbsFOp(x)
-    small = arith.CmpfOp.create(
-        operands=[size.result, limit.result],
-        result_types=[i1],
-        properties={"predicate": _AT_MOST, "fastmath": arith_ext.NO_FLAGS},
-    )
-    return [limit, size, small], small.result
+def _scalar(before: Beside, x: SSAValue, bound: float) -> SSAValue:
+    limit = before.constant(FloatAttr(bound, _element(x)))
+    size = before.value(math.AbsFOp, [x], x.type, {"fastmath": arith_ext.NO_FLAGS})
+    properties = {"predicate": _AT_MOST, "fastmath": arith_ext.NO_FLAGS}
+    return before.value(arith.CmpfOp, [size, limit], i1, properties)
 
 
-def _tosa(x: SSAValue, bound: float) -> Guarded:
+def _tosa(before: Beside, x: SSAValue, bound: float) -> SSAValue:
     """Small is what a clamp leaves as it is: it needs no constant of the tensor's rank."""
-    clamped = tosa.ClampOp.create(
-        operands=[x],
-        result_types=[x.type],
-        properties={
-            "min_val": FloatAttr(-bound, _element(x)),
-            "max_val": FloatAttr(bound, _element(x)),
-            "nan_mode": NanModeAttr(NanMode.PROPAGATE),
-        },
-    )
-    small = tosa.EqualOp.create(operands=[clamped.results[0], x], result_types=[_booleans(x)])
-    return [clamped, small], small.results[0]
+    properties = {
+        "min_val": FloatAttr(-bound, _element(x)),
+        "max_val": FloatAttr(bound, _element(x)),
+        "nan_mode": NanModeAttr(NanMode.PROPAGATE),
+    }
+    clamped = before.value(tosa.ClampOp, [x], x.type, properties)
+    return before.value(tosa.EqualOp, [clamped, x], _booleans(x))
 
 
-def _stablehlo(x: SSAValue, bound: float) -> Guarded:
+def _stablehlo(before: Beside, x: SSAValue, bound: float) -> SSAValue:
     """The same; bounds without dimensions stand for all sizes, known or not."""
-    limits = [
-        hlo.ConstantOp.create(
-            result_types=[TensorType(_element(x), [])],
-            properties={
-                "value": DenseIntOrFPElementsAttr.from_list(TensorType(_element(x), []), [b])
-            },
-        )
-        for b in (-bound, bound)
-    ]
-    low, high = (limit.results[0] for limit in limits)
-    clamped = hlo.ClampOp.create(operands=[low, x, high], result_types=[x.type])
-    small = hlo.CompareOp.create(
-        operands=[clamped.results[0], x],
-        result_types=[_booleans(x)],
-        properties={"comparison_direction": ComparisonDirectionAttr(ComparisonDirection.EQ)},
-    )
-    return [*limits, clamped, small], small.results[0]
+    scalar = TensorType(_element(x), [])
+    literals = (DenseIntOrFPElementsAttr.from_list(scalar, [b]) for b in (-bound, bound))
+    low, high = (before.value(hlo.ConstantOp, [], scalar, {"value": each}) for each in literals)
+    clamped = before.value(hlo.ClampOp, [low, x, high], x.type)
+    equal = {"comparison_direction": ComparisonDirectionAttr(ComparisonDirection.EQ)}
+    return before.value(hlo.CompareOp, [clamped, x], _booleans(x), equal)
 
 
 _SMALL = 2.0**-12
 _ZERO = 0.0
-_FUNCTIONS: dict[
-    type[Operation], tuple[float, Callable[[SSAValue, float], Guarded], type[Operation]]
-] = {
+_FUNCTIONS: dict[type[Operation], tuple[float, Ask, type[Operation]]] = {
     math.ErfOp: (_ZERO, _scalar, arith.SelectOp),
     math.SinOp: (_SMALL, _scalar, arith.SelectOp),
     math.TanOp: (_SMALL, _scalar, arith.SelectOp),
@@ -142,13 +121,10 @@ def _is_number(value: SSAValue) -> bool:
 def _guard(function: Operation) -> None:
     bound, ask, choose = _FUNCTIONS[type(function)]
     (x,), (result,) = function.operands, function.results
-    before, small = ask(x, bound)
-    selected = choose.create(operands=[small, x, result], result_types=[result.type])
-    result.replace_uses_with_if(selected.results[0], lambda use: use.operation is not selected)
-    for op in (*before, selected):
-        op.location = function.location
-    Rewriter.insert_op(before, InsertPoint.before(function))
-    Rewriter.insert_op(selected, InsertPoint.after(function))
+    users = {use.operation for use in result.uses}
+    small = ask(Beside(function), x, bound)
+    selected = Beside(function, behind=True).value(choose, [small, x, result], result.type)
+    result.replace_uses_with_if(selected, lambda use: use.operation in users)
 
 
 def _element(x: SSAValue) -> Any:

@@ -20,9 +20,9 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.linalg.attrs import IteratorTypeAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
 
 from torch2mlir.contract.pass_order import PassForOps
+from torch2mlir.conversion.beside import Beside
 from torch2mlir.dialects import arith_ext, linalg, tosa
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.iree_barriers import OptimizationBarrierOp
@@ -188,10 +188,9 @@ def _keep(op: Operation, position: int) -> None:
     element, rank = x.type.element_type, len(x.type.get_shape())  # type: ignore[attr-defined]
     is_float = isinstance(element, AnyFloat)
     scalar = TensorType(element, [])
-    zero = arith_ext.ConstantOp.of(
-        DenseIntOrFPElementsAttr.from_list(scalar, [-0.0 if is_float else 0])
-    )
-    unknown = OptimizationBarrierOp.create(operands=[zero.result], result_types=[scalar])
+    before = Beside(op)
+    zero = DenseIntOrFPElementsAttr.from_list(scalar, [-0.0 if is_float else 0])
+    unknown = before.value(OptimizationBarrierOp, [before.constant(zero)], scalar)
     block = Block(arg_types=[element, element])
     properties: dict[str, Attribute] = (
         {"fastmath": arith_ext.NO_FLAGS}
@@ -199,15 +198,14 @@ def _keep(op: Operation, position: int) -> None:
         else {"overflowFlags": arith.IntegerOverflowAttr("none")}
     )
     total = (arith.AddfOp if is_float else arith.AddiOp).create(
-        operands=[block.args[1], block.args[0]], result_types=[element], properties=properties
+        operands=[block.args[1], block.args[0]],
+        result_types=[element],
+        properties=properties,
+        location=op.location,
     )
     block.add_ops([total, linalg.YieldOp(total.results[0])])
     maps = [dims_map(rank, ()), dims_map(rank, tuple(range(rank)))]
     kinds = ArrayAttr([IteratorTypeAttr.parallel()] * rank)
     # what it computes into is the tensor itself, so that its sizes need not be known
-    sums = linalg.GenericOp.of([unknown.result], [x], block, ArrayAttr(maps), kinds)
-    new = [zero, unknown, sums]
-    for each in (*new, total):
-        each.location = op.location
-    Rewriter.insert_op(new, InsertPoint.before(op))
+    sums = before.insert(linalg.GenericOp.of([unknown], [x], block, ArrayAttr(maps), kinds))
     op.operands[position] = sums.results[0]

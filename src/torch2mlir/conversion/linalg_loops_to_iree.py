@@ -23,6 +23,7 @@ from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineMap
 
 from torch2mlir.contract.pass_order import PassForOps
+from torch2mlir.conversion.beside import Beside
 from torch2mlir.dialects import iree_linalg_ext, linalg, tensor_ext
 
 _SCATTER: tuple[type[Operation], ...] = (
@@ -80,7 +81,7 @@ def _replace_scatter(loop: scf.ForOp) -> None:
             "unique_indices": BoolAttr.from_bool(False),
         }
         operands = [rows, places, loop.iter_args[0]]
-        _insert(loop, iree_linalg_ext.ScatterOp, operands, properties, _body(combine))
+        _replace(loop, iree_linalg_ext.ScatterOp, operands, properties, _body(combine))
 
 
 def _replace_scan(loop: scf.ForOp) -> None:
@@ -108,7 +109,7 @@ def _replace_scan(loop: scf.ForOp) -> None:
         for which, other in zip(uses, reversed(swapped), strict=True):
             for use in which:
                 use.operation.operands[use.index] = other
-        _insert(loop, iree_linalg_ext.ScanOp, [source, *loop.iter_args], properties, body)
+        _replace(loop, iree_linalg_ext.ScanOp, [source, *loop.iter_args], properties, body)
 
 
 def _window(op: Operation, position: int, source: SSAValue, offset: SSAValue) -> int | None:
@@ -176,21 +177,12 @@ def _body(combine: Operation) -> Region:
     return region
 
 
-def _insert(
+def _replace(
     loop: scf.ForOp,
     kind: type[Operation],
     operands: Sequence[SSAValue],
     properties: dict[str, Attribute],
     body: Region,
 ) -> None:
-    """The op in place of the loop."""
-    types = [value.type for value in loop.results]
-    op = kind.create(operands=operands, result_types=types, properties=properties, regions=[body])
-    op.location = loop.location
-    block = loop.parent
-    assert block is not None
-    block.insert_op_before(op, loop)
-    for old, new in zip(loop.results, op.results, strict=True):
-        old.replace_all_uses_with(new)
-    loop.detach()
-    loop.erase()
+    before, types = Beside(loop), [value.type for value in loop.results]
+    before.replace(*before.create(kind, operands, types, properties, [body]).results)

@@ -7,22 +7,19 @@ infinities alone. So whether there is anything on this side of the infinity is r
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
     AnyFloat,
-    DenseIntOrFPElementsAttr,
     ModuleOp,
-    TensorType,
     i1,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
-from xdsl.rewriter import Rewriter
 
+from torch2mlir.conversion.onnx_nodes import Nodes
 from torch2mlir.conversion.torch_to_onnx.bounds import is_bounded_below
-from torch2mlir.dialects.onnx import OnnxOp, op_class
+from torch2mlir.dialects.onnx import op_class
 
 _INFINITIES = {"onnx.ReduceMax": ("Greater", -math.inf), "onnx.ReduceMin": ("Less", math.inf)}
 """Operator -> how others compare with the infinity that it does not give, and that one."""
@@ -44,38 +41,11 @@ class OnnxExtremaOfInfinitiesPass(ModulePass):
 
 def _replace(op: Operation, dtype: AnyFloat) -> None:
     comparison, infinity = _INFINITIES[op.name]
-    x, axes = op.operands
-    found = op.clone()
-    bound, half = _number(infinity, dtype), _number(0.5, dtype)
-    others = _node(comparison, [x, bound.results[0]], x, i1)
-    numbers = _node("Cast", [others.results[0]], x, dtype, to=dtype)
-    any_other = op_class("ReduceMax").create(
-        operands=[numbers.results[0], axes],
-        result_types=op.result_types,
-        properties=op.properties,
-    )
-    there_is = _node("Greater", [any_other.results[0], half.results[0]], op.results[0], i1)
-    operands = [there_is.results[0], found.results[0], bound.results[0]]
-    choice = _node("Where", operands, op.results[0], dtype)
-    made = [found, bound, half, others, numbers, any_other, there_is, choice]
-    for each in made:
-        each.location = op.location
-    Rewriter.replace_op(op, made, choice.results)
-
-
-def _number(value: float, dtype: AnyFloat) -> OnnxOp:
-    type = TensorType(dtype, [])
-    literal = DenseIntOrFPElementsAttr.from_list(type, [value])
-    return op_class("Constant").create(result_types=[type], properties={"value": literal})
-
-
-def _node(
-    name: str,
-    operands: Sequence[SSAValue],
-    like: SSAValue,
-    dtype: Attribute,
-    **properties: Attribute,
-) -> OnnxOp:
-    """An operator on all elements, with a result of the shape of ``like``."""
-    type = TensorType(dtype, like.type.get_shape())  # type: ignore[attr-defined]
-    return op_class(name).create(operands=operands, result_types=[type], properties=properties)
+    (x, axes), (result,), before = op.operands, op.results, Nodes(op)
+    found = before.insert(op.clone()).results[0]
+    bound, half = before.number(infinity, dtype), before.number(0.5, dtype)
+    others = before.node(comparison, [x, bound], x, i1)
+    numbers = before.node("Cast", [others], x, dtype, to=dtype)
+    any_other = before.value(op_class("ReduceMax"), [numbers, axes], result.type, op.properties)
+    there_is = before.node("Greater", [any_other, half], result, i1)
+    before.replace(before.node("Where", [there_is, found, bound], result, dtype))

@@ -18,11 +18,10 @@ from xdsl.dialects.builtin import (
     TensorType,
     i1,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.rewriter import Rewriter
 
-from torch2mlir.dialects.onnx import OnnxOp, op_class
+from torch2mlir.conversion.onnx_nodes import Nodes
 
 
 class OnnxWhereKeepsZerosPass(ModulePass):
@@ -50,31 +49,13 @@ def _has_no_negative_zero(value: SSAValue) -> bool:
 
 
 def _replace(op: Operation, dtype: AnyFloat) -> None:
-    condition, x, y = op.operands
+    (condition, x, y), (result,), before = op.operands, op.results, Nodes(op)
     if _has_no_negative_zero(y):
         # ONNX Runtime has a fusion of Not and Where that would turn them round again
-        true = op_class("Constant").create(
-            result_types=[TensorType(i1, [])],
-            properties={"value": DenseIntOrFPElementsAttr.from_list(TensorType(i1, []), [1])},
-            location=op.location,
-        )
-        negated = _node("Xor", [condition, true.results[0]], op, i1)
-        choice = _node("Where", [negated.results[0], y, x], op, dtype)
-        Rewriter.replace_op(op, [true, negated, choice], choice.results)
+        negated = before.node("Xor", [condition, before.number(1, i1)], condition, i1)
+        before.replace(before.node("Where", [negated, y, x], result, dtype))
         return
     bits = IntegerType(dtype.bitwidth)
-    taken = [_node("BitCast", [each], op, bits, to=bits) for each in (x, y)]
-    choice = _node("Where", [condition, *(each.results[0] for each in taken)], op, bits)
-    back = _node("BitCast", [choice.results[0]], op, dtype, to=dtype)
-    Rewriter.replace_op(op, [*taken, choice, back], back.results)
-
-
-def _node(
-    name: str, operands: list[SSAValue], near: Operation, dtype: Attribute, **properties: Attribute
-) -> OnnxOp:
-    """An operator on all elements; any but the choice itself keeps the shape of its first operand."""
-    like = near.results[0] if name == "Where" else operands[0]
-    type = TensorType(dtype, like.type.get_shape())  # type: ignore[attr-defined]
-    return op_class(name).create(
-        operands=operands, result_types=[type], properties=properties, location=near.location
-    )
+    taken = [before.node("BitCast", [each], each, bits, to=bits) for each in (x, y)]
+    choice = before.node("Where", [condition, *taken], result, bits)
+    before.replace(before.node("BitCast", [choice], choice, dtype, to=dtype))

@@ -22,6 +22,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from torch2mlir.contract.pass_order import PassForOps
+from torch2mlir.conversion.beside import Beside
 from torch2mlir.conversion.driver import drop_unused
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.rows import Elementwise, RowOp
@@ -123,7 +124,7 @@ def _convert_convolution(op: RowOp) -> None:
         result = _sum_of_products(before, op, x, weight, type)
     else:
         properties = {**op.properties, "dimension_numbers": numbers}
-        result = before.insert(hlo.ConvolutionOp, [x, weight], [type], properties)
+        result = before.value(hlo.ConvolutionOp, [x, weight], type, properties)
     op.result.replace_all_uses_with(before.transpose(result, _first(rank)))
 
 
@@ -170,14 +171,10 @@ def _sum_of_products(
         ]
         part = before.slice(x, [0, *starts, 0], [size, *stops, channels], [1, *strides, 1])
         scale = before.slice(weight, [*tap, 0, 0], [*(i + 1 for i in tap), 1, channels], [1] * rank)
-        scale = before.insert(
-            hlo.BroadcastInDimOp,
-            [scale],
-            [type],
-            {"broadcast_dimensions": hlo.i64_array(range(rank))},
-        )
-        term = before.insert(hlo.MulOp, [part, scale], [type], {})
-        total = term if total is None else before.insert(hlo.AddOp, [total, term], [type], {})
+        places = {"broadcast_dimensions": hlo.i64_array(range(rank))}
+        scale = before.value(hlo.BroadcastInDimOp, [scale], type, places)
+        term = before.value(hlo.MulOp, [part, scale], type)
+        total = term if total is None else before.value(hlo.AddOp, [total, term], type)
     assert total is not None
     return total
 
@@ -203,47 +200,14 @@ def _convert_follower(op: Operation) -> None:
         before.channels_last(operand) if len(_shape(operand)) == rank else operand
         for operand in op.operands
     ]
-    new = before.create(type(op), operands, types, properties)
+    regions = [region.clone() for region in op.regions]
+    new = before.create(type(op), operands, types, properties, regions)
     for old, result in zip(op.results, new.results, strict=True):
         old.replace_all_uses_with(before.transpose(result, back))
 
 
-class _Before:
-    """Inserts ops before an op, with its location."""
-
-    def __init__(self, op: Operation) -> None:
-        self.op = op
-
-    def insert(
-        self,
-        kind: type[Operation],
-        operands: Sequence[SSAValue],
-        types: Sequence[Attribute],
-        properties: Mapping[str, Attribute],
-    ) -> SSAValue:
-        """The result of a new op."""
-        return self.create(kind, operands, types, properties).results[0]
-
-    def create(
-        self,
-        kind: type[Operation],
-        operands: Sequence[SSAValue],
-        types: Sequence[Attribute],
-        properties: Mapping[str, Attribute],
-    ) -> Operation:
-        """A new op, with copies of the op's regions if it is of the same kind."""
-        regions = [r.clone() for r in self.op.regions] if isinstance(self.op, kind) else []
-        new = kind.create(
-            operands=operands,
-            result_types=types,
-            properties=dict(properties),
-            regions=regions,
-            location=self.op.location,
-        )
-        block = self.op.parent_block()
-        assert block is not None
-        block.insert_op_before(new, self.op)
-        return new
+class _Before(Beside):
+    """Inserts ops of StableHLO before an op."""
 
     def transpose(self, value: SSAValue, permutation: Iterable[int]) -> SSAValue:
         """The value with its dimensions in another order; of two transposes one remains, or none."""
@@ -254,26 +218,26 @@ class _Before:
         if order == tuple(range(len(order))):
             return value
         type = _permuted(value.type, order)
-        return self.insert(hlo.TransposeOp, [value], [type], {"permutation": hlo.i64_array(order)})
+        return self.value(hlo.TransposeOp, [value], type, {"permutation": hlo.i64_array(order)})
 
     def convert(self, value: SSAValue, element_type: Attribute) -> SSAValue:
         """The value with another element type."""
         type = TensorType(element_type, _shape(value))
-        return value if type == value.type else self.insert(hlo.ConvertOp, [value], [type], {})
+        return value if type == value.type else self.value(hlo.ConvertOp, [value], type)
 
     def pad(self, value: SSAValue, edges: Sequence[tuple[int, int]]) -> SSAValue:
         """The value with zeros around it."""
         assert isinstance(value.type, TensorType)
         element = value.type.element_type
         scalar = TensorType(element, [])
-        zero = self.insert(hlo.ConstantOp, [], [scalar], {"value": dense_elements(scalar, [0.0])})
+        zero = self.value(hlo.ConstantOp, [], scalar, {"value": dense_elements(scalar, [0.0])})
         sizes = [size + low + high for size, (low, high) in zip(_shape(value), edges, strict=True)]
         properties = {
             "edge_padding_low": hlo.i64_array([low for low, _ in edges]),
             "edge_padding_high": hlo.i64_array([high for _, high in edges]),
             "interior_padding": hlo.i64_array([0] * len(edges)),
         }
-        return self.insert(hlo.PadOp, [value, zero], [TensorType(element, sizes)], properties)
+        return self.value(hlo.PadOp, [value, zero], TensorType(element, sizes), properties)
 
     def slice(
         self,
@@ -291,7 +255,7 @@ class _Before:
             "strides": hlo.i64_array(steps),
         }
         type = TensorType(value.type.element_type, sizes)
-        return self.insert(hlo.SliceOp, [value], [type], properties)
+        return self.value(hlo.SliceOp, [value], type, properties)
 
     def channels_last(self, value: SSAValue) -> SSAValue:
         """The value with dimension 1 behind all others."""
@@ -301,8 +265,9 @@ class _Before:
             literal = owner.value
             if isinstance(literal, DenseIntOrFPElementsAttr) and literal.is_splat():
                 type = _permuted(value.type, order)
-                properties: dict[str, Attribute] = {"value": retyped_literal(literal, type)}
-                return self.insert(hlo.ConstantOp, [], [type], properties)
+                return self.value(
+                    hlo.ConstantOp, [], type, {"value": retyped_literal(literal, type)}
+                )
         elif isinstance(owner, hlo.BroadcastInDimOp):
             return self._broadcast(owner, order)
         return self.transpose(value, order)
@@ -312,12 +277,8 @@ class _Before:
         dims = [order.index(dim) for dim in op.broadcast_dimensions.get_values()]
         ascending = sorted(range(len(dims)), key=dims.__getitem__)
         operand = self.transpose(op.operand, ascending)
-        return self.insert(
-            hlo.BroadcastInDimOp,
-            [operand],
-            [_permuted(op.result.type, order)],
-            {"broadcast_dimensions": hlo.i64_array(sorted(dims))},
-        )
+        places = {"broadcast_dimensions": hlo.i64_array(sorted(dims))}
+        return self.value(hlo.BroadcastInDimOp, [operand], _permuted(op.result.type, order), places)
 
 
 def _is_channels_first(value: SSAValue, rank: int) -> bool:

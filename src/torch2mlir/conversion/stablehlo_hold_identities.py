@@ -22,9 +22,9 @@ from xdsl.dialects.builtin import (
     i1,
 )
 from xdsl.ir import Operation, SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
 
 from torch2mlir.contract.pass_order import PassForOps
+from torch2mlir.conversion.beside import Beside
 from torch2mlir.dialects import chlo
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.stablehlo import ComparisonDirection, ComparisonDirectionAttr
@@ -65,20 +65,11 @@ def _choose_number(op: Operation) -> None:
     type = op.results[0].type
     assert isinstance(type, TensorType)
     scalar = TensorType(type.element_type, [])
-    numbers = [
-        hlo.ConstantOp.create(
-            result_types=[scalar],
-            properties={"value": DenseIntOrFPElementsAttr.from_list(scalar, [number])},
-            location=op.location,
-        )
-        for number in (1, 0)
-    ]
-    operands: list[SSAValue] = [op.operands[0], *(number.results[0] for number in numbers)]
+    before = Beside(op)
+    literals = (DenseIntOrFPElementsAttr.from_list(scalar, [number]) for number in (1, 0))
+    numbers = [before.value(hlo.ConstantOp, [], scalar, {"value": each}) for each in literals]
     # it broadcasts the numbers to sizes that are known at run time too
-    choice = chlo.BroadcastSelectOp.create(
-        operands=operands, result_types=[type], location=op.location
-    )
-    Rewriter.replace_op(op, [*numbers, choice], choice.results)
+    before.replace(before.value(chlo.BroadcastSelectOp, [op.operands[0], *numbers], type))
 
 
 def _number(value: SSAValue) -> float | None:
@@ -109,24 +100,14 @@ def _hold_sum(op: Operation) -> None:
 
 def _choose_sum(op: Operation, x: SSAValue, zero: SSAValue) -> None:
     """``zero`` where ``x`` is one, else ``x``."""
-    type = op.results[0].type
-    is_zero = hlo.CompareOp.create(
-        operands=[x, zero],
-        result_types=[TensorType(i1, type.get_shape())],  # type: ignore[attr-defined]
-        properties={"comparison_direction": ComparisonDirectionAttr(ComparisonDirection.EQ)},
-        location=op.location,
-    )
-    choice = hlo.SelectOp.create(
-        operands=[is_zero.results[0], zero, x], result_types=[type], location=op.location
-    )
-    Rewriter.replace_op(op, [is_zero, choice], choice.results)
+    type, before = op.results[0].type, Beside(op)
+    equal = {"comparison_direction": ComparisonDirectionAttr(ComparisonDirection.EQ)}
+    booleans = TensorType(i1, type.get_shape())  # type: ignore[attr-defined]
+    is_zero = before.value(hlo.CompareOp, [x, zero], booleans, equal)
+    before.replace(before.value(hlo.SelectOp, [is_zero, zero, x], type))
 
 
 def _hold(op: Operation, place: int) -> None:
     """A barrier before an operand."""
     value = op.operands[place]
-    barrier = hlo.OptimizationBarrierOp.create(
-        operands=[value], result_types=[value.type], location=op.location
-    )
-    Rewriter.insert_op(barrier, InsertPoint.before(op))
-    op.operands[place] = barrier.results[0]
+    op.operands[place] = Beside(op).value(hlo.OptimizationBarrierOp, [value], value.type)

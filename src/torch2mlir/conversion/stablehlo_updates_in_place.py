@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, TensorType, i32
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
 
+from torch2mlir.conversion.beside import Beside
 from torch2mlir.conversion.driver import drop_unused
 from torch2mlir.dialects import stablehlo as hlo
 
@@ -54,13 +54,10 @@ def _keep_apart(value: SSAValue) -> None:
     while isinstance(op := value.owner, _UPDATES):
         value = op.operands[0]
         if len(op.results) == 1:
-            result = op.results[0]
-            barrier = hlo.OptimizationBarrierOp.create(
-                operands=[result], result_types=[result.type], location=op.location
-            )
+            result, behind = op.results[0], Beside(op, behind=True)
+            barrier = behind.create(hlo.OptimizationBarrierOp, [result], [result.type])
             result.replace_all_uses_with(barrier.results[0])
             barrier.operands[0] = result
-            Rewriter.insert_op(barrier, InsertPoint.after(op))
 
 
 def _contract_as_it_lies(op: Operation) -> None:
@@ -87,10 +84,6 @@ def _contract_as_it_lies(op: Operation) -> None:
     if order != [*range(rank - 2), rank - 1, rank - 2] or shape[-2:] != (rows, columns):
         return
     type = TensorType(rhs.element_type, [*batch, columns, rows])
-    reshape = hlo.ReshapeOp.create(
-        operands=[transpose.operands[0]], result_types=[type], location=op.location
-    )
-    Rewriter.insert_op(reshape, InsertPoint.before(op))
-    op.operands[1] = reshape.results[0]
+    op.operands[1] = Beside(op).value(hlo.ReshapeOp, [transpose.operands[0]], type)
     fields = {**numbers.fields(), "rhs_contracting_dimensions": [2]}
     op.properties["dot_dimension_numbers"] = hlo.DotDimensionNumbersAttr(**fields)

@@ -14,9 +14,9 @@ from collections.abc import Hashable
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, ShapedType
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
 
 from torch2mlir.contract.pass_order import PassForOps
+from torch2mlir.conversion.beside import Beside
 from torch2mlir.dialects import tosa
 from torch2mlir.dialects.iree_barriers import OptimizationBarrierOp
 
@@ -41,7 +41,8 @@ class TosaBiasesApartPass(PassForOps):
                 equal[_content(each.operands[_BIAS])].append(each)
         for convolutions in equal.values():
             for each in convolutions if len(convolutions) > 1 else ():
-                _give_own_bias(each)
+                bias = each.operands[_BIAS]
+                each.operands[_BIAS] = Beside(each).value(OptimizationBarrierOp, [bias], bias.type)
 
 
 def _batch(convolution: Operation) -> int:
@@ -53,12 +54,3 @@ def _batch(convolution: Operation) -> int:
 def _content(bias: SSAValue) -> Hashable:
     """What biases share that may be equal: an argument is equal to itself only, and what is computed to any other."""
     return bias if isinstance(bias.owner, Block) else "computed"
-
-
-def _give_own_bias(convolution: Operation) -> None:
-    bias = convolution.operands[_BIAS]
-    own = OptimizationBarrierOp.create(
-        operands=[bias], result_types=[bias.type], location=convolution.location
-    )
-    convolution.operands[_BIAS] = own.results[0]
-    Rewriter.insert_op(own, InsertPoint.before(convolution))

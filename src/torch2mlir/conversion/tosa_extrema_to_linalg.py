@@ -19,7 +19,6 @@ from xdsl.dialects.builtin import (
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
     FloatAttr,
-    IndexType,
     IntegerAttr,
     ModuleOp,
     TensorType,
@@ -28,14 +27,13 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.linalg.attrs import IteratorTypeAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.rewriter import Rewriter
 
 from torch2mlir.contract.pass_order import PassForOps
+from torch2mlir.conversion.beside import INDEX, Beside
 from torch2mlir.dialects import arith_ext, linalg, tensor_ext, tosa
 from torch2mlir.dialects.linalg.structured import SEGMENTS, dims_map, segment_sizes
 from torch2mlir.dialects.tosa.attributes import NanMode, NanModeAttr
 
-INDEX = IndexType()
 _PROPAGATE = NanModeAttr(NanMode.PROPAGATE)
 _NO_OVERFLOW: dict[str, Attribute] = {"overflowFlags": arith.IntegerOverflowAttr("none")}
 _REDUCTIONS: dict[type[Operation], tuple[float, type[Operation]]] = {
@@ -69,52 +67,21 @@ def _is_of_floats(op: Operation) -> bool:
     )
 
 
-class _Rewriting:
+class _Rewriting(Beside):
     """The ops that come in an op's place."""
 
-    def __init__(self, op: Operation) -> None:
-        self.op = op
-        self.new: list[Operation] = []
-
-    def emit(
-        self,
-        op_class: type[Operation],
-        operands: Sequence[SSAValue],
-        types: Sequence[Attribute],
-        properties: dict[str, Attribute] | None = None,
-        regions: Sequence[Region] = (),
-    ) -> SSAValue:
-        new = op_class.create(
-            operands=operands,
-            result_types=types,
-            properties=properties or {},
-            regions=regions,
-            location=self.op.location,
-        )
-        self.new.append(new)
-        return new.results[0]
-
-    def constant(self, value: Attribute) -> SSAValue:
-        new = arith_ext.ConstantOp.of(value)
-        new.location = self.op.location
-        self.new.append(new)
-        return new.result
-
-    def index(self, number: int) -> SSAValue:
-        return self.constant(IntegerAttr(number, INDEX))
-
     def size_of(self, x: SSAValue, dim: int) -> SSAValue:
-        return self.emit(tensor.DimOp, [x, self.index(dim)], [INDEX])
+        return self.value(tensor.DimOp, [x, self.index(dim)], INDEX)
 
     def filled(self, type: TensorType, sizes: Sequence[SSAValue], number: SSAValue) -> SSAValue:
-        empty = self.emit(tensor.EmptyOp, sizes, [type])
-        return self.emit(linalg.FillOp, [number, empty], [type], {SEGMENTS: segment_sizes(1, 1)})
+        empty = self.value(tensor.EmptyOp, sizes, type)
+        return self.value(linalg.FillOp, [number, empty], type, {SEGMENTS: segment_sizes(1, 1)})
 
     def finish(self, result: SSAValue) -> None:
         type = self.op.results[0].type
         if result.type != type:
-            result = self.emit(tensor.CastOp, [result], [type])
-        Rewriter.replace_op(self.op, self.new, [result])
+            result = self.value(tensor.CastOp, [result], type)
+        self.replace(result)
 
     def reduction(self, op: Operation) -> None:
         """A loop nest that drops the axis, which comes back with size 1."""
@@ -141,8 +108,7 @@ class _Rewriting:
         ]
         maps = [dims_map(rank, tuple(range(rank))), dims_map(rank, tuple(kept))]
         nest = linalg.GenericOp.of([x], [init], block, ArrayAttr(maps), ArrayAttr(kinds))
-        nest.location = op.location
-        self.new.append(nest)
+        self.insert(nest)
         whole = TensorType(element, [1 if d == axis else shape[d] for d in range(rank)])
         self.finish(self._with_axis(nest.results[0], axis, whole, list(sizes.values())))
 
@@ -160,7 +126,7 @@ class _Rewriting:
             ),
             "static_output_shape": DenseArrayBase.from_list(i64, shape),
         }
-        return self.emit(tensor_ext.ExpandShapeOp, [x, *sizes], [type], properties)
+        return self.value(tensor_ext.ExpandShapeOp, [x, *sizes], type, properties)
 
     def pool(self, op: Operation) -> None:
         """The named pool of an image padded by minus infinity."""
@@ -179,13 +145,13 @@ class _Rewriting:
             if shape[dim] == DYNAMIC_INDEX
         ]
         init = self.filled(type, sizes, lowest)
-        window = self.emit(tensor.EmptyOp, [], [TensorType(type.element_type, kernel)])
+        window = self.value(tensor.EmptyOp, [], TensorType(type.element_type, kernel))
         properties: dict[str, Attribute] = {
             SEGMENTS: segment_sizes(2, 1),
             "strides": _vector(stride),
             "dilations": _vector([1, 1]),
         }
-        self.finish(self.emit(linalg.PoolingNhwcMaxOp, [image, window, init], [type], properties))
+        self.finish(self.value(linalg.PoolingNhwcMaxOp, [image, window, init], type, properties))
 
     def _padded(self, image: SSAValue, pad: Sequence[int], fill: SSAValue) -> SSAValue:
         """Rows above and below, columns left and right."""
@@ -205,16 +171,16 @@ class _Rewriting:
             SEGMENTS: DenseArrayBase.from_list(i32, [1, 0, 0]),
         }
         type = TensorType(image.type.element_type, shape)  # type: ignore[attr-defined]
-        return self.emit(tensor.PadOp, [image], [type], properties, [Region(block)])
+        return self.value(tensor.PadOp, [image], type, properties, [Region(block)])
 
     def _places(
         self, image: SSAValue, dim: int, kernel: Sequence[int], stride: Sequence[int]
     ) -> SSAValue:
         """How often a window fits: ``(size - kernel) // stride + 1``."""
         window, step = (self.index(values[dim - 1]) for values in (kernel, stride))
-        room = self.emit(arith.SubiOp, [self.size_of(image, dim), window], [INDEX], _NO_OVERFLOW)
-        steps = self.emit(arith.DivUIOp, [room, step], [INDEX])
-        return self.emit(arith.AddiOp, [steps, self.index(1)], [INDEX], _NO_OVERFLOW)
+        room = self.value(arith.SubiOp, [self.size_of(image, dim), window], INDEX, _NO_OVERFLOW)
+        steps = self.value(arith.DivUIOp, [room, step], INDEX)
+        return self.value(arith.AddiOp, [steps, self.index(1)], INDEX, _NO_OVERFLOW)
 
 
 def _vector(numbers: Sequence[int]) -> DenseIntOrFPElementsAttr:

@@ -17,10 +17,10 @@ from xdsl.dialects.builtin import (
     TensorType,
 )
 from xdsl.ir import Operation, SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
 
 from torch2mlir.contract.pass_order import PassForOps
-from torch2mlir.dialects import arith_ext, linalg, tosa
+from torch2mlir.conversion.beside import Beside
+from torch2mlir.dialects import linalg, tosa
 from torch2mlir.dialects.linalg.structured import SEGMENTS, segment_sizes
 
 
@@ -55,14 +55,6 @@ def _zero(value: SSAValue) -> FloatAttr | None:
 
 
 def _filled(near: Operation, value: SSAValue, number: FloatAttr) -> SSAValue:
-    constant = arith_ext.ConstantOp.of(number)
-    empty = tensor.EmptyOp([], value.type)
-    fill = linalg.FillOp.create(
-        operands=[constant.result, empty.tensor],
-        result_types=[value.type],
-        properties={SEGMENTS: segment_sizes(1, 1)},
-    )
-    for op in (constant, empty, fill):
-        op.location = near.location
-    Rewriter.insert_op([constant, empty, fill], InsertPoint.before(near))
-    return fill.results[0]
+    before = Beside(near)
+    operands = [before.constant(number), before.value(tensor.EmptyOp, [], value.type)]
+    return before.value(linalg.FillOp, operands, value.type, {SEGMENTS: segment_sizes(1, 1)})

@@ -7,11 +7,12 @@ converts in any case.
 from __future__ import annotations
 
 from xdsl.context import Context
-from xdsl.dialects import arith, scf, tensor
-from xdsl.dialects.builtin import IndexType, ModuleOp, TensorType
+from xdsl.dialects import scf, tensor
+from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Operation, Region
 
 from torch2mlir.contract.pass_order import PassForOps
+from torch2mlir.conversion.beside import Beside
 from torch2mlir.dialects import tosa
 from torch2mlir.dialects.rows import RowOp
 
@@ -35,24 +36,14 @@ def _inside(branch: RowOp) -> list[Operation]:
 
 
 def _replace(branch: RowOp) -> None:
-    block = branch.parent
-    type = branch.condition.type
-    if block is None or not isinstance(type, TensorType):
+    before, type = Beside(branch), branch.condition.type
+    if not isinstance(type, TensorType):
         return
-    zeros = [arith.ConstantOp.from_int_and_width(0, IndexType()) for _ in type.get_shape()]
-    indices = [zero.result for zero in zeros]
-    condition = tensor.ExtractOp(branch.condition, indices, type.element_type)
+    indices = [before.index(0) for _ in type.get_shape()]
+    condition = before.value(tensor.ExtractOp, [branch.condition, *indices], type.element_type)
     regions = [_region(branch, part) for part in (branch.then_graph, branch.else_graph)]
-    new = scf.IfOp.create(
-        operands=[condition.result], result_types=branch.result_types, regions=regions
-    )
-    for op in (*zeros, condition, new):
-        op.location = branch.location
-        block.insert_op_before(op, branch)
-    for old, result in zip(branch.results, new.results, strict=True):
-        old.replace_all_uses_with(result)
-    branch.detach()
-    branch.erase()
+    new = before.create(scf.IfOp, [condition], branch.result_types, regions=regions)
+    before.replace(*new.results)
 
 
 def _region(branch: RowOp, region: Region) -> Region:

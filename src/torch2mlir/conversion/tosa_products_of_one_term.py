@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, TensorType, f32, i8
-from xdsl.ir import Attribute, Operation
-from xdsl.rewriter import Rewriter
+from xdsl.ir import Operation
 
 from torch2mlir.contract.pass_order import PassForOps
+from torch2mlir.conversion.beside import Beside
 from torch2mlir.dialects import tosa
 
 
@@ -39,17 +39,13 @@ def _has_one_term(op: Operation) -> bool:
 
 
 def _replace(op: Operation) -> None:
-    types = op.result_types
-    shift, zero = _constant(0, TensorType(i8, [1])), _constant(0.0, TensorType(f32, [1, 1, 1]))
-    operands = [*op.operands[:2], shift.results[0]]
-    product = tosa.MulOp.create(operands=operands, result_types=types)
-    total = tosa.AddOp.create(operands=[product.results[0], zero.results[0]], result_types=types)
-    made = [shift, zero, product, total]
-    for each in made:
-        each.location = op.location
-    Rewriter.replace_op(op, made, total.results)
-
-
-def _constant(value: float, type: TensorType[Attribute]) -> Operation:
-    literal = DenseIntOrFPElementsAttr.from_list(type, [value])  # type: ignore[type-var]
-    return tosa.ConstOp.create(result_types=[type], properties={"values": literal})
+    before, type = Beside(op), op.results[0].type
+    shift, zero = (
+        before.value(tosa.ConstOp, [], literal.type, {"values": literal})
+        for literal in (
+            DenseIntOrFPElementsAttr.from_list(TensorType(i8, [1]), [0]),
+            DenseIntOrFPElementsAttr.from_list(TensorType(f32, [1, 1, 1]), [0.0]),
+        )
+    )
+    product = before.value(tosa.MulOp, [*op.operands[:2], shift], type)
+    before.replace(before.value(tosa.AddOp, [product, zero], type))

@@ -23,9 +23,10 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from torch2mlir.contract.pass_order import PassForOps
+from torch2mlir.conversion.beside import Beside
 from torch2mlir.dialects import iree_linalg_ext, tensor_ext, tosa
 
 
@@ -50,11 +51,8 @@ def _shape(value: SSAValue) -> tuple[int, ...]:
     return type.get_shape() if isinstance(type, TensorType) else (DYNAMIC_INDEX,)
 
 
-class _Rewrite:
+class _Rewrite(Beside):
     """One op's replacement: batches become one, of ``N * K`` rows."""
-
-    def __init__(self, op: Operation) -> None:
-        self.op = op
 
     def run(self) -> None:
         values, indices, rows = self.op.operands
@@ -70,29 +68,25 @@ class _Rewrite:
         original = self._reshaped(values, [batches * places, channels])
         updates = self._reshaped(rows, [batches * count, channels])
         operands = [updates, flat, original]
-        result = self._emit(
+        result = self.value(
             iree_linalg_ext.ScatterOp, operands, original.type, properties, [Region(block)]
         )
-        self.op.results[0].replace_all_uses_with(
-            self._reshaped(result, [batches, places, channels])
-        )
-        self.op.detach()
-        self.op.erase()
+        self.replace(self._reshaped(result, [batches, places, channels]))
 
     def _moved(self, indices: SSAValue, places: int) -> SSAValue:
         """Indices held inside and counted over all batches."""
         batches = _shape(indices)[0]
-        held = self._emit(tosa.MaximumOp, [indices, self._column([0])], indices.type)
-        held = self._emit(tosa.MinimumOp, [held, self._column([places - 1])], indices.type)
+        held = self.value(tosa.MaximumOp, [indices, self._column([0])], indices.type)
+        held = self.value(tosa.MinimumOp, [held, self._column([places - 1])], indices.type)
         if batches == 1:
             return held
         starts = self._column([batch * places for batch in range(batches)])
-        return self._emit(tosa.AddOp, [held, starts], indices.type)
+        return self.value(tosa.AddOp, [held, starts], indices.type)
 
     def _column(self, numbers: Sequence[int]) -> SSAValue:
         type = TensorType(i32, [len(numbers), 1])
         values = DenseIntOrFPElementsAttr.from_list(type, numbers)
-        return self._emit(tosa.ConstOp, [], type, {"values": values})
+        return self.value(tosa.ConstOp, [], type, {"values": values})
 
     def _reshaped(self, x: SSAValue, sizes: Sequence[int]) -> SSAValue:
         """Through a single dimension."""
@@ -103,29 +97,12 @@ class _Rewrite:
         line = TensorType(element, [prod(sizes)])
         whole = {"reassociation": _one_group(rank)}
         if rank > 1:
-            x = self._emit(tensor.CollapseShapeOp, [x], line, whole)
+            x = self.value(tensor.CollapseShapeOp, [x], line, whole)
         properties: dict[str, Attribute] = {
             "reassociation": _one_group(len(sizes)),
             "static_output_shape": DenseArrayBase.from_list(i64, list(sizes)),
         }
-        return self._emit(tensor_ext.ExpandShapeOp, [x], TensorType(element, sizes), properties)
-
-    def _emit(
-        self,
-        kind: type[Operation],
-        operands: Sequence[SSAValue],
-        type: Attribute,
-        properties: dict[str, Attribute] | None = None,
-        regions: Sequence[Region] = (),
-    ) -> SSAValue:
-        new = kind.create(
-            operands=operands, result_types=[type], properties=properties or {}, regions=regions
-        )
-        new.location = self.op.location
-        block = self.op.parent
-        assert block is not None
-        block.insert_op_before(new, self.op)
-        return new.results[0]
+        return self.value(tensor_ext.ExpandShapeOp, [x], TensorType(element, sizes), properties)
 
 
 def _one_group(rank: int) -> Attribute:

@@ -1,0 +1,33 @@
+"""New operators of ONNX beside one that is there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType
+from xdsl.ir import Attribute, SSAValue
+
+from torch2mlir.conversion.beside import Beside
+from torch2mlir.dialects.onnx import op_class
+
+
+class Nodes(Beside):
+    """Inserts operators before one."""
+
+    def number(self, value: float, dtype: Attribute) -> SSAValue:
+        """A constant of rank 0."""
+        type = TensorType(dtype, [])
+        literal = DenseIntOrFPElementsAttr.from_list(type, [value])  # type: ignore[type-var]
+        return self.value(op_class("Constant"), [], type, {"value": literal})
+
+    def node(
+        self,
+        name: str,
+        operands: Sequence[SSAValue],
+        like: SSAValue,
+        dtype: Attribute,
+        **properties: Attribute,
+    ) -> SSAValue:
+        """An operator on all elements, with a result of the shape of ``like``."""
+        type = TensorType(dtype, like.type.get_shape())  # type: ignore[attr-defined]
+        return self.value(op_class(name), operands, type, properties)
