@@ -44,6 +44,12 @@ _ROOTS = {
     *("tosa.max_pool2d", "stablehlo.reduce", "stablehlo.reduce_window", "stablehlo.sort"),
     *("stablehlo.dot_general", "stablehlo.convolution"),
 }
+_MOVING = {
+    *("tensor.expand_shape", "tensor.collapse_shape", "linalg.transpose", "linalg.broadcast"),
+    *("tosa.transpose", "tosa.reshape", "tosa.tile", "stablehlo.transpose", "stablehlo.reshape"),
+    "stablehlo.broadcast_in_dim",
+}
+"""Ops that loops are fused through and that change which dimension is which."""
 _ELEMENTWISE = ("tosa.", "stablehlo.", "chlo.")
 
 
@@ -53,11 +59,26 @@ class ComputeReductionsFirstPass(ModulePass):
     name = "compute-reductions-first"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if not any(map(_reads_elsewhere, op.walk())):
+            return
         reads = _Reads()
         for each in op.walk():
             reads.add(each)
         for value in reads.read_twice():
             keep_apart(value)
+
+
+def _reads_elsewhere(op: Operation) -> bool:
+    """Whether an op reads some dimension of an operand by another one: without such an op all read at one place."""
+    if not isinstance(op, linalg.GenericOp):
+        return op.name in _MOVING
+    for x, map in zip(op.operands, op.indexing_maps.data, strict=True):
+        sizes = x.type.get_shape() if isinstance(x.type, TensorType) else ()
+        for dim, expression in enumerate(map.data.results):
+            is_first = isinstance(expression, AffineConstantExpr) and sizes[dim] == 1
+            if not is_first and expression != AffineDimExpr(dim):
+                return True
+    return False
 
 
 class _Reads:

@@ -14,24 +14,24 @@ from xdsl.context import Context
 from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
+    AffineMapAttr,
     AnyFloat,
     ArrayAttr,
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
     FloatAttr,
-    IntegerAttr,
     ModuleOp,
     TensorType,
     i32,
     i64,
 )
-from xdsl.dialects.linalg.attrs import IteratorTypeAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
 
 from torch2mlir.contract.pass_order import PassForOps
 from torch2mlir.conversion.beside import INDEX, Beside
-from torch2mlir.dialects import arith_ext, linalg, tensor_ext, tosa
-from torch2mlir.dialects.linalg.structured import SEGMENTS, dims_map, segment_sizes
+from torch2mlir.dialects import arith_ext, linalg, tosa
+from torch2mlir.dialects.linalg.structured import SEGMENTS, segment_sizes
 from torch2mlir.dialects.tosa.attributes import NanMode, NanModeAttr
 
 _PROPAGATE = NanModeAttr(NanMode.PROPAGATE)
@@ -84,15 +84,14 @@ class _Rewriting(Beside):
         self.replace(result)
 
     def reduction(self, op: Operation) -> None:
-        """A loop nest that drops the axis, which comes back with size 1."""
+        """A loop nest whose result has size 1 along the axis."""
         x, axis = op.operands[0], op.properties["axis"].value.data  # type: ignore[attr-defined]
-        element, shape = x.type.element_type, x.type.get_shape()  # type: ignore[attr-defined]
+        element, sizes = x.type.element_type, list(x.type.get_shape())  # type: ignore[attr-defined]
         begin, combine = _REDUCTIONS[type(op)]
-        kept = [dim for dim in range(len(shape)) if dim != axis]
-        reduced = TensorType(element, [shape[dim] for dim in kept])
-        sizes = {dim: self.size_of(x, dim) for dim in kept if shape[dim] == DYNAMIC_INDEX}
+        sizes[axis] = 1
+        dynamic = [self.size_of(x, d) for d, size in enumerate(sizes) if size == DYNAMIC_INDEX]
         start = self.constant(FloatAttr(begin, element))
-        init = self.filled(reduced, list(sizes.values()), start)
+        init = self.filled(TensorType(element, sizes), dynamic, start)
         block = Block(arg_types=[element, element])
         combined = combine.create(
             operands=block.args,
@@ -101,32 +100,13 @@ class _Rewriting(Beside):
             location=op.location,
         )
         block.add_ops([combined, linalg.YieldOp(combined.results[0])])
-        rank = len(shape)
-        kinds = [
-            IteratorTypeAttr.reduction() if dim == axis else IteratorTypeAttr.parallel()
-            for dim in range(rank)
-        ]
-        maps = [dims_map(rank, tuple(range(rank))), dims_map(rank, tuple(kept))]
-        nest = linalg.GenericOp.of([x], [init], block, ArrayAttr(maps), ArrayAttr(kinds))
-        self.insert(nest)
-        whole = TensorType(element, [1 if d == axis else shape[d] for d in range(rank)])
-        self.finish(self._with_axis(nest.results[0], axis, whole, list(sizes.values())))
-
-    def _with_axis(
-        self, x: SSAValue, axis: int, type: Attribute, sizes: Sequence[SSAValue]
-    ) -> SSAValue:
-        """A tensor with one more dimension, of size 1."""
-        shape: Sequence[int] = type.get_shape()  # type: ignore[attr-defined]
-        groups = [[dim] for dim in range(len(shape)) if dim != axis]
-        if groups:  # the dimension belongs to the one before it, or to the first
-            groups[max(axis - 1, 0)] = [max(axis - 1, 0), max(axis, 1)]
-        properties: dict[str, Attribute] = {
-            "reassociation": ArrayAttr(
-                [ArrayAttr([IntegerAttr(dim, i64) for dim in group]) for group in groups]
-            ),
-            "static_output_shape": DenseArrayBase.from_list(i64, shape),
-        }
-        return self.value(tensor_ext.ExpandShapeOp, [x, *sizes], type, properties)
+        loops = range(len(sizes))
+        kinds = ArrayAttr([linalg.REDUCTION if d == axis else linalg.PARALLEL for d in loops])
+        whole = AffineMap.identity(len(sizes))
+        places = [AffineConstantExpr(0) if d == axis else AffineDimExpr(d) for d in loops]
+        maps = [AffineMapAttr(whole), AffineMapAttr(AffineMap(len(sizes), 0, tuple(places)))]
+        nest = linalg.GenericOp.of([x], [init], block, ArrayAttr(maps), kinds)
+        self.finish(self.insert(nest).results[0])
 
     def pool(self, op: Operation) -> None:
         """The named pool of an image padded by minus infinity."""

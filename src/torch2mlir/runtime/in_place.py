@@ -41,6 +41,9 @@ VIEWS = frozenset(
 OVERWRITING = frozenset({"linalg.broadcast", "linalg.fill", "linalg.transpose"})
 """Linalg ops that do not read what they compute into."""
 
+_FRESH = ("linalg.fill", "tensor.empty")
+"""Ops whose result is no argument's memory."""
+
 _FOLDABLE = frozenset(
     f"{dialect}.{name}"
     for dialect, names in {
@@ -59,17 +62,20 @@ CONTROL_FLOW = frozenset({"scf", "stablehlo.case", "stablehlo.if", "stablehlo.wh
 
 def written_arguments(function: FuncOp) -> frozenset[int]:
     """The positions of the arguments that the function may compute into."""
-    block = function.body.block
-    if not block.args:
+    written = [
+        value
+        for op in function.body.walk()
+        for value in _destinations(op)
+        if getattr(value.owner, "name", None) not in _FRESH
+    ]
+    if not written:
         return frozenset()
     memory = _Memory()
-    written = list[SSAValue]()
     for op in function.body.walk():
         for one, other in _shared(op):
             memory.join(one, other)
-        written += _destinations(op)
     places = {memory.of(value) for value in written}
-    return frozenset(arg.index for arg in block.args if memory.of(arg) in places)
+    return frozenset(arg.index for arg in function.body.block.args if memory.of(arg) in places)
 
 
 class _Memory:

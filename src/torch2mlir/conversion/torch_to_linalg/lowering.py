@@ -258,7 +258,7 @@ class LinalgLowering(TensorDialect):
         self,
         build: ScalarCode,
         *operands: Operand,
-        computed: Attribute | None = None,
+        computed: Attribute | Sequence[Attribute] | None = None,
         dtype: Attribute | None = None,
         sizes: Sequence[KnownSize] | None = None,
     ) -> Tensor:
@@ -267,25 +267,24 @@ class LinalgLowering(TensorDialect):
         Args:
             build: emits the scalar code; its result is converted to ``dtype``.
             operands: tensors, spread to the result's sizes (see :meth:`spread`), and numbers.
-            computed: what elements are converted to first; by default tensors keep their types, and numbers, which
-                need one, are of the result's.
+            computed: what elements are converted to first, one type for all or one for each; by default tensors keep
+                their types, and numbers, which need one, are of the result's.
             dtype: element type of the result; the op's own by default.
             sizes: sizes of the result; the op's own by default.
         """
         sizes = self.out.sizes if sizes is None else sizes
         dtype = self.out.dtype if dtype is None else dtype
+        types = [None] * len(operands) if computed is None else self.one_each(computed, operands)
         known = [
-            self._as_tensor(o)
-            if isinstance(o, Tensor | Scalar)
-            else self.number(o, computed or dtype)
-            for o in operands
+            self._as_tensor(o) if isinstance(o, Tensor | Scalar) else self.number(o, type or dtype)
+            for o, type in zip(operands, types, strict=True)
         ]
         tensors = [o for o in known if isinstance(o, Tensor)]
 
         def body(s: Scalars, *elements: Scalar) -> Scalar | Sequence[Scalar]:
             read = iter(elements)
             scalars = [next(read) if isinstance(o, Tensor) else o for o in known]
-            return build(s, *(s.cast(x, computed) if computed else x for x in scalars))
+            return build(s, *(s.cast(x, t) if t else x for x, t in zip(scalars, types)))
 
         accesses = [self._element_by_element(self.spread(x, sizes)) for x in tensors]
         return self.compute(body, accesses, sizes, dtype)
@@ -303,16 +302,12 @@ class LinalgLowering(TensorDialect):
         computed: Attribute | Sequence[Attribute],
         result: ResultType | None = None,
     ) -> Tensor:
-        types = self.one_each(computed, operands)
-
-        def body(s: Scalars, *elements: Scalar) -> Scalar:
-            cast = [s.cast(element, dtype) for element, dtype in zip(elements, types, strict=True)]
-            found: Scalar = code(*expressions(self.words, cast, operands)).value
+        def build(s: Scalars, *elements: Scalar) -> Scalar:
+            found: Scalar = code(*expressions(self.words, elements, operands)).value
             return found
 
-        of_all, result = computed if isinstance(computed, Attribute) else None, result or self.out
-        sizes, dtype = result.sizes, result.dtype
-        return self.elementwise(body, *operands, computed=of_all, dtype=dtype, sizes=sizes)
+        dtype, sizes = (result or self.out).dtype, (result or self.out).sizes
+        return self.elementwise(build, *operands, computed=computed, dtype=dtype, sizes=sizes)
 
     def has_word(self, word: str, dtype: Attribute) -> bool:
         return self.words.has(word, dtype)
