@@ -182,9 +182,7 @@ class Buckets:
         known = dict(real)
         return [*values, *(torch.tensor(dims.substitute(e, known)) for e in self._extents)]
 
-    def cut(
-        self, results: Sequence[torch.Tensor], real: Shapes, rounded: Shapes
-    ) -> Sequence[torch.Tensor]:
+    def cut(self, results: list[torch.Tensor], real: Shapes, rounded: Shapes) -> list[torch.Tensor]:
         """A function's results in the real sizes."""
         if real == rounded:
             return results

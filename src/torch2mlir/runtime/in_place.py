@@ -41,9 +41,6 @@ VIEWS = frozenset(
 OVERWRITING = frozenset({"linalg.broadcast", "linalg.fill", "linalg.transpose"})
 """Linalg ops that do not read what they compute into."""
 
-_FRESH = ("linalg.fill", "tensor.empty")
-"""Ops whose result is no argument's memory."""
-
 _FOLDABLE = frozenset(
     f"{dialect}.{name}"
     for dialect, names in {
@@ -62,20 +59,22 @@ CONTROL_FLOW = frozenset({"scf", "stablehlo.case", "stablehlo.if", "stablehlo.wh
 
 def written_arguments(function: FuncOp) -> frozenset[int]:
     """The positions of the arguments that the function may compute into."""
-    written = [
-        value
-        for op in function.body.walk()
-        for value in _destinations(op)
-        if getattr(value.owner, "name", None) not in _FRESH
-    ]
-    if not written:
+    ops, arguments = list(function.body.walk()), function.body.block.args
+    written = [value for op in ops for value in _destinations(op)]
+    types = {value.type for value in written}
+    if types.isdisjoint(arg.type for arg in arguments) and not any(map(_retypes, ops)):
         return frozenset()
     memory = _Memory()
-    for op in function.body.walk():
+    for op in ops:
         for one, other in _shared(op):
             memory.join(one, other)
     places = {memory.of(value) for value in written}
-    return frozenset(arg.index for arg in function.body.block.args if memory.of(arg) in places)
+    return frozenset(arg.index for arg in arguments if memory.of(arg) in places)
+
+
+def _retypes(op: Operation) -> bool:
+    """Whether values of two types may share memory because of the op."""
+    return op.name in VIEWS or (bool(op.regions) and not op.name.startswith("linalg."))
 
 
 class _Memory:
