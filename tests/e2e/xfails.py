@@ -105,16 +105,10 @@ XFAILS: list[ExpectedFailure] = [
         "sized_unique_rows",
     ),
     ExpectedFailure(
-        "IREE's scheduling of this loop over a dynamic batch does not end",
+        "IREE adds the size of a dynamic batch to what a loop hands on, and not to what its condition does",
         EngineError,
         "tosa-iree-dynamic",
-        "determinant",
-    ),
-    ExpectedFailure(
-        "IREE finds no order for the loop over columns of a dynamic batch",
-        EngineError,
-        "tosa-iree-dynamic",
-        "solve_of_matrices inverse singular_values_and_product cholesky_solved",
+        "solve_of_matrices inverse",
     ),
     ExpectedFailure(
         "IREE leaves a number that a pivot's row is gathered by between two types of its own",
@@ -129,12 +123,6 @@ XFAILS: list[ExpectedFailure] = [
         "hermitian_factors_and_solution",
     ),
     ExpectedFailure(
-        "IREE refuses TOSA's loop over columns of a dynamic size or batch: the reference interpreter and XLA take it",
-        EngineError,
-        "tosa-iree-dynamic",
-        "indefinite_without_diagonal indefinite_factors_and_solution",
-    ),
-    ExpectedFailure(
         "IREE vectorizes a sum of products with a broadcast row to a contraction that it then refuses",
         EngineError,
         "linalg-iree-*",
@@ -144,19 +132,7 @@ XFAILS: list[ExpectedFailure] = [
         "IREE finds no order for the loops of TOSA's sort over a length known at run time",
         EngineError,
         "tosa-iree-dynamic",
-        "sort_long_lines mode_long searchsorted_dynamic searchsorted_long",
-    ),
-    ExpectedFailure(
-        "IREE leaves a copy for TOSA's scatter over dynamic sizes outside every region that could run it",
-        EngineError,
-        "tosa-iree-dynamic",
-        "embedding_bag_mean",
-    ),
-    ExpectedFailure(
-        "IREE takes the unknown size of TOSA's scatter for its allocation on the stack",
-        EngineError,
-        "tosa-iree-dynamic",
-        "embedding_dense_backward",
+        "mode_long",
     ),
     ExpectedFailure(
         "TOSA cannot read the bits of a float as an integer",

@@ -112,6 +112,7 @@ class IreeEngine(Engine):
             "tosa-products-of-one-term",
             "tosa-biases-apart",
             "tosa-hold-zeros",
+            "tosa-elementwise-to-linalg",
             "keep-terms-of-sums",
             "compute-reductions-first",
             "compute-slices-first",

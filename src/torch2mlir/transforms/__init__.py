@@ -200,6 +200,9 @@ _LOCATIONS: dict[str, str] = {
     "tosa-extrema-to-linalg": (
         "torch2mlir.conversion.tosa_extrema_to_linalg:TosaExtremaToLinalgPass"
     ),
+    "tosa-elementwise-to-linalg": (
+        "torch2mlir.conversion.tosa_elementwise_to_linalg:TosaElementwiseToLinalgPass"
+    ),
     "tosa-products-of-one-term": (
         "torch2mlir.conversion.tosa_products_of_one_term:TosaProductsOfOneTermPass"
     ),
