@@ -28,7 +28,7 @@ from torch2mlir.contract.target import get_target
 from torch2mlir.errors import ArtefactError, InputError
 from torch2mlir.program import FunctionInput, StateInput
 from torch2mlir.runtime.binding import Shapes
-from torch2mlir.runtime.calling import CallingConvention, check_indices
+from torch2mlir.runtime.calling import CallingConvention
 from torch2mlir.runtime.engine import Engine, Executable, get_engine
 from torch2mlir.runtime.lowered import LoweredFunction
 from torch2mlir.runtime.small_sizes import FoundSizes
@@ -88,7 +88,7 @@ class LoadedFunction:
                 f"the artefact has no code for the sizes {_shown(dict(symbols))}",
                 hint="it has code for " + "; ".join(map(_shown, self.shapes)),
             )
-        check_indices(calling.signature, leaves)
+        calling.check(leaves)
         weights = iter(program.weights)
         arguments = [
             next(weights) if calling.is_weight(item) else calling.argument(item, leaves, spec)

@@ -14,6 +14,7 @@ from torch.overrides import TorchFunctionMode
 from torch2mlir.errors import CaptureError, Torch2MLIRError
 from torch2mlir.frontends.capture_failures import check_arguments, explained
 from torch2mlir.frontends.changing_models import Changes
+from torch2mlir.frontends.example_tensors import apart
 from torch2mlir.frontends.fx.assigned_buffers import assignments_kept
 from torch2mlir.frontends.fx.decisions import asked_by, by_model
 from torch2mlir.frontends.fx.exported import import_exported_program
@@ -155,6 +156,7 @@ def export(
             )
         model = _FunctionModule(model)
     register_types((args, kwargs))
+    args, kwargs = apart(args, kwargs)
     changes = Changes(state) if _refers_to_objects(state) else None
     try:
         with ExitStack() as around:
@@ -163,9 +165,7 @@ def export(
             around.enter_context(quiet())
             if caches is not None and knows_caches():
                 around.enter_context(changes_watched(model, caches))
-            exported = _exported(
-                model, tuple(args), dict(kwargs), dynamic_shapes, strict, changes, returned
-            )
+            exported = _exported(model, args, kwargs, dynamic_shapes, strict, changes, returned)
         if changes is not None:
             changes.check(args, kwargs)
         return exported

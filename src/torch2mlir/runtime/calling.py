@@ -26,6 +26,7 @@ from torch2mlir.program import (
 )
 from torch2mlir.runtime.binding import Binder, Shapes
 from torch2mlir.runtime.lowered import TensorSpec
+from torch2mlir.runtime.shared_memory import WrittenMemory
 from torch2mlir.runtime.small_sizes import SizeCheck
 
 
@@ -45,6 +46,7 @@ class CallingConvention:
             if mutation.position is None:
                 self._written.add(mutation.name)
         self._container = _container(signature.out_spec, signature.outputs)
+        self._memory = WrittenMemory(signature) if signature.mutations else None
 
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[list[Any], Shapes]:
         """The leaves of a call's arguments, and the values of the symbols.
@@ -61,6 +63,17 @@ class CallingConvention:
             InputError: not the structure that the program was captured for.
         """
         return self._binder.leaves(args, kwargs)
+
+    def check(self, leaves: Sequence[Any]) -> None:
+        """Looks at a call's arguments before anything is computed.
+
+        Raises:
+            InputError: an index is outside of its range, or what is written shares memory with an argument.
+        """
+        if self.signature.preconditions:
+            check_indices(self.signature, leaves)
+        if self._memory is not None:
+            self._memory.check(leaves)
 
     def is_weight(self, item: FunctionInput) -> bool:
         """Whether an argument is state that the program does not write to."""

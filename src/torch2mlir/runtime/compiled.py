@@ -27,7 +27,7 @@ from torch2mlir.program import (
 from torch2mlir.runtime.binding import Shapes
 from torch2mlir.runtime.buckets import Buckets
 from torch2mlir.runtime.cache import cache_from_environment, compile_cached
-from torch2mlir.runtime.calling import CallingConvention, check_indices
+from torch2mlir.runtime.calling import CallingConvention
 from torch2mlir.runtime.engine import Engine, Executable
 from torch2mlir.runtime.gradients import GradientNotice
 from torch2mlir.runtime.guard import VARIABLE as GUARDED
@@ -229,8 +229,7 @@ class CompiledFunction:
         leaves, symbols = calling.bind(args, kwargs)
         if torch.is_grad_enabled():
             self._gradients.check(leaves)
-        if calling.signature.preconditions:
-            check_indices(calling.signature, leaves)
+        calling.check(leaves)
         buckets, key = self.buckets, self._key(symbols)
         loaded = self._executable(key)
         given = leaves if buckets is None else buckets.padded(leaves, symbols, key)

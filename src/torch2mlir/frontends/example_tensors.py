@@ -1,0 +1,28 @@
+"""Example arguments as tensors of their own: capture takes equal objects for one tensor.
+
+``torch.export`` knows a tensor by its object. Of ``compile(model, x, x)`` it would make a program that reads one of its
+two arguments alone, and of an example that is a weight of the model one that reads that argument for the weight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensor
+from torch.utils import _pytree as pytree
+
+
+def apart(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments with another object for each tensor, of the same memory."""
+    leaves, spec = pytree.tree_flatten((tuple(args), dict(kwargs)))
+    given: tuple[tuple[Any, ...], dict[str, Any]]
+    given = pytree.tree_unflatten([_twin(leaf) for leaf in leaves], spec)
+    return given
+
+
+def _twin(leaf: Any) -> Any:
+    if not isinstance(leaf, torch.Tensor) or isinstance(leaf, FakeTensor):
+        return leaf
+    return leaf.detach().requires_grad_(leaf.requires_grad)
