@@ -13,16 +13,24 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils import _pytree as pytree
 
+from torch2mlir.frontends.memory import share_elements
+
 
 def apart(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments with another object for each tensor, of the same memory."""
+    """The arguments with another object for each tensor; of the same memory, unless it is another one's as well."""
     leaves, spec = pytree.tree_flatten((tuple(args), dict(kwargs)))
+    taken = list[torch.Tensor]()
     given: tuple[tuple[Any, ...], dict[str, Any]]
-    given = pytree.tree_unflatten([_twin(leaf) for leaf in leaves], spec)
+    given = pytree.tree_unflatten([_twin(leaf, taken) for leaf in leaves], spec)
     return given
 
 
-def _twin(leaf: Any) -> Any:
+def _twin(leaf: Any, taken: list[torch.Tensor]) -> Any:
     if not isinstance(leaf, torch.Tensor) or isinstance(leaf, FakeTensor):
         return leaf
-    return leaf.detach().requires_grad_(leaf.requires_grad)
+    twin = leaf.detach()
+    if leaf.layout is torch.strided:
+        if any(share_elements(twin, other) for other in taken):
+            twin = twin.clone()
+        taken.append(twin)
+    return twin.requires_grad_(leaf.requires_grad)

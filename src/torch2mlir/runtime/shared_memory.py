@@ -7,16 +7,11 @@ A program takes each of its arguments for a tensor of its own: in ``x.add_(1); r
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
-import torch
-
 from torch2mlir.errors import InputError
+from torch2mlir.frontends.memory import share_elements, span
 from torch2mlir.program import Signature, StateInput, UserInput
-
-_Place = tuple[tuple[int, ...], tuple[int, ...], int]
-"""Sizes, strides and the bytes of an element."""
 
 
 class WrittenMemory:
@@ -39,12 +34,17 @@ class WrittenMemory:
             InputError: something that is written shares elements with an argument, with the names of both.
         """
         given = [
-            (item, leaves[item.position], *_span(leaves[item.position])) for item in self._inputs
+            (item, leaves[item.position], *span(leaves[item.position])) for item in self._inputs
         ]
         written = [each for each in given if each[0].position in self._inputs_written]
         for item, tensor, begin, end in given:
             for other, tensor2, begin2, end2 in written:
-                if other is not item and begin < end2 and begin2 < end and _share(tensor, tensor2):
+                if (
+                    other is not item
+                    and begin < end2
+                    and begin2 < end
+                    and share_elements(tensor, tensor2)
+                ):
                     raise _refusal(f"input '{other.name}'", f"input '{item.name}'")
         for state in self._signature.state_inputs:
             is_written = state.name in self._states_written
@@ -55,9 +55,9 @@ class WrittenMemory:
     ) -> None:
         if not given:
             return
-        begin, end = _span(state.tensor)
+        begin, end = span(state.tensor)
         for item, tensor, begin2, end2 in given:
-            if begin < end2 and begin2 < end and _share(tensor, state.tensor):
+            if begin < end2 and begin2 < end and share_elements(tensor, state.tensor):
                 names = f"the model's '{state.name}'", f"input '{item.name}'"
                 raise _refusal(*(names if is_written else reversed(names)))
 
@@ -67,46 +67,3 @@ def _refusal(written: str, other: str) -> InputError:
         f"the program writes to {written}, which shares memory with {other} in this call",
         hint="clone one of them: the program takes each for a tensor of its own",
     )
-
-
-def _span(tensor: torch.Tensor) -> tuple[int, int]:
-    """The first byte of a tensor's memory, and the first behind it; none if it has no memory."""
-    try:
-        begin = tensor.data_ptr()
-    except RuntimeError:  # the engine says what it is
-        return 0, 0
-    if not begin or not tensor.numel():
-        return 0, 0
-    if tensor.is_contiguous():
-        return begin, begin + tensor.nbytes
-    last = sum((n - 1) * stride for n, stride in zip(tensor.shape, tensor.stride()))
-    return begin, begin + (last + 1) * tensor.itemsize
-
-
-def _share(one: torch.Tensor, other: torch.Tensor) -> bool:
-    """Whether two tensors whose memory crosses have elements in common."""
-    distance = other.data_ptr() - one.data_ptr()
-    if one.is_contiguous() and other.is_contiguous():
-        return True
-    places = [(tuple(t.shape), t.stride(), t.itemsize) for t in (one, other)]
-    return (
-        _overlap(places[0], places[1], distance)
-        if distance >= 0
-        else _overlap(*places[::-1], -distance)
-    )
-
-
-@lru_cache(maxsize=1024)
-def _overlap(one: _Place, other: _Place, distance: int) -> bool:
-    """Whether one tensor, and another that begins some bytes behind it, have bytes in common: by marking them."""
-    marks = [_marked(one, 0), _marked(other, distance)]
-    length = min(mark.numel() for mark in marks)
-    return bool((marks[0][:length] & marks[1][:length]).any())
-
-
-def _marked(place: _Place, begin: int) -> torch.Tensor:
-    shape, strides, itemsize = place
-    last = sum((n - 1) * stride for n, stride in zip(shape, strides))
-    marks = torch.zeros(begin + (last + 1) * itemsize, dtype=torch.bool)
-    marks.as_strided((*shape, itemsize), (*[s * itemsize for s in strides], 1), begin).fill_(True)
-    return marks

@@ -161,3 +161,32 @@ def test_what_is_written_is_no_state_either() -> None:
             compiled(torch.randn(4), model.weight)
         compiled(model.weight.detach(), torch.randn(4))
     agrees_with_eager(Counting(), lambda: (torch.randn(4), torch.randn(4)), output_type="stablehlo")
+
+
+def write_both(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    x.mul_(3)
+    y.sub_(1)
+    return x @ y.T, y * 2
+
+
+class WritesBoth(nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return write_both(x, y)
+
+
+@pytest.mark.parametrize("second", [lambda x: x, lambda x: x[:]], ids=["itself", "a view"])
+@pytest.mark.parametrize("hybrid", [False, True])
+def test_examples_that_share_memory_are_written_apart(
+    hybrid: bool, second: Callable[[torch.Tensor], torch.Tensor]
+) -> None:
+    x = torch.randn(3, 3)
+    examples = x, second(x)
+    if hybrid:
+        compiled = torch2mlir.optimize(WritesBoth(), True, examples)
+    else:
+        compiled = torch2mlir.compile(write_both, *examples, output_type="stablehlo")
+    for _ in range(3):
+        ours = torch.randn(3, 3), torch.randn(3, 3)
+        theirs = tuple(t.clone() for t in ours)
+        torch.testing.assert_close(compiled(*ours), write_both(*theirs))
+        torch.testing.assert_close(ours, theirs)
