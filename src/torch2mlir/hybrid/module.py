@@ -13,6 +13,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from torch2mlir.errors import CaptureError, InputError, Torch2MLIRError
+from torch2mlir.frontends.example_tensors import apart
 from torch2mlir.frontends.module_state import ModuleState, cloned, modes, undone
 from torch2mlir.hybrid.calls import direct_call, kind_of_call
 from torch2mlir.hybrid.capture import Captured, ExportedProgram, export_whole
@@ -221,9 +222,12 @@ class OptimizedModule(torch.nn.Module):
             return found
         with self._capture_lock:
             found = self._find(args, kwargs)
-            while found[0] is None and self._captures < self._most_captures:
+            own = apart(
+                args, kwargs
+            )  # a call in which arguments share memory may be in the way of no other
+            while self._find(*own)[0] is None and self._captures < self._most_captures:
                 self._captures += 1
-                self._capture(args, kwargs)
+                self._capture(*own)
                 found = self._find(args, kwargs)
                 if not self.exported:
                     break
