@@ -238,7 +238,7 @@ class CompiledFunction:
         arguments = [calling.argument(item, given, spec) for item, spec in loaded.varying]
         if guard is not None:
             guard.watch((f"held tensor {i}", value) for i, value in enumerate(bound.held))
-        results: Sequence[torch.Tensor] = bound.run(arguments)
+        results = bound.run(arguments)
         if guard is not None:
             guard.check()
         if buckets is not None:
