@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--engine",
         metavar="NAME",
-        help="what runs it: xla, iree, reference, or an engine of your own (default: the dialect's own)",
+        help="what runs it: an engine's name, yours or ours (default: the dialect's own)",
     )
     source = parser.add_mutually_exclusive_group()
     source.add_argument(
