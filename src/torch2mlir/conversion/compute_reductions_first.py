@@ -19,6 +19,7 @@ from xdsl.passes import ModulePass
 
 from torch2mlir.conversion.kept_apart import keep_apart
 from torch2mlir.dialects import linalg
+from torch2mlir.dialects.tensors import integers, shape_of
 
 Subscript = Hashable
 """Of one dimension: the loop that runs over it, or what else says where."""
@@ -173,16 +174,16 @@ def _steps(op: Operation) -> Steps | None:
             return [(op.operands[0], _split(op, op.operands[0]))]
         case "linalg.transpose" | "tosa.transpose" | "stablehlo.transpose":
             name = "perms" if op.name.startswith("tosa") else "permutation"
-            order: Sequence[int] = op.properties[name].get_values()  # type: ignore[attr-defined]
+            order = integers(op.properties[name])
             places = [order.index(dim) for dim in range(len(order))]
             return [(op.operands[0], _subscripts(op.operands[0], places))]
         case "linalg.broadcast":
-            added = op.properties["dimensions"].get_values()  # type: ignore[attr-defined]
+            added = integers(op.properties["dimensions"])
             places = [dim for dim in range(_rank(result)) if dim not in added]
             return [(op.operands[0], _subscripts(op.operands[0], places))]
         case "stablehlo.broadcast_in_dim":
-            places = op.properties["broadcast_dimensions"].get_values()  # type: ignore[attr-defined]
-            return [(op.operands[0], _subscripts(op.operands[0], places))]
+            where = integers(op.properties["broadcast_dimensions"])
+            return [(op.operands[0], _subscripts(op.operands[0], where))]
         case "tosa.reshape" | "stablehlo.reshape":
             return [(op.operands[0], _reshaped(op.operands[0], result))]
         case "tosa.tile":
@@ -215,7 +216,7 @@ def _steps_of_loops(op: linalg.GenericOp) -> Steps:
 
 
 def _subscripts(x: SSAValue, places: Sequence[Subscript]) -> Access:
-    sizes = x.type.get_shape()  # type: ignore[attr-defined]
+    sizes = shape_of(x)
     return tuple(FIRST if size == 1 else place for size, place in zip(sizes, places, strict=False))
 
 
@@ -236,7 +237,7 @@ def _groups(op: Operation) -> list[list[int]]:
 
 def _joined(op: Operation, result: SSAValue) -> Access:
     """Where the operand of ``tensor.expand_shape`` is read: a dimension by those that it becomes."""
-    sizes = result.type.get_shape()  # type: ignore[attr-defined]
+    sizes = shape_of(result)
     return tuple(_one_of([d for d in group if sizes[d] != 1]) for group in _groups(op))
 
 
@@ -246,7 +247,7 @@ def _one_of(dims: list[int]) -> Subscript:
 
 def _split(op: Operation, x: SSAValue) -> Access:
     """Where the operand of ``tensor.collapse_shape`` is read: each of its dimensions by the one that it is part of."""
-    sizes = x.type.get_shape()  # type: ignore[attr-defined]
+    sizes = shape_of(x)
     found: list[Subscript] = [FIRST] * len(sizes)
     for place, group in enumerate(_groups(op)):
         parts = [d for d in group if sizes[d] != 1]
@@ -257,7 +258,7 @@ def _split(op: Operation, x: SSAValue) -> Access:
 
 def _reshaped(x: SSAValue, result: SSAValue) -> Access:
     """The same for a reshape that only drops and adds dimensions of size 1; of others nothing is known."""
-    before, after = (value.type.get_shape() for value in (x, result))  # type: ignore[attr-defined]
+    before, after = shape_of(x), shape_of(result)
     kept = [d for d, size in enumerate(after) if size != 1]
     known = [size for size in before if size != 1] == [after[d] for d in kept]
     places = iter(kept)
@@ -269,7 +270,7 @@ def _reshaped(x: SSAValue, result: SSAValue) -> Access:
 
 def _tiled(x: SSAValue, result: SSAValue) -> Access:
     """The same for copies side by side, of which only those of one element are told apart."""
-    before, after = (value.type.get_shape() for value in (x, result))  # type: ignore[attr-defined]
+    before, after = shape_of(x), shape_of(result)
     pairs = enumerate(zip(before, after, strict=True))
     return _subscripts(x, [d if old == new else f"copies {d}" for d, (old, new) in pairs])
 

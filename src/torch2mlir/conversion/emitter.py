@@ -22,7 +22,7 @@ from torch2mlir.contract import element_types
 from torch2mlir.contract.op_name import OpName
 from torch2mlir.dialects.locations import describe
 from torch2mlir.dialects.torch import types as t
-from torch2mlir.dialects.torch.dims import Dim, KnownSize
+from torch2mlir.dialects.torch.dims import Dim, KnownSize, is_static
 from torch2mlir.errors import UnsupportedOpError
 
 Number = bool | int | float | complex
@@ -44,7 +44,7 @@ class Tensor:
     @property
     def is_static(self) -> bool:
         """Whether every size is a number."""
-        return all(isinstance(size, int) for size in self.sizes)
+        return is_static(self.sizes)
 
 
 @dataclass(frozen=True, eq=False)

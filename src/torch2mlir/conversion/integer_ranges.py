@@ -16,6 +16,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from torch2mlir.dialects.onnx import OnnxOp
+from torch2mlir.dialects.tensors import shape_of
 
 Interval = tuple[int, int]
 MOST = (1 << 31) - 1
@@ -128,7 +129,7 @@ def _interval(op: Operation, result: SSAValue, known: dict[SSAValue, Interval]) 
         elements = [int(element) for element in value.get_values()] or [0]
         return min(elements), max(elements)
     if name in _COUNTING or (name == "TopK" and result is op.results[1]):
-        return 0, _longest(op.operands[0].type)
+        return 0, _longest(op.operands[0])
     if name == "Cast":
         return _cast(op.operands[0].type, operands[0])
     if name in _JOINING:
@@ -152,9 +153,9 @@ def _interval(op: Operation, result: SSAValue, known: dict[SSAValue, Interval]) 
     return first if name in _MOVING else None
 
 
-def _longest(type: Attribute) -> int:
+def _longest(tensor: SSAValue) -> int:
     """The largest position in a tensor's dimensions, if those are known."""
-    shape = type.get_shape()  # type: ignore[attr-defined]
+    shape = shape_of(tensor)
     return MOST if min(shape, default=0) < 0 else max(shape, default=1)
 
 
@@ -172,7 +173,7 @@ def _combined(
 
 def _total(op: Operation, first: Interval, operands: Sequence[Interval | None]) -> Interval | None:
     """A sum of as many products, or elements, as a dimension has, if that is known."""
-    shape = op.operands[0].type.get_shape()  # type: ignore[attr-defined]
+    shape = shape_of(op.operands[0])
     count = shape[-1] if op.name == "onnx.MatMul" else prod(shape)
     if op.name == "onnx.MatMul":
         found = _combined(_ARITHMETIC["Mul"], operands)

@@ -30,6 +30,7 @@ from torch2mlir.conversion.beside import Beside
 from torch2mlir.dialects import arith_ext, chlo, tosa
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.stablehlo import ComparisonDirection, ComparisonDirectionAttr
+from torch2mlir.dialects.tensors import shape_of
 from torch2mlir.dialects.tosa.attributes import NanMode, NanModeAttr
 
 Ask = Callable[[Beside, SSAValue, float], SSAValue]
@@ -132,4 +133,4 @@ def _element(x: SSAValue) -> Any:
 
 
 def _booleans(x: SSAValue) -> Attribute:
-    return TensorType(i1, x.type.get_shape())  # type: ignore[attr-defined]
+    return TensorType(i1, shape_of(x))

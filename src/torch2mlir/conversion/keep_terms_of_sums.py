@@ -27,6 +27,8 @@ from torch2mlir.dialects import arith_ext, linalg, tosa
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.iree_barriers import OptimizationBarrierOp
 from torch2mlir.dialects.linalg.structured import dims_map
+from torch2mlir.dialects.tensors import element_of, shape_of
+from torch2mlir.dialects.weights import dense_elements
 
 _COMBINING = ("arith.addf", "arith.addi", "arith.mulf", "arith.muli")
 _COUNTED = (*_COMBINING, "stablehlo.add", "stablehlo.multiply")
@@ -185,11 +187,11 @@ def _is_float(x: SSAValue) -> bool:
 def _keep(op: Operation, position: int) -> None:
     """Adds a zero, the one that leaves zeros their sign."""
     x = op.operands[position]
-    element, rank = x.type.element_type, len(x.type.get_shape())  # type: ignore[attr-defined]
+    element, rank = element_of(x), len(shape_of(x))
     is_float = isinstance(element, AnyFloat)
     scalar = TensorType(element, [])
     before = Beside(op)
-    zero = DenseIntOrFPElementsAttr.from_list(scalar, [-0.0 if is_float else 0])
+    zero = dense_elements(scalar, [-0.0 if is_float else 0])
     unknown = before.value(OptimizationBarrierOp, [before.constant(zero)], scalar)
     block = Block(arg_types=[element, element])
     properties: dict[str, Attribute] = (

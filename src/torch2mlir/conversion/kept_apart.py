@@ -8,6 +8,7 @@ from xdsl.ir import Operation, SSAValue
 
 from torch2mlir.conversion.beside import INDEX, Beside
 from torch2mlir.dialects.iree_barriers import ComputeBarrierOp
+from torch2mlir.dialects.tensors import shape_of
 
 
 def keep_apart(value: SSAValue) -> None:
@@ -18,7 +19,7 @@ def keep_apart(value: SSAValue) -> None:
     readers, behind = {use.operation for use in value.uses}, Beside(op, behind=True)
     sizes = [
         behind.value(tensor.DimOp, [value, behind.index(axis)], INDEX)
-        for axis, size in enumerate(value.type.get_shape())  # type: ignore[attr-defined]
+        for axis, size in enumerate(shape_of(value))
         if size == DYNAMIC_INDEX
     ]
     barrier = behind.value(ComputeBarrierOp, [value, *sizes], value.type)

@@ -25,6 +25,7 @@ from xdsl.ir.affine import AffineMap
 from torch2mlir.contract.pass_order import PassForOps
 from torch2mlir.conversion.beside import Beside
 from torch2mlir.dialects import iree_linalg_ext, linalg, tensor_ext
+from torch2mlir.dialects.tensors import integers, shape_of
 
 _SCATTER: tuple[type[Operation], ...] = (
     tensor.ExtractOp,
@@ -115,10 +116,9 @@ def _replace_scan(loop: scf.ForOp) -> None:
 def _window(op: Operation, position: int, source: SSAValue, offset: SSAValue) -> int | None:
     """The dimension of which it reads, or writes, one place, whole slices in the others; None if it does otherwise."""
     offsets, strides, sizes = (
-        list(op.properties[f"static_{name}"].get_values())  # type: ignore[attr-defined]
-        for name in ("offsets", "strides", "sizes")
+        list(integers(op.properties[f"static_{name}"])) for name in ("offsets", "strides", "sizes")
     )
-    shape = source.type.get_shape()  # type: ignore[attr-defined]
+    shape = shape_of(source)
     if (
         op.operands[position] is not source
         or len(op.operands) < position + 2
@@ -135,7 +135,7 @@ def _window(op: Operation, position: int, source: SSAValue, offset: SSAValue) ->
 def _is_elementwise(op: Operation, operands: Sequence[SSAValue]) -> bool:
     """Whether it combines corresponding elements of these operands, and nothing else."""
     maps = op.properties["indexing_maps"]
-    rank = len(op.results[0].type.get_shape())  # type: ignore[attr-defined]
+    rank = len(shape_of(op.results[0]))
     return list(op.operands) == list(operands) and all(
         each.data == AffineMap.identity(rank)
         for each in maps  # type: ignore[attr-defined]
@@ -151,7 +151,7 @@ def _constant(value: SSAValue) -> int | None:
 
 def _has_size(value: SSAValue, axis: int, count: SSAValue) -> bool:
     """Whether a dimension has so many places."""
-    shape = value.type.get_shape()  # type: ignore[attr-defined]
+    shape = shape_of(value)
     if shape[axis] != DYNAMIC_INDEX:
         return _constant(count) == shape[axis]
     place = [d for d, size in enumerate(shape) if size == DYNAMIC_INDEX].index(axis)

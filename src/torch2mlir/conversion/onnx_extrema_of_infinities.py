@@ -20,6 +20,7 @@ from xdsl.passes import ModulePass
 from torch2mlir.conversion.onnx_nodes import Nodes
 from torch2mlir.conversion.torch_to_onnx.bounds import is_bounded_below
 from torch2mlir.dialects.onnx import op_class
+from torch2mlir.dialects.tensors import element_of
 
 _INFINITIES = {"onnx.ReduceMax": ("Greater", -math.inf), "onnx.ReduceMin": ("Less", math.inf)}
 """Operator -> how others compare with the infinity that it does not give, and that one."""
@@ -33,7 +34,7 @@ class OnnxExtremaOfInfinitiesPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for each in list(op.walk()):
             if each.name in _INFINITIES:
-                dtype = each.results[0].type.element_type  # type: ignore[attr-defined]
+                dtype = element_of(each.results[0])
                 is_bounded = each.name == "onnx.ReduceMax" and is_bounded_below(each.operands[0])
                 if isinstance(dtype, AnyFloat) and not is_bounded:
                     _replace(each, dtype)

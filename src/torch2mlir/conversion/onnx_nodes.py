@@ -9,6 +9,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from torch2mlir.conversion.beside import Beside
 from torch2mlir.dialects.onnx import op_class
+from torch2mlir.dialects.tensors import shape_of
 
 
 class Nodes(Beside):
@@ -29,5 +30,5 @@ class Nodes(Beside):
         **properties: Attribute,
     ) -> SSAValue:
         """An operator on all elements, with a result of the shape of ``like``."""
-        type = TensorType(dtype, like.type.get_shape())  # type: ignore[attr-defined]
+        type = TensorType(dtype, shape_of(like))
         return self.value(op_class(name), operands, type, properties)

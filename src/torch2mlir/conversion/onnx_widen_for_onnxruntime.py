@@ -33,6 +33,7 @@ from xdsl.rewriter import Rewriter
 
 from torch2mlir.dialects.onnx import OnnxOp, op_class
 from torch2mlir.dialects.onnx.model import element_type, operator_set
+from torch2mlir.dialects.tensors import element_of, shape_of
 from torch2mlir.errors import PassError
 
 Kernel = Mapping[str, frozenset[str]]
@@ -128,7 +129,7 @@ def _widen(op: OnnxOp, opset: int) -> None:
     bound = dict[str, Attribute]()
     for variables, values in ((inputs, op.operands), (outputs, op.results)):
         for _, variable, value in _typed(variables, values):
-            bound.setdefault(variable, value.type.element_type)  # type: ignore[attr-defined]
+            bound.setdefault(variable, element_of(value))
     wanted = _runnable(op.row.name, version, bound)
     changed = {v: type for v, type in wanted.items() if type != bound[v]}
     if changed:
@@ -155,7 +156,7 @@ def _takes(kernel: Kernel, types: Mapping[str, Attribute]) -> bool:
 
 
 def _cast(value: SSAValue, element: Attribute, near: Operation) -> OnnxOp:
-    shape = value.type.get_shape()  # type: ignore[attr-defined]
+    shape = shape_of(value)
     return op_class("Cast").create(
         operands=[value],
         result_types=[TensorType(element, shape)],
@@ -179,8 +180,8 @@ def _cast_around(
     narrowed = dict[int, Attribute]()
     for position, variable, value in _typed(outputs, op.results):
         if variable in changed:
-            narrowed[position] = value.type.element_type  # type: ignore[attr-defined]
-            types[position] = TensorType(changed[variable], value.type.get_shape())  # type: ignore[attr-defined]
+            narrowed[position] = element_of(value)
+            types[position] = TensorType(changed[variable], shape_of(value))
     new = type(op).create(
         operands=operands,
         result_types=types,

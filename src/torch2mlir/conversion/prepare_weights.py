@@ -27,6 +27,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from torch2mlir.conversion.driver import drop_unused
+from torch2mlir.dialects.tensors import shape_of
 from torch2mlir.errors import PassError
 
 SMALL = 1 << 20
@@ -193,7 +194,7 @@ class _Cone:
         if size is None or op.name in FREE or not op.operands:
             return False
         sources = self.sources[value]
-        if not sources and prod(value.type.get_shape()) == 1:  # type: ignore[attr-defined]
+        if not sources and prod(shape_of(value)) == 1:
             return False  # the engine folds a number, and knows it then
         return size <= max(self.small, sum(_bytes(source.type) or 0 for source in sources))
 

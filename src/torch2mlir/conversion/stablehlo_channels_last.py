@@ -26,6 +26,7 @@ from torch2mlir.conversion.beside import Beside
 from torch2mlir.conversion.driver import drop_unused
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.rows import Elementwise, RowOp
+from torch2mlir.dialects.tensors import integers
 from torch2mlir.dialects.weights import dense_elements, retyped_literal
 
 MAX_TAPS = 64
@@ -34,7 +35,7 @@ MAX_TAPS = 64
 
 def _entries(value: Attribute, order: Sequence[int]) -> Attribute:
     """A list with an entry for each dimension."""
-    listed = value.get_values()  # type: ignore[attr-defined]
+    listed = integers(value)
     return hlo.i64_array([listed[dim] for dim in order])
 
 
@@ -52,7 +53,7 @@ def _dimension(value: Attribute, order: Sequence[int]) -> Attribute:
 
 def _dimensions(value: Attribute, order: Sequence[int]) -> Attribute:
     """Numbers of dimensions, ascending."""
-    listed = value.get_values()  # type: ignore[attr-defined]
+    listed = integers(value)
     return hlo.i64_array(sorted(order.index(dim) for dim in listed))
 
 

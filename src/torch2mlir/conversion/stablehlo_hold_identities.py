@@ -28,6 +28,7 @@ from torch2mlir.conversion.beside import Beside
 from torch2mlir.dialects import chlo
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.stablehlo import ComparisonDirection, ComparisonDirectionAttr
+from torch2mlir.dialects.tensors import shape_of
 
 _SUMS = (hlo.AddOp, hlo.SubtractOp)
 
@@ -102,7 +103,7 @@ def _choose_sum(op: Operation, x: SSAValue, zero: SSAValue) -> None:
     """``zero`` where ``x`` is one, else ``x``."""
     type, before = op.results[0].type, Beside(op)
     equal = {"comparison_direction": ComparisonDirectionAttr(ComparisonDirection.EQ)}
-    booleans = TensorType(i1, type.get_shape())  # type: ignore[attr-defined]
+    booleans = TensorType(i1, shape_of(x))
     is_zero = before.value(hlo.CompareOp, [x, zero], booleans, equal)
     before.replace(before.value(hlo.SelectOp, [is_zero, zero, x], type))
 

@@ -18,6 +18,7 @@ from xdsl.ir import Operation, SSAValue
 from torch2mlir.conversion.beside import Beside
 from torch2mlir.conversion.driver import drop_unused
 from torch2mlir.dialects import stablehlo as hlo
+from torch2mlir.dialects.tensors import shape_of
 
 DISABLED_PASS = "cse_barrier_expander"
 """The pass of XLA:CPU that drops barriers before ops are fused."""
@@ -80,7 +81,7 @@ def _contract_as_it_lies(op: Operation) -> None:
     order = list(transpose.permutation.get_values())
     rank = len(order)
     *batch, rows, columns = rhs.get_shape()
-    shape = transposed.type.get_shape()  # type: ignore[attr-defined]
+    shape = shape_of(transposed)
     if order != [*range(rank - 2), rank - 1, rank - 2] or shape[-2:] != (rows, columns):
         return
     type = TensorType(rhs.element_type, [*batch, columns, rows])

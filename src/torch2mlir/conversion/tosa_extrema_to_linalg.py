@@ -32,6 +32,7 @@ from torch2mlir.contract.pass_order import PassForOps
 from torch2mlir.conversion.beside import INDEX, Beside
 from torch2mlir.dialects import arith_ext, linalg, tosa
 from torch2mlir.dialects.linalg.structured import SEGMENTS, segment_sizes
+from torch2mlir.dialects.tensors import element_of, integers, shape_of
 from torch2mlir.dialects.tosa.attributes import NanMode, NanModeAttr
 
 _PROPAGATE = NanModeAttr(NanMode.PROPAGATE)
@@ -86,7 +87,8 @@ class _Rewriting(Beside):
     def reduction(self, op: Operation) -> None:
         """A loop nest whose result has size 1 along the axis."""
         x, axis = op.operands[0], op.properties["axis"].value.data  # type: ignore[attr-defined]
-        element, sizes = x.type.element_type, list(x.type.get_shape())  # type: ignore[attr-defined]
+        element, sizes = element_of(x), list(shape_of(x))
+        assert isinstance(element, AnyFloat)
         begin, combine = _REDUCTIONS[type(op)]
         sizes[axis] = 1
         dynamic = [self.size_of(x, d) for d, size in enumerate(sizes) if size == DYNAMIC_INDEX]
@@ -111,8 +113,7 @@ class _Rewriting(Beside):
     def pool(self, op: Operation) -> None:
         """The named pool of an image padded by minus infinity."""
         kernel, stride, pad = (
-            list(op.properties[name].get_values())  # type: ignore[attr-defined]
-            for name in ("kernel", "stride", "pad")
+            list(integers(op.properties[name])) for name in ("kernel", "stride", "pad")
         )
         type = op.results[0].type
         assert isinstance(type, TensorType)
@@ -141,7 +142,7 @@ class _Rewriting(Beside):
         low, high = [0, top, left, 0], [0, bottom, right, 0]
         shape = [
             size if size == DYNAMIC_INDEX else size + before + after
-            for size, before, after in zip(image.type.get_shape(), low, high, strict=True)  # type: ignore[attr-defined]
+            for size, before, after in zip(shape_of(image), low, high, strict=True)
         ]
         block = Block(arg_types=[INDEX] * 4)
         block.add_op(tensor.YieldOp(fill))
@@ -150,7 +151,7 @@ class _Rewriting(Beside):
             "static_high": DenseArrayBase.from_list(i64, high),
             SEGMENTS: DenseArrayBase.from_list(i32, [1, 0, 0]),
         }
-        type = TensorType(image.type.element_type, shape)  # type: ignore[attr-defined]
+        type = TensorType(element_of(image), shape)
         return self.value(tensor.PadOp, [image], type, properties, [Region(block)])
 
     def _places(

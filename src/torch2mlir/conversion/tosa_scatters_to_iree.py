@@ -28,6 +28,7 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 from torch2mlir.contract.pass_order import PassForOps
 from torch2mlir.conversion.beside import Beside
 from torch2mlir.dialects import iree_linalg_ext, tensor_ext, tosa
+from torch2mlir.dialects.tensors import element_of
 
 
 class TosaScattersToIreePass(PassForOps):
@@ -39,7 +40,7 @@ class TosaScattersToIreePass(PassForOps):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for scatter in [each for each in op.walk() if isinstance(each, tosa.ScatterOp)]:
             shapes = [_shape(value) for value in scatter.operands]
-            index = scatter.operands[1].type.element_type  # type: ignore[attr-defined]
+            index = element_of(scatter.operands[1])
             if index == i32 and all(
                 DYNAMIC_INDEX not in shape and 0 not in shape for shape in shapes
             ):
@@ -57,7 +58,7 @@ class _Rewrite(Beside):
     def run(self) -> None:
         values, indices, rows = self.op.operands
         (batches, places, channels), (_, count) = _shape(values), _shape(indices)
-        element = values.type.element_type  # type: ignore[attr-defined]
+        element = element_of(values)
         flat = self._reshaped(self._moved(indices, places), [batches * count, 1])
         properties: dict[str, Attribute] = {
             "dimension_map": DenseArrayBase.from_list(i64, [0]),
@@ -90,7 +91,7 @@ class _Rewrite(Beside):
 
     def _reshaped(self, x: SSAValue, sizes: Sequence[int]) -> SSAValue:
         """Through a single dimension."""
-        element = x.type.element_type  # type: ignore[attr-defined]
+        element = element_of(x)
         rank = len(_shape(x))
         if list(_shape(x)) == list(sizes):
             return x

@@ -56,8 +56,8 @@ class _Process:
         requests, answers = self._process.stdin, self._process.stdout
         assert requests is not None and answers is not None
         try:
-            iree_worker.write_message(requests, {"flags": list(flags), "name": TEXT_NAME}, text)  # type: ignore[arg-type]
-            return iree_worker.read_message(answers)  # type: ignore[arg-type]
+            iree_worker.write_message(requests, {"flags": list(flags), "name": TEXT_NAME}, text)
+            return iree_worker.read_message(answers)
         except BrokenPipeError:
             return None
 

@@ -13,7 +13,7 @@ import os
 import struct
 import sys
 from ctypes.util import find_library
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 LENGTHS = struct.Struct("<QQ")
 
@@ -23,7 +23,7 @@ _DiagnosticCallback = ctypes.CFUNCTYPE(
 )
 
 
-def write_message(stream: BinaryIO, header: Any, payload: bytes) -> None:
+def write_message(stream: IO[bytes], header: Any, payload: bytes) -> None:
     """One request or answer."""
     text = json.dumps(header).encode()
     stream.write(LENGTHS.pack(len(text), len(payload)))
@@ -32,7 +32,7 @@ def write_message(stream: BinaryIO, header: Any, payload: bytes) -> None:
     stream.flush()
 
 
-def read_message(stream: BinaryIO) -> tuple[Any, bytes] | None:
+def read_message(stream: IO[bytes]) -> tuple[Any, bytes] | None:
     """The next one; None if the other side has gone."""
     lengths = stream.read(LENGTHS.size)
     if len(lengths) < LENGTHS.size:

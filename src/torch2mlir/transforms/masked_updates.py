@@ -18,7 +18,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from torch2mlir.contract.pass_order import PassForOps
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
-from torch2mlir.dialects.torch.dims import Dim, product
+from torch2mlir.dialects.torch.dims import Dim, are_known, product
 from torch2mlir.dialects.torch.ops import RegistryOp
 from torch2mlir.dialects.torch.values import Values
 from torch2mlir.transforms.decompositions import find_overload
@@ -76,7 +76,7 @@ class _Update:
             source = op.operands[0]
             mask = _mask_of(op, self.values)
             same = mask is not None and _is_same(mask, self.mask)
-            return source if same and source.type.sizes == self.type.sizes else None  # type: ignore[attr-defined]
+            return source if same and t.tensor_of(source).sizes == self.type.sizes else None
         if len(op.results) != 1 or not _is_elementwise(op):
             return None
         operands = list[SSAValue]()
@@ -97,13 +97,13 @@ class _Update:
         if type.sizes is None:
             return None
         sizes = self.type.sizes or ()
-        behind = sizes[len(self.mask.type.sizes) :]  # type: ignore[attr-defined]
+        behind = sizes[len(t.known_sizes(self.mask)) :]
         is_known = all(isinstance(size, int) or size in behind for size in type.sizes)
         return operand if is_known and len(type.sizes) <= len(behind) else self.whole(operand)
 
     def _spread(self) -> SSAValue:
         """The mask with a dimension for each that it takes whole."""
-        mask, sizes = self.mask, tuple(self.mask.type.sizes)  # type: ignore[attr-defined]
+        mask, sizes = self.mask, t.known_sizes(self.mask)
         for _ in range(len(self.type.sizes or ()) - len(sizes)):
             sizes = (*sizes, 1)
             last = int_before(self.op, -1)
@@ -128,13 +128,14 @@ def _is_same(one: SSAValue, other: SSAValue) -> bool:
     if one == other:
         return True
     a, b = one.owner, other.owner
-    alike = isinstance(a, RegistryOp | core.ConstantOp) and isinstance(b, Operation)
-    if not alike or a.name != b.name or len(a.operands) != len(b.operands):  # type: ignore[union-attr]
+    if not isinstance(a, RegistryOp | core.ConstantOp) or not isinstance(b, Operation):
+        return False
+    if a.name != b.name or len(a.operands) != len(b.operands):
         return False
     if isinstance(a, core.ConstantOp):
         return isinstance(b, core.ConstantOp) and a.value == b.value and one.type == other.type
     pure = isinstance(a, RegistryOp) and one.type == other.type and not _is_random(a)
-    return pure and all(map(_is_same, a.operands, b.operands))  # type: ignore[union-attr]
+    return pure and all(map(_is_same, a.operands, b.operands))
 
 
 def _is_random(op: Operation) -> bool:
@@ -147,16 +148,19 @@ def _is_elementwise(op: Operation) -> bool:
     overload = find_overload(op.name)
     if overload is None or torch.Tag.pointwise not in overload.tags or _is_random(op):
         return False
-    is_integer = isinstance(op.results[0].type.dtype, IntegerType)  # type: ignore[attr-defined]
+    is_integer = isinstance(t.tensor_of(op.results[0]).dtype, IntegerType)
     return not (is_integer and op.name.split(".")[2].startswith(_DIVIDES))
 
 
 def _drop_bounds(taken: Operation, values: Values) -> None:
     """Erases the assertions that a mask takes at least none and at most all elements."""
     mask = _mask_of(taken, values)
-    if mask is None or None in mask.type.sizes:  # type: ignore[attr-defined]
+    if mask is None:
         return
-    most = product(mask.type.sizes)  # type: ignore[attr-defined]
+    sizes = t.known_sizes(mask)
+    if not are_known(sizes):
+        return
+    most = product(sizes)
     for size in list(_users(taken, _SIZE)):
         if values.of(size.operands[1]) != 0:
             continue

@@ -16,6 +16,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue, Use
 from xdsl.passes import ModulePass
 
+from torch2mlir.dialects.placing import end_of
 from torch2mlir.dialects.set_type import set_type
 from torch2mlir.dialects.torch import core, dims
 from torch2mlir.dialects.torch import types as t
@@ -192,10 +193,10 @@ class _Refiner:
             type = _joined([underived(v).type for v in yielded if not _is_uninitialized(v)])
             if type is not None and type != result.type and is_refinement(type, result.type):
                 for region in op.regions:
-                    end = region.block.last_op
-                    source = underived(end.operands[i])  # type: ignore[union-attr]
+                    end = end_of(region.block)
+                    source = underived(end.operands[i])
                     if is_refinement(source.type, type) or source.type == type:
-                        end.operands[i] = source  # type: ignore[union-attr]
+                        end.operands[i] = source
                 set_type(result, type)
 
     def _visit_loop(self, op: core.PrimLoopOp, certain: bool) -> None:

@@ -103,10 +103,10 @@ class _Rewriter:
         """``count`` slices of the op's operand along its dimension from a position on."""
         x, dim = self.op.operands[:2]
         places = self.places(dim, start, count)
-        sizes, axis = x.type.sizes, self.values.of(dim)  # type: ignore[attr-defined]
+        sizes, axis = t.known_sizes(x), self.values.of(dim)
         rank = len(sizes)
         taken = (*sizes[: axis % rank], count, *sizes[axis % rank + 1 :])
-        result = t.vtensor(taken, x.type.dtype)  # type: ignore[attr-defined]
+        result = t.vtensor(taken, t.tensor_of(x).dtype)
         return self.emit("torch.aten.index_select", [x, dim, places], result)
 
 
@@ -122,7 +122,7 @@ def _select(rewriter: _Rewriter) -> SSAValue | None:
 def _slice(rewriter: _Rewriter) -> SSAValue | None:
     op, values = rewriter.op, rewriter.values
     axis, start, step = (values.of(op.operands[i]) for i in (1, 2, 4))
-    sizes = op.results[0].type.sizes  # type: ignore[attr-defined]
+    sizes = t.tensor_of(op.results[0]).sizes
     count = sizes[axis] if sizes is not None and isinstance(axis, int) else None
     if not isinstance(start, Unknown) or not isinstance(count, int) or step != 1:
         return None
@@ -174,7 +174,7 @@ def _roll(rewriter: _Rewriter) -> SSAValue | None:
     ):
         return None
     shift, dim = (made.operands[0] for made in lists)  # type: ignore[union-attr]
-    axis, sizes = rewriter.values.of(dim), op.operands[0].type.sizes  # type: ignore[attr-defined]
+    axis, sizes = rewriter.values.of(dim), t.tensor_of(op.operands[0]).sizes
     count = sizes[axis] if sizes is not None and isinstance(axis, int) else None
     if (
         not isinstance(rewriter.values.of(shift), Unknown)
@@ -193,7 +193,7 @@ def _scattered(rewriter: _Rewriter, rows: SSAValue, start: SSAValue, count: int)
     """The op's first operand with other rows from a position on."""
     op = rewriter.op
     x, dim = op.operands[0], op.operands[2]
-    axis, rank = rewriter.values.of(dim), len(x.type.sizes)  # type: ignore[attr-defined]
+    axis, rank = rewriter.values.of(dim), len(t.known_sizes(x))
     places = rewriter.places(dim, start, count)
     none = rewriter.constants.scalar(None)
     indices = core.PrimListConstructOp.create(

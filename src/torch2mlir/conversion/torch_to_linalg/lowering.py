@@ -37,8 +37,9 @@ from torch2mlir.conversion.torch_to_linalg.scalars import Scalars, number_attrib
 from torch2mlir.conversion.torch_to_linalg.words import LinalgWords
 from torch2mlir.dialects import arith_ext, linalg
 from torch2mlir.dialects.linalg.structured import SEGMENTS, segment_sizes
+from torch2mlir.dialects.tensors import element_of
 from torch2mlir.dialects.torch import dims
-from torch2mlir.dialects.torch.dims import Dim, KnownSize
+from torch2mlir.dialects.torch.dims import Dim, KnownSize, is_static
 from torch2mlir.dialects.weights import dense_elements, retyped_literal
 
 lowers = partial(register, "linalg-on-tensors")
@@ -223,7 +224,7 @@ class LinalgLowering(TensorDialect):
             self.emit(linalg.YieldOp, [result.value for result in results], [])
 
         operands = [value for value, _ in accesses]
-        types = [value.type.element_type for value in operands]  # type: ignore[attr-defined]
+        types = [element_of(value) for value in operands]
         properties = {
             "indexing_maps": _indexing_maps(len(kinds), tuple(s for _, s in accesses)),
             "iterator_types": _iterators(kinds),
@@ -420,7 +421,7 @@ class LinalgLowering(TensorDialect):
         sizes[dim] = dims.add(*(x.sizes[dim] for x in xs))
         joined = [x.sizes[dim] for x in xs]
         shape = [size if isinstance(size, int) else DYNAMIC_INDEX for size in sizes]
-        if not all(isinstance(size, int) for size in joined):
+        if not is_static(joined):
             shape[dim] = DYNAMIC_INDEX
         type = TensorType(self.element_type(xs[0].dtype), shape)
         values = [x.value for x in xs]

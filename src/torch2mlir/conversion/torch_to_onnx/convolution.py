@@ -9,6 +9,7 @@ from torch2mlir.contract import element_types
 from torch2mlir.contract.element_types import widened
 from torch2mlir.conversion.lowering import Tensor
 from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering, lowers
+from torch2mlir.dialects.torch.dims import is_static
 
 
 @lowers("aten.convolution")
@@ -36,7 +37,7 @@ def convolution(
         "pads": [*pads, *pads],
         "group": groups,
     }
-    if all(isinstance(size, int) for size in weight.sizes[2:]):
+    if is_static(weight.sizes[2:]):
         attributes["kernel_shape"] = list(weight.sizes[2:])
     if transposed:
         attributes["output_padding"] = list(output_padding)

@@ -40,7 +40,7 @@ from torch2mlir.conversion.torch_to_onnx.words import COMPARISONS, IN_HALVES, On
 from torch2mlir.dialects import onnx
 from torch2mlir.dialects.placing import end_of
 from torch2mlir.dialects.torch import dims
-from torch2mlir.dialects.torch.dims import Dim, KnownSize
+from torch2mlir.dialects.torch.dims import Dim, KnownSize, is_static
 from torch2mlir.dialects.weights import dense_elements, retyped_literal
 
 lowers = partial(register, "onnx")
@@ -212,8 +212,8 @@ class OnnxLowering(Lowering):
 
     def shape(self, sizes: Sequence[KnownSize]) -> SSAValue:
         """Sizes as a ``tensor<Nxi64>``."""
-        if all(isinstance(size, int) for size in sizes):
-            return self.vector(sizes)  # type: ignore[arg-type]
+        if is_static(sizes):
+            return self.vector(sizes)
         return self.in_entry(lambda: self._shape(sizes), ("shape", tuple(sizes)))
 
     def _shape(self, sizes: Sequence[KnownSize]) -> SSAValue:

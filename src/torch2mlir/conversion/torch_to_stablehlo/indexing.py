@@ -13,7 +13,7 @@ from torch2mlir.conversion.indexing import Positions, covered
 from torch2mlir.conversion.lowering import Tensor
 from torch2mlir.conversion.torch_to_stablehlo.lowering import StablehloLowering
 from torch2mlir.dialects import stablehlo as hlo
-from torch2mlir.dialects.torch.dims import KnownSize
+from torch2mlir.dialects.torch.dims import KnownSize, is_static
 
 
 class Reads(StablehloLowering):
@@ -21,10 +21,10 @@ class Reads(StablehloLowering):
 
     def take(self, x: Tensor, axis: int, index: Tensor) -> Tensor:
         sizes = (*x.sizes[:axis], *index.sizes, *x.sizes[axis + 1 :])
-        if index.sizes == (1,) and all(isinstance(size, int) for size in sizes):
+        if index.sizes == (1,) and is_static(sizes):
             start, first = self.reshape(index, ()), self.splat(0, (), index.dtype)
             starts = [start if d == axis else first for d in range(x.rank)]
-            properties: dict[str, Attribute] = {"slice_sizes": hlo.i64_array(sizes)}  # type: ignore[arg-type]
+            properties: dict[str, Attribute] = {"slice_sizes": hlo.i64_array(sizes)}
             return self.op(hlo.DynamicSliceOp, [x, *starts], sizes, x.dtype, properties)
         return _gathered(self, x, Positions([axis], [index], index.sizes, axis), index)
 

@@ -29,7 +29,7 @@ from torch2mlir.conversion.registry import lowers as register
 from torch2mlir.conversion.torch_to_stablehlo.words import IN_HALVES, StablehloWords
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.torch import dims
-from torch2mlir.dialects.torch.dims import Dim, KnownSize
+from torch2mlir.dialects.torch.dims import Dim, KnownSize, is_static
 from torch2mlir.dialects.weights import dense_elements, retyped_literal
 
 lowers = partial(register, "stablehlo")
@@ -92,7 +92,7 @@ class StablehloLowering(Lowering):
 
     def shape(self, sizes: Sequence[KnownSize]) -> SSAValue:
         """Sizes as a ``tensor<Nxi32>``, the shape operand of StableHLO's dynamic ops."""
-        if all(isinstance(size, int) for size in sizes):
+        if is_static(sizes):
             type = TensorType(i32, [len(sizes)])
             return self.at_entry(("shape", tuple(sizes)), lambda: _constant(type, sizes))
         return self.in_entry(lambda: self._shape(sizes), ("shape", tuple(sizes)))
@@ -340,7 +340,7 @@ class StablehloLowering(Lowering):
 
     def _broadcast(self, x: Tensor, sizes: Sequence[KnownSize], places: Sequence[int]) -> Tensor:
         properties: dict[str, Attribute] = {"broadcast_dimensions": hlo.i64_array(places)}
-        if all(isinstance(size, int) for size in (*sizes, *x.sizes)):
+        if is_static((*sizes, *x.sizes)):
             return self.op(hlo.BroadcastInDimOp, [x], sizes, x.dtype, properties)
         expanding = [i for i, size in enumerate(x.sizes) if size != sizes[places[i]]]
         kept = [i for i in range(x.rank) if i not in expanding]
@@ -354,7 +354,7 @@ class StablehloLowering(Lowering):
     def reshape(self, x: Tensor, sizes: Sequence[KnownSize]) -> Tensor:
         if x.sizes == tuple(sizes):
             return x
-        if all(isinstance(size, int) for size in (*x.sizes, *sizes)):
+        if is_static((*x.sizes, *sizes)):
             return self.op(hlo.ReshapeOp, [x], sizes, x.dtype)
         kept = [place for place, size in enumerate(sizes) if size != 1]
         if x.sizes == tuple(sizes[place] for place in kept):
@@ -386,11 +386,10 @@ class StablehloLowering(Lowering):
             dims.add(start, dims.mul(dims.sub(size, 1), step), 1) if size != 0 else start
             for start, size, step in zip(starts, sizes, steps, strict=True)
         ]
-        bounds = (*x.sizes, *starts, *limits)
-        if all(isinstance(bound, int) for bound in bounds):
+        if is_static(x.sizes) and is_static(starts) and is_static(limits):
             properties = {
-                "start_indices": hlo.i64_array(starts),  # type: ignore[arg-type]
-                "limit_indices": hlo.i64_array(limits),  # type: ignore[arg-type]
+                "start_indices": hlo.i64_array(starts),
+                "limit_indices": hlo.i64_array(limits),
                 "strides": hlo.i64_array(steps),
             }
             return self.op(hlo.SliceOp, [x], sizes, x.dtype, properties)
@@ -412,10 +411,10 @@ class StablehloLowering(Lowering):
             return x
         sizes = [dims.add(*parts) for parts in zip(low, x.sizes, high, strict=True)]
         fill = self.splat(value, (), x.dtype)
-        if all(isinstance(amount, int) for amount in (*low, *high)):
+        if is_static(low) and is_static(high):
             properties = {
-                "edge_padding_low": hlo.i64_array(low),  # type: ignore[arg-type]
-                "edge_padding_high": hlo.i64_array(high),  # type: ignore[arg-type]
+                "edge_padding_low": hlo.i64_array(low),
+                "edge_padding_high": hlo.i64_array(high),
                 "interior_padding": hlo.i64_array([0] * x.rank),
             }
             return self.op(hlo.PadOp, [x, fill], sizes, x.dtype, properties)
@@ -430,7 +429,7 @@ class StablehloLowering(Lowering):
 
     def _iota(self, sizes: Sequence[KnownSize], dim: int, dtype: Attribute) -> Tensor:
         properties = {"iota_dimension": hlo.i64_attr(dim)}
-        if all(isinstance(size, int) for size in sizes):
+        if is_static(sizes):
             return self.op(hlo.IotaOp, [], sizes, dtype, properties)
         return self.op(hlo.DynamicIotaOp, [self.shape(sizes)], sizes, dtype, properties)
 

@@ -69,7 +69,7 @@ class Reductions(StablehloLowering):
         length = x.sizes[axis]
         if not isinstance(length, int):
             return _masked_sums(self, x, axis)
-        if length > _SHORT and all(isinstance(size, int) for size in x.sizes):
+        if length > _SHORT and x.is_static:
             return _sums_by_pairs(self, x, axis, length)
         window, padding = [1] * x.rank, [(0, 0)] * x.rank
         window[axis], padding[axis] = length, (length - 1, 0)

@@ -11,12 +11,11 @@ from xdsl.ir import Attribute, Operation
 
 from torch2mlir.contract import element_types
 from torch2mlir.conversion.lowering import Tensor
-from torch2mlir.conversion.torch_to_tosa.dynamic_shapes import is_static
 from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering, lowers
 from torch2mlir.conversion.torch_to_tosa.windows import Window, fitted, i64_array, pads
 from torch2mlir.dialects import tosa
 from torch2mlir.dialects.torch import dims
-from torch2mlir.dialects.torch.dims import KnownSize
+from torch2mlir.dialects.torch.dims import KnownSize, is_static
 
 
 @dataclass(frozen=True)

@@ -57,11 +57,6 @@ _NUMBERS: dict[type[Operation], type[Operation]] = {
 """What Python's floats are computed with, in place of TOSA's op."""
 
 
-def is_static(sizes: Sequence[KnownSize]) -> bool:
-    """Whether every size is a number."""
-    return all(isinstance(size, int) for size in sizes)
-
-
 class DynamicShapes(TensorDialect):
     """The part of the vocabulary that is not TOSA."""
 

@@ -34,7 +34,7 @@ from torch2mlir.conversion.expressions import Expr, expressions
 from torch2mlir.conversion.lowering import Number, Operand, ResultType, Scalar, Tensor
 from torch2mlir.conversion.registry import lowers as register
 from torch2mlir.conversion.torch_to_tosa.casts import cast, computed_dtype, si8, si32
-from torch2mlir.conversion.torch_to_tosa.dynamic_shapes import DynamicShapes, is_static
+from torch2mlir.conversion.torch_to_tosa.dynamic_shapes import DynamicShapes
 from torch2mlir.conversion.torch_to_tosa.layouts import (
     broadcast_size,
     channels_last_permutation,
@@ -44,7 +44,7 @@ from torch2mlir.conversion.torch_to_tosa.layouts import (
 from torch2mlir.conversion.torch_to_tosa.words import COMPARISONS, IN_HALVES, OF_NUMBERS, TosaWords
 from torch2mlir.dialects import tosa
 from torch2mlir.dialects.torch import dims
-from torch2mlir.dialects.torch.dims import Dim, KnownSize
+from torch2mlir.dialects.torch.dims import Dim, KnownSize, is_static
 from torch2mlir.dialects.weights import dense_elements, retyped_literal
 
 lowers = partial(register, "tosa")
@@ -146,7 +146,7 @@ class TosaLowering(DynamicShapes):
             count = Tensor(self.size_tensor(value, i32), (), si32)
             return self.broadcast_to(self.cast(count, dtype), sizes)
         if is_static(sizes):
-            return self.elements([value], sizes, dtype)  # type: ignore[arg-type]
+            return self.elements([value], sizes, dtype)
         number, element = self._number(value, dtype), self.element_type(dtype)
         if element_types.is_float(dtype):
             return self.fill(FloatAttr(number, element), sizes, dtype)  # type: ignore[call-overload]
@@ -292,7 +292,7 @@ class TosaLowering(DynamicShapes):
     def repeat(self, x: Tensor, counts: Sequence[KnownSize]) -> Tensor:
         if not is_static(counts) or sum(not isinstance(size, int) for size in x.sizes) > 1:
             return super().repeat(x, counts)
-        return self.tile(self.ranked(x, len(counts)), counts)  # type: ignore[arg-type]
+        return self.tile(self.ranked(x, len(counts)), counts)
 
     def tile(self, x: Tensor, multiples: Sequence[int]) -> Tensor:
         """Repeats the tensor along each dimension."""

@@ -17,12 +17,11 @@ from torch2mlir.conversion.lowering import Tensor
 from torch2mlir.conversion.pooling import Window
 from torch2mlir.conversion.torch_to_tosa import windows as sides
 from torch2mlir.conversion.torch_to_tosa.casts import computed_dtype, si32
-from torch2mlir.conversion.torch_to_tosa.dynamic_shapes import is_static
 from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering
 from torch2mlir.conversion.torch_to_tosa.windows import fitted, i64_array, pads
 from torch2mlir.dialects import tosa
 from torch2mlir.dialects.torch import dims
-from torch2mlir.dialects.torch.dims import KnownSize
+from torch2mlir.dialects.torch.dims import KnownSize, is_static
 
 
 class Pools(TosaLowering):

@@ -8,9 +8,10 @@ A size in a torch tensor type is an ``int``, a :class:`Dim` (known as an express
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import gcd, prod
+from typing import TypeGuard
 
 COMMUTATIVE = {"add", "mul", "max", "min"}
 
@@ -62,6 +63,16 @@ class Dim:
 
 Size = int | Dim | None
 KnownSize = int | Dim
+
+
+def is_static(sizes: Sequence[Size]) -> TypeGuard[Sequence[int]]:
+    """Whether every size is a number."""
+    return all(isinstance(size, int) for size in sizes)
+
+
+def are_known(sizes: Sequence[Size]) -> TypeGuard[Sequence[KnownSize]]:
+    """Whether every size is a number or an expression."""
+    return None not in sizes
 
 
 def symbol(name: str) -> Dim:
@@ -162,7 +173,7 @@ def _cancel(lhs: KnownSize, rhs: KnownSize) -> KnownSize | None:
     """``lhs / rhs`` when every factor of ``rhs`` is one of every term of ``lhs``, else None."""
     if isinstance(lhs, Dim) and lhs.op == "add":
         quotients = [_cancel(term, rhs) for term in lhs.operands()]
-        return None if None in quotients else add(*quotients)  # type: ignore[arg-type]
+        return add(*quotients) if are_known(quotients) else None
     numerator = list(lhs.operands()) if isinstance(lhs, Dim) and lhs.op == "mul" else [lhs]
     denominator = rhs.operands() if isinstance(rhs, Dim) and rhs.op == "mul" else (rhs,)
     for factor in denominator:
@@ -237,10 +248,10 @@ def substitute(dim: KnownSize, values: Mapping[str, KnownSize]) -> KnownSize:
     return BUILDERS[dim.op](*(substitute(arg, values) for arg in dim.operands()))
 
 
-def product(sizes: tuple[KnownSize, ...] | list[KnownSize]) -> KnownSize:
+def product(sizes: Sequence[KnownSize]) -> KnownSize:
     """The number of elements of a shape."""
-    if all(isinstance(size, int) for size in sizes):
-        return prod(sizes)  # type: ignore[arg-type]
+    if is_static(sizes):
+        return prod(sizes)
     return mul(*sizes)
 
 

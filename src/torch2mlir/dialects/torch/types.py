@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     TensorType,
 )
-from xdsl.ir import Attribute, Data, ParametrizedAttribute, TypeAttribute
+from xdsl.ir import Attribute, Data, ParametrizedAttribute, SSAValue, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
@@ -392,6 +392,29 @@ generator_type = GeneratorType()
 def vtensor(sizes: tuple[Size, ...] | None, dtype: Attribute | None) -> ValueTensorType:
     """The value tensor type of these sizes and element type; equal types are one object."""
     return ValueTensorType.of(sizes, dtype)
+
+
+def tensor_of(value: SSAValue) -> AnyTensorType:
+    """The type of a value that is known to be a tensor.
+
+    Raises:
+        TypeError: it is none.
+    """
+    if not isinstance(value.type, AnyTensorType):
+        raise TypeError(f"a tensor is expected, not a {value.type}")
+    return value.type
+
+
+def known_sizes(value: SSAValue) -> tuple[Size, ...]:
+    """The sizes of a tensor whose rank is known.
+
+    Raises:
+        TypeError: it is not.
+    """
+    sizes = tensor_of(value).sizes
+    if sizes is None:
+        raise TypeError(f"a tensor of known rank is expected, not a {value.type}")
+    return sizes
 
 
 def signless(dtype: Attribute, keep_unsigned: bool = False) -> Attribute:

@@ -104,7 +104,9 @@ def _over_slices(
     outer, count = _operands(importer, additional), len(carried)
     fakes = node.meta["val"][count:]
     buffers = [_buffer(importer, fake) for fake in fakes]
-    trips = size_operand(importer, stacked[0].type.sizes[0])  # type: ignore[attr-defined]
+    first = t.known_sizes(stacked[0])[0]
+    assert first is not None
+    trips = size_operand(importer, first)
 
     def step(
         inside: GraphImporter, position: SSAValue, values: Sequence[SSAValue]
@@ -201,7 +203,7 @@ def _position(importer: GraphImporter, position: SSAValue) -> SSAValue:
 
 def _take(importer: GraphImporter, x: SSAValue, at: SSAValue) -> SSAValue:
     """The slice of the first dimension at a position."""
-    sizes, dtype = x.type.sizes, x.type.dtype  # type: ignore[attr-defined]
+    sizes, dtype = t.known_sizes(x), t.tensor_of(x).dtype
     zero = importer.constants.scalar(0)
     one = t.vtensor((1, *sizes[1:]), dtype)
     row = _emit(importer, "aten.index_select", [x, zero, at], one)
@@ -211,9 +213,8 @@ def _take(importer: GraphImporter, x: SSAValue, at: SSAValue) -> SSAValue:
 
 def _put(importer: GraphImporter, x: SSAValue, at: SSAValue, value: SSAValue) -> SSAValue:
     """``x`` with one slice of its first dimension replaced."""
-    type = value.type
     scalar = importer.constants.scalar
-    one = t.vtensor((1, *type.sizes), type.dtype)  # type: ignore[attr-defined]
+    one = t.vtensor((1, *t.known_sizes(value)), t.tensor_of(value).dtype)
     row = _emit(importer, "aten.unsqueeze", [value, scalar(0)], one)
     indices = importer.list_of([at])
     return _emit(importer, "aten.index_put", [x, indices, row, scalar(False)], x.type)

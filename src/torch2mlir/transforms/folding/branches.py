@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Block, Operation, SSAValue
 
-from torch2mlir.dialects.placing import place_before
+from torch2mlir.dialects.placing import end_of, place_before
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.values import Unknown, Values
@@ -156,11 +156,11 @@ def _without_unused(op: core.PrimIfOp) -> Operation | None:
         return None
     regions = [op.detach_region(0), op.detach_region(0)]
     for region in regions:
-        end = region.block.last_op
-        closing = core.PrimIfYieldOp.create(operands=[end.operands[i] for i in kept])  # type: ignore[union-attr]
-        insert_before(end, closing)  # type: ignore[arg-type]
-        end.detach()  # type: ignore[union-attr]
-        end.erase()  # type: ignore[union-attr]
+        end = end_of(region.block)
+        closing = core.PrimIfYieldOp.create(operands=[end.operands[i] for i in kept])
+        insert_before(end, closing)
+        end.detach()
+        end.erase()
     new = core.PrimIfOp.create(
         operands=[op.operands[0]],
         result_types=[op.results[i].type for i in kept],

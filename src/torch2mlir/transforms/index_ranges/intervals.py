@@ -213,7 +213,7 @@ def _place_in(operand: int, dim: int | None) -> Rule:
         if not sizes:
             return 0, 0
         along = sizes if axis is None else [sizes[axis]]
-        return (0, dims.sub(dims.product(list(along)), 1)) if None not in along else (0, None)  # type: ignore[arg-type]
+        return (0, dims.sub(dims.product(along), 1) if dims.are_known(along) else None)
 
     return rule
 
@@ -231,9 +231,9 @@ def _found_in(operand: int) -> Rule:
 def _positions(known: Intervals, op: Operation, value: SSAValue) -> Interval:
     """``nonzero``: in each column, positions along another dimension."""
     sizes = sizes_of(op.operands[0])
-    if not sizes or None in sizes:
+    if not sizes or not dims.are_known(sizes):
         return 0, None
-    return 0, dims.sub(dims.maximum(*sizes), 1)  # type: ignore[arg-type]
+    return 0, dims.sub(dims.maximum(*sizes), 1)
 
 
 def _positions_or_fill(known: Intervals, op: Operation, value: SSAValue) -> Interval:

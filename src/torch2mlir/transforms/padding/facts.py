@@ -79,7 +79,7 @@ class Padding:
 
     def touches(self, op: Operation) -> bool:
         """Whether an op has to do with padded tensors, or with numbers that are not those of the real sizes."""
-        tensors = [v for v in self._tensors(op) if self._may_be_padded(v.type.sizes)]  # type: ignore[attr-defined]
+        tensors = [v for v in self._tensors(op) if self._may_be_padded(t.tensor_of(v).sizes)]
         return bool(tensors) or not all(map(self.is_right, op.operands))
 
     def _tensors(self, op: Operation) -> Sequence[SSAValue]:
