@@ -183,14 +183,6 @@ class BroadcastOp(MovementOp):
         return ArrayAttr([dims_map(rank, kept), dims_map(rank, tuple(range(rank)))])
 
 
-def _print_mapper(printer: Printer, region: Region) -> None:
-    """Print `(%arg: type, ..) { .. }`, a region with its arguments in front."""
-    printer.print_string(" (")
-    printer.print_list(region.block.args, printer.print_block_argument)
-    printer.print_string(") ")
-    printer.print_region(region, print_entry_block_args=False)
-
-
 def _parse_mapper(parser: Parser) -> Region:
     arguments = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_argument)
     return parser.parse_region(arguments)
@@ -228,128 +220,111 @@ def _payload_body(
     return Region(block)
 
 
+class CombiningOp(IRDLOperation, ABC):
+    """Elements of inputs and outputs combined by a body that is written out."""
+
+    inputs = var_operand_def()
+
+    @abstractmethod
+    def get_indexing_maps(self) -> ArrayAttr[AffineMapAttr]:
+        """One map for each operand, from the loops to the dimensions of the operand."""
+
+    @abstractmethod
+    def get_iterator_types(self) -> ArrayAttr[IteratorTypeAttr]:
+        """The kind of each loop."""
+
+    @classmethod
+    @abstractmethod
+    def payload_order(cls, inputs: int, outputs: int) -> Sequence[int]:
+        """The operands whose elements the short form, of one operation, applies it to."""
+
+    def verify_(self) -> None:
+        _verify_results(self, self.operands[len(self.inputs) :])
+        verify_loops(self, self.get_indexing_maps().data, _rank(self.operands[0]))
+
+    def print(self, printer: Printer) -> None:
+        count, dims = len(self.inputs), self.properties.get("dimensions")
+        printer.print_string(_groups_text(printer, self.operands[:count], self.operands[count:]))
+        if isinstance(dims, DenseArrayBase):
+            printer.print_string(_dims_text("dimensions", dims))
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" (")
+        printer.print_list(self.regions[0].block.args, printer.print_block_argument)
+        printer.print_string(") ")
+        printer.print_region(self.regions[0], print_entry_block_args=False)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        payload = _parse_payload(parser)
+        inputs = parse_operand_group(parser, "ins")
+        inits = parse_operand_group(parser, "outs")
+        takes_dims = "dimensions" in cls.get_irdl_definition().properties
+        properties = {"dimensions": _parse_dims(parser, "dimensions")} if takes_dims else {}
+        attributes = parser.parse_optional_attr_dict()
+        operands = (*inputs, *inits)
+        body = (
+            _parse_mapper(parser)
+            if payload is None
+            else _payload_body(payload, operands, cls.payload_order(len(inputs), len(inits)))
+        )
+        return cls.create(
+            operands=operands,
+            result_types=_tensor_types(inits),
+            properties=properties,
+            attributes=attributes,
+            regions=[body],
+        )
+
+
 @irdl_op_definition
-class ReduceOp(IRDLOperation):
+class ReduceOp(CombiningOp):
     """Reduce dimensions; the body combines an element of each input with the outputs."""
 
     name = "linalg.reduce"
 
-    inputs = var_operand_def()
     inits = var_operand_def()
     dimensions = prop_def(DenseArrayBase.constr(I64))
     res = var_result_def()
     combiner = region_def("single_block")
     irdl_options = (SameVariadicOperandSize(),)
 
-    def __init__(
-        self,
-        inputs: Sequence[SSAValue],
-        inits: Sequence[SSAValue],
-        dimensions: Sequence[int],
-        combiner: Block,
-    ) -> None:
-        Operation.__init__(
-            self,
-            operands=(*inputs, *inits),
-            result_types=_tensor_types(inits),
-            properties={"dimensions": DenseArrayBase.from_list(i64, dimensions)},
-            regions=[Region(combiner)],
-        )
-
     def get_indexing_maps(self) -> ArrayAttr[AffineMapAttr]:
-        """Identity for inputs, the remaining dimensions for outputs."""
-        rank = _rank(self.operands[0])
-        reduced = self.dimensions.get_values()
-        kept = tuple(dim for dim in range(rank) if dim not in reduced)
-        count = len(self.operands) // 2
-        return ArrayAttr(
-            [dims_map(rank, tuple(range(rank)))] * count + [dims_map(rank, kept)] * count
+        rank, reduced, count = (
+            _rank(self.operands[0]),
+            self.dimensions.get_values(),
+            len(self.inits),
         )
+        kept = tuple(dim for dim in range(rank) if dim not in reduced)
+        maps = [dims_map(rank, tuple(range(rank)))] * count + [dims_map(rank, kept)] * count
+        return ArrayAttr(maps)
 
     def get_iterator_types(self) -> ArrayAttr[IteratorTypeAttr]:
-        """Reductions for the dimensions listed."""
-        reduced = self.dimensions.get_values()
-        rank = _rank(self.operands[0])
-        return ArrayAttr([REDUCTION if dim in reduced else PARALLEL for dim in range(rank)])
-
-    def verify_(self) -> None:
-        _verify_results(self, self.inits)
-        verify_loops(self, self.get_indexing_maps().data, _rank(self.operands[0]))
-
-    def print(self, printer: Printer) -> None:
-        groups = _groups_text(printer, self.inputs, self.inits)
-        printer.print_string(groups + _dims_text("dimensions", self.dimensions))
-        printer.print_op_attributes(self.attributes)
-        _print_mapper(printer, self.combiner)
+        reduced, loops = self.dimensions.get_values(), range(_rank(self.operands[0]))
+        return ArrayAttr([REDUCTION if dim in reduced else PARALLEL for dim in loops])
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        payload = _parse_payload(parser)
-        inputs = parse_operand_group(parser, "ins")
-        inits = parse_operand_group(parser, "outs")
-        dimensions = _parse_dims(parser, "dimensions")
-        attributes = parser.parse_optional_attr_dict()
-        operands = (*inputs, *inits)
-        # The short form applies its operation to (output, inputs), in this order.
-        last = len(operands) - 1
-        combiner = (
-            _parse_mapper(parser)
-            if payload is None
-            else _payload_body(payload, operands, (last, *range(last)))
-        )
-        return cls.create(
-            operands=operands,
-            result_types=_tensor_types(inits),
-            properties={"dimensions": dimensions},
-            attributes=attributes,
-            regions=[combiner],
-        )
+    def payload_order(cls, inputs: int, outputs: int) -> Sequence[int]:
+        last = inputs + outputs - 1
+        return (last, *range(last))
 
 
 @irdl_op_definition
-class MapOp(IRDLOperation):
+class MapOp(CombiningOp):
     """Elementwise; the body takes an element of each input and of the output."""
 
     name = "linalg.map"
 
-    inputs = var_operand_def()
     init = operand_def()
     result = var_result_def()
     mapper = region_def("single_block")
 
     def get_indexing_maps(self) -> ArrayAttr[AffineMapAttr]:
-        """The identity for each operand."""
         rank = _rank(self.init)
         return ArrayAttr([dims_map(rank, tuple(range(rank)))] * len(self.operands))
 
     def get_iterator_types(self) -> ArrayAttr[IteratorTypeAttr]:
-        """One parallel loop for each dimension."""
         return iterator_types(parallel=_rank(self.init))
 
-    def verify_(self) -> None:
-        _verify_results(self, (self.init,))
-        verify_loops(self, self.get_indexing_maps().data, _rank(self.init))
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(_groups_text(printer, self.inputs, (self.init,)))
-        printer.print_op_attributes(self.attributes)
-        _print_mapper(printer, self.mapper)
-
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        payload = _parse_payload(parser)
-        inputs = parse_operand_group(parser, "ins")
-        inits = parse_operand_group(parser, "outs")
-        attributes = parser.parse_optional_attr_dict()
-        operands = (*inputs, *inits)
-        mapper = (
-            _parse_mapper(parser)
-            if payload is None
-            else _payload_body(payload, operands, range(len(inputs)))
-        )
-        return cls.create(
-            operands=operands,
-            result_types=_tensor_types(inits),
-            attributes=attributes,
-            regions=[mapper],
-        )
+    def payload_order(cls, inputs: int, outputs: int) -> Sequence[int]:
+        return range(inputs)
