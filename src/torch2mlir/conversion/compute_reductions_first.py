@@ -12,7 +12,6 @@ from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, TensorType
-from xdsl.dialects.linalg.attrs import IteratorTypeAttr
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 from xdsl.passes import ModulePass
@@ -150,7 +149,7 @@ def _said(op: Operation) -> Hashable:
 def _is_root(op: Operation) -> bool:
     """Whether it computes what others read, and is more than a loop over the places of its result."""
     if isinstance(op, linalg.GenericOp):
-        return IteratorTypeAttr.reduction() in op.iterator_types.data
+        return linalg.REDUCTION in op.iterator_types.data
     is_loops = op.name.startswith(("linalg.", "iree_linalg_ext.", "tm_tensor."))
     moves = op.name in ("linalg.fill", "linalg.transpose", "linalg.broadcast")
     return (is_loops and not moves) or op.name in _ROOTS

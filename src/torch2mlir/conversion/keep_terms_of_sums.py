@@ -86,7 +86,7 @@ class KeepTermsOfSumsPass(PassForOps):
 
 
 def _is_reduction(op: linalg.GenericOp) -> bool:
-    return any(kind == IteratorTypeAttr.reduction() for kind in op.iterator_types)
+    return linalg.REDUCTION in op.iterator_types.data
 
 
 def _is_kept(x: SSAValue) -> bool:

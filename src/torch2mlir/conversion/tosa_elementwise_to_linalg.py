@@ -19,22 +19,21 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     BoolAttr,
     DenseIntOrFPElementsAttr,
-    IndexType,
     IntegerAttr,
     IntegerType,
     ModuleOp,
     Signedness,
-    TensorType,
     i64,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
-from xdsl.rewriter import Rewriter
 
 from torch2mlir.contract.pass_order import PassForOps
+from torch2mlir.conversion.beside import INDEX, Beside
 from torch2mlir.conversion.torch_to_linalg.scalars import default_properties
-from torch2mlir.dialects import arith_ext, linalg, tosa
+from torch2mlir.dialects import linalg, tosa
 from torch2mlir.dialects.linalg.structured import iterator_types
+from torch2mlir.dialects.tensors import element_of, shape_of, tensor_type
 from torch2mlir.dialects.tosa.attributes import NanMode, NanModeAttr
 
 OpClass = type[Operation]
@@ -83,31 +82,25 @@ class TosaElementwiseToLinalgPass(PassForOps):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for each in list(op.walk()):
-            if type(each) in _TAKEN and (body := _body(each)) is not None:
-                operands = each.operands[: len(body.args) - 1]
-                if _meet_in_unknown_size(operands) or any(_number(x) for x in operands):
-                    _to_loops(each, operands, body)
+            if type(each) in _TAKEN:
+                operands = each.operands[:2] if isinstance(each, tosa.MulOp) else each.operands
+                if _meet_in_unknown_size(operands) or any(map(_number, operands)):
+                    _to_loops(each, operands)
 
 
 def _meet_in_unknown_size(operands: Sequence[SSAValue]) -> bool:
     """Whether an unknown size of an operand would be compared with that of another."""
     return any(
         DYNAMIC_INDEX in sizes and sum(size != 1 for size in sizes) > 1
-        for sizes in zip(*map(_shape, operands), strict=True)
+        for sizes in zip(*map(shape_of, operands), strict=True)
     )
 
 
-def _shape(value: SSAValue) -> tuple[int, ...]:
-    assert isinstance(value.type, TensorType)
-    return value.type.get_shape()
-
-
-def _body(op: Operation) -> Block | None:
+def _body(op: Operation, operands: Sequence[SSAValue]) -> Block | None:
     """The op on elements, as the body of a loop nest; None for what is more than one op there."""
     if isinstance(op, tosa.MulOp) and not _is_zero(op.operands[2]):
         return None
-    operands = op.operands[:2] if isinstance(op, tosa.MulOp) else op.operands
-    elements = [_element(value) for value in (*operands, op.results[0])]
+    elements = [element_of(value) for value in (*operands, op.results[0])]
     block = Block(arg_types=elements)
     combined = _on_elements(op, block.args[:-1], elements[-1])
     if combined is None:
@@ -115,12 +108,6 @@ def _body(op: Operation) -> Block | None:
     combined.location = op.location
     block.add_ops([combined, linalg.YieldOp(combined.results[0])])
     return block
-
-
-def _element(value: SSAValue) -> Attribute:
-    assert isinstance(value.type, TensorType)
-    element: Attribute = value.type.element_type
-    return element
 
 
 def _on_elements(op: Operation, args: Sequence[SSAValue], result: Attribute) -> Operation | None:
@@ -168,34 +155,26 @@ def _number(value: SSAValue) -> SSAValue | None:
     return None
 
 
-def _to_loops(op: Operation, operands: Sequence[SSAValue], body: Block) -> None:
-    result = op.results[0].type
-    assert isinstance(result, TensorType)
-    new, sizes = list[Operation](), list[SSAValue]()
+def _to_loops(op: Operation, operands: Sequence[SSAValue]) -> None:
+    body = _body(op, operands)
+    if body is None:
+        return
+    result, before, sizes = tensor_type(op.results[0]), Beside(op), list[SSAValue]()
     for axis, size in enumerate(result.get_shape()):
         if size == DYNAMIC_INDEX:
-            place = arith_ext.ConstantOp.of(IntegerAttr(axis, IndexType()))
-            known = next(value for value in operands if _shape(value)[axis] != 1)
-            new += [place, tensor.DimOp(known, place.result)]
-            sizes.append(new[-1].results[0])
+            known = next(value for value in operands if shape_of(value)[axis] != 1)
+            sizes.append(before.value(tensor.DimOp, [known, before.index(axis)], INDEX))
     numbers = [_number(value) for value in operands]
     for argument, number in reversed(list(zip(body.args[:-1], numbers, strict=True))):
         if number is not None:
             argument.replace_all_uses_with(number)
             body.erase_arg(argument)
-    operands = [value for value, number in zip(operands, numbers, strict=True) if number is None]
-    empty = tensor.EmptyOp(sizes, result)
-    maps = [_map(_shape(value), result.get_shape()) for value in (*operands, empty.tensor)]
-    nest = linalg.GenericOp.of(
-        operands,
-        [empty.tensor],
-        body,
-        ArrayAttr(maps),
-        iterator_types(parallel=len(maps[-1].data.results)),
-    )
-    for each in (*new, empty, nest):
-        each.location = op.location
-    Rewriter.replace_op(op, [*new, empty, nest], nest.results)
+    read = [value for value, number in zip(operands, numbers, strict=True) if number is None]
+    empty = before.value(tensor.EmptyOp, sizes, result)
+    maps = [_map(shape_of(value), result.get_shape()) for value in (*read, empty)]
+    kinds = iterator_types(parallel=len(result.get_shape()))
+    nest = linalg.GenericOp.of(read, [empty], body, ArrayAttr(maps), kinds)
+    before.replace(*before.insert(nest).results)
 
 
 def _map(shape: Sequence[int], result: Sequence[int]) -> AffineMapAttr:
