@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
     from torch2mlir.dialects.assembly import Syntax
 
-Rule = Callable[[Any], object]
+Rule = Callable[["RowOp"], object]
 """Raises a VerifyException unless the types and properties of an op fit together."""
 
 

@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import ComplexType, i1
 from xdsl.ir import Attribute
 
 from torch2mlir.dialects.chlo.kinds import CHLO
-from torch2mlir.dialects.rows import Row
+from torch2mlir.dialects.rows import Row, RowOp
 from torch2mlir.dialects.stablehlo import checks
 from torch2mlir.dialects.stablehlo.checks import Kinds, shape_of
 from torch2mlir.dialects.stablehlo.elementwise import ELEMENTWISE, ResultType, boolean, same
@@ -27,7 +27,7 @@ def function(
 ) -> Row:
     """Operands of one shape, their element type of one of the kinds, and a result of the shape."""
 
-    def rule(op: Any) -> None:
+    def rule(op: RowOp) -> None:
         checks.require_same_shapes(op)
         for operand in op.operands:
             checks.require_kind(operand, kinds)
@@ -99,7 +99,7 @@ def broadcasting(
     `broadcast_dimensions` says where the dimensions of the operand of lower rank go, if not last.
     """
 
-    def rule(op: Any) -> None:
+    def rule(op: RowOp) -> None:
         checks.require_kind(op.lhs, kinds)
         element_type = checks.tensor_type(op.lhs).element_type
         checks.require_element_type(op.rhs, element_type, "rhs")
@@ -115,7 +115,7 @@ def _complex(element_type: Any) -> Attribute:
     return ComplexType(element_type)
 
 
-def _verify_select(op: Any) -> None:
+def _verify_select(op: RowOp) -> None:
     checks.require_element_type(op.pred, i1, "pred")
     element_type = checks.tensor_type(op.on_true).element_type
     checks.require_element_type(op.on_false, element_type, "on_false")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, IntegerAttr, i32
 from xdsl.irdl import AttrSizedOperandSegments, AttrSizedResultSegments
@@ -64,13 +64,13 @@ class ScanBase(RowOp):
         return created(cls, parser, read, regions=[body])
 
 
-def _verify_constant_like(op: Any) -> None:
+def _verify_constant_like(op: RowOp) -> None:
     checks.require_same_shapes(op)
     if isinstance(op.value, FloatAttr | IntegerAttr):
         checks.require_element_type(op.result, op.value.type, "result")
 
 
-def _verify_top_k(op: Any) -> None:
+def _verify_top_k(op: RowOp) -> None:
     shape, k = shape_of(op.operand), op.k.value.data
     require(len(shape) > 0 and k >= 0, "expected a tensor of rank 1 or more and a k of 0 or more")
     for value, what in ((op.values, "values"), (op.indices, "indices")):

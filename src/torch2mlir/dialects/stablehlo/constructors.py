@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute
@@ -60,7 +60,7 @@ def _value_type(op: RowOp) -> Attribute:
     return getattr(op.value, "type", op.result.type)
 
 
-def _verify_constant(op: Any) -> None:
+def _verify_constant(op: RowOp) -> None:
     type_ = _value_type(op)
     fits = isinstance(type_, TensorType) and checks.same_shape(
         type_.get_shape(), checks.shape_of(op.result)
@@ -74,14 +74,14 @@ def constant(*traits: OpTrait) -> Row:
     return Row("constant", signature, None, _verify_constant, "A literal.", traits, ConstantBase)
 
 
-def _verify_iota(op: Any) -> None:
+def _verify_iota(op: RowOp) -> None:
     rank, dimension = len(checks.shape_of(op.results[0])), op.iota_dimension.value.data
     checks.require(0 <= dimension < rank, f"iota_dimension {dimension} must be in [0, {rank})")
     if op.operands:
         checks.require_shape(op.output_shape, [rank], "output_shape")
 
 
-def _verify_rng(op: Any) -> None:
+def _verify_rng(op: RowOp) -> None:
     checks.require_shape(op.a, [], "a")
     checks.require_shape(op.b, [], "b")
     checks.require_shape(op.shape, [len(checks.shape_of(op.result))], "shape")
@@ -90,7 +90,7 @@ def _verify_rng(op: Any) -> None:
     checks.require_element_type(op.b, element_type, "b")
 
 
-def _verify_rng_bit_generator(op: Any) -> None:
+def _verify_rng_bit_generator(op: RowOp) -> None:
     checks.require(
         checks.compatible_types(op.initial_state.type, op.output_state.type),
         "initial_state and output_state must have one type",

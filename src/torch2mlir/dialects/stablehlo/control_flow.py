@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Self
 
 from xdsl.dialects.builtin import TensorType, TupleType, i1, i32
 from xdsl.ir import Attribute, Region
@@ -33,7 +33,7 @@ PLAIN_ATTRIBUTES = attribute_dictionary([])
 ATTRIBUTES = attribute_dictionary([], after_keyword=True)
 
 
-def _print_typed_operands(op: Any, printer: Printer) -> None:
+def _print_typed_operands(op: RowOp, printer: Printer) -> None:
     """`` %0, %1 {...} : type, type``."""
     printer.print_string(" " + values_text(printer, op.operands))
     PLAIN_ATTRIBUTES.print(op, printer)
@@ -49,7 +49,7 @@ def _parse_typed_operands(parser: Parser, read: Read) -> None:
         read.inputs = parse_types(parser)
 
 
-def _print_barrier(op: Any, printer: Printer) -> None:
+def _print_barrier(op: RowOp, printer: Printer) -> None:
     if op.operands:
         _print_typed_operands(op, printer)
     else:
@@ -128,19 +128,19 @@ def _verify_yield(region: Region, types: Sequence[Attribute], what: str) -> None
     )
 
 
-def _verify_optimization_barrier(op: Any) -> None:
+def _verify_optimization_barrier(op: RowOp) -> None:
     same = [value.type for value in op.operand] == [value.type for value in op.result]
     require(same, "results must have the types of the operands")
 
 
-def _verify_if(op: Any) -> None:
+def _verify_if(op: RowOp) -> None:
     checks.require_shape(op.pred, [], "pred")
     checks.require_element_type(op.pred, i1, "pred")
     for branch, what in ((op.true_branch, "true branch"), (op.false_branch, "false branch")):
         _verify_yield(branch, [value.type for value in op.res], what)
 
 
-def _verify_case(op: Any) -> None:
+def _verify_case(op: RowOp) -> None:
     checks.require_shape(op.index, [], "index")
     checks.require_element_type(op.index, i32, "index")
     require(len(op.branches) > 0, "expected at least one branch")
@@ -148,7 +148,7 @@ def _verify_case(op: Any) -> None:
         _verify_yield(branch, [value.type for value in op.res], f"branch {number}")
 
 
-def _verify_while(op: Any) -> None:
+def _verify_while(op: RowOp) -> None:
     types = [value.type for value in op.operand]
     for values, what in (
         (op.cond.block.args, "arguments of cond"),
@@ -162,7 +162,7 @@ def _verify_while(op: Any) -> None:
     _verify_yield(op.body, types, "body")
 
 
-def _verify_custom_call(op: Any) -> None:
+def _verify_custom_call(op: RowOp) -> None:
     for layouts, values, what in (
         (op.operand_layouts, op.inputs, "operand"),
         (op.result_layouts, op.result, "result"),
@@ -171,12 +171,12 @@ def _verify_custom_call(op: Any) -> None:
             require(len(layouts) == len(values), f"expected one layout per {what}")
 
 
-def _verify_tuple(op: Any) -> None:
+def _verify_tuple(op: RowOp) -> None:
     types = tuple(value.type for value in op.val)
     require(types == tuple(op.result.type.types.data), "tuple type does not fit its elements")
 
 
-def _verify_get_tuple_element(op: Any) -> None:
+def _verify_get_tuple_element(op: RowOp) -> None:
     types = op.operand.type.types.data
     index = op.index.value.data
     require(0 <= index < len(types), f"index {index} must be in [0, {len(types)})")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from xdsl.dialects.builtin import DYNAMIC_INDEX, i32
 from xdsl.ir import SSAValue
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from torch2mlir.dialects.assembly import Piece, Read, Syntax
-from torch2mlir.dialects.rows import Row, Rule
+from torch2mlir.dialects.rows import Row, RowOp, Rule
 from torch2mlir.dialects.stablehlo import checks
 from torch2mlir.dialects.stablehlo.attrs import i64_array
 from torch2mlir.dialects.stablehlo.checks import require, shape_of
@@ -26,7 +24,7 @@ def movement(
 ) -> Row:
     """A tensor rearranged: the result has its element type, and shapes fit the rule."""
 
-    def verify(op: Any) -> None:
+    def verify(op: RowOp) -> None:
         element_type = checks.tensor_type(op.operand).element_type
         if checks.element_kind(element_type) is not None:
             checks.require_element_type(op.result, element_type, "result")
@@ -36,7 +34,7 @@ def movement(
     return Row(name, signature, written, verify, doc)
 
 
-def _verify_broadcast(op: Any) -> None:
+def _verify_broadcast(op: RowOp) -> None:
     shape, result_shape = shape_of(op.operand), shape_of(op.result)
     dims = op.broadcast_dimensions.get_values()
     checks.require_length(dims, len(shape), "broadcast_dimensions")
@@ -48,7 +46,7 @@ def _verify_broadcast(op: Any) -> None:
         )
 
 
-def _verify_reshape(op: Any) -> None:
+def _verify_reshape(op: RowOp) -> None:
     count, result_count = (
         checks.element_count(shape_of(value)) for value in (op.operand, op.result)
     )
@@ -58,20 +56,20 @@ def _verify_reshape(op: Any) -> None:
     )
 
 
-def _verify_transpose(op: Any) -> None:
+def _verify_transpose(op: RowOp) -> None:
     shape, dims = shape_of(op.operand), op.permutation.get_values()
     checks.require_length(dims, len(shape), "permutation")
     checks.require_dims(dims, len(shape), "permutation")
     checks.require_shape(op.result, [shape[dim] for dim in dims], "result")
 
 
-def _verify_reverse(op: Any) -> None:
+def _verify_reverse(op: RowOp) -> None:
     shape = shape_of(op.operand)
     checks.require_dims(op.dimensions.get_values(), len(shape), "dimensions")
     checks.require_shape(op.result, shape, "result")
 
 
-def _verify_slice(op: Any) -> None:
+def _verify_slice(op: RowOp) -> None:
     shape = shape_of(op.operand)
     for values in (op.start_indices, op.limit_indices, op.strides):
         checks.require_length(values.get_values(), len(shape), "slice")
@@ -86,7 +84,7 @@ def _verify_slice(op: Any) -> None:
     checks.require_shape(op.result, expected, "result")
 
 
-def _verify_dynamic_slice(op: Any) -> None:
+def _verify_dynamic_slice(op: RowOp) -> None:
     shape, sizes = shape_of(op.operand), op.slice_sizes.get_values()
     require(len(op.start_indices) == len(shape), "expected one start index per dimension")
     checks.require_length(sizes, len(shape), "slice_sizes")
@@ -96,21 +94,21 @@ def _verify_dynamic_slice(op: Any) -> None:
     checks.require_shape(op.result, sizes, "result")
 
 
-def _verify_dynamic_update_slice(op: Any) -> None:
+def _verify_dynamic_update_slice(op: RowOp) -> None:
     shape = shape_of(op.operand)
     require(len(op.start_indices) == len(shape), "expected one start index per dimension")
     checks.require_length(shape_of(op.update), len(shape), "update")
     checks.require_shape(op.result, shape, "result")
 
 
-def _verify_real_dynamic_slice(op: Any) -> None:
+def _verify_real_dynamic_slice(op: RowOp) -> None:
     rank = len(shape_of(op.operand))
     for indices in (op.start_indices, op.limit_indices, op.strides):
         checks.require_shape(indices, [rank], "index operand")
     checks.require_length(shape_of(op.result), rank, "result")
 
 
-def _verify_pad(op: Any) -> None:
+def _verify_pad(op: RowOp) -> None:
     shape = shape_of(op.operand)
     properties = (op.edge_padding_low, op.edge_padding_high, op.interior_padding)
     paddings = [values.get_values() for values in properties]
@@ -124,7 +122,7 @@ def _verify_pad(op: Any) -> None:
     checks.require_shape(op.result, expected, "result")
 
 
-def _verify_dynamic_pad(op: Any) -> None:
+def _verify_dynamic_pad(op: RowOp) -> None:
     rank = len(shape_of(op.operand))
     for padding in (op.edge_padding_low, op.edge_padding_high, op.interior_padding):
         checks.require_shape(padding, [rank], "padding")
@@ -132,7 +130,7 @@ def _verify_dynamic_pad(op: Any) -> None:
     checks.require_length(shape_of(op.result), rank, "result")
 
 
-def _verify_concatenate(op: Any) -> None:
+def _verify_concatenate(op: RowOp) -> None:
     require(len(op.inputs) > 0, "expected at least one input")
     shape, dimension = list(shape_of(op.result)), op.dimension.value.data
     checks.require_dims([dimension], len(shape), "dimension")
@@ -145,7 +143,7 @@ def _verify_concatenate(op: Any) -> None:
     checks.require_shape(op.result, shape, "result")
 
 
-def _verify_gather_base(op: Any) -> None:
+def _verify_gather_base(op: RowOp) -> None:
     numbers = op.dimension_numbers
     rank, indices_rank = len(shape_of(op.operand)), len(shape_of(op.start_indices))
     offset, collapsed, batching, start_index_map = (
@@ -173,7 +171,7 @@ def _verify_gather_base(op: Any) -> None:
     checks.require_dims(offset, result_rank, "offset_dims")
 
 
-def _verify_gather(op: Any) -> None:
+def _verify_gather(op: RowOp) -> None:
     _verify_gather_base(op)
     shape, sizes = shape_of(op.operand), op.slice_sizes.get_values()
     checks.require_length(sizes, len(shape), "slice_sizes")
@@ -191,31 +189,31 @@ def _verify_gather(op: Any) -> None:
         )
 
 
-def _verify_get_dimension_size(op: Any) -> None:
+def _verify_get_dimension_size(op: RowOp) -> None:
     checks.require_dims([op.dimension.value.data], len(shape_of(op.operand)), "dimension")
     checks.require_shape(op.result, [], "result")
     checks.require_element_type(op.result, i32, "result")
 
 
-def _verify_set_dimension_size(op: Any) -> None:
+def _verify_set_dimension_size(op: RowOp) -> None:
     shape = shape_of(op.operand)
     checks.require_dims([op.dimension.value.data], len(shape), "dimension")
     checks.require_shape(op.size, [], "size")
     checks.require_shape(op.result, shape, "result")
 
 
-def _verify_leading_broadcast(op: Any) -> None:
+def _verify_leading_broadcast(op: RowOp) -> None:
     expected = [*op.broadcast_sizes.get_values(), *shape_of(op.operand)]
     checks.require_shape(op.result, expected, "result")
 
 
-def _ranges(op: Any) -> list[tuple[int, int, int]]:
+def _ranges(op: RowOp) -> list[tuple[int, int, int]]:
     """Start, limit and stride per dimension."""
     properties = (op.start_indices, op.limit_indices, op.strides)
     return list(zip(*(values.get_values() for values in properties)))
 
 
-def _print_ranges(op: Any, printer: Printer) -> None:
+def _print_ranges(op: RowOp, printer: Printer) -> None:
     ranges = (
         f"{start}:{limit}" if stride == 1 else f"{start}:{limit}:{stride}"
         for start, limit, stride in _ranges(op)
@@ -243,7 +241,7 @@ RANGES = Piece(_print_ranges, _parse_ranges, SLICE_PROPERTIES)
 def _sized_by(name: str, rule: Rule | None = None) -> Rule:
     """The operand of that name has one entry per dimension of the result."""
 
-    def verify(op: Any) -> None:
+    def verify(op: RowOp) -> None:
         output_shape: SSAValue = getattr(op, name)
         checks.require_kind(output_shape, checks.INTEGERS)
         checks.require_shape(output_shape, [len(shape_of(op.result))], "output shape")

@@ -11,7 +11,7 @@ from xdsl.parser import Parser
 from xdsl.traits import Commutative, Pure
 
 from torch2mlir.dialects.assembly import Clause, Read, Syntax
-from torch2mlir.dialects.rows import Elementwise, Row, Rule
+from torch2mlir.dialects.rows import Elementwise, Row, RowOp, Rule
 from torch2mlir.dialects.stablehlo import checks
 from torch2mlir.dialects.stablehlo.checks import Kinds, require
 from torch2mlir.dialects.stablehlo.kinds import FUNCTIONAL, SAME, StableHLO, syntax
@@ -49,7 +49,7 @@ def unary(
 ) -> Row:
     """A function of one tensor: a result of its shape, its element type of one of the kinds."""
 
-    def rule(op: Any) -> None:
+    def rule(op: RowOp) -> None:
         checks.require_kind(op.operand, kinds)
         checks.require_same_shapes(op)
         expected = of(checks.tensor_type(op.operand).element_type)
@@ -69,7 +69,7 @@ def conversion(name: str, doc: str) -> Row:
     return Row(name, "operand -> result", SAME, checks.require_same_shapes, doc, ELEMENTWISE)
 
 
-def _verify_bitcast(op: Any) -> None:
+def _verify_bitcast(op: RowOp) -> None:
     rank, result_rank = (len(checks.shape_of(value)) for value in (op.operand, op.result))
     require(
         abs(rank - result_rank) <= 1, f"rank changes by at most one, got {rank} and {result_rank}"
@@ -79,7 +79,7 @@ def _verify_bitcast(op: Any) -> None:
     require(checks.same_shape(lhs, rhs), "leading dimensions must stay what they are")
 
 
-def _format_text(op: Any) -> str:
+def _format_text(op: RowOp) -> str:
     return f"e{op.exponent_bits.value.data}m{op.mantissa_bits.value.data}"
 
 
@@ -151,7 +151,7 @@ StableHLO.add(
 def _operands_of(kinds: Kinds) -> Rule:
     """Two operands of one shape and element type, and a result of the same."""
 
-    def rule(op: Any) -> None:
+    def rule(op: RowOp) -> None:
         checks.require_kind(op.lhs, kinds)
         checks.require_same_shapes(op)
         element_type = checks.tensor_type(op.lhs).element_type
@@ -172,7 +172,7 @@ def commutative(name: str, kinds: Kinds = checks.ANY, doc: str = "") -> Row:
     return binary(name, kinds, doc)._replace(traits=(*ELEMENTWISE, Commutative()))
 
 
-def _verify_complex(op: Any) -> None:
+def _verify_complex(op: RowOp) -> None:
     checks.require_same_shapes(op)
     part_type: Any = checks.tensor_type(op.lhs).element_type
     checks.require_kind(op.lhs, checks.FLOATS)
@@ -180,13 +180,13 @@ def _verify_complex(op: Any) -> None:
     checks.require_element_type(op.result, ComplexType(part_type), "result")
 
 
-def _verify_compare(op: Any) -> None:
+def _verify_compare(op: RowOp) -> None:
     checks.require_same_shapes(op)
     checks.require_element_type(op.rhs, checks.tensor_type(op.lhs).element_type, "rhs")
     checks.require_element_type(op.result, i1, "result")
 
 
-def _verify_select(op: Any) -> None:
+def _verify_select(op: RowOp) -> None:
     checks.require_element_type(op.pred, i1, "pred")
     shape = checks.shape_of(op.on_true)
     if checks.shape_of(op.pred):
@@ -196,7 +196,7 @@ def _verify_select(op: Any) -> None:
         checks.require_element_type(value, checks.tensor_type(op.on_true).element_type, what)
 
 
-def _verify_clamp(op: Any) -> None:
+def _verify_clamp(op: RowOp) -> None:
     shape = checks.shape_of(op.operand)
     element_type = checks.tensor_type(op.operand).element_type
     for bound, what in ((op.min, "min"), (op.max, "max")):

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.parser import Parser
 
 from torch2mlir.dialects.assembly import Clause, Read, Syntax, of_property
-from torch2mlir.dialects.rows import Row
+from torch2mlir.dialects.rows import Row, RowOp
 from torch2mlir.dialects.stablehlo import checks
 from torch2mlir.dialects.stablehlo.attrs import (
     DotDimensionNumbersAttr,
@@ -24,7 +23,7 @@ def _dims_clause(what: str) -> Clause:
     """``contracting_dims = [1] x [0]``, a part of the dimension numbers."""
     lhs_name, rhs_name = f"lhs_{what}_dimensions", f"rhs_{what}_dimensions"
 
-    def text(op: Any) -> str | None:
+    def text(op: RowOp) -> str | None:
         fields = op.dot_dimension_numbers.fields()
         lhs, rhs = list(fields[lhs_name]), list(fields[rhs_name])
         return f"{lhs} x {rhs}" if lhs or rhs or what == "contracting" else None
@@ -40,7 +39,7 @@ def _dims_clause(what: str) -> Clause:
     return Clause(("dot_dimension_numbers",), text, parse)
 
 
-def _verify_dot_general(op: Any) -> None:
+def _verify_dot_general(op: RowOp) -> None:
     numbers = op.dot_dimension_numbers
     sides = (
         (op.lhs, numbers.lhs_batching_dimensions, numbers.lhs_contracting_dimensions),
@@ -68,7 +67,7 @@ def _verify_dot_general(op: Any) -> None:
     checks.require_shape(op.result, [*batch, *free], "result")
 
 
-def _verify_dot(op: Any) -> None:
+def _verify_dot(op: RowOp) -> None:
     lhs, rhs = shape_of(op.lhs), shape_of(op.rhs)
     require(
         len(lhs) in (1, 2) and len(rhs) in (1, 2) and checks.same_dim(lhs[-1], rhs[0]),
@@ -77,7 +76,7 @@ def _verify_dot(op: Any) -> None:
     checks.require_shape(op.result, [*lhs[:-1], *rhs[1:]], "result")
 
 
-def _verify_windows(op: Any, padding: Sequence[tuple[int, int]] | None) -> None:
+def _verify_windows(op: RowOp, padding: Sequence[tuple[int, int]] | None) -> None:
     """Check ranks, group counts and the result's shape; spatial sizes only if padding is known."""
     lhs_shape, rhs_shape, result_shape = (shape_of(value) for value in (op.lhs, op.rhs, op.result))
     rank = len(lhs_shape)
@@ -115,7 +114,7 @@ def _verify_windows(op: Any, padding: Sequence[tuple[int, int]] | None) -> None:
     checks.require_shape(op.result, expected, "result")
 
 
-def _verify_convolution(op: Any) -> None:
+def _verify_convolution(op: RowOp) -> None:
     if op.padding is None:
         padding = [(0, 0)] * (len(shape_of(op.lhs)) - 2)
     else:
@@ -123,7 +122,7 @@ def _verify_convolution(op: Any) -> None:
     _verify_windows(op, padding)
 
 
-def _verify_dynamic_conv(op: Any) -> None:
+def _verify_dynamic_conv(op: RowOp) -> None:
     checks.require_shape(op.padding, [len(shape_of(op.lhs)) - 2, 2], "padding")
     _verify_windows(op, None)
 

@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from torch2mlir.dialects.rows import Row
+from torch2mlir.dialects.rows import Row, RowOp
 from torch2mlir.dialects.stablehlo import checks
 from torch2mlir.dialects.stablehlo.checks import require, shape_of
 from torch2mlir.dialects.stablehlo.kinds import StableHLO, syntax
 
 
-def _verify_cholesky(op: Any) -> None:
+def _verify_cholesky(op: RowOp) -> None:
     shape = shape_of(op.a)
     square = len(shape) >= 2 and checks.same_dim(shape[-1], shape[-2])
     require(square, f"expected square matrices, got {checks.shape_text(shape)}")
     checks.require_same_shapes(op)
 
 
-def _verify_triangular_solve(op: Any) -> None:
+def _verify_triangular_solve(op: RowOp) -> None:
     a, b = shape_of(op.a), shape_of(op.b)
     require(len(a) == len(b) >= 2, "a and b must be batches of matrices of one rank")
     require(checks.same_dim(a[-1], a[-2]), f"a must be square, got {checks.shape_text(a)}")
     checks.require_shape(op.result, b, "result")
 
 
-def _verify_fft(op: Any) -> None:
+def _verify_fft(op: RowOp) -> None:
     rank, length = len(shape_of(op.operand)), len(op.fft_length.get_values())
     require(1 <= length <= min(rank, 3), "fft_length must name one to three dimensions")
     checks.require_length(shape_of(op.result), rank, "result")
 
 
-def _verify_batch_norm(op: Any) -> None:
+def _verify_batch_norm(op: RowOp) -> None:
     """The first operand and result have one shape, the others one entry per feature."""
     shape, feature = shape_of(op.operands[0]), op.feature_index.value.data
     checks.require_dims([feature], len(shape), "feature_index")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self, cast
+from typing import Self, cast
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, LocationAttr, TensorType, i1
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -235,7 +235,7 @@ def _window_shape(
     ]
 
 
-def _inputs(op: Any) -> tuple[int, Sequence[int]]:
+def _inputs(op: RowOp) -> tuple[int, Sequence[int]]:
     """How many inputs there are, and the shape of all of them."""
     require(len(op.inputs) > 0, "expected at least one input")
     shape = shape_of(op.inputs[0])
@@ -244,7 +244,7 @@ def _inputs(op: Any) -> tuple[int, Sequence[int]]:
     return len(op.inputs), shape
 
 
-def _verify_reduce(op: Any) -> None:
+def _verify_reduce(op: RowOp) -> None:
     (count, shape), dims = _inputs(op), op.dimensions.get_values()
     checks.require_dims(dims, len(shape), "dimensions")
     for value in op.init_values:
@@ -254,7 +254,7 @@ def _verify_reduce(op: Any) -> None:
     _verify_body(op.body, 2 * count, count)
 
 
-def _verify_reduce_window(op: Any) -> None:
+def _verify_reduce_window(op: RowOp) -> None:
     count, shape = _inputs(op)
     for value in op.init_values:
         checks.require_shape(value, [], "init value")
@@ -270,7 +270,7 @@ def _verify_reduce_window(op: Any) -> None:
     _verify_body(op.body, 2 * count, count)
 
 
-def _verify_select_and_scatter(op: Any) -> None:
+def _verify_select_and_scatter(op: RowOp) -> None:
     shape = shape_of(op.operand)
     checks.require_shape(op.init_value, [], "init_value")
     checks.require_shape(op.result, shape, "result")
@@ -281,7 +281,7 @@ def _verify_select_and_scatter(op: Any) -> None:
     _verify_body(op.scatter, 2, 1)
 
 
-def _verify_scatter(op: Any) -> None:
+def _verify_scatter(op: RowOp) -> None:
     count = len(op.inputs)
     require(count > 0, "expected at least one input")
     shape = shape_of(op.inputs[0])
@@ -315,7 +315,7 @@ def _verify_scatter(op: Any) -> None:
     _verify_body(op.update_computation, 2 * count, count)
 
 
-def _verify_sort(op: Any) -> None:
+def _verify_sort(op: RowOp) -> None:
     count, shape = _inputs(op)
     if op.dimension is not None and shape:
         dimension, rank = op.dimension.value.data, len(shape)
@@ -324,7 +324,7 @@ def _verify_sort(op: Any) -> None:
     _verify_body(op.comparator, 2 * count, 1)
 
 
-def _verify_map(op: Any) -> None:
+def _verify_map(op: RowOp) -> None:
     require(len(op.inputs) > 0, "expected at least one input")
     shape = shape_of(op.result)
     for value in op.inputs:

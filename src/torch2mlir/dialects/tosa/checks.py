@@ -1,7 +1,6 @@
 """What the rules of TOSA's rows are made of."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -13,7 +12,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from torch2mlir.dialects.rows import Rule
+from torch2mlir.dialects.rows import RowOp, Rule
 from torch2mlir.dialects.tosa.attributes import ShapeType
 
 
@@ -143,14 +142,14 @@ def axis_of(op: Operation, axis: IntegerAttr, value: SSAValue) -> int:
 # Names are those of operands and results; `result` is the op's only one.
 
 
-def _named(op: Any, name: str) -> SSAValue:
+def _named(op: RowOp, name: str) -> SSAValue:
     return op.results[0] if name == "result" else getattr(op, name)
 
 
 def every(*rules: Rule) -> Rule:
     """All of the rules hold."""
 
-    def rule(op: Any) -> None:
+    def rule(op: RowOp) -> None:
         for each in rules:
             each(op)
 
@@ -160,7 +159,7 @@ def every(*rules: Rule) -> Rule:
 def ranks(**wanted: int) -> Rule:
     """Tensors are unranked or have the given ranks."""
 
-    def rule(op: Any) -> None:
+    def rule(op: RowOp) -> None:
         for name, rank in wanted.items():
             require_rank(op, name, _named(op, name), rank)
 
@@ -170,7 +169,7 @@ def ranks(**wanted: int) -> Rule:
 def shape_ranks(**wanted: tuple[int, str]) -> Rule:
     """`!tosa.shape` operands list so many sizes, with what they are."""
 
-    def rule(op: Any) -> None:
+    def rule(op: RowOp) -> None:
         for name, (rank, reason) in wanted.items():
             require_shape_rank(op, name, _named(op, name), rank, reason)
 
@@ -200,7 +199,7 @@ def broadcast(*names: str) -> Rule:
 def element_type_is(name: str, wanted: Attribute, spelled: str) -> Rule:
     """A tensor has this element type; `spelled` is how a message ends."""
 
-    def rule(op: Any) -> None:
+    def rule(op: RowOp) -> None:
         value = _named(op, name)
         got = f"{op.name}: {name} must {spelled}, got {value.type}"
         require(element_type(value) == wanted, got)

@@ -4,7 +4,7 @@ Regions take the operands as block arguments, or refer to outer values when ther
 """
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Self
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType, StringAttr, TensorType, i1
 from xdsl.ir import Attribute, Operation, Region, SSAValue
@@ -212,7 +212,7 @@ def _is_condition(value: SSAValue) -> bool:
     return element_type(value) == i1 and (shape is None or all(dim in (1, -1) for dim in shape))
 
 
-def _verify_cond_if(op: Any) -> None:
+def _verify_cond_if(op: RowOp) -> None:
     require(
         _is_condition(op.condition),
         f"{op.name}: condition must be a tensor<i1>, got {op.condition.type}",
@@ -221,7 +221,7 @@ def _verify_cond_if(op: Any) -> None:
         _verify_region(op, name, getattr(op, name), op.input_list, op.result_types)
 
 
-def _verify_while_loop(op: Any) -> None:
+def _verify_while_loop(op: RowOp) -> None:
     require(
         len(op.input_list) == len(op.output_list),
         f"{op.name}: has {len(op.input_list)} inputs and {len(op.output_list)} results",

@@ -5,11 +5,10 @@ it), so they are static; only the operand and result tensors may have dynamic di
 """
 
 from math import prod
-from typing import Any
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 
-from torch2mlir.dialects.rows import Row, Rule
+from torch2mlir.dialects.rows import Row, RowOp, Rule
 from torch2mlir.dialects.tosa.checks import (
     axis_of,
     every,
@@ -33,7 +32,7 @@ SAME_ELEMENTS = same_element_types("input1", "output")
 def _sized_by(*names: str, times: int = 1, reason: str = "the rank of input1") -> Rule:
     """The result has the operand's rank, and the named shapes list as many sizes."""
 
-    def rule(op: Any) -> None:
+    def rule(op: RowOp) -> None:
         if (source := shape_of(op.input1)) is not None:
             require_rank(op, "result", op.output, len(source))
             for name in names:
@@ -42,7 +41,7 @@ def _sized_by(*names: str, times: int = 1, reason: str = "the rank of input1") -
     return rule
 
 
-def _verify_concat(op: Any) -> None:
+def _verify_concat(op: RowOp) -> None:
     require(bool(op.input1), f"{op.name}: needs at least one operand")
     axis = axis_of(op, op.axis, op.output)
     shapes = [shape_of(value) for value in op.input1]
@@ -65,7 +64,7 @@ def _verify_concat(op: Any) -> None:
     )
 
 
-def _verify_reshape(op: Any) -> None:
+def _verify_reshape(op: RowOp) -> None:
     source, result = shape_of(op.input1), shape_of(op.output)
     if result is None:
         return
@@ -78,7 +77,7 @@ def _verify_reshape(op: Any) -> None:
     )
 
 
-def _verify_transpose(op: Any) -> None:
+def _verify_transpose(op: RowOp) -> None:
     perms = op.perms.get_values()
     source, result = shape_of(op.input1), shape_of(op.output)
     if source is None:
@@ -97,7 +96,7 @@ def _verify_transpose(op: Any) -> None:
     )
 
 
-def _verify_gather(op: Any) -> None:
+def _verify_gather(op: RowOp) -> None:
     values, indices, result = map(shape_of, (op.values, op.indices, op.output))
     if values is None or indices is None or result is None:
         return

@@ -1,12 +1,10 @@
 """Elementwise operations: operands of equal rank, dimensions of size 1 broadcast."""
 
-from typing import Any
-
 from xdsl.dialects.builtin import AnyFloat, i1, i8
 from xdsl.traits import Commutative, Pure
 from xdsl.utils.hints import isa
 
-from torch2mlir.dialects.rows import Row
+from torch2mlir.dialects.rows import Row, RowOp
 from torch2mlir.dialects.tosa.checks import (
     broadcast,
     element_type,
@@ -49,7 +47,7 @@ def comparison(name: str, doc: str) -> Row:
     return Row(name, "input1, input2 -> output", SYNTAX, COMPARISON, doc)
 
 
-def _verify_clamp(op: Any) -> None:
+def _verify_clamp(op: RowOp) -> None:
     element = element_type(op.input)
     for name, bound in (("min_val", op.min_val), ("max_val", op.max_val)):
         # Quantized and signed element types take the bounds of their storage.

@@ -23,7 +23,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from torch2mlir.dialects.assembly import Piece, Syntax
-from torch2mlir.dialects.rows import SYMBOL, Kind, OpTable
+from torch2mlir.dialects.rows import SYMBOL, Kind, OpTable, RowOp
 from torch2mlir.dialects.tosa.attributes import (
     ATTRIBUTES,
     BlockSizeAttr,
@@ -69,7 +69,7 @@ def _dictionary(bare_enums: bool) -> Piece:
         bare_enums: whether an enumeration is its keyword alone.
     """
 
-    def print_(op: Any, printer: Printer) -> None:
+    def print_(op: RowOp, printer: Printer) -> None:
         named = {**op.properties, **op.attributes}
         if named.get("nan_mode") == PROPAGATE:
             del named["nan_mode"]

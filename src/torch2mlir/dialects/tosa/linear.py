@@ -3,12 +3,10 @@
 Zero points are one-element tensors and belong to quantized element types; floats take zeros.
 """
 
-from typing import Any
-
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.utils.exceptions import VerifyException
 
-from torch2mlir.dialects.rows import Row, Rule
+from torch2mlir.dialects.rows import Row, RowOp, Rule
 from torch2mlir.dialects.tosa.checks import (
     every,
     ranks,
@@ -34,7 +32,7 @@ def _operands(spatial: int) -> Rule:
     )
 
 
-def _verify_channels(op: Any, in_channels: int, out_channels: int) -> None:
+def _verify_channels(op: RowOp, in_channels: int, out_channels: int) -> None:
     source, result, bias = map(shape_of, (op.input, op.output, op.bias))
     if source is not None and not same_dim(source[-1], in_channels):
         raise VerifyException(
@@ -52,7 +50,7 @@ def _verify_channels(op: Any, in_channels: int, out_channels: int) -> None:
         )
 
 
-def _verify_window(op: Any, spatial: int, kernel: tuple[int, ...]) -> None:
+def _verify_window(op: RowOp, spatial: int, kernel: tuple[int, ...]) -> None:
     require_length(op, "pad", op.pad, 2 * spatial)
     require_positive(op, "dilation", op.dilation, spatial)
     source, result = shape_of(op.input), shape_of(op.output)
@@ -74,7 +72,7 @@ def _verify_window(op: Any, spatial: int, kernel: tuple[int, ...]) -> None:
 def _convolution(spatial: int) -> Rule:
     """Weight [Cout, K.., Cin]."""
 
-    def rule(op: Any) -> None:
+    def rule(op: RowOp) -> None:
         if (weight := shape_of(op.weight)) is not None:
             _verify_channels(op, weight[-1], weight[0])
             _verify_window(op, spatial, weight[1:-1])
@@ -82,7 +80,7 @@ def _convolution(spatial: int) -> Rule:
     return every(_operands(spatial), rule)
 
 
-def _verify_depthwise(op: Any) -> None:
+def _verify_depthwise(op: RowOp) -> None:
     if (weight := shape_of(op.weight)) is not None:
         channels, multiplier = weight[2:]
         out_channels = DYNAMIC_INDEX if -1 in weight[2:] else channels * multiplier
@@ -90,7 +88,7 @@ def _verify_depthwise(op: Any) -> None:
         _verify_window(op, 2, weight[:2])
 
 
-def _verify_transpose_conv2d(op: Any) -> None:
+def _verify_transpose_conv2d(op: RowOp) -> None:
     require_length(op, "out_pad", op.out_pad, 4)
     weight, source, result = map(shape_of, (op.weight, op.input, op.output))
     if weight is None:
@@ -150,7 +148,7 @@ TOSA.add(
 # --- matrix products -------------------------------------------------------------------------------
 
 
-def _verify_matmul(op: Any, b_contracted: int) -> None:
+def _verify_matmul(op: RowOp, b_contracted: int) -> None:
     a, b, result = map(shape_of, (op.a, op.b, op.output))
     if a is None or b is None:
         return

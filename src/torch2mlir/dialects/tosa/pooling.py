@@ -1,10 +1,8 @@
 """Two-dimensional pooling, channels last: [N, H, W, C]; pad is top, bottom, left, right."""
 
-from typing import Any
-
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 
-from torch2mlir.dialects.rows import Row
+from torch2mlir.dialects.rows import Row, RowOp
 from torch2mlir.dialects.tosa.checks import (
     every,
     ranks,
@@ -20,7 +18,7 @@ from torch2mlir.dialects.tosa.checks import (
 from torch2mlir.dialects.tosa.kinds import SYNTAX, TOSA
 
 
-def _verify_pool(op: Any) -> None:
+def _verify_pool(op: RowOp) -> None:
     require_positive(op, "kernel", op.kernel, 2)
     require_positive(op, "stride", op.stride, 2)
     require_length(op, "pad", op.pad, 4)

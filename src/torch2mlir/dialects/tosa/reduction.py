@@ -1,10 +1,8 @@
 """Reductions along one axis: the reduced dimension stays with size 1, argmax and argmin drop it."""
 
-from typing import Any
-
 from xdsl.dialects.builtin import IntegerType
 
-from torch2mlir.dialects.rows import Row
+from torch2mlir.dialects.rows import Row, RowOp
 from torch2mlir.dialects.tosa.checks import (
     axis_of,
     element_type,
@@ -16,13 +14,13 @@ from torch2mlir.dialects.tosa.checks import (
 from torch2mlir.dialects.tosa.kinds import SYNTAX, TOSA
 
 
-def _verify_reduction(op: Any) -> None:
+def _verify_reduction(op: RowOp) -> None:
     axis = axis_of(op, op.axis, op.input)
     require_same_element_type(op, input=op.input, output=op.output)
     _verify_shapes(op, axis, (1,), f"reducing axis {axis} of {op.input.type} cannot give")
 
 
-def _verify_position(op: Any) -> None:
+def _verify_position(op: RowOp) -> None:
     axis = axis_of(op, op.axis, op.input)
     require(
         isinstance(element_type(op.output), IntegerType),
@@ -31,7 +29,7 @@ def _verify_position(op: Any) -> None:
     _verify_shapes(op, axis, (), f"{op.input.type} without axis {axis} is not")
 
 
-def _verify_shapes(op: Any, axis: int, left: tuple[int, ...], message: str) -> None:
+def _verify_shapes(op: RowOp, axis: int, left: tuple[int, ...], message: str) -> None:
     source, result = shape_of(op.input), shape_of(op.output)
     if source is None or result is None:
         return

@@ -1,7 +1,6 @@
 """Compile-time shapes: constants of type `!tosa.shape<N>` and arithmetic on them."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType, TensorType
 from xdsl.traits import ConstantLike, Pure
@@ -28,7 +27,7 @@ def const_shape(sizes: Sequence[int]) -> RowOp:
     )
 
 
-def _verify_const_shape(op: Any) -> None:
+def _verify_const_shape(op: RowOp) -> None:
     assert isinstance(op.output.type, ShapeType)
     wanted = TensorType(IndexType(), [op.output.type.rank.data])
     if op.values.get_type() != wanted:
@@ -37,12 +36,12 @@ def _verify_const_shape(op: Any) -> None:
         )
 
 
-def _verify_concat_shape(op: Any) -> None:
+def _verify_concat_shape(op: RowOp) -> None:
     total = sum(value.type.rank.data for value in op.input if isinstance(value.type, ShapeType))
     require_shape_rank(op, "result", op.output, total, "the sum of the operands' ranks")
 
 
-def _verify_elementwise(op: Any) -> None:
+def _verify_elementwise(op: RowOp) -> None:
     rank = op.output.type.rank.data
     for name, _ in op.get_irdl_definition().operands:
         require_shape_rank(op, name, getattr(op, name), rank, "the rank of the result")

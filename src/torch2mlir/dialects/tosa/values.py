@@ -32,7 +32,7 @@ def elements_type(elements: Attribute) -> Attribute | None:
     return type_ if isinstance(type_, Attribute) else None
 
 
-def _verify_const(op: Any) -> None:
+def _verify_const(op: RowOp) -> None:
     type_ = elements_type(op.values)
     if type_ is not None and type_ != op.output.type:
         raise VerifyException(f"{op.name}: values have type {type_}, result is {op.output.type}")
