@@ -14,19 +14,19 @@ Count = Number | Dim | Scalar
 
 
 @lowers_everywhere("aten.full")
-def full(lower: Lowering, size: Any, value: Count, *_: Any) -> Tensor:
+def full(lower: Lowering, size: Any, value: Count, *_: object) -> Tensor:
     """One value everywhere."""
     return lower.splat(value, lower.out.sizes, lower.out.dtype)
 
 
 @lowers_everywhere("aten.scalar_tensor")
-def scalar_tensor(lower: Lowering, value: Count, *_: Any) -> Tensor:
+def scalar_tensor(lower: Lowering, value: Count, *_: object) -> Tensor:
     """A number as a rank-0 tensor."""
     return lower.splat(value, (), lower.out.dtype)
 
 
 @lowers_everywhere("aten.repeat_interleave.Tensor")
-def repeat_interleave(lower: Lowering, repeats: Tensor, *_: Any) -> Tensor:
+def repeat_interleave(lower: Lowering, repeats: Tensor, *_: object) -> Tensor:
     """As many zeros as the only element of ``repeats`` says."""
     count = lower.reshape(lower.cast(repeats, si64), ())
     lower.learn_size(lower.out.sizes[0], count)
@@ -34,7 +34,7 @@ def repeat_interleave(lower: Lowering, repeats: Tensor, *_: Any) -> Tensor:
 
 
 @lowers_everywhere("aten.arange.start_step")
-def arange(lower: Lowering, start: Count, end: Any, step: Count, *_: Any) -> Tensor:
+def arange(lower: Lowering, start: Count, end: Any, step: Count, *_: object) -> Tensor:
     """``start + i * step``, of integers with fractions cut off both; half floats in f32."""
     out = lower.out
     computed = lower.computed_in("scaled", out.dtype)

@@ -12,7 +12,7 @@ from torch2mlir.dialects.torch.dims import KnownSize
 
 
 @lowers_everywhere("aten.view", "aten.unsqueeze", "aten.squeeze.dims")
-def view(lower: Lowering, x: Tensor, *_: Any) -> Tensor:
+def view(lower: Lowering, x: Tensor, *_: object) -> Tensor:
     """The same elements under the sizes of the result."""
     return lower.reshape(x, lower.out.sizes)
 
@@ -24,7 +24,7 @@ def permute(lower: Lowering, x: Tensor, permutation: Sequence[int]) -> Tensor:
 
 
 @lowers_everywhere("aten.expand")
-def expand(lower: Lowering, x: Tensor, *_: Any) -> Tensor:
+def expand(lower: Lowering, x: Tensor, *_: object) -> Tensor:
     """Repeats along dimensions of size 1 and new leading ones."""
     return lower.broadcast_to(x, lower.out.sizes)
 

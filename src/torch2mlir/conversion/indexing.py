@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from torch2mlir.contract.element_types import is_bool, si64
 from torch2mlir.conversion.lowering import Lowering, Tensor, joint_sizes
@@ -87,7 +86,7 @@ def covered(lower: Lowering, x: Tensor, axis: int, index: Tensor) -> Tensor:
 
 
 @lowers_everywhere("aten.gather")
-def gather(lower: Lowering, x: Tensor, dim: int, index: Tensor, *_: Any) -> Tensor:
+def gather(lower: Lowering, x: Tensor, dim: int, index: Tensor, *_: object) -> Tensor:
     """``result[i, j, k] = x[i, index[i, j, k], k]`` for ``dim == 1``."""
     if 0 in (*lower.out.sizes, *x.sizes):
         return lower.splat(0, lower.out.sizes, x.dtype)
@@ -104,7 +103,7 @@ def index_select(lower: Lowering, x: Tensor, dim: int, index: Tensor) -> Tensor:
 
 
 @lowers_everywhere("aten.embedding")
-def embedding(lower: Lowering, weight: Tensor, index: Tensor, *_: Any) -> Tensor:
+def embedding(lower: Lowering, weight: Tensor, index: Tensor, *_: object) -> Tensor:
     """``weight[index]``."""
     return _taken(lower, weight, 0, index)
 

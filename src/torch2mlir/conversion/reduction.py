@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from xdsl.dialects.builtin import i1
 
@@ -15,7 +14,7 @@ from torch2mlir.dialects.torch import dims
 
 
 @lowers_everywhere("aten.sum.dim_IntList")
-def sum_(lower: Lowering, x: Tensor, over: Sequence[int], *_: Any) -> Tensor:
+def sum_(lower: Lowering, x: Tensor, over: Sequence[int], *_: object) -> Tensor:
     """The sum in the type of the result; half floats are added up in f32."""
     return lower.cast(_total(lower, x, over), lower.out.dtype)
 
@@ -30,7 +29,7 @@ def _total(lower: Lowering, x: Tensor, over: Sequence[int]) -> Tensor:
 
 
 @lowers_everywhere("aten.mean.dim")
-def mean(lower: Lowering, x: Tensor, over: Sequence[int], *_: Any) -> Tensor:
+def mean(lower: Lowering, x: Tensor, over: Sequence[int], *_: object) -> Tensor:
     """The sum divided by the number of elements; NaN if there are none."""
     dtype, count = lower.out.dtype, dims.product([x.sizes[d] for d in over])
     if count == 0:  # what is folded of a quotient of two constants need not be NaN
@@ -41,21 +40,21 @@ def mean(lower: Lowering, x: Tensor, over: Sequence[int], *_: Any) -> Tensor:
 
 
 @lowers_everywhere("aten.prod.dim_int")
-def prod(lower: Lowering, x: Tensor, dim: int, *_: Any) -> Tensor:
+def prod(lower: Lowering, x: Tensor, dim: int, *_: object) -> Tensor:
     """The product along a dimension; of half floats in f32."""
     over, dtype = [dim] if x.rank else [], lower.out.dtype
     return lower.cast(lower.reduce("mul", x, over, widened(dtype)), dtype)
 
 
 def _extremum(word: str) -> Callable[..., Tensor]:
-    def lower_extremum(lower: Lowering, x: Tensor, over: Sequence[int], *_: Any) -> Tensor:
+    def lower_extremum(lower: Lowering, x: Tensor, over: Sequence[int], *_: object) -> Tensor:
         return lower.reduce(word, x, over, x.dtype)
 
     return lower_extremum
 
 
 def _truth(word: str) -> Callable[..., Tensor]:
-    def lower_truth(lower: Lowering, x: Tensor, over: Sequence[int], *_: Any) -> Tensor:
+    def lower_truth(lower: Lowering, x: Tensor, over: Sequence[int], *_: object) -> Tensor:
         return lower.cast(lower.reduce(word, x, over, i1), lower.out.dtype)
 
     return lower_truth
@@ -70,7 +69,7 @@ lowers_everywhere("aten.all.dims")(_truth("and"))
 
 
 def _with_position(word: str) -> Callable[..., list[Tensor]]:
-    def lower_both(lower: Lowering, x: Tensor, dim: int, *_: Any) -> list[Tensor]:
+    def lower_both(lower: Lowering, x: Tensor, dim: int, *_: object) -> list[Tensor]:
         if x.rank == 0:
             return [x, lower.splat(0, (), si64)]
         return lower.extremum(word, x, dim, lower.out.sizes)
@@ -79,7 +78,7 @@ def _with_position(word: str) -> Callable[..., list[Tensor]]:
 
 
 def _position(word: str) -> Callable[..., Tensor]:
-    def lower_position(lower: Lowering, x: Tensor, dim: int | None, *_: Any) -> Tensor:
+    def lower_position(lower: Lowering, x: Tensor, dim: int | None, *_: object) -> Tensor:
         if x.rank == 0:
             return lower.splat(0, lower.out.sizes, si64)
         if dim is not None:
@@ -99,7 +98,7 @@ lowers_everywhere("aten.argmin")(_position("min"))
 
 
 @lowers_everywhere("aten.cumsum")
-def cumsum(lower: Lowering, x: Tensor, dim: int, *_: Any) -> Tensor:
+def cumsum(lower: Lowering, x: Tensor, dim: int, *_: object) -> Tensor:
     """``result[i] = 0 + x[0] + .. + x[i]`` along a dimension; half floats are added up in f32."""
     dtype = lower.out.dtype
     if x.rank == 0 or 0 in x.sizes:

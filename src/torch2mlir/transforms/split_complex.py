@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch import Tensor
 from torch._ops import OpOverload
 from xdsl.context import Context
 from xdsl.dialects.builtin import ComplexType, ModuleOp
@@ -31,6 +32,7 @@ from torch2mlir.transforms.semantics.symbols import symbol_ranges
 aten = torch.ops.aten
 prims = torch.ops.prims
 Split = Callable[..., Any]
+Operand = Tensor | complex
 _FROM_PARTS, _SIZE = "torch.aten.complex", "torch.aten.size.int"
 
 _SPLITS: dict[str, Split] = {}
@@ -46,21 +48,21 @@ def _splits(*overloads: OpOverload) -> Callable[[Split], Split]:
     return register
 
 
-def _real(a: Any) -> Any:
+def _real(a: Operand) -> Any:
     """The real part of a tensor or a number."""
     if torch.is_tensor(a):
         return prims.real(a) if a.is_complex() else a
     return a.real
 
 
-def _imag(a: Any) -> Any:
+def _imag(a: Operand) -> Any:
     """The imaginary part of a tensor or a number, the number 0 for a real tensor."""
     if torch.is_tensor(a):
         return prims.imag(a) if a.is_complex() else 0.0
     return a.imag
 
 
-def _is_complex(a: Any) -> bool:
+def _is_complex(a: Operand) -> bool:
     return a.is_complex() if torch.is_tensor(a) else isinstance(a, complex)
 
 
@@ -84,7 +86,7 @@ _LINEAR = (
 
 
 def _of_each_part(overload: OpOverload) -> Split:
-    def split(a: Any, *args: Any, **kwargs: Any) -> Any:
+    def split(a: Operand, *args: Any, **kwargs: Any) -> Any:
         parts = (prims.real(a), prims.imag(a))
         return aten.complex(*(overload(part, *args, **kwargs) for part in parts))
 
@@ -96,7 +98,7 @@ for _overload in _LINEAR:
 
 
 def _reduction(overload: OpOverload) -> Split:
-    def split(a: Any, *args: Any, dtype: Any = None) -> Any:
+    def split(a: Operand, *args: Any, dtype: Any = None) -> Any:
         return aten.complex(overload(_real(a), *args), overload(_imag(a), *args))
 
     return split
@@ -107,19 +109,19 @@ for _overload in (aten.sum.dim_IntList, aten.mean.dim):
 
 
 @_splits(aten.constant_pad_nd.default)
-def _pad(a: Any, padding: Any, value: Any = 0) -> Any:
+def _pad(a: Tensor, padding: Any, value: Any = 0) -> Tensor:
     real = aten.constant_pad_nd(prims.real(a), padding, value.real)
     return aten.complex(real, aten.constant_pad_nd(prims.imag(a), padding, value.imag))
 
 
 @_splits(aten.cat.default)
-def _cat(tensors: Any, dim: int = 0) -> Any:
+def _cat(tensors: Any, dim: int = 0) -> Tensor:
     parts = [(prims.real(a), prims.imag(a)) for a in tensors]
     return aten.complex(*(aten.cat(list(part), dim) for part in zip(*parts, strict=True)))
 
 
 @_splits(aten.where.self)
-def _where(condition: Any, a: Any, b: Any) -> Any:
+def _where(condition: Any, a: Operand, b: Operand) -> Tensor:
     real = torch.where(condition, _real(a), _real(b))
     return aten.complex(real, torch.where(condition, _imag(a), _imag(b)))
 
@@ -128,16 +130,16 @@ def _where(condition: Any, a: Any, b: Any) -> Any:
 
 
 @_splits(aten.add.Tensor, aten.add.Scalar)
-def _add(a: Any, b: Any, alpha: Any = 1) -> Any:
+def _add(a: Operand, b: Operand, alpha: Any = 1) -> Tensor:
     return _sum_of(torch.add, a, b, alpha)
 
 
 @_splits(aten.sub.Tensor, aten.sub.Scalar)
-def _sub(a: Any, b: Any, alpha: Any = 1) -> Any:
+def _sub(a: Operand, b: Operand, alpha: Any = 1) -> Tensor:
     return _sum_of(torch.sub, a, b, alpha)
 
 
-def _sum_of(op: Any, a: Any, b: Any, alpha: Any) -> Any:
+def _sum_of(op: Any, a: Operand, b: Operand, alpha: Any) -> Tensor:
     """A sum or difference of parts; a real operand leaves the other's imaginary part as it is."""
     real = op(_real(a), _real(b), alpha=alpha)
     imaginary = _imag(a) + torch.zeros_like(real)
@@ -147,7 +149,7 @@ def _sum_of(op: Any, a: Any, b: Any, alpha: Any) -> Any:
 
 
 @_splits(aten.mul.Tensor, aten.mul.Scalar)
-def _mul(a: Any, b: Any) -> Any:
+def _mul(a: Operand, b: Operand) -> Tensor:
     if not _is_complex(a):
         a, b = b, a
     if not _is_complex(b):
@@ -157,7 +159,7 @@ def _mul(a: Any, b: Any) -> Any:
 
 
 @_splits(aten.div.Tensor, aten.div.Scalar)
-def _div(a: Any, b: Any) -> Any:
+def _div(a: Operand, b: Operand) -> Tensor:
     """By a complex number: times its conjugate, over its square."""
     if not _is_complex(b):
         return aten.complex(_real(a) / b, _imag(a) / b)
@@ -166,40 +168,40 @@ def _div(a: Any, b: Any) -> Any:
 
 
 @_splits(aten.mm.default)
-def _mm(a: Any, b: Any) -> Any:
+def _mm(a: Tensor, b: Tensor) -> Tensor:
     return _product(aten.mm, a, b)
 
 
 @_splits(aten.bmm.default)
-def _bmm(a: Any, b: Any) -> Any:
+def _bmm(a: Tensor, b: Tensor) -> Tensor:
     return _product(aten.bmm, a, b)
 
 
-def _product(op: Any, a: Any, b: Any) -> Any:
+def _product(op: Any, a: Operand, b: Operand) -> Tensor:
     (ar, ai), (br, bi) = ((_real(x), _imag(x)) for x in (a, b))
     return aten.complex(op(ar, br) - op(ai, bi), op(ar, bi) + op(ai, br))
 
 
 @_splits(aten.abs.default)
-def _abs(a: Any) -> Any:
+def _abs(a: Tensor) -> Tensor:
     return torch.hypot(prims.real(a), prims.imag(a))
 
 
 @_splits(aten.exp.default)
-def _exp(a: Any) -> Any:
+def _exp(a: Tensor) -> Tensor:
     size, angle = torch.exp(prims.real(a)), prims.imag(a)
     return aten.complex(size * torch.cos(angle), size * torch.sin(angle))
 
 
 @_splits(aten.reciprocal.default)
-def _reciprocal(a: Any) -> Any:
+def _reciprocal(a: Tensor) -> Tensor:
     real, imaginary = prims.real(a), prims.imag(a)
     square = real * real + imaginary * imaginary
     return aten.complex(real / square, -imaginary / square)
 
 
 @_splits(prims.convert_element_type.default)
-def _convert(a: Any, dtype: torch.dtype) -> Any:
+def _convert(a: Tensor, dtype: torch.dtype) -> Tensor:
     """To and from real types, and between complex ones."""
     if not dtype.is_complex:
         return prims.convert_element_type(prims.real(a), dtype)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from xdsl.dialects.builtin import i1
 
@@ -73,7 +72,7 @@ def kept_sizes(x: Tensor, over: Sequence[int]) -> list[KnownSize]:
 
 
 @lowers("aten.mean.dim")
-def mean(lower: OnnxLowering, x: Tensor, over: Sequence[int], *_: Any) -> Tensor:
+def mean(lower: OnnxLowering, x: Tensor, over: Sequence[int], *_: object) -> Tensor:
     """``ReduceMean``, which is 0 of no elements in ONNX Runtime."""
     count, dtype = dims.product([x.sizes[d] for d in over]), lower.out.dtype
     if not isinstance(count, int) or count == 0 or not over:

@@ -10,7 +10,7 @@ from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering, lowers
 
 
 @lowers("aten.arange.start_step")
-def arange(lower: TosaLowering, start: Any, end: Any, step: Any, *_: Any) -> Tensor:
+def arange(lower: TosaLowering, start: Any, end: Any, step: Any, *_: object) -> Tensor:
     """``start + i * step``."""
     (size,), dtype = lower.out.sizes, lower.out.dtype
     if all(isinstance(number, int | float) for number in (start, step, size)):

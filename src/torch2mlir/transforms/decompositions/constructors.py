@@ -32,50 +32,52 @@ def _fill(a: Tensor, value: Number) -> Tensor:
 
 
 @decomposes(aten.full_like.default)
-def _full_like(a: Tensor, value: Number, *, dtype: torch.dtype | None = None, **_: Any) -> Tensor:
+def _full_like(
+    a: Tensor, value: Number, *, dtype: torch.dtype | None = None, **_: object
+) -> Tensor:
     return aten.full(a.shape, value, dtype=dtype or a.dtype, device=a.device)
 
 
 @decomposes(aten.zeros_like.default, aten.empty_like.default)
-def _zeros_like(a: Tensor, *, dtype: torch.dtype | None = None, **_: Any) -> Tensor:
+def _zeros_like(a: Tensor, *, dtype: torch.dtype | None = None, **_: object) -> Tensor:
     return aten.full(a.shape, 0, dtype=dtype or a.dtype, device=a.device)
 
 
 @decomposes(aten.ones_like.default)
-def _ones_like(a: Tensor, *, dtype: torch.dtype | None = None, **_: Any) -> Tensor:
+def _ones_like(a: Tensor, *, dtype: torch.dtype | None = None, **_: object) -> Tensor:
     return aten.full(a.shape, 1, dtype=dtype or a.dtype, device=a.device)
 
 
 @decomposes(aten.new_full.default)
 def _new_full(
-    a: Tensor, size: Sequence[int], value: Number, *, dtype: torch.dtype | None = None, **_: Any
+    a: Tensor, size: Sequence[int], value: Number, *, dtype: torch.dtype | None = None, **_: object
 ) -> Tensor:
     return aten.full(size, value, dtype=dtype or a.dtype, device=a.device)
 
 
 @decomposes(aten.new_zeros.default, aten.new_empty.default)
 def _new_zeros(
-    a: Tensor, size: Sequence[int], *, dtype: torch.dtype | None = None, **_: Any
+    a: Tensor, size: Sequence[int], *, dtype: torch.dtype | None = None, **_: object
 ) -> Tensor:
     return aten.full(size, 0, dtype=dtype or a.dtype, device=a.device)
 
 
 @decomposes(aten.new_ones.default)
 def _new_ones(
-    a: Tensor, size: Sequence[int], *, dtype: torch.dtype | None = None, **_: Any
+    a: Tensor, size: Sequence[int], *, dtype: torch.dtype | None = None, **_: object
 ) -> Tensor:
     return aten.full(size, 1, dtype=dtype or a.dtype, device=a.device)
 
 
 @decomposes(aten.zeros.default, aten.empty.memory_format)
-def _zeros(size: Sequence[int], *, dtype: torch.dtype | None = None, **_: Any) -> Tensor:
+def _zeros(size: Sequence[int], *, dtype: torch.dtype | None = None, **_: object) -> Tensor:
     """An uninitialised tensor may hold anything: zeros are what every engine agrees on."""
     return aten.full(size, 0, dtype=dtype or torch.get_default_dtype(), device="cpu")
 
 
 @decomposes(aten.empty_permuted.default, aten.empty_strided.default)
 def _empty_with_layout(
-    size: Sequence[int], _layout: Sequence[int], *, dtype: torch.dtype | None = None, **_: Any
+    size: Sequence[int], _layout: Sequence[int], *, dtype: torch.dtype | None = None, **_: object
 ) -> Tensor:
     """Values have no strides."""
     return _zeros(size, dtype=dtype)
@@ -88,25 +90,25 @@ def _new_empty_strided(
     _stride: Sequence[int],
     *,
     dtype: torch.dtype | None = None,
-    **_: Any,
+    **_: object,
 ) -> Tensor:
     return _zeros(size, dtype=dtype or a.dtype)
 
 
 @decomposes(aten.ones.default)
-def _ones(size: Sequence[int], *, dtype: torch.dtype | None = None, **_: Any) -> Tensor:
+def _ones(size: Sequence[int], *, dtype: torch.dtype | None = None, **_: object) -> Tensor:
     return aten.full(size, 1, dtype=dtype or torch.get_default_dtype(), device="cpu")
 
 
 @decomposes(torch.ops.prims.scalar_tensor.default)
-def _scalar_tensor(value: Any, *, dtype: Any = None, **_: Any) -> Any:
+def _scalar_tensor(value: Any, *, dtype: torch.dtype | None = None, **_: object) -> Any:
     return aten.scalar_tensor(value, dtype=dtype)
 
 
 # positions of triangles, in integers: PyTorch's formula takes square roots in 64-bit floats
 
 
-def _indices(firsts: list[int], lengths: list[int], dtype: torch.dtype) -> Any:
+def _indices(firsts: list[int], lengths: list[int], dtype: torch.dtype) -> Tensor:
     """Rows of which each holds neighbouring columns from a first one on."""
     total = sum(lengths)
     if total == 0:
@@ -120,7 +122,7 @@ def _indices(firsts: list[int], lengths: list[int], dtype: torch.dtype) -> Any:
 
 @decomposes(aten.tril_indices.default)
 def _tril_indices(
-    rows: int, columns: int, offset: int = 0, *, dtype: torch.dtype | None = None, **_: Any
+    rows: int, columns: int, offset: int = 0, *, dtype: torch.dtype | None = None, **_: object
 ) -> Tensor:
     """Rows and columns of the elements not above a diagonal."""
     lengths = [min(max(row + offset + 1, 0), columns) for row in range(rows)]
@@ -129,7 +131,7 @@ def _tril_indices(
 
 @decomposes(aten.triu_indices.default)
 def _triu_indices(
-    rows: int, columns: int, offset: int = 0, *, dtype: torch.dtype | None = None, **_: Any
+    rows: int, columns: int, offset: int = 0, *, dtype: torch.dtype | None = None, **_: object
 ) -> Tensor:
     """Rows and columns of the elements not below a diagonal."""
     firsts = [min(max(row + offset, 0), columns) for row in range(rows)]

@@ -36,7 +36,7 @@ def _split(a: Tensor, size: int, dim: int = 0) -> Sequence[Tensor]:
 
 
 @decomposes(aten._to_copy.default)
-def _to_copy(a: Tensor, *, dtype: torch.dtype | None = None, **_: Any) -> Tensor:
+def _to_copy(a: Tensor, *, dtype: torch.dtype | None = None, **_: object) -> Tensor:
     return (
         aten.view(a, a.shape) if dtype in (None, a.dtype) else prims.convert_element_type(a, dtype)
     )
@@ -140,7 +140,7 @@ def _narrow_from_element(a: Tensor, dim: int, start: Tensor, length: int) -> Ten
 
 
 @decomposes(aten.resize.default)
-def _resize(a: Tensor, size: Sequence[int], **_: Any) -> Tensor:
+def _resize(a: Tensor, size: Sequence[int], **_: object) -> Tensor:
     """The first elements in row-major order; elements that are not there may be anything, here zeros."""
     flat, count = a.reshape(-1), math.prod(size)
     have = flat.shape[0]

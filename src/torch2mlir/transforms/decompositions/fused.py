@@ -68,6 +68,10 @@ def _stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
 
 @decomposes(aten._index_put_impl.default)
 def _index_put_impl(
-    a: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False, *_: Any
+    a: Tensor,
+    indices: Sequence[Tensor | None],
+    values: Tensor,
+    accumulate: bool = False,
+    *_: object,
 ) -> Tensor:
     return aten.index_put(a, indices, values, accumulate)

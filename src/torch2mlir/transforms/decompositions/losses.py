@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import inf
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -65,7 +64,7 @@ def _cdist_backward(grad: Tensor, x1: Tensor, x2: Tensor, p: float, distance: Te
     return (grad.unsqueeze(-1) * slope).sum(-2)
 
 
-def _pairs(x: Tensor) -> tuple[Any, Any]:
+def _pairs(x: Tensor) -> tuple[Tensor, Tensor]:
     """The first and the second row of every pair of different rows, in integers: ``triu_indices`` takes a root."""
     count = x.shape[0]
     rows = torch.arange(count)
@@ -119,7 +118,7 @@ def _multi_margin_loss_backward(
     return (pull * grad.reshape(-1, 1)).reshape(x.shape)
 
 
-def _label_margins(rows: Any, labels: Any) -> tuple[Any, Any, Any]:
+def _label_margins(rows: Tensor, labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """``1 - x[t] + x[j]`` as ``[n, t, j]``, which targets come before the first -1, and which j are targets."""
     valid = (labels < 0).to(torch.int64).cumsum(1) == 0
     reach = 1 - rows.gather(1, labels.clamp(min=0)).unsqueeze(2) + rows.unsqueeze(1)
@@ -171,22 +170,22 @@ def _multilabel_margin_loss_backward(
 
 @decomposes_named("torch.torch_nn._linear_cross_entropy_batch_chunked")
 def _linear_cross_entropy(
-    x: Any,
-    linear_weight: Any,
-    target: Any,
-    linear_bias: Any,
-    weight: Any,
+    x: Tensor,
+    linear_weight: Tensor,
+    target: Tensor,
+    linear_bias: Tensor | None,
+    weight: Tensor | None,
     reduction: str,
     ignore_index: int,
     label_smoothing: float,
     batch_chunk_size: int,
     acc_policy: str,
-    acc_dtype: Any,
+    acc_dtype: torch.dtype | None,
     allow_retain_graph: bool,
     compute_input_grad: bool,
     compute_linear_weight_grad: bool,
     compute_linear_bias_grad: bool,
-) -> Any:
+) -> tuple[Tensor, ...]:
     """The loss of ``linear(x)`` and, as far as asked for, its gradients; chunks are the engine's own affair."""
     logits = functional.linear(x, linear_weight, linear_bias)
     loss = functional.cross_entropy(
@@ -208,8 +207,13 @@ def _linear_cross_entropy(
 
 
 def _cross_entropy_slope(
-    logits: Any, target: Any, weight: Any, reduction: str, ignore_index: int, smoothing: float
-) -> Any:
+    logits: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    reduction: str,
+    ignore_index: int,
+    smoothing: float,
+) -> Tensor:
     """The derivative of the cross entropy by the logits ``[n, classes]``."""
     classes = logits.shape[1]
     weights = torch.ones_like(logits[0]) if weight is None else weight
@@ -228,14 +232,14 @@ def _cross_entropy_slope(
 
 @decomposes_named("torch.torch_nn._linear_cross_entropy_batch_chunked_no_reduction")
 def _linear_cross_entropy_of_each(
-    x: Any,
-    linear_weight: Any,
-    target: Any,
-    linear_bias: Any,
-    weight: Any,
+    x: Tensor,
+    linear_weight: Tensor,
+    target: Tensor,
+    linear_bias: Tensor | None,
+    weight: Tensor | None,
     ignore_index: int,
-    *_: Any,
-) -> Any:
+    *_: object,
+) -> Tensor:
     """One loss for each row."""
     logits = functional.linear(x, linear_weight, linear_bias)
     return functional.cross_entropy(

@@ -21,7 +21,7 @@ def _var(
     dim: Sequence[int] | None = None,
     correction: float = 1,
     keepdim: bool = False,
-    **_: Any,
+    **_: object,
 ) -> Tensor:
     """Mean of squared deviations, divided by ``n - correction``. https://pytorch.org/docs/stable/generated/torch.var.html"""
     return _var_mean(a, dim, correction=correction, keepdim=keepdim)[0]

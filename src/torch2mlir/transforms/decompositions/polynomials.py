@@ -115,7 +115,7 @@ def _recurrence(
         limit = math.inf if limits is None else limits[x.dtype]
         wanted = torch.where(n <= limit, n, 0.0)
 
-        def unfinished(k: Any, x: Any, n: Any, *_: Any) -> Any:
+        def unfinished(k: Any, x: Any, n: Any, *_: object) -> Any:
             return torch.any(n > k)
 
         def body(k: Any, x: Any, n: Any, before: Any, current: Any, result: Any) -> Sequence[Any]:

@@ -107,7 +107,7 @@ def _view_of(a: Tensor) -> Tensor:
 
 
 @decomposes(prims.copy_strided.default, prims.device_put.default)
-def _same_values(a: Tensor, *_: Any) -> Tensor:
+def _same_values(a: Tensor, *_: object) -> Tensor:
     """Strides and devices are no concern of a value."""
     return aten.alias(a)
 
@@ -125,22 +125,22 @@ def _split_dim(a: Tensor, dim: int, outer_length: int) -> Tensor:
 
 
 @decomposes(prims.full.default)
-def _full(shape: Sequence[int], value: Number, *, dtype: torch.dtype, **_: Any) -> Tensor:
+def _full(shape: Sequence[int], value: Number, *, dtype: torch.dtype, **_: object) -> Tensor:
     return aten.full(shape, value, dtype=dtype, device="cpu")
 
 
 @decomposes(prims.full_like.default)
-def _full_like(a: Tensor, value: Number, *, dtype: torch.dtype, **_: Any) -> Tensor:
+def _full_like(a: Tensor, value: Number, *, dtype: torch.dtype, **_: object) -> Tensor:
     return aten.full(a.shape, value, dtype=dtype, device="cpu")
 
 
 @decomposes(prims.empty.default, prims.empty_permuted.default, prims.empty_strided.default)
-def _empty(shape: Sequence[int], *_: Any, dtype: torch.dtype, **__: Any) -> Tensor:
+def _empty(shape: Sequence[int], *_: object, dtype: torch.dtype, **__: object) -> Tensor:
     return aten.full(shape, 0, dtype=dtype, device="cpu")
 
 
 @decomposes(prims.iota.default)
-def _iota(length: int, *, start: int, step: int, dtype: torch.dtype, **_: Any) -> Tensor:
+def _iota(length: int, *, start: int, step: int, dtype: torch.dtype, **_: object) -> Tensor:
     return torch.arange(length, dtype=dtype) * step + start
 
 

@@ -52,14 +52,16 @@ _PARAMETERS_BY = ("", ".tensor", ".tensor2")
 
 
 @decomposes_named(*(_NAMESPACE + "quantize_per_tensor" + form for form in _PARAMETERS_BY))
-def _quantize(a: Any, scale: Any, zero_point: Any, low: Any, high: Any, dtype: Any) -> Any:
+def _quantize(
+    a: Tensor, scale: Any, zero_point: Any, low: int, high: int, dtype: torch.dtype
+) -> Any:
     rounded = _rounded(a, _number(scale), _number(zero_point))
     return rounded.clamp(_number(low), _number(high)).to(dtype)
 
 
 @decomposes_named(*(_NAMESPACE + "dequantize_per_tensor" + form for form in _PARAMETERS_BY))
 def _dequantize(
-    a: Tensor, scale: _Parameter, zero_point: _Parameter, *_bounds: Any, out_dtype: Any = None
+    a: Tensor, scale: _Parameter, zero_point: _Parameter, *_bounds: object, out_dtype: Any = None
 ) -> Tensor:
     return (a.to(out_dtype or torch.float32) - _number(zero_point)) * _number(scale)
 
@@ -71,7 +73,7 @@ def _extent(a: Tensor) -> tuple[Tensor, Tensor]:
 
 
 @decomposes_named(_NAMESPACE + "choose_qparams.tensor")
-def _choose(a: Any, low: Any, high: Any, eps: Any, dtype: Any) -> Any:
+def _choose(a: Tensor, low: int, high: int, eps: float, dtype: torch.dtype) -> Any:
     smallest, largest = _extent(a)
     scale = ((largest - smallest) / float(high - low)).clamp(min=eps)
     zero_point = low - torch.round(smallest / scale).to(torch.int32)
@@ -79,7 +81,7 @@ def _choose(a: Any, low: Any, high: Any, eps: Any, dtype: Any) -> Any:
 
 
 @decomposes_named(_NAMESPACE + "choose_qparams_symmetric.tensor")
-def _choose_symmetric(a: Any, low: Any, high: Any, eps: Any, dtype: Any) -> Any:
+def _choose_symmetric(a: Tensor, low: int, high: int, eps: float, dtype: torch.dtype) -> Any:
     smallest, largest = _extent(a)
     scale = torch.maximum(-smallest, largest) / (float(high - low) / 2)
     middle = 128 if dtype is torch.uint8 else 0
@@ -92,7 +94,13 @@ def _choose_symmetric(a: Any, low: Any, high: Any, eps: Any, dtype: Any) -> Any:
 
 @decomposes_named(_NAMESPACE + "quantize_per_channel")
 def _quantize_channels(
-    a: Tensor, scales: Tensor, zero_points: Tensor, axis: int, low: int, high: int, dtype: Any
+    a: Tensor,
+    scales: Tensor,
+    zero_points: Tensor,
+    axis: int,
+    low: int,
+    high: int,
+    dtype: torch.dtype,
 ) -> Tensor:
     scales, zero_points = (_along(p, axis, a.dim()) for p in (scales, zero_points))
     return _rounded(a, scales, zero_points).clamp(low, high).to(dtype)
@@ -100,7 +108,7 @@ def _quantize_channels(
 
 @decomposes_named(_NAMESPACE + "dequantize_per_channel")
 def _dequantize_channels(
-    a: Tensor, scales: Tensor, zero_points: Any, axis: int, *_bounds: Any, out_dtype: Any = None
+    a: Tensor, scales: Tensor, zero_points: Any, axis: int, *_bounds: object, out_dtype: Any = None
 ) -> Tensor:
     if zero_points is not None:
         a = a - _along(zero_points, axis, a.dim())
@@ -109,7 +117,7 @@ def _dequantize_channels(
 
 @decomposes_named(_NAMESPACE + "fake_quant_per_channel")
 def _fake_quantize_decomposed(
-    a: Any, scales: Any, zero_points: Any, axis: Any, low: Any, high: Any
+    a: Tensor, scales: Tensor, zero_points: Any, axis: Any, low: int, high: int
 ) -> Any:
     return _fake_quantize_channels(a, scales.to(torch.float32), zero_points, axis, low, high)[0]
 
@@ -118,7 +126,7 @@ def _fake_quantize_decomposed(
 
 
 @decomposes_named(_NAMESPACE + "choose_qparams_per_token")
-def _choose_per_token(a: Any, dtype: Any) -> Any:
+def _choose_per_token(a: Tensor, dtype: torch.dtype) -> Any:
     """In float32, as PyTorch's kernel gives them (its shape function says float64 and int64)."""
     largest = a.abs().amax(-1, keepdim=True)
     largest = largest.to(torch.float32) if largest.dtype is torch.float16 else largest
@@ -130,7 +138,7 @@ def _choose_per_token(a: Any, dtype: Any) -> Any:
     _NAMESPACE + "choose_qparams_per_token_asymmetric",
     _NAMESPACE + "_choose_qparams_per_token_asymmetric_impl",
 )
-def _choose_per_token_asymmetric(a: Any, dtype: Any) -> Any:
+def _choose_per_token_asymmetric(a: Tensor, dtype: torch.dtype) -> Any:
     """Into -128 to 127, the zero point at the end that rounds less."""
     low, high = -128, 127
     smallest = a.amin(-1, keepdim=True).clamp(max=0)
@@ -141,19 +149,27 @@ def _choose_per_token_asymmetric(a: Any, dtype: Any) -> Any:
     return scale.to(torch.float64), zero_point.clamp(low, high).round().to(torch.int64)
 
 
-def _rounded_together(a: Tensor, scales: Any, zero_points: Any) -> Tensor:
+def _rounded_together(a: Tensor, scales: Tensor, zero_points: Any) -> Tensor:
     """As :func:`_rounded`, with the zero point added before rounding."""
     return torch.round(a * (1.0 / scales) + zero_points)
 
 
 @decomposes_named(_NAMESPACE + "quantize_per_token")
-def _quantize_tokens(a: Any, scales: Any, zero_points: Any, low: Any, high: Any, dtype: Any) -> Any:
+def _quantize_tokens(
+    a: Tensor, scales: Tensor, zero_points: Any, low: int, high: int, dtype: torch.dtype
+) -> Any:
     return _rounded_together(a, scales, zero_points).clamp(low, high).to(dtype)
 
 
 @decomposes_named(_NAMESPACE + "dequantize_per_token")
 def _dequantize_tokens(
-    a: Any, scales: Any, zero_points: Any, low: Any, high: Any, dtype: Any, out_dtype: Any
+    a: Tensor,
+    scales: Tensor,
+    zero_points: Any,
+    low: int,
+    high: int,
+    dtype: torch.dtype,
+    out_dtype: Any,
 ) -> Any:
     return ((a - zero_points) * scales).to(out_dtype)
 
@@ -167,7 +183,13 @@ def _grouped(a: Tensor, scales: Tensor, group_size: int) -> Tensor:
 
 @decomposes_named(_NAMESPACE + "quantize_per_channel_group")
 def _quantize_groups(
-    a: Any, scales: Any, zero_points: Any, low: Any, high: Any, dtype: Any, group_size: Any = 128
+    a: Tensor,
+    scales: Tensor,
+    zero_points: Any,
+    low: int,
+    high: int,
+    dtype: torch.dtype,
+    group_size: Any = 128,
 ) -> Any:
     groups = _grouped(a, scales, group_size)
     rounded = _rounded_together(groups, scales.reshape(-1, 1), zero_points.reshape(-1, 1))
@@ -181,7 +203,7 @@ def _dequantize_groups(
     zero_points: Any,
     _low: int,
     _high: int,
-    _dtype: Any,
+    _dtype: object,
     group_size: int = 128,
     out_dtype: Any = torch.float32,
 ) -> Tensor:
@@ -192,7 +214,7 @@ def _dequantize_groups(
 
 
 @decomposes_named(_NAMESPACE + "convert_element_type.no_fuse")
-def _converted(a: Any, dtype: Any) -> Any:
+def _converted(a: Tensor, dtype: torch.dtype) -> Any:
     return a.to(dtype)
 
 

@@ -90,7 +90,7 @@ def _seeded_words(seed: Tensor, number: Tensor, size: Sequence[int]) -> tuple[Te
     return first.view(size), second.view(size)
 
 
-def _words(size: Sequence[Any]) -> tuple[Tensor, Tensor]:
+def _words(size: Sequence[int]) -> tuple[Tensor, Tensor]:
     drawn: tuple[Tensor, Tensor] = torch.ops.torch2mlir.random_words(list(size))
     return drawn
 
@@ -114,7 +114,7 @@ def _long_fraction(first: Tensor, second: Tensor) -> Tensor:
     return (high.to(torch.float64) * 2.0**26 + low.to(torch.float64)) * 2.0**-53
 
 
-def _uniform(size: Sequence[Any], dtype: torch.dtype) -> Tensor:
+def _uniform(size: Sequence[int], dtype: torch.dtype) -> Tensor:
     """Uniform in [0, 1)."""
     first, second = _words(size)
     if dtype is torch.float64:
@@ -127,13 +127,13 @@ def _wide(dtype: torch.dtype) -> torch.dtype:
     return torch.float64 if dtype is torch.float64 else torch.float32
 
 
-def _log_uniform(size: Sequence[Any], dtype: torch.dtype) -> Tensor:
+def _log_uniform(size: Sequence[int], dtype: torch.dtype) -> Tensor:
     """Logarithm of a uniform number in (0, 1], at most ``-eps/2``: as in PyTorch it is never zero."""
     logarithm = torch.log(1 - _uniform(size, dtype))
     return logarithm.clamp(max=-torch.finfo(dtype).eps / 2)
 
 
-def _normal(size: Sequence[Any], dtype: torch.dtype) -> Tensor:
+def _normal(size: Sequence[int], dtype: torch.dtype) -> Tensor:
     """Standard normal numbers by Box and Muller, "A note on the generation of random normal deviates", 1958."""
     first, second = _words(size)
     if dtype is torch.float64:
@@ -145,50 +145,50 @@ def _normal(size: Sequence[Any], dtype: torch.dtype) -> Tensor:
     return drawn.to(dtype)
 
 
-def _exponential(size: Sequence[Any], dtype: torch.dtype) -> Tensor:
+def _exponential(size: Sequence[int], dtype: torch.dtype) -> Tensor:
     """Of rate 1, never zero."""
     return -_log_uniform(size, dtype)
 
 
-def _complex_normal(size: Sequence[Any], dtype: torch.dtype) -> Tensor:
+def _complex_normal(size: Sequence[int], dtype: torch.dtype) -> Tensor:
     """Real and imaginary part of variance 1/2 each, as in PyTorch."""
     part = torch.float64 if dtype is torch.complex128 else torch.float32
     return torch.complex(_normal(size, part) * 0.5**0.5, _normal(size, part) * 0.5**0.5)
 
 
-def _any_uniform(size: Sequence[Any], dtype: torch.dtype) -> Tensor:
+def _any_uniform(size: Sequence[int], dtype: torch.dtype) -> Tensor:
     if dtype.is_complex:
         part = torch.float64 if dtype is torch.complex128 else torch.float32
         return torch.complex(_uniform(size, part), _uniform(size, part))
     return _uniform(size, dtype)
 
 
-def _any_normal(size: Sequence[Any], dtype: torch.dtype) -> Tensor:
+def _any_normal(size: Sequence[int], dtype: torch.dtype) -> Tensor:
     return _complex_normal(size, dtype) if dtype.is_complex else _normal(size, dtype)
 
 
 @decomposes(aten.rand.default, aten.rand.generator)
-def _rand(size: Sequence[int], *, dtype: torch.dtype | None = None, **_: Any) -> Tensor:
+def _rand(size: Sequence[int], *, dtype: torch.dtype | None = None, **_: object) -> Tensor:
     return _any_uniform(size, dtype or torch.get_default_dtype())
 
 
 @decomposes(aten.rand_like.default, aten.rand_like.generator)
-def _rand_like(a: Tensor, *, dtype: torch.dtype | None = None, **_: Any) -> Tensor:
+def _rand_like(a: Tensor, *, dtype: torch.dtype | None = None, **_: object) -> Tensor:
     return _any_uniform(a.shape, dtype or a.dtype)
 
 
 @decomposes(aten.uniform.default)
-def _uniform_between(a: Tensor, low: float = 0.0, high: float = 1.0, **_: Any) -> Tensor:
+def _uniform_between(a: Tensor, low: float = 0.0, high: float = 1.0, **_: object) -> Tensor:
     return low + (high - low) * _any_uniform(a.shape, a.dtype)
 
 
 @decomposes(aten.randn.default, aten.randn.generator)
-def _randn(size: Sequence[int], *, dtype: torch.dtype | None = None, **_: Any) -> Tensor:
+def _randn(size: Sequence[int], *, dtype: torch.dtype | None = None, **_: object) -> Tensor:
     return _any_normal(size, dtype or torch.get_default_dtype())
 
 
 @decomposes(aten.randn_like.default, aten.randn_like.generator)
-def _randn_like(a: Tensor, *, dtype: torch.dtype | None = None, **_: Any) -> Tensor:
+def _randn_like(a: Tensor, *, dtype: torch.dtype | None = None, **_: object) -> Tensor:
     return _any_normal(a.shape, dtype or a.dtype)
 
 
@@ -196,66 +196,66 @@ def _randn_like(a: Tensor, *, dtype: torch.dtype | None = None, **_: Any) -> Ten
 
 
 @decomposes(aten.normal_functional.default)
-def _normal_functional(a: Tensor, mean: float = 0.0, std: float = 1.0, **_: Any) -> Tensor:
+def _normal_functional(a: Tensor, mean: float = 0.0, std: float = 1.0, **_: object) -> Tensor:
     return _any_normal(a.shape, a.dtype) * std + mean
 
 
 @decomposes(aten.normal.float_float)
 def _normal_numbers(
-    mean: float, std: float, size: Sequence[int], *, dtype: torch.dtype | None = None, **_: Any
+    mean: float, std: float, size: Sequence[int], *, dtype: torch.dtype | None = None, **_: object
 ) -> Tensor:
     return _any_normal(size, dtype or torch.get_default_dtype()) * std + mean
 
 
 @decomposes(aten.normal.Tensor_float)
-def _normal_mean(mean: Tensor, std: float = 1.0, **_: Any) -> Tensor:
+def _normal_mean(mean: Tensor, std: float = 1.0, **_: object) -> Tensor:
     return _any_normal(mean.shape, mean.dtype) * std + mean
 
 
 @decomposes(aten.normal.float_Tensor)
-def _normal_deviation(mean: float, std: Tensor, **_: Any) -> Tensor:
+def _normal_deviation(mean: float, std: Tensor, **_: object) -> Tensor:
     return _any_normal(std.shape, std.dtype) * std + mean
 
 
 @decomposes(aten.normal.Tensor_Tensor)
-def _normal_both(mean: Tensor, std: Tensor, **_: Any) -> Tensor:
+def _normal_both(mean: Tensor, std: Tensor, **_: object) -> Tensor:
     mean, std = torch.broadcast_tensors(mean, std)
     return _any_normal(mean.shape, mean.dtype) * std + mean
 
 
 @decomposes(torch.ops.prims.normal.default)
 def _prims_normal(
-    size: Sequence[int], *, mean: Number, std: Number, dtype: torch.dtype, **_: Any
+    size: Sequence[int], *, mean: Number, std: Number, dtype: torch.dtype, **_: object
 ) -> Tensor:
     return _any_normal(size, dtype) * std + mean
 
 
 @decomposes(torch.ops.prims.uniform.default)
 def _prims_uniform(
-    size: Sequence[int], *, low: Number, high: Number, dtype: torch.dtype, **_: Any
+    size: Sequence[int], *, low: Number, high: Number, dtype: torch.dtype, **_: object
 ) -> Tensor:
     return low + (high - low) * _any_uniform(size, dtype)
 
 
 @decomposes(aten.exponential.default)
-def _exponential_of_rate(a: Tensor, rate: float = 1.0, **_: Any) -> Tensor:
+def _exponential_of_rate(a: Tensor, rate: float = 1.0, **_: object) -> Tensor:
     return (_exponential(a.shape, _wide(a.dtype)) / rate).to(a.dtype)
 
 
 @decomposes(aten.cauchy.default)
-def _cauchy(a: Tensor, median: float = 0.0, sigma: float = 1.0, **_: Any) -> Tensor:
+def _cauchy(a: Tensor, median: float = 0.0, sigma: float = 1.0, **_: object) -> Tensor:
     """The quantile function of a uniform number."""
     angle = torch.pi * (_uniform(a.shape, _wide(a.dtype)) - 0.5)
     return (median + sigma * torch.tan(angle)).to(a.dtype)
 
 
 @decomposes(aten.log_normal.default)
-def _log_normal(a: Tensor, mean: float = 1.0, std: float = 2.0, **_: Any) -> Tensor:
+def _log_normal(a: Tensor, mean: float = 1.0, std: float = 2.0, **_: object) -> Tensor:
     return torch.exp(_normal(a.shape, _wide(a.dtype)) * std + mean).to(a.dtype)
 
 
 @decomposes(aten.geometric.default)
-def _geometric(a: Tensor, p: float, **_: Any) -> Tensor:
+def _geometric(a: Tensor, p: float, **_: object) -> Tensor:
     """Trials up to and with the first success: an exponential number rounded up.
 
     Source: Devroye, "Non-uniform random variate generation", 1986, X.2.
@@ -268,7 +268,7 @@ def _geometric(a: Tensor, p: float, **_: Any) -> Tensor:
 # integers
 
 
-def _integers(size: Sequence[Any], low: Any, high: Any) -> Tensor:
+def _integers(size: Sequence[int], low: int, high: int) -> Tensor:
     """Integers in [low, high) as int64.
 
     A range of less than 31 bits is scaled by the high half of a product (Lemire, "Fast random integer generation in
@@ -285,14 +285,19 @@ def _integers(size: Sequence[Any], low: Any, high: Any) -> Tensor:
 
 @decomposes(aten.randint.default, aten.randint.generator)
 def _randint(
-    high: int, size: Sequence[int], *, dtype: torch.dtype | None = torch.int64, **_: Any
+    high: int, size: Sequence[int], *, dtype: torch.dtype | None = torch.int64, **_: object
 ) -> Tensor:
     return _integers(size, 0, high).to(dtype or torch.int64)
 
 
 @decomposes(aten.randint.low, aten.randint.low_generator)
 def _randint_low(
-    low: int, high: int, size: Sequence[int], *, dtype: torch.dtype | None = torch.int64, **_: Any
+    low: int,
+    high: int,
+    size: Sequence[int],
+    *,
+    dtype: torch.dtype | None = torch.int64,
+    **_: object,
 ) -> Tensor:
     return _integers(size, low, high).to(dtype or torch.int64)
 
@@ -303,19 +308,19 @@ def _randint_low(
     aten.randint_like.Tensor,
     aten.randint_like.Tensor_generator,
 )
-def _randint_like(a: Tensor, high: Any, *, dtype: torch.dtype | None = None, **_: Any) -> Tensor:
+def _randint_like(a: Tensor, high: int, *, dtype: torch.dtype | None = None, **_: object) -> Tensor:
     return _integers(a.shape, 0, high).to(dtype or a.dtype)
 
 
 @decomposes(aten.randint_like.low_dtype, aten.randint_like.low_generator_dtype)
 def _randint_like_low(
-    a: Tensor, low: int, high: int, *, dtype: torch.dtype | None = None, **_: Any
+    a: Tensor, low: int, high: int, *, dtype: torch.dtype | None = None, **_: object
 ) -> Tensor:
     return _integers(a.shape, low, high).to(dtype or a.dtype)
 
 
 @decomposes(aten.random.to)
-def _random_to(a: Tensor, high: int, **_: Any) -> Tensor:
+def _random_to(a: Tensor, high: int, **_: object) -> Tensor:
     return _integers(a.shape, 0, high).to(a.dtype)
 
 
@@ -329,18 +334,18 @@ def _largest(dtype: torch.dtype) -> int:
 
 
 @decomposes(aten.random.default)
-def _random(a: Tensor, **_: Any) -> Tensor:
+def _random(a: Tensor, **_: object) -> Tensor:
     return _integers(a.shape, 0, _largest(a.dtype) + 1).to(a.dtype)
 
 
 @decomposes(getattr(aten.random, "from"))
-def _random_from(a: Tensor, low: int, high: int | None, **_: Any) -> Tensor:
+def _random_from(a: Tensor, low: int, high: int | None, **_: object) -> Tensor:
     high = _largest(a.dtype) + 1 if high is None else high
     return _integers(a.shape, low, high).to(a.dtype)
 
 
 @decomposes(aten.randperm.default, aten.randperm.generator)
-def _randperm(n: int, *, dtype: torch.dtype | None = torch.int64, **_: Any) -> Tensor:
+def _randperm(n: int, *, dtype: torch.dtype | None = torch.int64, **_: object) -> Tensor:
     """The order of random words."""
     first, _second = _words([n])
     return torch.argsort(first, stable=True).to(dtype or torch.int64)
@@ -349,29 +354,29 @@ def _randperm(n: int, *, dtype: torch.dtype | None = torch.int64, **_: Any) -> T
 # choices
 
 
-def _bernoulli(size: Sequence[Any], p: Any, dtype: torch.dtype) -> Tensor:
+def _bernoulli(size: Sequence[int], p: Any, dtype: torch.dtype) -> Tensor:
     working = p.dtype if isinstance(p, Tensor) and p.dtype.is_floating_point else _wide(dtype)
     working = torch.float32 if working in (torch.float16, torch.bfloat16) else working
     return (_uniform(size, working) < p).to(dtype)
 
 
 @decomposes(aten.bernoulli.default)
-def _bernoulli_of(a: Tensor, **_: Any) -> Tensor:
+def _bernoulli_of(a: Tensor, **_: object) -> Tensor:
     return _bernoulli(a.shape, a, a.dtype)
 
 
 @decomposes(aten.bernoulli.p)
-def _bernoulli_like(a: Tensor, p: float = 0.5, **_: Any) -> Tensor:
+def _bernoulli_like(a: Tensor, p: float = 0.5, **_: object) -> Tensor:
     return _bernoulli(a.shape, p, a.dtype)
 
 
 @decomposes(aten.bernoulli.Tensor)
-def _bernoulli_of_tensor(a: Tensor, p: Tensor, **_: Any) -> Tensor:
+def _bernoulli_of_tensor(a: Tensor, p: Tensor, **_: object) -> Tensor:
     return _bernoulli(a.shape, p, a.dtype)
 
 
 @decomposes(aten.multinomial.default)
-def _multinomial(weights: Tensor, count: int, replacement: bool = False, **_: Any) -> Tensor:
+def _multinomial(weights: Tensor, count: int, replacement: bool = False, **_: object) -> Tensor:
     """Indices by their weights.
 
     With replacement, the index at which the cumulative weight exceeds a uniform share of the total. Without, the

@@ -25,17 +25,17 @@ def _of_number(data: Any) -> Tensor:
 
 
 @decomposes(aten.tensor.float)
-def _of_float(data: float, *, dtype: torch.dtype | None = None, **_: Any) -> Tensor:
+def _of_float(data: float, *, dtype: torch.dtype | None = None, **_: object) -> Tensor:
     return aten.full([], data, dtype=dtype or torch.get_default_dtype(), device="cpu")
 
 
 @decomposes(aten.tensor.int)
-def _of_int(data: int, *, dtype: torch.dtype | None = None, **_: Any) -> Tensor:
+def _of_int(data: int, *, dtype: torch.dtype | None = None, **_: object) -> Tensor:
     return aten.full([], data, dtype=dtype or torch.int64, device="cpu")
 
 
 @decomposes(aten.tensor.bool)
-def _of_bool(data: bool, *, dtype: torch.dtype | None = None, **_: Any) -> Tensor:
+def _of_bool(data: bool, *, dtype: torch.dtype | None = None, **_: object) -> Tensor:
     return aten.full([], data, dtype=dtype or torch.bool, device="cpu")
 
 

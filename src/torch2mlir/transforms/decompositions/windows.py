@@ -59,7 +59,7 @@ def _register(name: str, window: Window) -> None:
 
 def _of_length(window: Window) -> Callable[..., Tensor]:
     def of_length(
-        length: int, periodic: bool = True, *parameters: float, dtype: Any = None, **_: Any
+        length: int, periodic: bool = True, *parameters: float, dtype: Any = None, **_: object
     ) -> Tensor:
         """A periodic window of a length is the symmetric one that is one longer, without its end."""
         wanted = dtype or torch.get_default_dtype()
