@@ -27,9 +27,10 @@ from torch2mlir.conversion.emitter import (
     dtype_of,
     joint_sizes,
 )
-from torch2mlir.conversion.expressions import Expr
+from torch2mlir.conversion.expressions import Expr, Words, expressions
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import Dim, KnownSize
+from torch2mlir.dialects.weights import retyped_literal
 
 if TYPE_CHECKING:
     from torch2mlir.conversion.indexing import Positions
@@ -52,8 +53,11 @@ __all__ = [
 class Lowering(Emitter, ABC):
     """The vocabulary that all dialects share, on top of what emits ops."""
 
+    words: Words
     branch_ops: ClassVar[tuple[type[Operation], type[Operation]]]
     """The op that has a region for true and one for false, and what ends them."""
+    constant_op: ClassVar[type[Operation]]
+    """The op that has a literal as its ``value``."""
     loop_ops: ClassVar[tuple[type[Operation], type[Operation]]]
     """The op that has a region for its condition and one for its body, and what ends them."""
 
@@ -155,9 +159,17 @@ class Lowering(Emitter, ABC):
     def size_as_scalar(self, size: KnownSize) -> SSAValue:
         """A size as a ``!torch.int`` value (see :meth:`scalar_type`)."""
 
-    @abstractmethod
     def literal(self, value: Attribute, sizes: tuple[int, ...], dtype: Attribute) -> Tensor:
         """A tensor literal (dense or weight attribute)."""
+        type = self.tensor_type(sizes, dtype)
+        return Tensor(self.constant_value(retyped_literal(value, type), type), sizes, dtype)
+
+    def constant_value(self, literal: Attribute, type: Attribute) -> SSAValue:
+        """A literal of a builtin type as a value; one of each is at the entry."""
+        return self.at_entry(
+            ("literal", literal),
+            lambda: self.constant_op.create(result_types=[type], properties={"value": literal}),
+        )
 
     @abstractmethod
     def splat(
@@ -176,7 +188,6 @@ class Lowering(Emitter, ABC):
         """An element type for each operand."""
         return [computed] * len(operands) if isinstance(computed, Attribute) else computed
 
-    @abstractmethod
     def formula(
         self,
         code: Callable[..., Expr],
@@ -192,10 +203,18 @@ class Lowering(Emitter, ABC):
             computed: the element type that operands are converted to before, one for all or one for each.
             result: sizes and element type of the result, if they are not the op's own.
         """
+        types, result = self.one_each(computed, operands), result or self.out
+        values = [self.term(x, type, result) for x, type in zip(operands, types, strict=True)]
+        found = code(*expressions(self.words, values, operands)).value
+        return self.broadcast_to(self.cast(found, result.dtype), result.sizes)
 
-    @abstractmethod
+    def term(self, operand: Operand, dtype: Attribute, result: ResultType) -> Tensor:
+        """An operand as a formula computes with it, whose result has these sizes."""
+        return self.operand(operand, dtype)
+
     def has_word(self, word: str, dtype: Attribute) -> bool:
         """Whether the dialect has a word, rather than its formula, for elements of a type."""
+        return self.words.has(word, dtype)
 
     def computed_in(self, word: str, dtype: Attribute) -> Attribute:
         """The type that a word, or its formula, is computed in to give elements of a type.

@@ -40,7 +40,7 @@ from torch2mlir.dialects.linalg.structured import SEGMENTS, segment_sizes
 from torch2mlir.dialects.tensors import element_of
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import Dim, KnownSize, is_static
-from torch2mlir.dialects.weights import dense_elements, retyped_literal
+from torch2mlir.dialects.weights import dense_elements
 
 lowers = partial(register, "linalg-on-tensors")
 
@@ -113,6 +113,7 @@ class LinalgLowering(TensorDialect):
 
     target = "linalg-on-tensors"
     branch_ops = (scf.IfOp, scf.YieldOp)
+    constant_op = arith_ext.ConstantOp
 
     def __init__(self) -> None:
         super().__init__()
@@ -142,16 +143,6 @@ class LinalgLowering(TensorDialect):
 
     # constants and destinations
 
-    def literal(self, value: Attribute, sizes: tuple[int, ...], dtype: Attribute) -> Tensor:
-        type = self.tensor_type(sizes, dtype)
-        return Tensor(self._constant(retyped_literal(value, type), type), sizes, dtype)
-
-    def _constant(self, value: Attribute, type: Attribute) -> SSAValue:
-        return self.at_entry(
-            ("literal", value),
-            lambda: arith_ext.ConstantOp.create(result_types=[type], properties={"value": value}),
-        )
-
     def splat(
         self, value: Number | Dim | Scalar, sizes: Sequence[KnownSize], dtype: Attribute
     ) -> Tensor:
@@ -159,7 +150,7 @@ class LinalgLowering(TensorDialect):
         if isinstance(value, Dim | Scalar) or len(static) < len(sizes):
             return self.full(value, sizes, dtype)
         type = self.tensor_type(static, dtype)
-        return Tensor(self._constant(_splat_literal(value, type), type), static, dtype)
+        return Tensor(self.constant_value(_splat_literal(value, type), type), static, dtype)
 
     def full(
         self, value: Number | Dim | Scalar, sizes: Sequence[KnownSize], dtype: Attribute
@@ -309,9 +300,6 @@ class LinalgLowering(TensorDialect):
 
         dtype, sizes = (result or self.out).dtype, (result or self.out).sizes
         return self.elementwise(build, *operands, computed=computed, dtype=dtype, sizes=sizes)
-
-    def has_word(self, word: str, dtype: Attribute) -> bool:
-        return self.words.has(word, dtype)
 
     def computed_in(self, word: str, dtype: Attribute) -> Attribute:
         return widened(dtype)

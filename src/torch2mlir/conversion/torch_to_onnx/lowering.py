@@ -25,7 +25,6 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from torch2mlir.contract import element_types
 from torch2mlir.contract.element_types import si64
-from torch2mlir.conversion.expressions import Expr, expressions
 from torch2mlir.conversion.lowering import (
     Lowering,
     Number,
@@ -41,7 +40,7 @@ from torch2mlir.dialects import onnx
 from torch2mlir.dialects.placing import end_of
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import Dim, KnownSize, is_static
-from torch2mlir.dialects.weights import dense_elements, retyped_literal
+from torch2mlir.dialects.weights import dense_elements
 
 lowers = partial(register, "onnx")
 si32 = IntegerType(32, Signedness.SIGNED)
@@ -60,6 +59,7 @@ class OnnxLowering(Lowering):
     target = "onnx"
     keep_unsigned = True
     branch_ops = (onnx.op_class("If"), onnx.YieldOp)
+    constant_op = onnx.op_class("Constant")
 
     def __init__(self) -> None:
         super().__init__()
@@ -132,20 +132,8 @@ class OnnxLowering(Lowering):
         sizes = joint_sizes(tensors)
         return self.node(code, *tensors, sizes=sizes, dtype=dtype or first.dtype, **attributes)
 
-    def formula(
-        self,
-        code: Callable[..., Expr],
-        *operands: Operand,
-        computed: Attribute | Sequence[Attribute],
-        result: ResultType | None = None,
-    ) -> Tensor:
-        types = self.one_each(computed, operands)
-        tensors = [self.operand(o, dtype) for o, dtype in zip(operands, types, strict=True)]
-        found, result = code(*expressions(self.words, tensors, operands)).value, result or self.out
-        return self.broadcast_to(self.cast(found, result.dtype), result.sizes)
-
     def has_word(self, word: str, dtype: Attribute) -> bool:
-        return word in IN_HALVES or self.words.has(word, dtype)
+        return word in IN_HALVES or super().has_word(word, dtype)
 
     def clamp(self, x: Tensor, low: float, high: float) -> Tensor:
         bounds = [self.splat(bound, (), x.dtype) for bound in (low, high)]
@@ -242,17 +230,6 @@ class OnnxLowering(Lowering):
         return self.reshape(Tensor(self.size(size), (1,), si64), ()).value
 
     # constants
-
-    def literal(self, value: Attribute, sizes: tuple[int, ...], dtype: Attribute) -> Tensor:
-        type = self.tensor_type(sizes, dtype)
-        attribute = retyped_literal(value, type)
-        constant = self.at_entry(
-            ("literal", attribute),
-            lambda: onnx.op_class("Constant").create(
-                result_types=[type], properties={"value": attribute}
-            ),
-        )
-        return Tensor(constant, sizes, dtype)
 
     def splat(
         self, value: Number | Dim | Scalar, sizes: Sequence[KnownSize], dtype: Attribute

@@ -23,14 +23,13 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from torch2mlir.contract import element_types
-from torch2mlir.conversion.expressions import Expr, expressions
 from torch2mlir.conversion.lowering import Lowering, Number, Operand, ResultType, Scalar, Tensor
 from torch2mlir.conversion.registry import lowers as register
 from torch2mlir.conversion.torch_to_stablehlo.words import IN_HALVES, StablehloWords
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import Dim, KnownSize, is_static
-from torch2mlir.dialects.weights import dense_elements, retyped_literal
+from torch2mlir.dialects.weights import dense_elements
 
 lowers = partial(register, "stablehlo")
 
@@ -51,6 +50,7 @@ class StablehloLowering(Lowering):
     target = "stablehlo"
     keep_unsigned = True
     branch_ops = (hlo.IfOp, hlo.ReturnOp)
+    constant_op = hlo.ConstantOp
     loop_ops = (hlo.WhileOp, hlo.ReturnOp)
 
     def __init__(self) -> None:
@@ -132,15 +132,6 @@ class StablehloLowering(Lowering):
         return self.emit(hlo.ConvertOp, [self.size(size)], [TensorType(i64, [])]).results[0]
 
     # constants
-
-    def literal(self, value: Attribute, sizes: tuple[int, ...], dtype: Attribute) -> Tensor:
-        type = self.tensor_type(sizes, dtype)
-        attribute = retyped_literal(value, type)
-        constant = self.at_entry(
-            ("literal", attribute),
-            lambda: hlo.ConstantOp.create(result_types=[type], properties={"value": attribute}),
-        )
-        return Tensor(constant, sizes, dtype)
 
     def splat(
         self, value: Number | Dim | Scalar, sizes: Sequence[KnownSize], dtype: Attribute
@@ -231,37 +222,17 @@ class StablehloLowering(Lowering):
         self, op_class: type[Operation], *operands: Operand, computed: Attribute | None = None
     ) -> Tensor:
         """An op on operands spread to the result's sizes, converted to ``computed``, by default the result's type."""
-        types, sizes = self.one_each(computed or self.out.dtype, operands), self.out.sizes
-        tensors = [self.spread(x, sizes) for x in self._typed(operands, types, sizes)]
-        return self.cast(self.apply(op_class, *tensors), self.out.dtype)
+        dtype, out = computed or self.out.dtype, self.out
+        tensors = [self.spread(self.term(x, dtype, out), out.sizes) for x in operands]
+        return self.cast(self.apply(op_class, *tensors), out.dtype)
 
-    def formula(
-        self,
-        code: Callable[..., Expr],
-        *operands: Operand,
-        computed: Attribute | Sequence[Attribute],
-        result: ResultType | None = None,
-    ) -> Tensor:
-        result = result or self.out
-        tensors = self._typed(operands, self.one_each(computed, operands), result.sizes)
-        return self.cast(code(*expressions(self.words, tensors, operands)).value, result.dtype)
-
-    def _typed(
-        self,
-        operands: Sequence[Operand],
-        types: Sequence[Attribute],
-        sizes: Sequence[KnownSize],
-    ) -> list[Tensor]:
-        """Operands of these element types; numbers become tensors of the result's sizes."""
-        return [
-            self.cast(operand, dtype)
-            if isinstance(operand, Tensor)
-            else self.splat(operand, sizes, dtype)
-            for operand, dtype in zip(operands, types, strict=True)
-        ]
+    def term(self, operand: Operand, dtype: Attribute, result: ResultType) -> Tensor:
+        if isinstance(operand, Tensor):
+            return self.cast(operand, dtype)
+        return self.splat(operand, result.sizes, dtype)
 
     def has_word(self, word: str, dtype: Attribute) -> bool:
-        return word in IN_HALVES or self.words.has(word, dtype)
+        return word in IN_HALVES or super().has_word(word, dtype)
 
     def clamp(self, x: Tensor, low: float, high: float) -> Tensor:
         bounds = [self.splat(bound, (), x.dtype) for bound in (low, high)]

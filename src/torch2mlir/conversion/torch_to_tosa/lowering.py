@@ -14,7 +14,7 @@ cancel are not emitted. A transpose without users disappears with the other dead
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from xdsl.dialects.builtin import (
@@ -30,7 +30,6 @@ from xdsl.ir import Attribute, Operation, Region, SSAValue
 
 from torch2mlir.contract import element_types
 from torch2mlir.contract.element_types import widened
-from torch2mlir.conversion.expressions import Expr, expressions
 from torch2mlir.conversion.lowering import Number, Operand, ResultType, Scalar, Tensor
 from torch2mlir.conversion.registry import lowers as register
 from torch2mlir.conversion.torch_to_tosa.casts import cast, computed_dtype, si8, si32
@@ -191,26 +190,10 @@ class TosaLowering(DynamicShapes):
         result = self._broadcasting(op_class, xs if last is None else last, dtype, properties)
         return result if last is None else self.channels_first(result)
 
-    def formula(
-        self,
-        code: Callable[..., Expr],
-        *operands: Operand,
-        computed: Attribute | Sequence[Attribute],
-        result: ResultType | None = None,
-    ) -> Tensor:
-        types = self.one_each(computed, operands)
-        rank = (result or self.out).rank
-        tensors = [
-            self.splat(o, (1,) * rank, dtype)
-            if isinstance(o, int | float)
-            else self.operand(o, dtype)
-            for o, dtype in zip(operands, types, strict=True)
-        ]
-        found, result = code(*expressions(self.words, tensors, operands)).value, result or self.out
-        return self.broadcast_to(self.cast(found, result.dtype), result.sizes)
-
-    def has_word(self, word: str, dtype: Attribute) -> bool:
-        return self.words.has(word, dtype)
+    def term(self, operand: Operand, dtype: Attribute, result: ResultType) -> Tensor:
+        if isinstance(operand, int | float):
+            return self.splat(operand, (1,) * result.rank, dtype)
+        return self.operand(operand, dtype)
 
     def computed_in(self, word: str, dtype: Attribute) -> Attribute:
         if element_types.is_float(dtype):
