@@ -18,7 +18,7 @@ def _scale(
     return lower.splat(1, sizes, x.dtype) if weight is None else lower.cast(weight, x.dtype)
 
 
-@lowers("aten.layer_norm")
+@lowers("aten.layer_norm", "aten.native_layer_norm")
 def layer_norm(
     lower: OnnxLowering,
     x: Tensor,
@@ -26,36 +26,14 @@ def layer_norm(
     weight: Tensor | None,
     bias: Tensor | None,
     epsilon: float,
-    _: bool,
-) -> Tensor:
-    """The elements of the last dimensions less their mean, over their deviation; half floats in f32."""
-    return _layer_norm(lower, x, shape, weight, bias, epsilon)[0]
-
-
-@lowers("aten.native_layer_norm")
-def native_layer_norm(
-    lower: OnnxLowering,
-    x: Tensor,
-    shape: Sequence[KnownSize],
-    weight: Tensor | None,
-    bias: Tensor | None,
-    epsilon: float,
+    *_: bool,
 ) -> list[Tensor]:
-    """The same, and the means and the inverse deviations."""
-    found = _layer_norm(lower, x, shape, weight, bias, epsilon)
-    return [lower.cast(t, r.dtype) for t, r in zip(found, lower.results, strict=True)]
+    """The elements of the last dimensions less their mean, over their deviation; half floats in f32.
 
-
-def _layer_norm(
-    lower: OnnxLowering,
-    x: Tensor,
-    shape: Sequence[KnownSize],
-    weight: Tensor | None,
-    bias: Tensor | None,
-    epsilon: float,
-) -> list[Tensor]:
-    dtype, x = lower.out.dtype, lower.cast(x, widened(lower.out.dtype))
-    if dims.product(list(x.sizes)) == 0:
+    As results of their own, if there are so many, the means and the inverse deviations.
+    """
+    x = lower.cast(x, widened(lower.out.dtype))
+    if dims.product(x.sizes) == 0:
         return [lower.splat(0, result.sizes, result.dtype) for result in lower.results]
     scale = _scale(lower, weight, shape, x)
     shift = None if bias is None else lower.cast(bias, x.dtype)
@@ -65,7 +43,7 @@ def _layer_norm(
     found = lower.nodes(
         "LayerNormalization", [x, scale, shift], results, axis=kept - x.rank, epsilon=epsilon
     )
-    return [lower.cast(found[0], dtype), *found[1:]]
+    return [lower.cast(t, r.dtype) for t, r in zip(found, lower.results, strict=True)]
 
 
 @lowers("aten.rms_norm")
@@ -107,7 +85,7 @@ def group_norm(
     the mean: ONNX Runtime, which has no kernel for it, makes NaN of what varies little around a large mean.
     """
     dtype, x = lower.out.dtype, lower.cast(x, widened(lower.out.dtype))
-    if dims.product(list(x.sizes)) == 0:
+    if dims.product(x.sizes) == 0:
         return lower.splat(0, lower.out.sizes, dtype)
     samples, channels, *places = x.sizes
     many = dims.floordiv(dims.product([channels, *places]), groups)
