@@ -99,12 +99,6 @@ XFAILS: list[ExpectedFailure] = [
         "eigenvalues_and_projections",
     ),
     ExpectedFailure(
-        "IREE finds a circle among the copies of a loop over rows whose number is not known",
-        EngineError,
-        "linalg-iree-dynamic",
-        "sized_unique_rows",
-    ),
-    ExpectedFailure(
         "IREE adds the size of a dynamic batch to what a loop hands on, and not to what its condition does",
         EngineError,
         "tosa-iree-dynamic",

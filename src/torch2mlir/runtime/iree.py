@@ -96,6 +96,7 @@ class IreeEngine(Engine):
             "keep-terms-of-sums",
             "compute-reductions-first",
             "compute-slices-first",
+            "end-at-loops",
         ),
         "stablehlo": (
             "keep-small-arguments",
@@ -103,6 +104,7 @@ class IreeEngine(Engine):
             "keep-terms-of-sums",
             "compute-reductions-first",
             "compute-slices-first",
+            "end-at-loops",
         ),
         "tosa": (
             "tosa-scatters-to-iree",
@@ -116,6 +118,7 @@ class IreeEngine(Engine):
             "keep-terms-of-sums",
             "compute-reductions-first",
             "compute-slices-first",
+            "end-at-loops",
         ),
     }
 

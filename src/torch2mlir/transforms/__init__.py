@@ -196,6 +196,7 @@ _LOCATIONS: dict[str, str] = {
         "torch2mlir.conversion.compute_reductions_first:ComputeReductionsFirstPass"
     ),
     "compute-slices-first": "torch2mlir.conversion.compute_slices_first:ComputeSlicesFirstPass",
+    "end-at-loops": "torch2mlir.conversion.end_at_loops:EndAtLoopsPass",
     "keep-terms-of-sums": "torch2mlir.conversion.keep_terms_of_sums:KeepTermsOfSumsPass",
     "tosa-extrema-to-linalg": (
         "torch2mlir.conversion.tosa_extrema_to_linalg:TosaExtremaToLinalgPass"
