@@ -2,7 +2,8 @@
 
 IREE 3.13 sorts what it dispatches into partitions, and overlooks that a loop reads what was computed before it: a value
 that is read by a loop and by an op behind it, as in ``x[x.argsort()]`` of a softmax, is computed together with that op,
-and the program is refused ("circular dependency"). An op with effects, behind the loop, is an end of a partition.
+and the program is refused ("circular dependency"). An op with effects, behind the loop, is an end of a partition. IREE
+makes a loop of ``tosa.scatter`` too.
 """
 
 from __future__ import annotations
@@ -23,7 +24,13 @@ class EndAtLoopsPass(PassForOps):
 
     name = "end-at-loops"
     looks_for = frozenset(
-        {scf.ForOp.name, scf.WhileOp.name, stablehlo.WhileOp.name, tosa.WhileLoopOp.name}
+        {
+            scf.ForOp.name,
+            scf.WhileOp.name,
+            stablehlo.WhileOp.name,
+            tosa.ScatterOp.name,
+            tosa.WhileLoopOp.name,
+        }
     )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:

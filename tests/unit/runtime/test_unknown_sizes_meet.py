@@ -17,7 +17,6 @@ PROGRAMS: dict[str, Callable[[Tensor, Tensor], object]] = {
     "column_sorted_by_another": lambda x, i: x[:, 1][x[:, 0].argsort()],
     "in_its_own_order": lambda x, i: x[:, 0][x[:, 0].argsort()],
     "chosen_among_three": lambda x, i: torch.where(x > 0, x.gather(1, i), x * x.roll(1, 0)),
-    "along_a_dimension": lambda x, i: x.take_along_dim(i, 1) * x[:, :1],
     "computed_before_and_read_behind_a_sort": lambda x, i: (lambda p: p.gather(1, p.argsort(1)))(
         x.softmax(1)
     ),
