@@ -92,6 +92,7 @@ class IreeEngine(Engine):
     passes: ClassVar[Mapping[str, Sequence[str]]] = {
         "linalg-on-tensors": (
             "linalg-loops-to-iree",
+            "extend-bfloat16-by-bits",
             "keep-small-arguments",
             "keep-terms-of-sums",
             "compute-reductions-first",
@@ -108,6 +109,7 @@ class IreeEngine(Engine):
         ),
         "tosa": (
             "tosa-scatters-to-iree",
+            "extend-bfloat16-by-bits",
             "tosa-nested-branches-to-scf",
             "keep-small-arguments",
             "tosa-extrema-to-linalg",

@@ -197,6 +197,9 @@ _LOCATIONS: dict[str, str] = {
     ),
     "compute-slices-first": "torch2mlir.conversion.compute_slices_first:ComputeSlicesFirstPass",
     "end-at-loops": "torch2mlir.conversion.end_at_loops:EndAtLoopsPass",
+    "extend-bfloat16-by-bits": (
+        "torch2mlir.conversion.extend_bfloat16_by_bits:ExtendBfloat16ByBitsPass"
+    ),
     "keep-terms-of-sums": "torch2mlir.conversion.keep_terms_of_sums:KeepTermsOfSumsPass",
     "tosa-extrema-to-linalg": (
         "torch2mlir.conversion.tosa_extrema_to_linalg:TosaExtremaToLinalgPass"
