@@ -73,3 +73,15 @@ case(
 )
 case("bits_of_complex", lambda x: (x.view(torch.float32), x.view(torch.float64)), c64("B", 4))
 case("bits_as_complex", lambda x: x.view(torch.complex64) * 2j, f32("B", 4))
+
+ENDS = tuple(
+    sign * (1 << bits) + one
+    for bits in (24, 32, 46, 47, 62)
+    for sign in (1, -1)
+    for one in (-1, 0, 1)
+)
+case(
+    "long_integers_as_floats",
+    lambda x: (x.float(), x < 2.0, x.half(), x * 1.5),
+    i64(4, 8, values=(*ENDS, (1 << 63) - 1, -(1 << 63))),
+)

@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import (
     Signedness,
     f32,
 )
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 
 from torch2mlir.contract.element_types import (
     bit_width,
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 si8 = IntegerType(8, Signedness.SIGNED)
 si32 = IntegerType(32, Signedness.SIGNED)
+OpClass = type[Operation]
+_SHIFT = tosa.ArithmeticRightShiftOp
 _HIGH = float(1 << 32)
 """What the upper half of an i64 counts."""
 
@@ -126,20 +128,37 @@ def _float_to_long(lower: TosaLowering, whole: Tensor) -> Tensor:
 
 
 def _int_to_float(lower: TosaLowering, x: Tensor, dtype: Attribute) -> Tensor:
-    """i64 becomes ``high * 2**32 + low`` with both in 32 bits, unless it comes from i32."""
+    """Rounded once, as PyTorch rounds; an i64 in parts, unless it comes from i32."""
     x = lower.narrowed.get(x.value, x)
     x = _int_to_int(lower, x, computed_dtype(x.dtype))
     if bit_width(x.dtype) < 64:
         return _direct(lower, x, dtype)
+    return _direct(lower, _long_to_float(lower, x), dtype)
+
+
+def _long_to_float(lower: TosaLowering, x: Tensor) -> Tensor:
+    """``high * 2**24 + low``, of which both are exact in f32, of an i64 that has 48 bits.
+
+    One that has more loses 16 of them first; the last bit that stays tells whether there was any among them, which is
+    all that rounding to the 24 bits of an f32 asks of them.
+    """
     ones = (1,) * x.rank
-    low = _direct(lower, x, si32)
-    rest = lower.elementwise(tosa.SubOp, x, _direct(lower, low, si64))
-    shift = lower.splat(32, ones, si64)
-    exact = {"round": BoolAttr.from_bool(False)}
-    high = lower.elementwise(tosa.ArithmeticRightShiftOp, rest, shift, properties=exact)
-    high, low = _direct(lower, _direct(lower, high, si32), f32), _direct(lower, low, f32)
-    upper = lower.elementwise(tosa.MulOp, high, lower.splat(_HIGH, ones, f32))
-    return _direct(lower, lower.elementwise(tosa.AddOp, upper, low), dtype)
+
+    def integer(word: OpClass, a: Tensor, b: int) -> Tensor:
+        exact = {"round": BoolAttr.from_bool(False)} if word is _SHIFT else None
+        return lower.elementwise(word, a, lower.splat(b, ones, si64), properties=exact)
+
+    lost = integer(tosa.BitwiseAndOp, x, 0xFFFF)
+    any_lost = integer(_SHIFT, integer(tosa.AddOp, lost, 0xFFFF), 16)
+    shorter = lower.elementwise(tosa.BitwiseOrOp, integer(_SHIFT, x, 16), any_lost)
+    above = integer(_SHIFT, x, 46)
+    is_short = lower.compare("eq", above, integer(_SHIFT, x, 63))
+    x = lower.select(is_short, x, shorter)
+    scale = lower.select(is_short, lower.splat(1.0, ones, f32), lower.splat(65536.0, ones, f32))
+    high, low = integer(_SHIFT, x, 24), integer(tosa.BitwiseAndOp, x, 0xFFFFFF)
+    high, low = (_direct(lower, _direct(lower, part, si32), f32) for part in (high, low))
+    upper = lower.elementwise(tosa.MulOp, high, lower.splat(float(1 << 24), ones, f32))
+    return lower.elementwise(tosa.MulOp, lower.elementwise(tosa.AddOp, upper, low), scale)
 
 
 def _int_to_int(lower: TosaLowering, x: Tensor, dtype: Attribute) -> Tensor:
