@@ -60,5 +60,10 @@ def invariants(operator: str, program: Program, outputs: Any) -> Any:
     """The outputs of an operator of the database, or what of them is unique."""
     if operator in _DIM_ARGUMENT:
         return _chosen(program, _DIM_ARGUMENT[operator], outputs)
+    return of_factors(operator, outputs)
+
+
+def of_factors(operator: str, outputs: Any) -> Any:
+    """The outputs of an operator, or if they are factors what of them is unique."""
     transform = _INVARIANTS.get(operator)
     return outputs if transform is None or not isinstance(outputs, tuple) else transform(outputs)

@@ -146,7 +146,7 @@ def _difference(one: Any, other: Any, values: bool) -> str:
     if not values or not other.numel():
         return ""
     rtol = TOLERANCES.get(other.dtype, 0.0)
-    largest = _largest(other) if rtol else 0.0
+    largest = largest_of(other) if rtol else 0.0
     try:
         torch.testing.assert_close(one, other, rtol=rtol, atol=rtol * largest / 5, equal_nan=True)
     except AssertionError as error:
@@ -155,7 +155,7 @@ def _difference(one: Any, other: Any, values: bool) -> str:
     return ""
 
 
-def _largest(tensor: torch.Tensor) -> float:
+def largest_of(tensor: torch.Tensor) -> float:
     """The size of the largest finite element, at least 1."""
     finite = tensor[torch.isfinite(tensor)].abs()
     return max(1.0, float(finite.max())) if finite.numel() else 1.0
