@@ -25,6 +25,11 @@ SHARES = {"script": 40, "trace": 30}
 """Way to TorchScript -> one case in so many runs without ``--full``."""
 
 CASES = load_cases()
+TRACED_WRONG = {
+    "identity_product_with_zero": "TorchScript keeps 0.0 and -0.0 as one constant",
+    "loss_multilabel_margin": "the gradient goes on with what was written for the example",
+}
+"""Cases of which PyTorch runs its own trace otherwise than eager mode, and ours as eager mode does."""
 
 
 def takes_tensors(case: Case) -> bool:
@@ -74,6 +79,10 @@ def test_agrees_with_pytorchs_own(case: Case, way: str) -> None:
         if not error.message.startswith(f"PyTorch cannot {way}"):
             raise
         pytest.skip(error.message.partition("\n")[0])
+    if tracing and case.name in TRACED_WRONG:
+        with pytest.raises(AssertionError):
+            Comparison(_flat(original), _flat(case.model())).call(case.calls(dynamic=False))
+        original = case.model()
     compiled = torch2mlir.compile(program, output_type="stablehlo", engine="xla", guard=True)
     state = {each.name: each.tensor for each in program.signature.state_inputs}
     held = dict(original.named_buffers()) if isinstance(original, nn.Module) else {}

@@ -99,12 +99,6 @@ XFAILS: list[ExpectedFailure] = [
         "eigenvalues_and_projections",
     ),
     ExpectedFailure(
-        "IREE adds the size of a dynamic batch to what a loop hands on, and not to what its condition does",
-        EngineError,
-        "tosa-iree-dynamic",
-        "solve_of_matrices inverse",
-    ),
-    ExpectedFailure(
         "IREE leaves a number that a pivot's row is gathered by between two types of its own",
         EngineError,
         "linalg-iree-*",

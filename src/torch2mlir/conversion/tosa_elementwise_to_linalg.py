@@ -84,8 +84,19 @@ class TosaElementwiseToLinalgPass(PassForOps):
         for each in list(op.walk()):
             if type(each) in _TAKEN:
                 operands = each.operands[:2] if isinstance(each, tosa.MulOp) else each.operands
+                if _is_handed_on(each):
+                    continue
                 if _meet_in_unknown_size(operands) or any(map(_number, operands)):
                     _to_loops(each, operands)
+
+
+def _is_handed_on(op: Operation) -> bool:
+    """Whether it is what a loop over floats hands on, which IREE takes as it is, and refuses as a loop of two."""
+    return (
+        isinstance(op, tosa.SelectOp)
+        and isinstance(element_of(op.results[0]), AnyFloat)
+        and any(isinstance(use.operation, tosa.YieldOp) for use in op.results[0].uses)
+    )
 
 
 def _meet_in_unknown_size(operands: Sequence[SSAValue]) -> bool:

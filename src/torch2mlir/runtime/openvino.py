@@ -16,6 +16,9 @@ Facts about OpenVINO 2026.4 and its plugin for the CPU:
 - ``Abs`` of constants is folded to these constants: of integers the conversion says it otherwise, else it is refused;
 - ``ReduceSum(x, 2) + b`` of ``[3, 2, 4]`` and ``[2]`` adds wrong elements unless the reduced dimension stays with size
   1 and is dropped by an op of its own: reductions are converted like that;
+- remainders of floats are off by as much as the quotient is large, ``erf`` of 1e-10 is 0: a float ``Mod`` is refused,
+  and an ``Erf`` unless it is added to a constant, as GELU does;
+- the sign of a zero is not kept by all of its fusions (``hardswish``, differences of losses, where sizes vary);
 - results of a request are overwritten by its next call: they are written into PyTorch's memory, or copied.
 """
 
@@ -27,6 +30,7 @@ from typing import Any, ClassVar
 
 import torch
 from xdsl.dialects.builtin import (
+    AnyFloat,
     BFloat16Type,
     Float16Type,
     Float64Type,
@@ -35,7 +39,7 @@ from xdsl.dialects.builtin import (
     TensorType,
 )
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, Operation
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from torch2mlir.conversion.integer_ranges import is_wide, largest_argument
 from torch2mlir.dialects.locations import describe
@@ -92,7 +96,7 @@ def _check_types(function: FuncOp) -> None:
     """Refuses what the plugin computes in other types without saying so."""
     for op in function.walk():
         for value in (*op.results, *op.operands):
-            element = value.type.element_type if isinstance(value.type, TensorType) else None
+            element = _element(value)
             if isinstance(element, Float64Type):
                 raise _refused(op, "it computes 64-bit floats in 32 bits")
             if isinstance(element, Float16Type | BFloat16Type):
@@ -101,8 +105,30 @@ def _check_types(function: FuncOp) -> None:
                 raise _refused(op, f"its arithmetic on {element} does not wrap around")
         if op.name == "onnx.TopK" and any(result.first_use for result in op.results):
             raise _refused(op, "its sorting does not keep the order of equal elements")
+        if op.name == "onnx.Mod" and isinstance(_element(op.results[0]), AnyFloat):
+            raise _refused(op, "its remainder of floats is off by as much as the quotient is large")
+        if op.name == "onnx.Erf" and not _is_added_to_a_constant(op):
+            raise _refused(op, "its erf of numbers next to 0 is 0")
         if op.name == "onnx.Abs" and not _reads_arguments(op, set()):
             raise _refused(op, "it takes the absolute value of a constant for the constant")
+
+
+def _element(value: SSAValue) -> Attribute | None:
+    return value.type.element_type if isinstance(value.type, TensorType) else None
+
+
+def _is_added_to_a_constant(op: Operation) -> bool:
+    """Whether all that reads a result adds it to a number, as in GELU, so that only its absolute error counts."""
+    users = [use.operation for use in op.results[0].uses]
+    return all(
+        user.name == "onnx.Add"
+        and any(
+            not _reads_arguments(x.owner, set())
+            for x in user.operands
+            if isinstance(x.owner, Operation)
+        )
+        for user in users
+    )
 
 
 def _reads_arguments(op: Operation, seen: set[Operation]) -> bool:
