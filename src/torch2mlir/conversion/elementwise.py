@@ -191,41 +191,32 @@ def where(lower: Lowering, condition: Tensor, on_true: Operand, on_false: Operan
     )
 
 
-def _clamp(of_numbers: bool) -> Callable[..., Tensor]:
+@lowers_everywhere("aten.clamp", "aten.clamp.Tensor")
+def clamp(lower: Lowering, x: Tensor, low: Operand | None, high: Operand | None) -> Tensor:
     """``min(max(x, low), high)``, NaN where an operand is; a bound may be missing.
 
-    With one bound that is a number, a zero that is equal to it keeps its own sign, as in PyTorch: maxima of zeros have
-    either. A number may be one that is known at a call only.
+    With one bound, a zero that is equal to it keeps its own sign, as in PyTorch: maxima of zeros have either. A bound
+    that is known at a call only may be that zero.
     """
+    if isinstance(low, int | float) and isinstance(high, int | float) and low <= high:
+        held = lower.clamp(x, low, high)
+        if held is not None:
+            return held
+    bounds = [(word, b) for word, b in (("max", low), ("min", high)) if b is not None]
 
-    def lower_clamp(
-        lower: Lowering, x: Tensor, low: Operand | None, high: Operand | None
-    ) -> Tensor:
-        if isinstance(low, int | float) and isinstance(high, int | float) and low <= high:
-            held = lower.clamp(x, low, high)
-            if held is not None:
-                return held
-        bounds = [(word, b) for word, b in (("max", low), ("min", high)) if b is not None]
+    def code(x: Expr, *limits: Expr) -> Expr:
+        if len(bounds) == 1 and x.is_float:
+            ((word, bound),), (limit,) = bounds, limits
+            beyond = x < limit if word == "max" else x > limit
+            if not isinstance(bound, int | float):
+                return (beyond | limit.differs(limit)).where(limit, x)
+            if bound == 0:
+                return beyond.where(limit, x)
+        for (word, _), limit in zip(bounds, limits, strict=True):
+            x = x.of(word, limit)
+        return x
 
-        def code(x: Expr, *limits: Expr) -> Expr:
-            if of_numbers and x.is_float and len(bounds) == 1:
-                ((word, bound),), (limit,) = bounds, limits
-                beyond = x < limit if word == "max" else x > limit
-                if not isinstance(bound, int | float):
-                    return (beyond | (limit != limit)).where(limit, x)
-                if bound == 0:
-                    return beyond.where(limit, x)
-            for (word, _), limit in zip(bounds, limits, strict=True):
-                x = x.of(word, limit)
-            return x
-
-        return lower.formula(code, x, *(bound for _, bound in bounds), computed=lower.out.dtype)
-
-    return lower_clamp
-
-
-lowers_everywhere("aten.clamp")(_clamp(of_numbers=True))
-lowers_everywhere("aten.clamp.Tensor")(_clamp(of_numbers=False))
+    return lower.formula(code, x, *(bound for _, bound in bounds), computed=lower.out.dtype)
 
 
 @lowers_everywhere("prims.convert_element_type")
