@@ -18,9 +18,9 @@ class EveryOther(torch.nn.Module):
         return v
 
 
-class Sorted(torch.nn.Module):
+class MostFrequent(torch.nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return torch.sort(x * 2, 1).values  # Sorted
+        return torch.mode(x * 2, 1).values  # MostFrequent
 
 
 def _dims(count: int) -> tuple[dict[int, Dim]]:
@@ -29,7 +29,7 @@ def _dims(count: int) -> tuple[dict[int, Dim]]:
 
 PROGRAMS: dict[str, tuple[type[torch.nn.Module], tuple[int, ...], int, str]] = {
     "every_other": (EveryOther, (5, 3), 1, "tosa.gather"),
-    "sorted": (Sorted, (3, 4, 5), 3, "tosa.while_loop"),
+    "most_frequent": (MostFrequent, (3, 40), 2, "tosa.while_loop"),
 }
 
 

@@ -91,12 +91,19 @@ class TosaElementwiseToLinalgPass(PassForOps):
 
 
 def _is_handed_on(op: Operation) -> bool:
-    """Whether it is what a loop over floats hands on, which IREE takes as it is, and refuses as a loop of two."""
-    return (
-        isinstance(op, tosa.SelectOp)
-        and isinstance(element_of(op.results[0]), AnyFloat)
-        and any(isinstance(use.operation, tosa.YieldOp) for use in op.results[0].uses)
-    )
+    """Whether it is what a loop hands on, which IREE takes as it is, and refuses as a loop of two.
+
+    Of integers beside an i64 of an unknown size it is the other way round.
+    """
+    if not isinstance(op, tosa.SelectOp):
+        return False
+    is_float = isinstance(element_of(op.results[0]), AnyFloat)
+    ends = [use.operation for use in op.results[0].uses if isinstance(use.operation, tosa.YieldOp)]
+    return any(is_float or not any(map(_is_line_of_longs, end.operands)) for end in ends)
+
+
+def _is_line_of_longs(value: SSAValue) -> bool:
+    return element_of(value) == i64 and DYNAMIC_INDEX in shape_of(value)
 
 
 def _meet_in_unknown_size(operands: Sequence[SSAValue]) -> bool:

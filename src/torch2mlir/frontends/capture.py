@@ -156,6 +156,8 @@ def export(
             )
         model = _FunctionModule(model)
     register_types((args, kwargs))
+    if isinstance(dynamic_shapes, torch.export.ShapesCollection):  # it knows tensors by object
+        dynamic_shapes = dynamic_shapes.dynamic_shapes(model, tuple(args), dict(kwargs))
     args, kwargs = apart(args, kwargs)
     changes = Changes(state) if _refers_to_objects(state) else None
     try:
