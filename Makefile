@@ -56,10 +56,10 @@ pytest: $(VENV)/.installed-test
 
 # Everything: all cases in all modes on all engines, all entries of the operator database, long runs. About two hours.
 # Then what shares a process most, in one worker and the other way round: tests do not depend on their order.
-# Then random programs.
+# Then random programs. What fails stands in nightly-failures.txt as soon as it has failed.
 nightly: $(VENV)/.installed-test
 	OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false HF_HUB_OFFLINE=1 \
-	$(BIN)/python -m pytest $(PYTEST_FLAGS) --full
+	$(BIN)/python -m pytest $(PYTEST_FLAGS) --full --failures nightly-failures.txt
 	OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false HF_HUB_OFFLINE=1 \
 	$(BIN)/python -m pytest --order reversed tests/unit tests/filecheck tests/tools tests/errors
 	$(MAKE) fuzz

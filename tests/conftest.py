@@ -1,10 +1,13 @@
-"""What all tests share: one thread per worker, ``--full``, ``--order``, and that no test leaves anything behind."""
+"""What all tests share: one thread per worker, ``--full``, ``--order``, ``--failures``, and that no test leaves anything
+behind.
+"""
 
 from __future__ import annotations
 
 import os
 import random
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +21,29 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default="given",
         help="the order of tests: given, reversed, or a number that shuffles them",
     )
+    parser.addoption(
+        "--failures",
+        type=Path,
+        metavar="FILE",
+        help="where each test that fails is named at once, with its report: of a long run that is stopped as well",
+    )
+
+
+class Failures:
+    """Writes down what fails as it fails.
+
+    Args:
+        path: a file that is begun anew.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        path.write_text("")
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            with self._path.open("a") as file:
+                file.write(f"{report.nodeid} ({report.when})\n{report.longreprtext}\n\n")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -26,6 +52,9 @@ def pytest_configure(config: pytest.Config) -> None:
     # a test that wants compiled code kept names a directory of its own
     os.environ.setdefault("TORCH2MLIR_CACHE_DIR", "off")
     torch.set_num_threads(1)
+    failures = config.getoption("--failures")
+    if failures is not None and not hasattr(config, "workerinput"):  # workers report to one process
+        config.pluginmanager.register(Failures(failures))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -100,9 +100,9 @@ def token_ids(vocabulary: int, batch: int, length: int, seed: int = 0) -> torch.
 
 
 def attention_mask(batch: int, length: int) -> torch.Tensor:
-    """A mask of shape ``[batch, length]``, int64; the last row's last two tokens are padding."""
+    """A mask of shape ``[batch, length]``, int64; of the last row up to two tokens behind the first are padding."""
     mask = torch.ones(batch, length, dtype=torch.int64)
-    mask[-1, -2:] = 0
+    mask[-1, max(1, length - 2) :] = 0
     return mask
 
 
