@@ -182,6 +182,10 @@ _LOCATIONS: dict[str, str] = {
     "stablehlo-hold-identities": (
         "torch2mlir.conversion.stablehlo_hold_identities:StablehloHoldIdentitiesPass"
     ),
+    "stablehlo-pack-sorts": "torch2mlir.conversion.stablehlo_pack_sorts:StablehloPackSortsPass",
+    "stablehlo-angles-by-formulas": (
+        "torch2mlir.conversion.stablehlo_angles_by_formulas:StablehloAnglesByFormulasPass"
+    ),
     "onnx-extrema-of-infinities": (
         "torch2mlir.conversion.onnx_extrema_of_infinities:OnnxExtremaOfInfinitiesPass"
     ),

@@ -6,7 +6,7 @@ from math import inf, nan
 
 import torch
 
-from tests.e2e.registry import b1, bf16, case, f16, f32, f64, i32, i64, u8
+from tests.e2e.registry import b1, bf16, case, f16, f32, f64, i8, i32, i64, u8
 
 WITH_NANS = (2.0, nan, -inf, 0.5, inf, nan, 2.0, -1.0)
 TIES = (3, 1, 2, 1, 3, 0, 2)
@@ -32,6 +32,25 @@ case("sort_bool", lambda x: _pair(x.sort(dim=1, stable=True)), b1("B", 6))
 case("sort_f16", lambda x: x.sort(1)[0], f16("B", 6))
 case("sort_bf16", lambda x: x.sort(1)[0], bf16("B", 6))
 case("sort_f64", lambda x: x.sort(1)[0], f64("B", 6))
+SMALLEST = (0.0, -1e-45, -0.0, 1e-45, 0.0, -1.0, -0.0, nan, -inf)
+for _name, _input in {"f32": f32, "f16": f16, "bf16": bf16}.items():
+    _values = SMALLEST if _name == "f32" else (0.0, -0.0, 1.0, nan, -0.0, -inf, 0.0, inf, -nan)
+    case(
+        f"sort_of_zeros_{_name}",
+        lambda x: (*x.sort(dim=1, stable=True), *x.sort(dim=1, stable=True, descending=True)),
+        _input("B", 9, values=_values),
+    )
+case("sort_of_zeros_alone", lambda x: x.sort(dim=1, stable=True)[0], f32("B", 9, values=SMALLEST))
+for _name, _input, _values in (
+    ("i8", i8, (3, -128, 127, 3, 0, -1)),
+    ("i32", i32, (3, -(1 << 31), (1 << 31) - 1, 3, 0, -1)),
+    ("u8", u8, (200, 3, 130, 0, 255, 3)),
+):
+    case(
+        f"sort_of_bounds_{_name}",
+        lambda x: (*x.sort(dim=0, stable=True), *x.sort(dim=0, stable=True, descending=True)),
+        _input(12, "B", values=_values),
+    )
 case("sort_zero_rank", lambda x: _pair(x.sort()), f32())
 case("sort_empty", lambda x: _pair(x.sort(1)), f32("B", 0))
 case(
