@@ -152,6 +152,7 @@ class Pipeline:
             return replace(program, module=self.convert(program), output_type=self.output_type)
         if self.output_type == "torch" and program.signature.ranges:
             bind_all_shapes(program.module)
+        run_passes(["torch-bools-to-integers"], program.module)
         return program
 
 

@@ -19,8 +19,6 @@ CASES = load_cases()
 LEVELS = ("raw", "torch", "stablehlo", "linalg-on-tensors", "tosa")
 SHARE = 24
 """One case in so many runs without ``--full``."""
-XFAILS: dict[str, str] = {}
-"""Case -> why the other compiler refuses a text of it."""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -32,9 +30,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             continue
         modes = ["static", "dynamic"] if case.dynamic else ["static"]
         for mode in modes if full else [modes[chance // SHARE % len(modes)]]:
-            reason = XFAILS.get(name)
-            marks = [pytest.mark.xfail(reason=reason, strict=True)] if reason else []
-            parameters.append(pytest.param(case, mode, id=f"{name}-{mode}", marks=marks))
+            parameters.append(pytest.param(case, mode, id=f"{name}-{mode}"))
     metafunc.parametrize("case, mode", parameters)
 
 

@@ -22,6 +22,8 @@ _LOCATIONS: dict[str, str] = {
     "torch-erase-module-initializer": (
         "torch2mlir.transforms.erase_module_initializer:EraseModuleInitializerPass"
     ),
+    "torch-bools-to-integers": "torch2mlir.transforms.bools_of_scalars:BoolsToIntegersPass",
+    "torch-integers-to-bools": "torch2mlir.transforms.bools_of_scalars:IntegersToBoolsPass",
     "torch-canonicalize": "torch2mlir.transforms.canonicalize:CanonicalizePass",
     "torch-inline-global-slots": "torch2mlir.transforms.inline_global_slots:InlineGlobalSlotsPass",
     "torch-reduce-op-variants": "torch2mlir.transforms.reduce_op_variants:ReduceOpVariantsPass",

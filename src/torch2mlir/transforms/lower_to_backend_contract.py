@@ -61,6 +61,7 @@ class LowerToBackendContractPass(PassSequence):
         yield from rounds(module, self.shape_dtype_refine, self.max_iterations)
 
     def _lowered(self, scripted: bool) -> Iterator[ModulePass]:
+        from torch2mlir.transforms.bools_of_scalars import IntegersToBoolsPass
         from torch2mlir.transforms.check_indices import CheckIndicesPass
         from torch2mlir.transforms.decompose_complex_ops import DecomposeComplexOpsPass
         from torch2mlir.transforms.masked_updates import MaskedUpdatesPass
@@ -68,6 +69,7 @@ class LowerToBackendContractPass(PassSequence):
         from torch2mlir.transforms.run_time_positions import RunTimePositionsPass
         from torch2mlir.transforms.seed_random_ops import SeedRandomOpsPass
 
+        yield IntegersToBoolsPass()
         if self.shape_dtype_refine:
             yield RefineTypesPass()
         if self.check_indices:

@@ -255,19 +255,20 @@ class GraphImporter:
         A Python number where a tensor is expected selects the ``Scalar`` overload, as in Torch-MLIR.
         """
         values = list[tuple[Any, str]]()
-        number_for_tensor = False
+        tensors = list[bool]()
         for index, (name, kind, kwarg_only, default) in enumerate(_signature(target)):
             if index < len(node.args) and not kwarg_only:
                 value: Any = node.args[index]
             else:
                 value = node.kwargs.get(name, default)
-            if kind == "Tensor" and not (isinstance(value, Node) and self._is_tensor(value)):
-                number_for_tensor = True
+            tensors.append(isinstance(value, Node) and self._is_tensor(value))
             values.append((value, kind))
-        if number_for_tensor and op_name.endswith(".Tensor"):
+        wanted = [kind == "Tensor" for _, kind in values]
+        if tensors != wanted and op_name.endswith(".Tensor"):
             scalar_name = op_name.removesuffix("Tensor") + "Scalar"
             scalar = find_schema(scalar_name)
-            if scalar is not None and len(scalar.arguments) == len(values):
+            # the number is the second operand there: ``1 - x`` has none
+            if scalar is not None and tensors == [a.is_tensor for a in scalar.arguments]:
                 kinds = [a.type for a in scalar.arguments]
                 return scalar_name, [(v, k) for (v, _), k in zip(values, kinds, strict=True)]
         return op_name, values
