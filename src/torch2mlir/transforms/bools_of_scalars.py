@@ -1,8 +1,9 @@
-"""``torch-bools-to-integers`` and ``torch-integers-to-bools``: the Python bools among an op's numbers, written and read.
+"""``torch-bools-to-integers`` and ``torch-integers-to-bools``: the Python bools among an op's numbers.
 
-A number that PyTorch's schemas call ``Scalar`` may be a bool (``mask & True``, ``torch.full(sizes, True)``), and the dtype of
-a result depends on that. In Torch-MLIR's dialect it is an integer or a float; its importer writes ``torch.aten.Int.bool`` in
-front of a bool. The first pass writes it so too, where text for other tools ends; the second reads it back.
+A number that PyTorch's schemas call ``Scalar`` may be a bool (``mask & True``, ``torch.full(sizes, True)``), and the
+dtype of a result depends on that. In Torch-MLIR's dialect it is an integer or a float; its importer writes
+``torch.aten.Int.bool`` in front of a bool. The first pass writes it so too, where text for other tools ends; the second
+reads it back.
 """
 
 from __future__ import annotations
