@@ -54,6 +54,7 @@ def save(compiled: CompiledFunction | OptimizedModule, directory: str | os.PathL
 
 
 def _write_compiled(compiled: CompiledFunction, place: Path) -> None:
+    compiled.follow_model()
     engine, signature = compiled.engine, compiled.program.signature
     if not compiled.programs and not engine.needs_static_shapes:
         compiled.compile_for()

@@ -9,7 +9,6 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 import torch
-from torch.overrides import TorchFunctionMode
 
 from torch2mlir.errors import CaptureError, Torch2MLIRError
 from torch2mlir.frontends.capture_failures import check_arguments, explained
@@ -18,6 +17,7 @@ from torch2mlir.frontends.example_tensors import apart
 from torch2mlir.frontends.fx.assigned_buffers import assignments_kept
 from torch2mlir.frontends.fx.decisions import asked_by, by_model
 from torch2mlir.frontends.fx.exported import import_exported_program
+from torch2mlir.frontends.fx.places_from_tensors import PlacesFromTensors
 from torch2mlir.frontends.fx.quiet import quiet
 from torch2mlir.frontends.fx.symbols import size_names
 from torch2mlir.frontends.pytrees import knows_caches, register_types
@@ -206,7 +206,7 @@ def _exported(
                 if changes is not None:
                     around.enter_context(changes.noted(model))
                 around.enter_context(results_noted(model, {} if returned is None else returned))
-                around.enter_context(_NarrowFromTensor())
+                around.enter_context(PlacesFromTensors())
                 return torch.export.export(model, args, kwargs, dynamic_shapes=dynamic_shapes)
     except Exception as error:
         if not _may_need_strict(error):
@@ -236,24 +236,6 @@ def _may_need_strict(error: Exception) -> bool:
 def _is_break(error: Exception) -> bool:
     """Whether the bytecode cannot be one graph."""
     return type(error).__name__ == "Unsupported" and "Data-dependent" not in str(error)
-
-
-class _NarrowFromTensor(TorchFunctionMode):
-    """``narrow`` from a place that a tensor says.
-
-    PyTorch's own form asks the tensor for the number, and its capture fails at that.
-    """
-
-    def __torch_function__(
-        self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None
-    ) -> Any:
-        kwargs = kwargs or {}
-        if function in (torch.narrow, torch.Tensor.narrow):
-            named = dict(zip(("input", "dim", "start", "length"), args)) | kwargs
-            x, dim, start = named.get("input"), named.get("dim"), named.get("start")
-            if isinstance(x, torch.Tensor) and isinstance(start, torch.Tensor):
-                return x.narrow(dim, start.item(), named["length"])  # type: ignore[arg-type]
-        return function(*args, **kwargs)
 
 
 class _FunctionModule(torch.nn.Module):

@@ -26,6 +26,7 @@ from torch2mlir.program import (
 )
 from torch2mlir.runtime.binding import Binder, Shapes
 from torch2mlir.runtime.lowered import TensorSpec
+from torch2mlir.runtime.model_state import check_state
 from torch2mlir.runtime.shared_memory import WrittenMemory
 from torch2mlir.runtime.small_sizes import SizeCheck
 
@@ -82,9 +83,15 @@ class CallingConvention:
     def argument(
         self, item: FunctionInput, leaves: Sequence[Any], spec: TensorSpec
     ) -> torch.Tensor:
-        """An argument that is another one in every call, as the function ``spec`` takes it."""
+        """An argument that is another one in every call, as the function ``spec`` takes it.
+
+        Raises:
+            InputError: the model's tensor has got another dtype or other sizes.
+        """
         if isinstance(item, StateInput):
             tensor: torch.Tensor = item.tensor
+            if tensor.dtype is not spec.dtype or tensor.shape != spec.shape:
+                check_state(item, tensor)
             return tensor
         if isinstance(item, SeedInput):
             return torch.empty((), dtype=torch.int64).random_(-(1 << 63), None)

@@ -24,6 +24,7 @@ from torch2mlir.program import (
     UserInput,
     entry_function,
 )
+from torch2mlir.runtime.attributes import AttributeNotice
 from torch2mlir.runtime.binding import Shapes
 from torch2mlir.runtime.buckets import Buckets
 from torch2mlir.runtime.cache import cache_from_environment, compile_cached
@@ -83,7 +84,8 @@ class CompiledFunction:
     Call it as the model. Buffers (and inputs) the model mutates are updated in place where the engine can (XLA),
     and written back after each call where it cannot. A model that draws
     random numbers gets a new seed from PyTorch's default generator at each call. A weight or buffer that the model has
-    got in the place of another is used from the next call on. Results carry no gradients. Tensors that a call is given
+    got in the place of another is used from the next call on; another value of a Python attribute, as ``training``, is
+    warned of. Results carry no gradients. Tensors that a call is given
     are written in place, and a ``DynamicCache`` gets its new tensors, as in eager mode. ``shapes`` tells which
     specialisations exist. Sizes for which the model's code goes another way than at capture get a program of their own,
     captured at the first such call, where there is a model to capture (``others``); else they are refused. Safe to call
@@ -132,6 +134,7 @@ class CompiledFunction:
         self._model_state: ModelState | None = None
         if program.model is not None and (states := program.signature.state_inputs):
             self._model_state = ModelState(program.model, [state.tensor for state in states])
+        self._attributes = None if program.model is None else AttributeNotice(program.model)
         self.guard = os.environ.get(GUARDED, "") not in ("", "0") if guard is None else guard
         self.verification = Verification(eager, program.signature, engine.name) if eager else None
 
@@ -196,7 +199,17 @@ class CompiledFunction:
         for program in self.others or ():
             program.refresh()
 
+    def follow_model(self) -> None:
+        """Goes on with the tensors that the model has got in the place of others, as every call does first.
+
+        Raises:
+            InputError: the model has no such tensor any more, or one that the program cannot take.
+        """
+        if self._model_state is not None and (replaced := self._model_state.replaced()):
+            self._take(replaced)
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        self.follow_model()
         try:
             if self.verification is None:
                 result = self._call(args, kwargs)
@@ -224,12 +237,12 @@ class CompiledFunction:
 
     def _call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         calling = self.calling
-        if self._model_state is not None and (replaced := self._model_state.replaced()):
-            self._take(replaced)
         leaves, symbols = calling.bind(args, kwargs)
         if torch.is_grad_enabled():
             self._gradients.check(leaves)
         calling.check(leaves)
+        if self._attributes is not None:
+            self._attributes.check()
         buckets, key = self.buckets, self._key(symbols)
         loaded = self._executable(key)
         given = leaves if buckets is None else buckets.padded(leaves, symbols, key)
@@ -259,6 +272,7 @@ class CompiledFunction:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> CompiledFunction:
         """A function with weights and state of its own; what was compiled is compiled again when it is called."""
+        self.follow_model()
         signature = replace(
             self.program.signature,
             inputs=[_with_own_tensor(item, memo) for item in self.program.signature.inputs],
@@ -279,14 +293,18 @@ class CompiledFunction:
     def _take(self, replaced: Mapping[int, torch.Tensor]) -> None:
         """Goes on with tensors that the model has got in the place of others."""
 
-        def now(item: FunctionInput) -> FunctionInput:
-            if isinstance(item, StateInput) and id(item.tensor) in replaced:
-                return replace(item, tensor=replaced[id(item.tensor)])
-            return item
-
         with self._lock:
             inputs = self.program.signature.inputs
-            inputs[:] = map(now, inputs)
+            # by identity, which tells an input among equal ones: it is the same object wherever it is kept
+            renewed = {
+                id(item): replace(item, tensor=replaced[id(item.tensor)])
+                for item in inputs
+                if isinstance(item, StateInput) and id(item.tensor) in replaced
+            }
+
+            def now(item: FunctionInput) -> FunctionInput:
+                return renewed.get(id(item), item)
+
             for key, loaded in self._loaded.items():
                 self._loaded[key] = replace(
                     loaded,
@@ -295,6 +313,7 @@ class CompiledFunction:
                     weights=[replaced.get(id(tensor), tensor) for tensor in loaded.weights],
                     prepared=[replaced.get(id(tensor), tensor) for tensor in loaded.prepared],
                 )
+            inputs[:] = map(now, inputs)
 
     def _key(self, symbols: Shapes) -> Shapes:
         """The specialisation for a call: of its sizes, where there has to be one or is one, else that of all sizes."""
@@ -343,18 +362,19 @@ class CompiledFunction:
             main = self.engine.updating(main, self.calling.updated(kept))
         executable = self._compile(main)
         specs = executable.function.arguments
-        places, weights = list[int](), list[torch.Tensor]()
+        places, states = list[int](), list[StateInput]()
         varying = list[tuple[FunctionInput, TensorSpec]]()
         for place, (item, spec) in enumerate(zip(kept, specs)):
             if isinstance(item, StateInput) and self.calling.is_weight(item):
                 places.append(place)
-                weights.append(item.tensor)
+                states.append(item)
             else:
                 varying.append((item, spec))
         places += range(len(kept), len(specs))
         prepare = self._preparation(converted) if converted.prepare is not None else None
+        weights = [item.tensor for item in states]
         prepared = [item.tensor for item in converted.prepared]
-        state = Held(executable, places, prepare)
+        state = Held(executable, places, states, prepare)
         loaded = LoadedProgram(executable, kept, weights, prepared, state, varying)
         if self.engine.builds_weights_in:
             loaded.state.bound(loaded.weights, loaded.prepared)
@@ -369,7 +389,7 @@ class CompiledFunction:
         key = "\n".join([*names, function.text()])
         if key not in self._prepare:
             executable = self._compile(function)
-            self._prepare[key] = PreparedWeights(executable)
+            self._prepare[key] = PreparedWeights(executable, converted.prepared)
         return self._prepare[key]
 
     def _compile(self, function: LoweredFunction) -> Executable:

@@ -18,7 +18,7 @@ _OURS = str(Path(__file__).parents[1]) + os.sep
 _WAY_OUT = 'torch.compile(model, backend="torch2mlir") compiles forward and backward'
 
 
-def _frames_of_ours() -> int:
+def frames_of_ours() -> int:
     """How many callers up to the user's code are functions of this package."""
     count, frame = 0, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_OURS):
@@ -58,6 +58,6 @@ class GradientNotice:
                 warnings.warn(
                     "the results of a compiled function carry no gradients, and weights of this one require them: "
                     f"call it under torch.no_grad(), or for training, {_WAY_OUT}",
-                    stacklevel=_frames_of_ours() + 1,
+                    stacklevel=frames_of_ours() + 1,
                 )
                 return

@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 import torch
 
 from torch2mlir.errors import InputError
+from torch2mlir.frontends import dtypes
 from torch2mlir.frontends.module_state import dict_versions
+from torch2mlir.program import StateInput
 
 
 class _Entry(NamedTuple):
@@ -100,6 +102,27 @@ class ModelState:
                 hint="compile the model again",
             )
         return tensor
+
+
+def check_state(state: StateInput, tensor: torch.Tensor) -> None:
+    """Looks at a tensor of the model that may have got other elements: ``weight.data = ..``, ``model.half()``.
+
+    Raises:
+        InputError: it has another dtype or other sizes than when the program was compiled.
+    """
+    type = state.type
+    if type is None or type.dtype is None or type.sizes is None:
+        return
+    dtype = dtypes.FROM_ELEMENT_TYPE[type.dtype]
+    fits = len(tensor.shape) == len(type.sizes) and all(
+        want == have for want, have in zip(type.sizes, tensor.shape) if want is not None
+    )
+    if tensor.dtype is not dtype or not fits:
+        raise InputError(
+            f"'{state.name}' is a {_described(tensor)}, the model was compiled with a {dtype} tensor of sizes "
+            f"{list(type.sizes)}",
+            hint="compile the model again",
+        )
 
 
 def _described(tensor: torch.Tensor) -> str:

@@ -1,7 +1,8 @@
 """The weights of a compiled program as an engine holds them: handed over once, and again when they change.
 
 A change is seen by a tensor's version counter, its address and its layout, so by everything that PyTorch counts as a
-write (optimizers, ``load_state_dict``, ``copy_`` and its kin) and by ``weight.data = ..``. A write it does not count
+write (optimizers, ``load_state_dict``, ``copy_`` and its kin) and by ``weight.data = ..``. What fused optimizers write,
+which PyTorch 2.13 does not count, is counted here, after each of their steps. Another write that is not counted
 (into ``weight.data``, or a NumPy array over its memory) is seen only after ``CompiledFunction.refresh``.
 """
 
@@ -10,18 +11,23 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import cache
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 import torch
+from torch.optim.optimizer import register_optimizer_step_post_hook
 
+from torch2mlir.program import StateInput
 from torch2mlir.runtime.engine import Executable, Run
+from torch2mlir.runtime.model_state import check_state
 
-Stamp = tuple[int, int, tuple[int, ...]]
+Stamp = tuple[int, int, tuple[int, ...], int]
 
 _VERSION = attrgetter("_version")
 _POINTER = torch.Tensor.data_ptr
 _STRIDES = torch.Tensor.stride
+_COUNT = torch.Tensor.numel
 
 
 def counts_writes(tensor: torch.Tensor) -> bool:
@@ -33,15 +39,39 @@ def _stamps(tensors: Sequence[torch.Tensor]) -> list[Stamp]:
     """What tells whether tensors have changed; taken at every call, so without a question that is seldom needed."""
     try:
         # Python's own loops: there are hundreds of weights
-        return [*zip(map(_VERSION, tensors), map(_POINTER, tensors), map(_STRIDES, tensors))]
+        return [
+            *zip(
+                map(_VERSION, tensors),
+                map(_POINTER, tensors),
+                map(_STRIDES, tensors),
+                map(_COUNT, tensors),
+            )
+        ]
     except RuntimeError:  # one was made in inference mode and counts no versions
-        return [(0 if t.is_inference() else t._version, t.data_ptr(), t.stride()) for t in tensors]
+        return [
+            (0 if t.is_inference() else t._version, t.data_ptr(), t.stride(), t.numel())
+            for t in tensors
+        ]
+
+
+def _count_fused_writes(optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
+    for group in optimizer.param_groups:
+        if group.get("fused"):
+            written = [weight for weight in group["params"] if counts_writes(weight)]
+            torch.autograd.graph.increment_version(written)
+
+
+@cache
+def _watch_optimizers() -> None:
+    """Counts what fused optimizers write, once in a process where something is made of weights."""
+    register_optimizer_step_post_hook(_count_fused_writes)
 
 
 class Watched(ABC):
     """Something made of tensors, made again when these change. Safe to use from several threads."""
 
     def __init__(self) -> None:
+        _watch_optimizers()
         self._seen: list[Stamp] | None = None
         # What was seen stays in memory until the next look, or another tensor might come to lie at its address.
         self._alive: list[torch.Tensor] = []
@@ -54,7 +84,7 @@ class Watched(ABC):
         It is the same list until they change.
         """
         stamps = _stamps(tensors)
-        if stamps != self._seen:
+        if stamps != self._seen or self._has_uncounted(tensors):
             with self._lock:
                 alive = [tensor.detach() for tensor in tensors]
                 self._made = self._make(alive, stamps)
@@ -65,6 +95,10 @@ class Watched(ABC):
         """Takes all tensors for changed."""
         self._seen = None
 
+    def _has_uncounted(self, tensors: Sequence[torch.Tensor]) -> bool:
+        """Whether writes may be overlooked that matter to what is made."""
+        return False
+
     @abstractmethod
     def _make(self, tensors: list[torch.Tensor], stamps: list[Stamp]) -> list[Any]: ...
 
@@ -72,11 +106,14 @@ class Watched(ABC):
 class Handles(Watched):
     """The handles of an executable for tensors; those of tensors that have not changed are kept."""
 
-    def __init__(self, executable: Executable) -> None:
+    def __init__(self, executable: Executable, states: Sequence[StateInput]) -> None:
         super().__init__()
         self._executable = executable
+        self._states = states
 
     def _make(self, tensors: list[torch.Tensor], stamps: list[Stamp]) -> list[Any]:
+        for state, tensor in zip(self._states, tensors, strict=True):
+            check_state(state, tensor)
         old: Sequence[Stamp | None] = self._seen or [None] * len(stamps)
         kept = self._made or [None] * len(stamps)
         return [
@@ -88,12 +125,20 @@ class Handles(Watched):
 class PreparedWeights(Watched):
     """What ``prepare-weights`` has moved out of a program, computed once for each state of the weights."""
 
-    def __init__(self, executable: Executable) -> None:
+    def __init__(self, executable: Executable, states: Sequence[StateInput]) -> None:
         super().__init__()
         self._executable = executable
+        self._states = states
+        self._are_counted = True
 
     def _make(self, tensors: list[torch.Tensor], stamps: list[Stamp]) -> list[Any]:
+        for state, tensor in zip(self._states, tensors, strict=True):
+            check_state(state, tensor)
+        self._are_counted = all(map(counts_writes, tensors))
         return self._executable(tensors)
+
+    def _has_uncounted(self, tensors: Sequence[torch.Tensor]) -> bool:
+        return not self._are_counted
 
 
 class _Bound(NamedTuple):
@@ -114,16 +159,21 @@ class Held:
     Args:
         executable: the program.
         places: of its arguments that are held, the weights first.
+        states: the weights.
         prepare: makes the others of weights, if there are any.
     """
 
     def __init__(
-        self, executable: Executable, places: Sequence[int], prepare: PreparedWeights | None
+        self,
+        executable: Executable,
+        places: Sequence[int],
+        states: Sequence[StateInput],
+        prepare: PreparedWeights | None,
     ) -> None:
         self._executable = executable
         self._places = places
         self._prepare = prepare
-        self._handles = Handles(executable) if places else None
+        self._handles = Handles(executable, states) if places else None
         self._bound: _Bound | None = None
 
     def prepared_values(self, sources: Sequence[torch.Tensor]) -> list[torch.Tensor]:

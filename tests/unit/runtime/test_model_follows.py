@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import warnings
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -78,6 +79,115 @@ def test_what_does_not_fit_the_program_is_refused() -> None:
         model.first.bias = None
         with pytest.raises(InputError, match="no longer has the tensor 'first.bias'"):
             compiled(torch.ones(2, 3))
+
+
+@pytest.mark.parametrize("output_type, engine", TARGETS)
+@torch.no_grad()
+def test_a_weight_of_other_sizes_or_another_dtype_is_refused(output_type: str, engine: str) -> None:
+    model, x = Tied(), torch.ones(2, 3)
+    compiled = torch2mlir.compile(model, x, output_type=output_type, engine=engine)
+    compiled(x)
+    model.half()
+    with pytest.raises(InputError, match="torch.float16 tensor of sizes .*torch.float32 tensor"):
+        compiled(x)
+    model.float()
+    _agrees(compiled, model, deepcopy(model))
+    bias, calls = model.first.bias.data, model.calls.data
+    model.first.bias.data = bias[:2]  # the same memory
+    with pytest.raises(InputError, match=r"'first.bias' is a torch.float32 tensor of sizes \[2\]"):
+        compiled(x)
+    model.first.bias.data = bias.flip(0)
+    _agrees(compiled, model, deepcopy(model))
+    model.calls.data = torch.zeros(3, dtype=torch.int32)
+    with pytest.raises(InputError, match="'calls' is a torch.int32 tensor"):
+        compiled(x)
+    model.calls.data = torch.zeros(1)
+    with pytest.raises(InputError, match="'calls' is a torch.float32 tensor of sizes"):
+        compiled(x)
+    model.calls.data = calls
+    _agrees(compiled, model, deepcopy(model))
+
+
+@torch.no_grad()
+def test_what_is_saved_or_copied_has_the_tensors_of_now(tmp_path: Path) -> None:
+    model, other, x = Tied(), Tied(), torch.randn(2, 3)
+    compiled = torch2mlir.compile(model, x)
+    compiled(x)
+    model.load_state_dict(deepcopy(other.state_dict()), assign=True)
+    model.second.weight = model.first.weight
+    copied = deepcopy(compiled)  # before a call has seen them
+    loaded = torch2mlir.load(torch2mlir.save(compiled, tmp_path / "before"))
+    _agrees(compiled, model, deepcopy(other))
+    again = torch2mlir.load(torch2mlir.save(compiled, tmp_path / "after"))
+    for each in (copied, loaded):
+        eager = deepcopy(other)
+        for _ in range(3):
+            assert torch.allclose(each(x), eager(x), atol=1e-5)
+    eager = deepcopy(model)
+    assert torch.allclose(again(x), eager(x), atol=1e-5)
+
+
+@torch.no_grad()
+def test_a_written_tensor_that_is_replaced_is_guarded_and_verified_as_before() -> None:
+    model, x = Tied(), torch.randn(2, 3)
+    eager = deepcopy(model)
+    compiled = torch2mlir.compile(
+        model, x, guard=True, verify=True, dynamic_shapes=({0: torch.export.Dim("batch", max=9)},)
+    )
+    _agrees(compiled, model, eager)
+    model.calls, eager.calls = torch.ones(3), torch.ones(3)
+    x = torch.randn(5, 3)
+    assert torch.allclose(compiled(x), eager(x), atol=1e-5)
+    _agrees(compiled, model, eager)
+
+
+class Scaled(nn.Linear):
+    factor = 1.0
+    shift: Any
+
+    def __init__(self) -> None:
+        super().__init__(3, 3)
+        self.factor = 2.0
+        self.shift = torch.ones(3)
+        self.epoch = 0
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return super().forward(x) * self.factor + self.shift
+
+
+@pytest.mark.parametrize(
+    "name, value, said",
+    [
+        ("factor", 3.0, "'1.factor' is 3.0 and was 2.0"),
+        ("shift", torch.zeros(3), "'1.shift' is another than"),
+    ],
+)
+@torch.no_grad()
+def test_another_attribute_of_the_model_is_warned_of_once(name: str, value: Any, said: str) -> None:
+    x = torch.randn(4, 3)
+    model = nn.Sequential(nn.ReLU(), Scaled())
+    compiled = torch2mlir.compile(model, x)
+    expected = compiled(x)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model[1].epoch = 1  # no code reads it
+        model.eval()  # nor that
+        compiled(x)
+    setattr(model[1], name, value)
+    with pytest.warns(UserWarning, match=said) as caught:
+        assert torch.equal(compiled(x), expected)
+        compiled(x)
+    assert len(caught) == 1 and caught[0].filename == __file__
+
+
+@torch.no_grad()
+def test_another_mode_of_the_model_is_warned_of() -> None:
+    x = torch.randn(4, 3)
+    model = nn.Sequential(nn.Linear(3, 3), nn.Dropout(0.5)).eval()
+    compiled = torch2mlir.compile(model, x)
+    model.train()
+    with pytest.warns(UserWarning, match="'1.training' is True and was False when it was compiled"):
+        compiled(x)
 
 
 def test_an_input_that_requires_a_gradient_is_refused_in_grad_mode() -> None:

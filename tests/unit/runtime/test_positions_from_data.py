@@ -21,6 +21,20 @@ def _written(x: torch.Tensor, i: torch.Tensor) -> torch.Tensor:
     return y
 
 
+def _written_at_tensor(x: torch.Tensor, i: torch.Tensor) -> torch.Tensor:
+    y = x.clone()
+    y[i] = 7.0
+    y[i, 1:] *= 2.0
+    return y
+
+
+def _column_written(x: torch.Tensor, i: torch.Tensor) -> torch.Tensor:
+    y = x.clone()
+    y[:, i] = y[:, 0] + 1
+    y[..., None, i] = y[1:2, i].exp()
+    return y
+
+
 def _checked(x: torch.Tensor, i: torch.Tensor) -> torch.Tensor:
     n = i.item()
     torch._check(n < 3)
@@ -35,6 +49,8 @@ PROGRAMS: dict[str, Program] = {
     "window": lambda x, i: x.narrow(0, i.item(), 2) * 2,
     "window_by_tensor": lambda x, i: torch.narrow(x, 0, i, 2) * 2,
     "written": _written,
+    "written_at_tensor": _written_at_tensor,
+    "column_written": _column_written,
     "checked": _checked,
 }
 
@@ -66,6 +82,35 @@ def test_a_position_outside_of_the_tensor_is_an_error(name: str, dialect: str) -
     taken = [_agrees(compiled, eager, _x(), place) for place in (1, -5, 0, -1, 4, 2, 3, -4, 7, 1)]
     assert True in taken
     assert False in taken
+
+
+class Ring(torch.nn.Module):
+    """The last rows it was given, by a state that counts."""
+
+    rows: torch.Tensor
+    count: torch.Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("rows", torch.zeros(4, 3))
+        self.register_buffer("count", torch.tensor(0))
+
+    def forward(self, *rows: torch.Tensor) -> torch.Tensor:
+        for row in rows:
+            self.rows[self.count % 4] = row
+            self.count += 1
+        return self.rows.sum(0) / self.count.clamp(max=4) + self.rows[(self.count - 1) % 4]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_ring_buffer_is_written_at_the_place_that_its_state_says(dialect: str) -> None:
+    ring, eager = Ring(), Ring()
+    compiled = torch2mlir.compile(ring, torch.ones(3), torch.ones(3), output_type=dialect)
+    for _ in range(4):
+        rows = torch.randn(3), torch.randn(3)
+        torch.testing.assert_close(compiled(*rows), eager(*rows))
+        torch.testing.assert_close(ring.rows, eager.rows)
+        assert ring.count == eager.count
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

@@ -72,6 +72,13 @@ def step(model: Scaled) -> None:
     optimizer.step()
 
 
+def fused_step(model: Scaled) -> None:
+    """PyTorch counts no write of it."""
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, fused=True)
+    model(torch.rand(2, 4)).sum().backward()
+    optimizer.step()
+
+
 @pytest.mark.parametrize(("output_type", "engine"), ENGINES)
 def test_changes_are_seen(output_type: str, engine: str) -> None:
     model, x = Scaled(), torch.rand(2, 4)
@@ -82,7 +89,7 @@ def test_changes_are_seen(output_type: str, engine: str) -> None:
         agrees(run, model, 2, 4)
     assert len(calls) == 1
     changes: list[Callable[[Scaled], None]]
-    changes = [replace_data, transpose_data, load, write_buffer, step]
+    changes = [replace_data, transpose_data, load, write_buffer, step, fused_step]
     for number, change in enumerate(changes, 2):
         change(model)
         for _ in range(2):
@@ -115,6 +122,17 @@ def test_weights_that_count_no_writes_are_not_prepared() -> None:
     run = torch2mlir.compile(model, x)
     assert "@main_prepare" not in run.text()
     torch.testing.assert_close(run(x), model(x).detach())
+
+
+def test_a_weight_that_counts_no_writes_may_take_the_place_of_one_that_does() -> None:
+    model, x = Scaled(), torch.rand(2, 4)
+    run = torch2mlir.compile(model, x)
+    assert "@main_prepare" in run.text()
+    with torch.inference_mode():
+        model.weight = nn.Parameter(torch.rand(4, 4), requires_grad=False)
+        for _ in range(3):
+            agrees(run, model, 2, 4)
+            model.weight.mul_(2)
 
 
 class Counter(nn.Module):
