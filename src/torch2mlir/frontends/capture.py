@@ -17,6 +17,10 @@ from torch2mlir.frontends.example_tensors import apart
 from torch2mlir.frontends.fx.assigned_buffers import assignments_kept
 from torch2mlir.frontends.fx.decisions import asked_by, by_model
 from torch2mlir.frontends.fx.exported import import_exported_program
+from torch2mlir.frontends.fx.function_transforms import (
+    exported_below_autograd,
+    gradients_noted,
+)
 from torch2mlir.frontends.fx.places_from_tensors import PlacesFromTensors
 from torch2mlir.frontends.fx.quiet import quiet
 from torch2mlir.frontends.fx.symbols import size_names
@@ -198,25 +202,41 @@ def _exported(
 
     There ``int(x)``, ``float(x)`` and ``len(x.nonzero())`` are numbers that the program computes.
     """
+
+    def traced(export: Callable[..., Any]) -> torch.export.ExportedProgram:
+        with ExitStack() as around:
+            if not isinstance(model, _FunctionModule):  # which has no buffers
+                around.enter_context(assignments_kept(model))
+            if changes is not None:
+                around.enter_context(changes.noted(model))
+            around.enter_context(results_noted(model, {} if returned is None else returned))
+            around.enter_context(PlacesFromTensors())
+            exported: torch.export.ExportedProgram = export(
+                model, args, kwargs, dynamic_shapes=dynamic_shapes
+            )
+            return exported
+
+    transforms: list[str] = []
     try:
         if not strict:
-            with ExitStack() as around:
-                if not isinstance(model, _FunctionModule):  # which has no buffers
-                    around.enter_context(assignments_kept(model))
-                if changes is not None:
-                    around.enter_context(changes.noted(model))
-                around.enter_context(results_noted(model, {} if returned is None else returned))
-                around.enter_context(PlacesFromTensors())
-                return torch.export.export(model, args, kwargs, dynamic_shapes=dynamic_shapes)
+            with gradients_noted() as transforms:
+                exported = traced(torch.export.export)
+            if not transforms:
+                return exported
     except Exception as error:
-        if not _may_need_strict(error):
-            raise
+        if not transforms:
+            if not _may_need_strict(error):
+                raise
+            if returned is not None:
+                returned.clear()
+            try:
+                return _strictly_exported(model, args, kwargs, dynamic_shapes)
+            except Exception as second:
+                raise (second if _is_break(second) else error) from None
+    if transforms:
         if returned is not None:
             returned.clear()
-        try:
-            return _strictly_exported(model, args, kwargs, dynamic_shapes)
-        except Exception as second:
-            raise (second if _is_break(second) else error) from None
+        return traced(exported_below_autograd)
     return _strictly_exported(model, args, kwargs, dynamic_shapes)
 
 

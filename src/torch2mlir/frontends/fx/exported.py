@@ -23,6 +23,7 @@ from torch2mlir.dialects.torch.symbols import declare_symbols
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.fx import symbols
 from torch2mlir.frontends.fx.decisions import decisions_of
+from torch2mlir.frontends.fx.function_transforms import check_transforms
 from torch2mlir.frontends.fx.functionalization import (
     STATE_MUTATIONS,
     WEIGHT_KINDS,
@@ -64,6 +65,7 @@ def import_exported_program(
     Raises:
         CaptureError: something in the graph has no torch-dialect form.
     """
+    check_transforms(exported)
     if exported.state_dict or exported.constants:
         exported = with_tied_state_joined(exported)
     for body in exported.graph_module.modules():

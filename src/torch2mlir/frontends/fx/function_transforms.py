@@ -1,0 +1,67 @@
+"""``torch.func.grad`` and its kin in a model: captured below autograd, where they are the ops that they come to.
+
+PyTorch 2.13 exports above autograd, and takes the wrapped tensors of a transform for constants there: the graph does
+not read the arguments, and with ``strict=True`` all gradients are zeros.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch._functorch import eager_transforms
+
+from torch2mlir.errors import CaptureError
+
+_BEGINS = ("_grad_increment_nesting", "_jvp_increment_nesting")
+"""What a transform calls first, by the name that its module has for it."""
+
+
+@contextmanager
+def gradients_noted() -> Iterator[list[str]]:
+    """Notes the transforms by autograd that are entered."""
+    noted = list[str]()
+
+    def noting(name: str, begin: Callable[[], int]) -> Callable[[], int]:
+        def begin_noted() -> int:
+            noted.append(name)
+            return begin()
+
+        return begin_noted
+
+    real = {name: getattr(eager_transforms, name) for name in _BEGINS}
+    try:
+        for name, begin in real.items():
+            setattr(eager_transforms, name, noting(name, begin))
+        yield noted
+    finally:
+        for name, begin in real.items():
+            setattr(eager_transforms, name, begin)
+
+
+def exported_below_autograd(
+    model: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic_shapes: Any
+) -> torch.export.ExportedProgram:
+    """``torch.export.export`` of a model whose transforms are resolved."""
+    from torch.export._trace import _export
+
+    return _export(
+        model, args, kwargs, dynamic_shapes=dynamic_shapes, strict=False, pre_dispatch=False
+    )
+
+
+def check_transforms(exported: torch.export.ExportedProgram) -> None:
+    """Refuses a program that has the wrapped tensors of a transform among its constants.
+
+    Raises:
+        CaptureError: it has.
+    """
+    is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
+    if any(isinstance(c, torch.Tensor) and is_wrapped(c) for c in exported.constants.values()):
+        raise CaptureError(
+            "PyTorch exports the arguments of torch.func.grad (or vjp, jvp, jacrev, ..) as constants of the program",
+            hint="compile the model itself, which is captured another way, and let no number or branch in it "
+            "depend on elements of tensors",
+        )
