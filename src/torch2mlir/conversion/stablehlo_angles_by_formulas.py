@@ -7,6 +7,7 @@ time; arc cosine, sine and tangent become that. The formulas are those of target
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, f32
@@ -15,8 +16,8 @@ from xdsl.ir import Attribute, Operation
 from torch2mlir.contract.pass_order import PassForOps
 from torch2mlir.conversion import formulas
 from torch2mlir.conversion.expressions import Expr
+from torch2mlir.conversion.in_place_of import as_tensor, replace
 from torch2mlir.conversion.lowering import Tensor
-from torch2mlir.conversion.stablehlo_in_place_of import as_tensor, replace
 from torch2mlir.conversion.torch_to_stablehlo.lowering import StablehloLowering
 from torch2mlir.conversion.torch_to_stablehlo.words import StablehloWords
 from torch2mlir.dialects import chlo
@@ -41,7 +42,7 @@ class StablehloAnglesByFormulasPass(PassForOps):
         for each in [each for each in op.walk() if each.name in ANGLES]:
             x = each.operands[0]
             if element_of(x) == f32 and DYNAMIC_INDEX not in shape_of(x):
-                replace(each, lambda lower, op=each: _angle(lower, op))  # type: ignore[misc]
+                replace(each, partial(_angle, op=each))
 
 
 class _WithoutAngles(StablehloWords):

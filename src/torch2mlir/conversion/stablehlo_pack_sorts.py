@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
@@ -31,8 +32,8 @@ from xdsl.ir import Attribute, Operation, Region, SSAValue
 from torch2mlir.contract import element_types
 from torch2mlir.contract.element_types import si64
 from torch2mlir.contract.pass_order import PassForOps
+from torch2mlir.conversion.in_place_of import as_tensor, replace
 from torch2mlir.conversion.lowering import Tensor
-from torch2mlir.conversion.stablehlo_in_place_of import as_tensor, replace
 from torch2mlir.conversion.torch_to_stablehlo.lowering import StablehloLowering
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.tensors import element_of
@@ -57,7 +58,7 @@ class StablehloPackSortsPass(PassForOps):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for each in [each for each in op.walk() if isinstance(each, hlo.SortOp)]:
             if _has_room(each) and (descending := _is_descending(each)) is not None:
-                replace(each, lambda lower, op=each, down=descending: _packed(lower, op, down))  # type: ignore[misc]
+                replace(each, partial(_packed, op=each, descending=descending))
 
 
 def _has_room(op: Operation) -> bool:

@@ -9,6 +9,7 @@ Choices, measured with IREE 3.13 on two cores (BERT-base sized, 128 tokens, weig
 - ``local-task`` with PyTorch's number of threads: 154 ms against 259 on ``local-sync``, for 10 us more
   per call. With one thread ``local-sync`` is used, and for loops over unknown sizes that come through TOSA: with
   several threads their calls fail ("transient buffer has not been committed");
+- depthwise convolutions are loops over slices (``depthwise-to-sums``): the named ops are up to 50 times slower;
 - data tiling from global optimization on: from dispatch creation on, which ``--iree-opt-data-tiling`` stands for, it is
   as fast, and takes the wrong elements of a product's operand that a row's factor was broadcast over;
 - no data tiling for dynamic shapes: softmax before a product of dynamic batch and length does not compile with it
@@ -92,6 +93,7 @@ class IreeEngine(Engine):
     passes: ClassVar[Mapping[str, Sequence[str]]] = {
         "linalg-on-tensors": (
             "linalg-loops-to-iree",
+            "depthwise-to-sums",
             "extend-bfloat16-by-bits",
             "keep-small-arguments",
             "keep-terms-of-sums",
@@ -114,6 +116,7 @@ class IreeEngine(Engine):
             "keep-small-arguments",
             "tosa-extrema-to-linalg",
             "tosa-products-of-one-term",
+            "depthwise-to-sums",
             "tosa-biases-apart",
             "tosa-hold-zeros",
             "tosa-elementwise-to-linalg",

@@ -188,6 +188,7 @@ _LOCATIONS: dict[str, str] = {
     "stablehlo-angles-by-formulas": (
         "torch2mlir.conversion.stablehlo_angles_by_formulas:StablehloAnglesByFormulasPass"
     ),
+    "depthwise-to-sums": "torch2mlir.conversion.depthwise_to_sums:DepthwiseToSumsPass",
     "onnx-extrema-of-infinities": (
         "torch2mlir.conversion.onnx_extrema_of_infinities:OnnxExtremaOfInfinitiesPass"
     ),

@@ -22,6 +22,18 @@ for name, init in CONV2D.items():
 case("conv2d_grouped", nn.Conv2d, f32("B", 4, 8, 7), init=(4, 6, 3, 1, 1, 1, 2))
 case("conv2d_depthwise", nn.Conv2d, f32("B", 4, "H", 7), init=(4, 4, 3, 1, 1, 1, 4))
 case("conv2d_depthwise_multiplied", nn.Conv2d, f32("B", 3, 8, 7), init=(3, 6, 3, 2, 1, 1, 3))
+DEPTHWISE = {
+    "strided": (5, 5, 3, 2, 1, 1, 5),
+    "strided_apart": (5, 5, (3, 4), (3, 2), (0, 2), 1, 5),
+    "dilated_strided": (5, 5, (2, 3), (2, 1), (1, 2), (3, 2), 5),
+    "wide": (5, 5, 7, 1, 3, 1, 5, False),
+    "of_one_channel": (1, 1, (3, 2), 1, 1, 1, 1),
+}
+for name, init in DEPTHWISE.items():
+    case(f"conv2d_depthwise_{name}", nn.Conv2d, f32("B", init[0], 9, 8), init=init)
+case("conv2d_depthwise_f16", functional.conv2d, f16(2, 3, 6, 5), f16(3, 1, 3, 3), None, 2, 1, 1, 3)
+case("conv1d_depthwise", nn.Conv1d, f32("B", 6, 11), init=(6, 6, 4, 2, 3, 1, 6))
+case("conv3d_depthwise", nn.Conv3d, f32("B", 3, 4, 5, 6), init=(3, 3, 2, (1, 2, 1), 1, 1, 3))
 case("conv2d_patches", nn.Conv2d, f32("B", 3, 8, 8), init=(3, 4, 4, 4))
 case("conv2d_unbatched", nn.Conv2d, f32(3, 8, 7), init=(3, 4, 3))
 case("conv2d_f64", functional.conv2d, f64(2, 3, 5, 5), f64(4, 3, 3, 3), f64(4))

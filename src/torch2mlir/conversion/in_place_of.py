@@ -1,27 +1,27 @@
-"""Other StableHLO in place of an op, written with the words that lowerings to StableHLO have."""
+"""Other ops in place of one of a target dialect, written with the words that lowerings have."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
-from xdsl.dialects.builtin import IntegerType, Signedness, TensorType, i1
+from xdsl.dialects.builtin import IntegerType, Signedness, i1
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from torch2mlir.contract import element_types
 from torch2mlir.contract.target import get_target
 from torch2mlir.conversion.lowering import Tensor
-from torch2mlir.conversion.torch_to_stablehlo.lowering import StablehloLowering
+from torch2mlir.dialects.tensors import element_of, shape_of
 
 
 def as_tensor(value: SSAValue) -> Tensor:
     """A value of static shape as lowerings get it."""
-    assert isinstance(value.type, TensorType)
-    return Tensor(value, tuple(value.type.get_shape()), _signed(value.type.element_type))
+    return Tensor(value, tuple(shape_of(value)), _signed(element_of(value)))
 
 
 def _signed(element: Attribute) -> Attribute:
-    """StableHLO's integers without a sign are signed ones, its booleans aside."""
+    """Integers without a sign are signed ones, booleans aside."""
     is_signless = (
         isinstance(element, IntegerType) and element.signedness.data == Signedness.SIGNLESS
     )
@@ -30,14 +30,17 @@ def _signed(element: Attribute) -> Attribute:
     return element
 
 
-def replace(op: Operation, build: Callable[[StablehloLowering], Sequence[Tensor | None]]) -> None:
+def replace(
+    op: Operation, build: Callable[[Any], Sequence[Tensor | None]], target: str = "stablehlo"
+) -> None:
     """Takes an op of static shapes away.
 
     Args:
         op: its users get what is built.
-        build: emits what gives the op's results; None for those that nobody uses.
+        build: emits, with the lowering it is given, what gives the op's results; None for those that nobody uses.
+        target: whose lowering that is.
     """
-    lower = get_target("stablehlo").lowering_class()
+    lower = get_target(target).lowering_class()
     lower.location = op.location
     results = build(lower)
     Rewriter.insert_op([*lower.entry, *lower.body], InsertPoint.before(op))
