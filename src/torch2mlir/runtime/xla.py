@@ -43,6 +43,7 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Operation
 
 from torch2mlir.conversion.stablehlo_updates_in_place import DISABLED_PASS, update_in_place
+from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.locations import describe
 from torch2mlir.errors import EngineError
 from torch2mlir.runtime.adopted_memory import AdoptedMemory, is_alone
@@ -65,6 +66,7 @@ class XlaEngine(Engine):
     has_portable_code = True
     passes: ClassVar[Mapping[str, Sequence[str]]] = {
         "stablehlo": (
+            "stablehlo-wide-depthwise",
             "stablehlo-channels-last",
             "stablehlo-pack-sorts",
             "stablehlo-angles-by-formulas",
@@ -135,10 +137,15 @@ class XlaEngine(Engine):
 
 
 def _options(function: LoweredFunction) -> Any:
-    overrides = {"xla_disable_hlo_passes": DISABLED_PASS} if function.updated else {}
+    keeps_barriers = function.updated or _has_barrier(function.module)
+    overrides = {"xla_disable_hlo_passes": DISABLED_PASS} if keeps_barriers else {}
     return jax.extend.backend.get_compile_options(
         num_replicas=1, num_partitions=1, env_options_overrides=overrides
     )
+
+
+def _has_barrier(module: ModuleOp) -> bool:
+    return any(isinstance(op, hlo.OptimizationBarrierOp) for op in module.walk())
 
 
 class XlaExecutable(Executable):

@@ -184,6 +184,9 @@ _LOCATIONS: dict[str, str] = {
     "stablehlo-hold-identities": (
         "torch2mlir.conversion.stablehlo_hold_identities:StablehloHoldIdentitiesPass"
     ),
+    "stablehlo-wide-depthwise": (
+        "torch2mlir.conversion.stablehlo_wide_depthwise:StablehloWideDepthwisePass"
+    ),
     "stablehlo-pack-sorts": "torch2mlir.conversion.stablehlo_pack_sorts:StablehloPackSortsPass",
     "stablehlo-angles-by-formulas": (
         "torch2mlir.conversion.stablehlo_angles_by_formulas:StablehloAnglesByFormulasPass"

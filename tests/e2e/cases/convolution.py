@@ -31,6 +31,10 @@ DEPTHWISE = {
 }
 for name, init in DEPTHWISE.items():
     case(f"conv2d_depthwise_{name}", nn.Conv2d, f32("B", init[0], 9, 8), init=init)
+case(
+    "conv2d_depthwise_dilated", nn.Conv2d, f32("B", 3, 9, 14), init=(3, 3, (4, 5), 1, 2, (2, 1), 3)
+)
+case("conv1d_depthwise_wide", nn.Conv1d, f32("B", 3, 40), init=(3, 3, 31, 1, 15, 1, 3))
 case("conv2d_depthwise_f16", functional.conv2d, f16(2, 3, 6, 5), f16(3, 1, 3, 3), None, 2, 1, 1, 3)
 case("conv1d_depthwise", nn.Conv1d, f32("B", 6, 11), init=(6, 6, 4, 2, 3, 1, 6))
 case("conv3d_depthwise", nn.Conv3d, f32("B", 3, 4, 5, 6), init=(3, 3, 2, (1, 2, 1), 1, 1, 3))
