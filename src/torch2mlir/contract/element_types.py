@@ -100,6 +100,21 @@ def widened(dtype: Attribute) -> Attribute:
     return f32 if isinstance(dtype, Float16Type | BFloat16Type) else dtype
 
 
+def in_range(value: float, dtype: Float) -> float:
+    """A number as far as an element type holds it: infinite where it is too large, as PyTorch converts it."""
+    if isinstance(dtype, Float64Type) or abs(value) < _TOO_LARGE[type(dtype)]:
+        return value
+    return math.nan if math.isnan(value) else math.copysign(math.inf, value)
+
+
+_TOO_LARGE = {
+    Float16Type: 65520.0,
+    BFloat16Type: float.fromhex("0x1.ffp127"),
+    Float32Type: float.fromhex("0x1.ffffffp127"),
+}
+"""The first numbers that are rounded to infinity: half a unit of the last place above the largest of a type."""
+
+
 def neutral(word: str, dtype: Attribute) -> bool | float | int:
     """The element that changes nothing: what combining elements by ``add mul max min or and`` starts from."""
     if word in ("max", "min"):

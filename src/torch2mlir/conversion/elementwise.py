@@ -108,7 +108,7 @@ BINARY: dict[str, tuple[str, ...]] = {
 
 def _binary(word: str) -> Callable[..., Tensor]:
     def lower_binary(lower: Lowering, x: Operand, y: Operand) -> Tensor:
-        computed = lower.computed_in(word, lower.out.dtype)
+        computed = lower.computed_with(word, lower.out.dtype, x, y)
         return lower.formula(lambda x, y: x.of(word, y), x, y, computed=computed)
 
     return lower_binary

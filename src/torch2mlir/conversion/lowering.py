@@ -7,6 +7,7 @@ the program's symbols, so no lowering computes or checks shapes at run time.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar, NoReturn
@@ -84,11 +85,13 @@ class Lowering(Emitter, ABC):
     def element(self, value: Number, dtype: Attribute) -> int | float | tuple[float, float]:
         """A number as an element of a literal, converted as PyTorch converts it: integers wrap around."""
         if isinstance(dtype, ComplexType):
-            number = complex(value)
-            return number.real, number.imag
+            number, part = complex(value), dtype.element_type
+            return element_types.in_range(number.real, part), element_types.in_range(
+                number.imag, part
+            )
         assert not isinstance(value, complex)
         if element_types.is_float(dtype):
-            return float(value)
+            return element_types.in_range(float(value), dtype)
         if element_types.is_bool(dtype):
             return int(bool(value))
         width = element_types.bit_width(dtype)
@@ -215,6 +218,21 @@ class Lowering(Emitter, ABC):
     def has_word(self, word: str, dtype: Attribute) -> bool:
         """Whether the dialect has a word, rather than its formula, for elements of a type."""
         return self.words.has(word, dtype)
+
+    def computed_with(self, word: str, dtype: Attribute, *operands: Operand) -> Attribute:
+        """As :meth:`computed_in`, and wide enough for the numbers among the operands.
+
+        PyTorch computes with a number beside half floats in f32: ``x * 1e5`` of f16 may be finite.
+        """
+        computed = self.computed_in(word, dtype)
+        if element_types.is_float(computed) and any(
+            isinstance(x, int | float)
+            and math.isinf(element_types.in_range(x, computed))
+            and math.isfinite(x)
+            for x in operands
+        ):
+            return element_types.widened(computed)
+        return computed
 
     def computed_in(self, word: str, dtype: Attribute) -> Attribute:
         """The type that a word, or its formula, is computed in to give elements of a type.

@@ -217,3 +217,15 @@ def test_sizes_for_which_the_model_takes_another_branch(
                 ours(x, y)
         else:
             assert_agrees(ours(x, y), function(x, y))
+
+
+def test_a_remainder_of_a_size_that_an_op_asked_for_is_one_of_the_program() -> None:
+    def program(x: torch.Tensor) -> torch.Tensor:
+        return x * x.tensor_split(2, 1)[0].shape[1]
+
+    compiled = torch2mlir.compile(
+        program, torch.randn(2, 6), dynamic_shapes=({1: torch.export.Dim.AUTO},)
+    )
+    for size in (9, 8, 3, 4):
+        x = torch.randn(2, size)
+        torch.testing.assert_close(compiled(x), program(x))

@@ -264,9 +264,10 @@ def number_attribute(value: Number, type: Attribute) -> Attribute:
     """A literal of a builtin element type; complex ones are arrays of two."""
     if isinstance(type, ComplexType):
         part, number = type.element_type, builtins.complex(value)
-        return ArrayAttr([FloatAttr(number.real, part), FloatAttr(number.imag, part)])
+        parts = (element_types.in_range(each, part) for each in (number.real, number.imag))
+        return ArrayAttr([FloatAttr(each, part) for each in parts])
     if isinstance(type, AnyFloat):
-        return FloatAttr(float(value), type)  # type: ignore[arg-type]
+        return FloatAttr(element_types.in_range(float(value), type), type)  # type: ignore[arg-type]
     if type == i1:
         return IntegerAttr(int(bool(value)), i1)
     if isinstance(type, IntegerType):

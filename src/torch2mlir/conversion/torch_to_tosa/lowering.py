@@ -205,8 +205,8 @@ class TosaLowering(DynamicShapes):
         if not element_types.is_float(dtype):
             return None
         bounds = {
-            "min_val": FloatAttr(float(low), dtype),
-            "max_val": FloatAttr(float(high), dtype),
+            "min_val": FloatAttr(element_types.in_range(float(low), dtype), dtype),
+            "max_val": FloatAttr(element_types.in_range(float(high), dtype), dtype),
         }
         return self.elementwise(tosa.ClampOp, x, properties=bounds)
 

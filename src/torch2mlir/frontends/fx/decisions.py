@@ -19,6 +19,7 @@ from typing import Any
 
 import sympy
 import torch
+from torch.utils._sympy.functions import Mod, PythonMod
 from torch.utils._sympy.printers import PythonPrinter
 
 from torch2mlir.program import Decision
@@ -83,7 +84,7 @@ def _integer(name: str) -> sympy.Symbol:
 
 
 def decisions_of(exported: torch.export.ExportedProgram) -> list[Decision]:
-    """What PyTorch remembers of its tracing: questions of the model's code, and equations that ops need.
+    """What PyTorch remembers of its tracing: questions of the model's code, and equations and remainders that ops need.
 
     Other questions are of its machinery, about layouts that values do not have.
     """
@@ -100,7 +101,7 @@ def decisions_of(exported: torch.export.ExportedProgram) -> list[Decision]:
     for guard in guards:
         frame = guard.sloc.framework_loc
         asked_by_model = frame is not None and by_model(frame.filename)
-        if asked_by_model or isinstance(guard.expr, sympy.Eq):
+        if asked_by_model or isinstance(guard.expr, sympy.Eq) or guard.expr.has(Mod, PythonMod):
             place = f"{frame.filename}:{frame.lineno}" if asked_by_model else ""
             found.append(Asked(guard.expr, True, place).decision())
     return found
