@@ -34,3 +34,20 @@ func.func @other_numbers_and_ops(%x: tensor<4xf32>, %i: tensor<4xi32>) -> (tenso
   %2 = tosa.maximum %x, %z : (tensor<4xf32>, tensor<1xf32>) -> tensor<4xf32>
   return %0, %1, %2 : tensor<4xf32>, tensor<4xi32>, tensor<4xf32>
 }
+
+// Folders move, cut out and cast constants first.
+// CHECK-LABEL: func.func @moved(
+// CHECK:         [[NUMBER:%.*]] = arith.constant 0 : i32
+// CHECK:         [[ZEROS:%.*]] = linalg.fill ins([[NUMBER]]
+// CHECK:         [[SHAPED:%.*]] = tosa.reshape [[ZEROS]]
+// CHECK:         [[FLOATS:%.*]] = tosa.cast [[SHAPED]]
+// CHECK:         tosa.mul %x, [[FLOATS]]
+func.func @moved(%x: tensor<f32>) -> tensor<f32> {
+  %z = "tosa.const"() <{values = dense<0> : tensor<1xi32>}> : () -> tensor<1xi32>
+  %s = "tosa.const"() <{values = dense<0> : tensor<1xi8>}> : () -> tensor<1xi8>
+  %none = tosa.const_shape {values = dense<> : tensor<0xindex>} : () -> !tosa.shape<0>
+  %0 = tosa.reshape %z, %none : (tensor<1xi32>, !tosa.shape<0>) -> tensor<i32>
+  %1 = tosa.cast %0 : (tensor<i32>) -> tensor<f32>
+  %2 = tosa.mul %x, %1, %s : (tensor<f32>, tensor<f32>, tensor<1xi8>) -> tensor<f32>
+  return %2 : tensor<f32>
+}

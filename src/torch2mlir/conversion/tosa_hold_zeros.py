@@ -1,8 +1,9 @@
 """``tosa-hold-zeros``: a constant 0.0 that a TOSA product or sum takes is made by ``linalg.fill``.
 
 MLIR's folder of ``tosa.mul``, which IREE 3.13 runs, gives 0.0 for a product with a constant zero, where a NaN, an
-infinity or a negative number gives something else; that of ``tosa.add`` gives -0.0 for the sum of -0.0 and 0.0. A
-filled tensor is no constant to them, and no op of its own after fusion.
+infinity or a negative number gives something else; that of ``tosa.add`` gives -0.0 for the sum of -0.0 and 0.0. The
+zero may be reshaped, cut out or cast before, which other folders do first. A filled tensor is no constant to them, and
+no op of its own after fusion.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from xdsl.dialects.builtin import (
     AnyFloat,
     DenseIntOrFPElementsAttr,
     FloatAttr,
+    IntegerAttr,
+    IntegerType,
     ModuleOp,
     TensorType,
 )
@@ -23,6 +26,16 @@ from torch2mlir.conversion.beside import Beside
 from torch2mlir.dialects import linalg, tosa
 from torch2mlir.dialects.linalg.structured import SEGMENTS, segment_sizes
 
+_MOVEMENT = (
+    tosa.CastOp,
+    tosa.ReshapeOp,
+    tosa.ReverseOp,
+    tosa.SliceOp,
+    tosa.TileOp,
+    tosa.TransposeOp,
+)
+"""Ops whose first operand is what they move, and whose other operands are no elements."""
+
 
 class TosaHoldZerosPass(PassForOps):
     """See the module's docstring."""
@@ -32,29 +45,44 @@ class TosaHoldZerosPass(PassForOps):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for each in list(op.walk()):
-            if isinstance(each, (tosa.AddOp, tosa.MulOp)):
-                for position, value in enumerate(each.operands):
-                    if (literal := _zero(value)) is not None:
-                        each.operands[position] = _filled(each, value, literal)
+            if isinstance(each, (tosa.AddOp, tosa.MulOp)) and _is_of_floats(each):
+                for position in (0, 1):
+                    _hold(each, position)
 
 
-def _zero(value: SSAValue) -> FloatAttr | None:
-    """The number that all elements of a constant of floats are, where that is a zero."""
+def _is_of_floats(op: Operation) -> bool:
+    type = op.results[0].type
+    return isinstance(type, TensorType) and isinstance(type.element_type, AnyFloat)
+
+
+def _hold(user: Operation, position: int) -> None:
+    """Fills the zero that an operand is, or is made of by nothing but movement."""
+    value = user.operands[position]
+    while isinstance(value.owner, _MOVEMENT):
+        user, position = value.owner, 0
+        value = user.operands[position]
+    if (literal := _zero(value)) is not None:
+        user.operands[position] = _filled(user, value, literal)
+
+
+def _zero(value: SSAValue) -> FloatAttr | IntegerAttr | None:
+    """The number that all elements of a constant are, where that is a zero."""
     if not isinstance(value.owner, tosa.ConstOp):
         return None
     literal, type = value.owner.properties["values"], value.type
     if (
         not isinstance(literal, DenseIntOrFPElementsAttr)
         or not isinstance(type, TensorType)
-        or not isinstance(type.element_type, AnyFloat)
         or not literal.is_splat()
-        or literal.get_values()[0] != 0
+        or (number := literal.get_values()[0]) != 0
     ):
         return None
-    return FloatAttr(float(literal.get_values()[0]), type.element_type)
+    if isinstance(type.element_type, IntegerType):
+        return IntegerAttr(0, type.element_type)
+    return FloatAttr(float(number), type.element_type)
 
 
-def _filled(near: Operation, value: SSAValue, number: FloatAttr) -> SSAValue:
+def _filled(near: Operation, value: SSAValue, number: FloatAttr | IntegerAttr) -> SSAValue:
     before = Beside(near)
     operands = [before.constant(number), before.value(tensor.EmptyOp, [], value.type)]
     return before.value(linalg.FillOp, operands, value.type, {SEGMENTS: segment_sizes(1, 1)})

@@ -116,6 +116,12 @@ def _of_nothing(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
 
 
 case("reductions_of_nothing", _of_nothing, f32("B", 3))
+case(
+    "deviations_of_nothing",
+    lambda x: (x[:, :0].var(), x[:, :0].std(1), x[:, :0].nanmean(), x[:, :0].norm()),
+    f32("B", 3),
+)
+case("deviations_of_a_fixed_nothing", lambda x: (x.var(), x.std(0), x.nanmean()), f32(0, 3))
 case("mean_of_no_integers", lambda x: x[:0].to(torch.float32).mean(), i64("B"))
 
 
