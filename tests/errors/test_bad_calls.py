@@ -175,3 +175,15 @@ def test_an_engine_that_is_not_installed_names_the_extra(
         torch2mlir.compile(nn.ReLU(), torch.ones(3), output_type=output_type, engine=engine)
     assert "not installed" in str(caught.value)
     assert f"pip install 'torch2mlir[{engine}]'" in str(caught.value)
+
+
+def test_more_named_arguments_than_the_example_had() -> None:
+    class Model(torch.nn.Module):
+        def forward(self, x: torch.Tensor, *, mask: Any = None, **others: Any) -> torch.Tensor:
+            return x * others["scale"] if mask is None else x * mask
+
+    x = torch.ones(3)
+    compiled = torch2mlir.compile(Model(), x, scale=x * 2)
+    assert torch.equal(compiled(x, scale=x * 3, mask=None), x * 3)
+    with pytest.raises(InputError, match="'shift' was left at its default at capture"):
+        compiled(x, scale=x, shift=x)

@@ -52,7 +52,7 @@ def arranged(
     for name, parameter in parameters.parameters.items():
         if parameter.kind is inspect.Parameter.VAR_KEYWORD:
             extra = values.pop(name)
-            given |= set(extra)
+            given = (given - {name}) | set(extra)
             values.update(extra)
     in_order = list(parameters.parameters)[:count]
     for name in given - set(in_order) - set(names):

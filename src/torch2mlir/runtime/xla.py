@@ -71,6 +71,7 @@ class XlaEngine(Engine):
             "stablehlo-pack-sorts",
             "stablehlo-angles-by-formulas",
             "stablehlo-hold-identities",
+            "stablehlo-hold-differences",
         )
     }
 

@@ -181,6 +181,9 @@ _LOCATIONS: dict[str, str] = {
     "stablehlo-channels-last": (
         "torch2mlir.conversion.stablehlo_channels_last:StablehloChannelsLastPass"
     ),
+    "stablehlo-hold-differences": (
+        "torch2mlir.conversion.stablehlo_hold_differences:StablehloHoldDifferencesPass"
+    ),
     "stablehlo-hold-identities": (
         "torch2mlir.conversion.stablehlo_hold_identities:StablehloHoldIdentitiesPass"
     ),

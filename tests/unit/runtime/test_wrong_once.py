@@ -76,6 +76,24 @@ def test_products_do_not_accumulate_into_what_is_added(output_type: str) -> None
     agrees_with_eager(linear, lambda: (torch.randn(1, 6),), output_type=output_type)
 
 
+@on_every_dialect
+def test_a_product_subtracted_from_itself_is_zero(output_type: str) -> None:
+    def distances(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        n = nn.functional.normalize(x, dim=1)
+        return (
+            (n[:, None] - n[None]).abs().sum(-1).diagonal(),
+            torch.cdist(n, n).diagonal(),
+            torch.func.grad(lambda v: torch.cdist(v / v.norm(), v / v.norm()).mean())(x),
+        )
+
+    compiled = torch2mlir.compile(distances, torch.randn(4, 3), output_type=output_type)
+    for _ in range(3):
+        x = torch.randn(4, 3)
+        found, wanted = compiled(x), distances(x)
+        assert not found[0].any() and not found[1].any()
+        torch.testing.assert_close(found[2], wanted[2], rtol=1e-4, atol=1e-6)
+
+
 def updated_by_masks(x: torch.Tensor, i: torch.Tensor) -> torch.Tensor:
     result = torch.zeros_like(x)
     for k in range(3):
