@@ -20,6 +20,7 @@ from torch2mlir.frontends.fx.exported import import_exported_program
 from torch2mlir.frontends.fx.function_transforms import (
     exported_below_autograd,
     gradients_noted,
+    has_autocast,
 )
 from torch2mlir.frontends.fx.places_from_tensors import PlacesFromTensors
 from torch2mlir.frontends.fx.quiet import quiet
@@ -221,7 +222,7 @@ def _exported(
         if not strict:
             with gradients_noted() as transforms:
                 exported = traced(torch.export.export)
-            if not transforms:
+            if not transforms and not has_autocast(exported):
                 return exported
     except Exception as error:
         if not transforms:
@@ -233,7 +234,7 @@ def _exported(
                 return _strictly_exported(model, args, kwargs, dynamic_shapes)
             except Exception as second:
                 raise (second if _is_break(second) else error) from None
-    if transforms:
+    if not strict:
         if returned is not None:
             returned.clear()
         return traced(exported_below_autograd)

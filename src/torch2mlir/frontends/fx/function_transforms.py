@@ -1,7 +1,8 @@
-"""``torch.func.grad`` and its kin in a model: captured below autograd, where they are the ops that they come to.
+"""``torch.func.grad`` and its kin, and ``torch.autocast``: captured below autograd, as the ops that they come to.
 
 PyTorch 2.13 exports above autograd, and takes the wrapped tensors of a transform for constants there: the graph does
-not read the arguments, and with ``strict=True`` all gradients are zeros.
+not read the arguments, and with ``strict=True`` all gradients are zeros. Of a region with autocast it keeps the ops as
+they are written, of operands that have not been cast.
 """
 
 from __future__ import annotations
@@ -39,6 +40,16 @@ def gradients_noted() -> Iterator[list[str]]:
     finally:
         for name, begin in real.items():
             setattr(eager_transforms, name, begin)
+
+
+def has_autocast(exported: torch.export.ExportedProgram) -> bool:
+    """Whether a region of the program is computed with casts that are not in it."""
+    bodies = [m for m in exported.graph_module.modules() if isinstance(m, torch.fx.GraphModule)]
+    return any(
+        node.target is torch.ops.higher_order.wrap_with_autocast
+        for body in bodies
+        for node in body.graph.nodes
+    )
 
 
 def exported_below_autograd(
