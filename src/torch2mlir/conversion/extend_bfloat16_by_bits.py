@@ -8,10 +8,8 @@ the f32 of the same value: moved there as an integer, they cancel with nothing.
 from __future__ import annotations
 
 from xdsl.context import Context
-from xdsl.dialects import arith, tensor
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
-    ArrayAttr,
     BFloat16Type,
     Float32Type,
     Float64Type,
@@ -22,14 +20,13 @@ from xdsl.dialects.builtin import (
     i16,
     i32,
 )
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from torch2mlir.contract.pass_order import PassForOps
-from torch2mlir.conversion.beside import INDEX, Beside
+from torch2mlir.conversion.beside import Beside
+from torch2mlir.conversion.loop_nests import over_elements
 from torch2mlir.conversion.torch_to_linalg.scalars import default_properties
-from torch2mlir.dialects import linalg, tosa
-from torch2mlir.dialects.linalg.structured import dims_map, iterator_types
-from torch2mlir.dialects.tensors import shape_of, tensor_type
+from torch2mlir.dialects import tosa
 
 _HALF_A_WORD = 16
 _CONVERSIONS = (arith.ExtFOp, arith.TruncFOp, tosa.CastOp)
@@ -51,7 +48,7 @@ class ExtendBfloat16ByBitsPass(PassForOps):
                     before = Beside(each)
                     before.replace(_extended(before, each.operands[0], each.result.type))
                 elif isinstance(each, tosa.CastOp) and _is(each.results[0], Float32Type):
-                    _to_loops(each)
+                    over_elements(each, lambda before, x: _extended(before, x, f32))
 
 
 def _is(value: SSAValue, element: type[Attribute]) -> bool:
@@ -69,22 +66,3 @@ def _extended(before: Beside, x: SSAValue, type: Attribute) -> SSAValue:
     if isinstance(type, Float64Type):
         return before.value(arith.ExtFOp, [number], type, default_properties(arith.ExtFOp))
     return number
-
-
-def _to_loops(cast: Operation) -> None:
-    """A cast of a tensor as a loop nest over its elements."""
-    (x,), result, before = cast.operands, tensor_type(cast.results[0]), Beside(cast)
-    sizes = [
-        before.value(tensor.DimOp, [x, before.index(axis)], INDEX)
-        for axis, size in enumerate(shape_of(x))
-        if size == DYNAMIC_INDEX
-    ]
-    empty = before.value(tensor.EmptyOp, sizes, result)
-    block = Block(arg_types=[BFloat16Type(), f32])
-    end = linalg.YieldOp(block.args[0])
-    block.add_op(end)
-    end.operands[0] = _extended(Beside(end), block.args[0], f32)
-    rank = len(shape_of(x))
-    maps = ArrayAttr([dims_map(rank, tuple(range(rank)))] * 2)
-    nest = linalg.GenericOp.of([x], [empty], block, maps, iterator_types(parallel=rank))
-    before.replace(*before.insert(nest).results)

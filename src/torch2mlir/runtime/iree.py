@@ -96,6 +96,7 @@ class IreeEngine(Engine):
             "depthwise-to-sums",
             "extend-bfloat16-by-bits",
             "keep-small-arguments",
+            "reduce-angles",
             "keep-terms-of-sums",
             "compute-reductions-first",
             "compute-slices-first",
@@ -103,6 +104,7 @@ class IreeEngine(Engine):
         ),
         "stablehlo": (
             "keep-small-arguments",
+            "reduce-angles",
             "stablehlo-hold-identities",
             "keep-terms-of-sums",
             "compute-reductions-first",
@@ -114,6 +116,7 @@ class IreeEngine(Engine):
             "extend-bfloat16-by-bits",
             "tosa-nested-branches-to-scf",
             "keep-small-arguments",
+            "reduce-angles",
             "tosa-extrema-to-linalg",
             "tosa-products-of-one-term",
             "depthwise-to-sums",

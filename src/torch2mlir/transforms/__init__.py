@@ -204,6 +204,7 @@ _LOCATIONS: dict[str, str] = {
     "onnx-widen-for-onnxruntime": (
         "torch2mlir.conversion.onnx_widen_for_onnxruntime:WidenForOnnxRuntimePass"
     ),
+    "reduce-angles": "torch2mlir.conversion.reduce_angles:ReduceAnglesPass",
     "keep-small-arguments": ("torch2mlir.conversion.keep_small_arguments:KeepSmallArgumentsPass"),
     "compute-reductions-first": (
         "torch2mlir.conversion.compute_reductions_first:ComputeReductionsFirstPass"
