@@ -113,6 +113,8 @@ class IreeEngine(Engine):
         ),
         "tosa": (
             "tosa-scatters-to-iree",
+            "tosa-hits-to-scatters",
+            "linalg-loops-to-iree",
             "extend-bfloat16-by-bits",
             "tosa-nested-branches-to-scf",
             "keep-small-arguments",

@@ -215,6 +215,7 @@ _LOCATIONS: dict[str, str] = {
         "torch2mlir.conversion.extend_bfloat16_by_bits:ExtendBfloat16ByBitsPass"
     ),
     "keep-terms-of-sums": "torch2mlir.conversion.keep_terms_of_sums:KeepTermsOfSumsPass",
+    "tosa-hits-to-scatters": ("torch2mlir.conversion.tosa_hits_to_scatters:TosaHitsToScattersPass"),
     "tosa-extrema-to-linalg": (
         "torch2mlir.conversion.tosa_extrema_to_linalg:TosaExtremaToLinalgPass"
     ),

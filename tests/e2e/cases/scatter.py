@@ -179,3 +179,51 @@ for _mode in (0, 1, 2):
                 f32(5, "B"),
                 i64(3, values=[0, 2, 4], fixed=True),
             )
+
+# so many that no engine is to compare each place with every index
+_MANY = i64(90, "B", low=0, high=70)
+case(
+    "scatter_many_of_a_number",
+    lambda x, i: (x.scatter(0, i, 2.0), (x > 0).scatter(0, i, True), x.long().scatter(0, i, 7)),
+    f32(99, "B"),
+    _MANY,
+)
+case(
+    "scatter_many_added", lambda x, i, s: x.scatter_add(0, i, s), f32(99, "B"), _MANY, f32(90, "B")
+)
+case(
+    "scatter_many_added_i64",
+    lambda x, i, s: x.scatter_add(0, i, s),
+    i64(99, "B"),
+    _MANY,
+    i64(90, "B"),
+)
+for reduce in ("prod", "mean", "amax", "amin"):
+    case(
+        f"scatter_many_{reduce}",
+        lambda x, i, s, r=reduce: x.scatter_reduce(0, i, s, r),
+        f32(99, "B", low=0.5, high=1.5),
+        _MANY,
+        f32(90, "B", low=0.5, high=1.5),
+    )
+case(
+    "scatter_many_amax_nan",
+    lambda x, i, s: x.scatter_reduce(0, i, s, "amax", include_self=False),
+    f32(99, "B"),
+    _MANY,
+    f32(90, "B", values=(1.0, -2.0, nan, 0.5, -0.0, 3.0)),
+)
+case(
+    "index_add_many",
+    lambda x, i, s: x.index_add(0, i, s),
+    f32(99, "B"),
+    i64(200, low=0, high=70),
+    f32(200, "B"),
+)
+case(
+    "index_put_many_added",
+    lambda x, i, s: x.index_put((i,), s, accumulate=True),
+    f32(99, "B"),
+    i64(200, low=-99, high=99),
+    f32(200, "B"),
+)

@@ -1,7 +1,7 @@
 """Writing elements to positions that tensors tell, in Linalg-on-Tensors.
 
 Linalg has no scatter. What several elements for one place are combined to is computed by a loop over the elements, in
-their order, into rows of a matrix (:func:`_combined`); ``linalg-loops-to-iree`` makes that one op for IREE.
+their order, into rows of a matrix (:func:`combined_rows`); ``linalg-loops-to-iree`` makes that one op for IREE.
 What replaces an element is found first, as the greatest number of those that write there, and then taken by a loop
 nest: so the last one wins as in a sequential program. Positions outside a tensor write nothing.
 """
@@ -63,7 +63,7 @@ class Writes(LinalgLowering):
 # rows of a matrix
 
 
-def _combined(
+def combined_rows(
     lower: LinalgLowering, x: Tensor, places: Tensor, rows: Tensor, how: Reduction
 ) -> Tensor:
     """``x [K, C]`` whose rows at ``places [N, 1]``, none of them outside, are combined with ``rows [N, C]`` in turn."""
@@ -141,7 +141,7 @@ def _matrix_combined(
     updates = lower.compute(element, read, [*places.sizes, *width], x.dtype)
     rows = lower.reshape(rows, [number, 1])
     updates = lower.reshape(updates, [number, dims.product([*width])])
-    return _combined(lower, x, rows, updates, how)
+    return combined_rows(lower, x, rows, updates, how)
 
 
 def _last_writer(
