@@ -88,6 +88,11 @@ case("kthvalue", lambda x: _pair(x.kthvalue(2, 1)), f32("B", 6))
 case("median", lambda x: (x.median(), *x.median(1)), f32("B", 6))
 case("median_dynamic_axis", lambda x: _pair(x.median(1, keepdim=True)), f32(2, "S"))
 case("median_nan", lambda x: _pair(x.median(1)), f32(4, 6, values=(1.0, 5.0, nan, 2.0, 3.0)))
+case(
+    "median_nan_keepdim",
+    lambda x: (*x.median(0, keepdim=True), x.median()),
+    f32(6, "B", values=(1.0, 5.0, nan, 2.0, 3.0, 7.0, nan)),
+)
 case("nanmedian", lambda x: x.nanmedian(1)[0], f32("B", 5, values=(1.0, nan, 3.0, nan, 2.0, 7.0)))
 case("mode", lambda x: _pair(x.mode(1)), i64("B", 7, values=TIES))
 case("mode_long", lambda x: x.mode(1)[0], i64(2, "L", low=0, high=99))

@@ -120,9 +120,9 @@ def _median_dim(a: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Ten
     found = tuple(_one(t, dim, middle, keepdim) for t in (values, positions))
     if not a.dtype.is_floating_point:
         return found
-    nan = torch.isnan(a)
-    first = torch.argmax(nan.to(torch.int64), dim, keepdim)
-    spoilt = torch.any(nan, dim, keepdim)
+    # NaNs come last and keep their order
+    spoilt = torch.isnan(_one(values, dim, a.shape[dim] - 1, keepdim))
+    first = torch.amin(torch.where(torch.isnan(values), positions, a.shape[dim]), dim, keepdim)
     return torch.where(spoilt, torch.nan, found[0]), torch.where(spoilt, first, found[1])
 
 
