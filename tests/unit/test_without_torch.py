@@ -37,7 +37,7 @@ def run(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 def modules() -> list[str]:
     """Every module of the parts that need no PyTorch."""
-    folders = ("dialects", "conversion")
+    folders = ("dialects", "conversion", "engine_passes")
     files = [file for folder in folders for file in sorted((SOURCES / folder).rglob("*.py"))]
     files.append(SOURCES / "tools" / "opt.py")
     names = (file.relative_to(SOURCES.parent).with_suffix("") for file in files)

@@ -41,9 +41,9 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from torch2mlir.conversion.integer_ranges import is_wide, largest_argument
 from torch2mlir.dialects.locations import describe
 from torch2mlir.dialects.onnx.model import model_of
+from torch2mlir.engine_passes.integer_ranges import is_wide, largest_argument
 from torch2mlir.errors import EngineError, InputError
 from torch2mlir.program import entry_function
 from torch2mlir.runtime.diagnostics import shortened

@@ -42,9 +42,9 @@ from torch.utils.dlpack import from_dlpack
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Operation
 
-from torch2mlir.conversion.stablehlo_updates_in_place import DISABLED_PASS, update_in_place
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.locations import describe
+from torch2mlir.engine_passes.stablehlo_updates_in_place import DISABLED_PASS, update_in_place
 from torch2mlir.errors import EngineError
 from torch2mlir.runtime.adopted_memory import AdoptedMemory, is_alone
 from torch2mlir.runtime.diagnostics import compile_error, shortened

@@ -179,59 +179,65 @@ _LOCATIONS: dict[str, str] = {
     "convert-torch-to-tosa": "torch2mlir.conversion.driver:ConvertTorchToTosaPass",
     "convert-torch-to-target": "torch2mlir.conversion.driver:ConvertTorchToTargetPass",
     "stablehlo-channels-last": (
-        "torch2mlir.conversion.stablehlo_channels_last:StablehloChannelsLastPass"
+        "torch2mlir.engine_passes.stablehlo_channels_last:StablehloChannelsLastPass"
     ),
     "stablehlo-hold-differences": (
-        "torch2mlir.conversion.stablehlo_hold_differences:StablehloHoldDifferencesPass"
+        "torch2mlir.engine_passes.stablehlo_hold_differences:StablehloHoldDifferencesPass"
     ),
     "stablehlo-hold-identities": (
-        "torch2mlir.conversion.stablehlo_hold_identities:StablehloHoldIdentitiesPass"
+        "torch2mlir.engine_passes.stablehlo_hold_identities:StablehloHoldIdentitiesPass"
     ),
     "stablehlo-wide-depthwise": (
-        "torch2mlir.conversion.stablehlo_wide_depthwise:StablehloWideDepthwisePass"
+        "torch2mlir.engine_passes.stablehlo_wide_depthwise:StablehloWideDepthwisePass"
     ),
-    "stablehlo-pack-sorts": "torch2mlir.conversion.stablehlo_pack_sorts:StablehloPackSortsPass",
+    "stablehlo-pack-sorts": "torch2mlir.engine_passes.stablehlo_pack_sorts:StablehloPackSortsPass",
     "stablehlo-angles-by-formulas": (
-        "torch2mlir.conversion.stablehlo_angles_by_formulas:StablehloAnglesByFormulasPass"
+        "torch2mlir.engine_passes.stablehlo_angles_by_formulas:StablehloAnglesByFormulasPass"
     ),
-    "depthwise-to-sums": "torch2mlir.conversion.depthwise_to_sums:DepthwiseToSumsPass",
+    "depthwise-to-sums": "torch2mlir.engine_passes.depthwise_to_sums:DepthwiseToSumsPass",
     "onnx-extrema-of-infinities": (
-        "torch2mlir.conversion.onnx_extrema_of_infinities:OnnxExtremaOfInfinitiesPass"
+        "torch2mlir.engine_passes.onnx_extrema_of_infinities:OnnxExtremaOfInfinitiesPass"
     ),
     "onnx-where-keeps-zeros": (
-        "torch2mlir.conversion.onnx_where_keeps_zeros:OnnxWhereKeepsZerosPass"
+        "torch2mlir.engine_passes.onnx_where_keeps_zeros:OnnxWhereKeepsZerosPass"
     ),
     "onnx-widen-for-onnxruntime": (
-        "torch2mlir.conversion.onnx_widen_for_onnxruntime:WidenForOnnxRuntimePass"
+        "torch2mlir.engine_passes.onnx_widen_for_onnxruntime:WidenForOnnxRuntimePass"
     ),
-    "reduce-angles": "torch2mlir.conversion.reduce_angles:ReduceAnglesPass",
-    "keep-small-arguments": ("torch2mlir.conversion.keep_small_arguments:KeepSmallArgumentsPass"),
+    "reduce-angles": "torch2mlir.engine_passes.reduce_angles:ReduceAnglesPass",
+    "keep-small-arguments": (
+        "torch2mlir.engine_passes.keep_small_arguments:KeepSmallArgumentsPass"
+    ),
     "compute-reductions-first": (
-        "torch2mlir.conversion.compute_reductions_first:ComputeReductionsFirstPass"
+        "torch2mlir.engine_passes.compute_reductions_first:ComputeReductionsFirstPass"
     ),
-    "compute-slices-first": "torch2mlir.conversion.compute_slices_first:ComputeSlicesFirstPass",
-    "end-at-loops": "torch2mlir.conversion.end_at_loops:EndAtLoopsPass",
+    "compute-slices-first": "torch2mlir.engine_passes.compute_slices_first:ComputeSlicesFirstPass",
+    "end-at-loops": "torch2mlir.engine_passes.end_at_loops:EndAtLoopsPass",
     "extend-bfloat16-by-bits": (
-        "torch2mlir.conversion.extend_bfloat16_by_bits:ExtendBfloat16ByBitsPass"
+        "torch2mlir.engine_passes.extend_bfloat16_by_bits:ExtendBfloat16ByBitsPass"
     ),
-    "keep-terms-of-sums": "torch2mlir.conversion.keep_terms_of_sums:KeepTermsOfSumsPass",
-    "tosa-hits-to-scatters": ("torch2mlir.conversion.tosa_hits_to_scatters:TosaHitsToScattersPass"),
+    "keep-terms-of-sums": "torch2mlir.engine_passes.keep_terms_of_sums:KeepTermsOfSumsPass",
+    "tosa-hits-to-scatters": (
+        "torch2mlir.engine_passes.tosa_hits_to_scatters:TosaHitsToScattersPass"
+    ),
     "tosa-extrema-to-linalg": (
-        "torch2mlir.conversion.tosa_extrema_to_linalg:TosaExtremaToLinalgPass"
+        "torch2mlir.engine_passes.tosa_extrema_to_linalg:TosaExtremaToLinalgPass"
     ),
     "tosa-elementwise-to-linalg": (
-        "torch2mlir.conversion.tosa_elementwise_to_linalg:TosaElementwiseToLinalgPass"
+        "torch2mlir.engine_passes.tosa_elementwise_to_linalg:TosaElementwiseToLinalgPass"
     ),
     "tosa-products-of-one-term": (
-        "torch2mlir.conversion.tosa_products_of_one_term:TosaProductsOfOneTermPass"
+        "torch2mlir.engine_passes.tosa_products_of_one_term:TosaProductsOfOneTermPass"
     ),
-    "tosa-biases-apart": "torch2mlir.conversion.tosa_biases_apart:TosaBiasesApartPass",
-    "tosa-hold-zeros": "torch2mlir.conversion.tosa_hold_zeros:TosaHoldZerosPass",
-    "tosa-scatters-to-iree": ("torch2mlir.conversion.tosa_scatters_to_iree:TosaScattersToIreePass"),
+    "tosa-biases-apart": "torch2mlir.engine_passes.tosa_biases_apart:TosaBiasesApartPass",
+    "tosa-hold-zeros": "torch2mlir.engine_passes.tosa_hold_zeros:TosaHoldZerosPass",
+    "tosa-scatters-to-iree": (
+        "torch2mlir.engine_passes.tosa_scatters_to_iree:TosaScattersToIreePass"
+    ),
     "tosa-nested-branches-to-scf": (
-        "torch2mlir.conversion.tosa_nested_branches_to_scf:TosaNestedBranchesToScfPass"
+        "torch2mlir.engine_passes.tosa_nested_branches_to_scf:TosaNestedBranchesToScfPass"
     ),
-    "linalg-loops-to-iree": ("torch2mlir.conversion.linalg_loops_to_iree:LinalgLoopsToIreePass"),
+    "linalg-loops-to-iree": ("torch2mlir.engine_passes.linalg_loops_to_iree:LinalgLoopsToIreePass"),
     "stablehlo-legalize-to-hlo": (
         "torch2mlir.conversion.stablehlo_legalize_to_hlo:StablehloLegalizeToHloPass"
     ),

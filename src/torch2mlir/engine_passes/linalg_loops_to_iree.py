@@ -23,9 +23,9 @@ from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineMap
 
 from torch2mlir.contract.pass_order import PassForOps
-from torch2mlir.conversion.beside import Beside
 from torch2mlir.dialects import iree_linalg_ext, linalg, tensor_ext
 from torch2mlir.dialects.tensors import integers, shape_of
+from torch2mlir.engine_passes.beside import Beside
 
 _SCATTER: tuple[type[Operation], ...] = (
     tensor.ExtractOp,

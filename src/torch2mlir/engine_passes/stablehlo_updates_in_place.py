@@ -15,10 +15,10 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, Tensor
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
-from torch2mlir.conversion.beside import Beside
 from torch2mlir.conversion.driver import drop_unused
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.tensors import shape_of
+from torch2mlir.engine_passes.beside import Beside
 
 DISABLED_PASS = "cse_barrier_expander"
 """The pass of XLA:CPU that drops barriers before ops are fused."""

@@ -26,12 +26,12 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from torch2mlir.contract.pass_order import PassForOps
-from torch2mlir.conversion.beside import Beside
 from torch2mlir.dialects import arith_ext, chlo, tosa
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.stablehlo import ComparisonDirection, ComparisonDirectionAttr
 from torch2mlir.dialects.tensors import shape_of
 from torch2mlir.dialects.tosa.attributes import NanMode, NanModeAttr
+from torch2mlir.engine_passes.beside import Beside
 
 Ask = Callable[[Beside, SSAValue, float], SSAValue]
 """Whether an argument is no larger than a number."""

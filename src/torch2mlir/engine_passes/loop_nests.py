@@ -8,10 +8,10 @@ from xdsl.dialects import tensor
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr
 from xdsl.ir import Block, Operation, SSAValue
 
-from torch2mlir.conversion.beside import INDEX, Beside
 from torch2mlir.dialects import linalg
 from torch2mlir.dialects.linalg.structured import dims_map, iterator_types
 from torch2mlir.dialects.tensors import element_of, shape_of, tensor_type
+from torch2mlir.engine_passes.beside import INDEX, Beside
 
 
 def over_elements(op: Operation, body: Callable[[Beside, SSAValue], SSAValue]) -> None:

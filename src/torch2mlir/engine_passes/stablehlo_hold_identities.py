@@ -24,11 +24,11 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Operation, SSAValue
 
 from torch2mlir.contract.pass_order import PassForOps
-from torch2mlir.conversion.beside import Beside
 from torch2mlir.dialects import chlo
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.stablehlo import ComparisonDirection, ComparisonDirectionAttr
 from torch2mlir.dialects.tensors import shape_of
+from torch2mlir.engine_passes.beside import Beside
 
 _SUMS = (hlo.AddOp, hlo.SubtractOp)
 

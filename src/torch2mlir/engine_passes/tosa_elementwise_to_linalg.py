@@ -29,12 +29,12 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
 
 from torch2mlir.contract.pass_order import PassForOps
-from torch2mlir.conversion.beside import INDEX, Beside
 from torch2mlir.conversion.torch_to_linalg.scalars import default_properties
 from torch2mlir.dialects import linalg, tosa
 from torch2mlir.dialects.linalg.structured import iterator_types
 from torch2mlir.dialects.tensors import element_of, shape_of, tensor_type
 from torch2mlir.dialects.tosa.attributes import NanMode, NanModeAttr
+from torch2mlir.engine_passes.beside import INDEX, Beside
 
 OpClass = type[Operation]
 

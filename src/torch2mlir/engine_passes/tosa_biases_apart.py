@@ -16,9 +16,9 @@ from xdsl.dialects.builtin import ModuleOp, ShapedType
 from xdsl.ir import Block, Operation, SSAValue
 
 from torch2mlir.contract.pass_order import PassForOps
-from torch2mlir.conversion.beside import Beside
 from torch2mlir.dialects import tosa
 from torch2mlir.dialects.iree_barriers import OptimizationBarrierOp
+from torch2mlir.engine_passes.beside import Beside
 
 _CONVOLUTIONS = frozenset(
     each.name

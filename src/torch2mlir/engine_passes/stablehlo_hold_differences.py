@@ -13,8 +13,8 @@ from xdsl.dialects.builtin import AnyFloat, ModuleOp, TensorType
 from xdsl.ir import Operation, SSAValue
 
 from torch2mlir.contract.pass_order import PassForOps
-from torch2mlir.conversion.beside import Beside
 from torch2mlir.dialects import stablehlo as hlo
+from torch2mlir.engine_passes.beside import Beside
 
 _MOVES = (hlo.BroadcastInDimOp, hlo.ReshapeOp, hlo.TransposeOp)
 _ROUNDED = (hlo.MulOp, hlo.DivOp)

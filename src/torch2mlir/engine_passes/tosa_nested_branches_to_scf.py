@@ -12,9 +12,9 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Operation, Region
 
 from torch2mlir.contract.pass_order import PassForOps
-from torch2mlir.conversion.beside import Beside
 from torch2mlir.dialects import tosa
 from torch2mlir.dialects.rows import RowOp
+from torch2mlir.engine_passes.beside import Beside
 
 
 class TosaNestedBranchesToScfPass(PassForOps):

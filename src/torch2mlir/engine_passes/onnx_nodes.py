@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType
 from xdsl.ir import Attribute, SSAValue
 
-from torch2mlir.conversion.beside import Beside
 from torch2mlir.dialects.onnx import op_class
 from torch2mlir.dialects.tensors import shape_of
+from torch2mlir.engine_passes.beside import Beside
 
 
 class Nodes(Beside):

@@ -16,13 +16,13 @@ from xdsl.ir import Attribute, Operation
 from torch2mlir.contract.pass_order import PassForOps
 from torch2mlir.conversion import formulas
 from torch2mlir.conversion.expressions import Expr
-from torch2mlir.conversion.in_place_of import as_tensor, replace
 from torch2mlir.conversion.lowering import Tensor
 from torch2mlir.conversion.torch_to_stablehlo.lowering import StablehloLowering
 from torch2mlir.conversion.torch_to_stablehlo.words import StablehloWords
 from torch2mlir.dialects import chlo
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.tensors import element_of, shape_of
+from torch2mlir.engine_passes.in_place_of import as_tensor, replace
 
 ANGLES: Mapping[str, Callable[..., Expr]] = {
     hlo.Atan2Op.name: formulas.atan2,

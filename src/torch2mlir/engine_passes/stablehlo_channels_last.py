@@ -22,12 +22,12 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from torch2mlir.contract.pass_order import PassForOps
-from torch2mlir.conversion.beside import Beside
 from torch2mlir.conversion.driver import drop_unused
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.rows import Elementwise, RowOp
 from torch2mlir.dialects.tensors import integers
 from torch2mlir.dialects.weights import dense_elements, retyped_literal
+from torch2mlir.engine_passes.beside import Beside
 
 MAX_TAPS = 64
 """Size of the largest window that a depthwise convolution is written out for."""

@@ -22,13 +22,13 @@ from xdsl.dialects.linalg.attrs import IteratorTypeAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from torch2mlir.contract.pass_order import PassForOps
-from torch2mlir.conversion.beside import Beside
 from torch2mlir.dialects import arith_ext, linalg, tosa
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.iree_barriers import OptimizationBarrierOp
 from torch2mlir.dialects.linalg.structured import dims_map
 from torch2mlir.dialects.tensors import element_of, shape_of
 from torch2mlir.dialects.weights import dense_elements
+from torch2mlir.engine_passes.beside import Beside
 
 _COMBINING = ("arith.addf", "arith.addi", "arith.mulf", "arith.muli")
 _COUNTED = (*_COMBINING, "stablehlo.add", "stablehlo.multiply")

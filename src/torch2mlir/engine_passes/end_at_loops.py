@@ -14,9 +14,9 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Operation
 
 from torch2mlir.contract.pass_order import PassForOps
-from torch2mlir.conversion.beside import INDEX, Beside
 from torch2mlir.dialects import stablehlo, tosa
 from torch2mlir.dialects.iree_barriers import OptimizationBarrierOp
+from torch2mlir.engine_passes.beside import INDEX, Beside
 
 
 class EndAtLoopsPass(PassForOps):

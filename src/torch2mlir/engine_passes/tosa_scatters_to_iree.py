@@ -26,9 +26,9 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from torch2mlir.contract.pass_order import PassForOps
-from torch2mlir.conversion.beside import Beside
 from torch2mlir.dialects import iree_linalg_ext, tensor_ext, tosa
 from torch2mlir.dialects.tensors import element_of
+from torch2mlir.engine_passes.beside import Beside
 
 
 class TosaScattersToIreePass(PassForOps):

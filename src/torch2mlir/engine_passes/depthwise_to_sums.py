@@ -19,13 +19,13 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, AnyFloat, ModuleOp
 from xdsl.ir import Operation
 
 from torch2mlir.contract.pass_order import PassForOps
-from torch2mlir.conversion.in_place_of import as_tensor, replace
 from torch2mlir.conversion.lowering import Scalar, Tensor
 from torch2mlir.conversion.torch_to_linalg.lowering import Access, LinalgLowering
 from torch2mlir.conversion.torch_to_linalg.scalars import Scalars
 from torch2mlir.dialects import linalg, tosa
 from torch2mlir.dialects.tensors import element_of, integers, shape_of
 from torch2mlir.dialects.torch.dims import KnownSize
+from torch2mlir.engine_passes.in_place_of import as_tensor, replace
 
 MAX_TAPS = 64
 """Size of the largest window that is written out: a loop reads two tensors for each element of it."""

@@ -27,7 +27,6 @@ from xdsl.ir import Operation, SSAValue
 
 from torch2mlir.contract.element_types import neutral, si64
 from torch2mlir.contract.pass_order import PassForOps
-from torch2mlir.conversion.in_place_of import as_tensor, replace
 from torch2mlir.conversion.lowering import Scalar, Tensor
 from torch2mlir.conversion.torch_to_linalg.lowering import LinalgLowering
 from torch2mlir.conversion.torch_to_linalg.scalars import Scalars
@@ -35,6 +34,7 @@ from torch2mlir.conversion.torch_to_linalg.scatter import REDUCTIONS, combined_r
 from torch2mlir.dialects import tosa
 from torch2mlir.dialects.iree_barriers import ComputeBarrierOp
 from torch2mlir.dialects.tensors import element_of, shape_of
+from torch2mlir.engine_passes.in_place_of import as_tensor, replace
 
 MIN_COMPARISONS = 1 << 14
 """As many comparisons take about as long as it takes IREE to begin another loop, 10 us."""

@@ -17,10 +17,10 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from torch2mlir.conversion.onnx_nodes import Nodes
 from torch2mlir.conversion.torch_to_onnx.bounds import is_bounded_below
 from torch2mlir.dialects.onnx import op_class
 from torch2mlir.dialects.tensors import element_of
+from torch2mlir.engine_passes.onnx_nodes import Nodes
 
 _INFINITIES = {"onnx.ReduceMax": ("Greater", -math.inf), "onnx.ReduceMin": ("Less", math.inf)}
 """Operator -> how others compare with the infinity that it does not give, and that one."""

@@ -6,9 +6,9 @@ from xdsl.dialects import tensor
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation, SSAValue
 
-from torch2mlir.conversion.beside import INDEX, Beside
 from torch2mlir.dialects.iree_barriers import ComputeBarrierOp
 from torch2mlir.dialects.tensors import shape_of
+from torch2mlir.engine_passes.beside import INDEX, Beside
 
 
 def keep_apart(value: SSAValue) -> None:

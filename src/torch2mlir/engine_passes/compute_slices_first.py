@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
 from xdsl.ir import Operation, SSAValue
 
 from torch2mlir.contract.pass_order import PassForOps
-from torch2mlir.conversion.kept_apart import keep_apart
+from torch2mlir.engine_passes.kept_apart import keep_apart
 
 _SLICES = frozenset(
     {

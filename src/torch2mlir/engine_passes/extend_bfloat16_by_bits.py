@@ -23,10 +23,10 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, SSAValue
 
 from torch2mlir.contract.pass_order import PassForOps
-from torch2mlir.conversion.beside import Beside
-from torch2mlir.conversion.loop_nests import over_elements
 from torch2mlir.conversion.torch_to_linalg.scalars import default_properties
 from torch2mlir.dialects import tosa
+from torch2mlir.engine_passes.beside import Beside
+from torch2mlir.engine_passes.loop_nests import over_elements
 
 _HALF_A_WORD = 16
 _CONVERSIONS = (arith.ExtFOp, arith.TruncFOp, tosa.CastOp)

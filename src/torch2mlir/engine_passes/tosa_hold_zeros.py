@@ -22,9 +22,9 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Operation, SSAValue
 
 from torch2mlir.contract.pass_order import PassForOps
-from torch2mlir.conversion.beside import Beside
 from torch2mlir.dialects import linalg, tosa
 from torch2mlir.dialects.linalg.structured import SEGMENTS, segment_sizes
+from torch2mlir.engine_passes.beside import Beside
 
 _MOVEMENT = (
     tosa.CastOp,

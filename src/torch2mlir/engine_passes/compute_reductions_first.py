@@ -16,9 +16,9 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 from xdsl.passes import ModulePass
 
-from torch2mlir.conversion.kept_apart import keep_apart
 from torch2mlir.dialects import linalg
 from torch2mlir.dialects.tensors import integers, shape_of
+from torch2mlir.engine_passes.kept_apart import keep_apart
 
 Subscript = Hashable
 """Of one dimension: the loop that runs over it, or what else says where."""

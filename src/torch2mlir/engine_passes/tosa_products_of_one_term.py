@@ -11,8 +11,8 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, TensorType
 from xdsl.ir import Operation
 
 from torch2mlir.contract.pass_order import PassForOps
-from torch2mlir.conversion.beside import Beside
 from torch2mlir.dialects import tosa
+from torch2mlir.engine_passes.beside import Beside
 
 
 class TosaProductsOfOneTermPass(PassForOps):

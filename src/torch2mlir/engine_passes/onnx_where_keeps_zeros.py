@@ -21,7 +21,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from torch2mlir.conversion.onnx_nodes import Nodes
+from torch2mlir.engine_passes.onnx_nodes import Nodes
 
 
 class OnnxWhereKeepsZerosPass(ModulePass):

@@ -20,13 +20,13 @@ from xdsl.dialects.builtin import AnyFloat, ModuleOp
 from xdsl.ir import SSAValue
 
 from torch2mlir.contract.pass_order import PassForOps
-from torch2mlir.conversion.in_place_of import as_tensor, replace
 from torch2mlir.conversion.lowering import Tensor
-from torch2mlir.conversion.stablehlo_channels_last import MAX_TAPS
 from torch2mlir.conversion.torch_to_stablehlo.lowering import StablehloLowering
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.rows import RowOp
 from torch2mlir.dialects.tensors import element_of, shape_of
+from torch2mlir.engine_passes.in_place_of import as_tensor, replace
+from torch2mlir.engine_passes.stablehlo_channels_last import MAX_TAPS
 
 MIN_TAPS = 16
 """Size of the smallest window for which two transposes are less than what is gained."""

@@ -29,11 +29,11 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
 
 from torch2mlir.contract.pass_order import PassForOps
-from torch2mlir.conversion.beside import INDEX, Beside
 from torch2mlir.dialects import arith_ext, linalg, tosa
 from torch2mlir.dialects.linalg.structured import SEGMENTS, segment_sizes
 from torch2mlir.dialects.tensors import element_of, integers, shape_of
 from torch2mlir.dialects.tosa.attributes import NanMode, NanModeAttr
+from torch2mlir.engine_passes.beside import INDEX, Beside
 
 _PROPAGATE = NanModeAttr(NanMode.PROPAGATE)
 _NO_OVERFLOW: dict[str, Attribute] = {"overflowFlags": arith.IntegerOverflowAttr("none")}

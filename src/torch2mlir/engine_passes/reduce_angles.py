@@ -29,11 +29,11 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from torch2mlir.contract.pass_order import PassForOps
-from torch2mlir.conversion.beside import Beside
-from torch2mlir.conversion.loop_nests import over_elements
 from torch2mlir.conversion.torch_to_linalg.scalars import default_properties
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects import tosa
+from torch2mlir.engine_passes.beside import Beside
+from torch2mlir.engine_passes.loop_nests import over_elements
 
 OpClass = type[Operation]
 

@@ -32,11 +32,11 @@ from xdsl.ir import Attribute, Operation, Region, SSAValue
 from torch2mlir.contract import element_types
 from torch2mlir.contract.element_types import si64
 from torch2mlir.contract.pass_order import PassForOps
-from torch2mlir.conversion.in_place_of import as_tensor, replace
 from torch2mlir.conversion.lowering import Tensor
 from torch2mlir.conversion.torch_to_stablehlo.lowering import StablehloLowering
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.tensors import element_of
+from torch2mlir.engine_passes.in_place_of import as_tensor, replace
 
 _INFINITY: Mapping[type[Attribute], int] = {
     Float32Type: 0x7F800000,
