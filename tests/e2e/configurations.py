@@ -38,7 +38,7 @@ CONFIGURATIONS = (
     Configuration("stablehlo", "xla", share=8, turn=1),
     Configuration("tosa", "iree", share=16),
     Configuration("onnx", "onnxruntime", share=16),
-    Configuration("linalg-on-tensors", "reference", share=16),
+    Configuration("linalg-on-tensors", "reference", share=32),
 )
 
 

@@ -28,7 +28,7 @@ TEXTS = [
     if len(part) < 6000 and re.search(r"^[^/\s]", part, re.MULTILINE)
 ]
 TOKEN = re.compile(r"\s+|//[^\n]*|[%@^!#]?[\w.$]+|\"[^\"]*\"|->|.", re.DOTALL)
-RUNS = 100
+RUNS = len(PASSES)
 """Texts tried without ``--full``."""
 FULL = 40
 """How many times as many with it."""

@@ -10,7 +10,7 @@ from tests.opdb.calls import failure, recorded
 from torch2mlir.tools.registry_ways import UNSUPPORTED, ways
 from torch2mlir.transforms.decompositions import op_name
 
-SHARE = 12
+SHARE = 24
 """One overload in so many is lowered without ``--full``."""
 
 
