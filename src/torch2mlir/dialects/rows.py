@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial
 from textwrap import dedent
 from types import new_class
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar, overload
 
 from xdsl.dialects.builtin import StringAttr, SymbolRefAttr
 from xdsl.ir import Attribute, Dialect, Operation, OpTraits
@@ -250,9 +250,32 @@ def op_class(class_name: str, name: str, row: Row, kinds: Mapping[str, Kind]) ->
     return new_class(class_name, (base,), exec_body=lambda body: body.update(members))
 
 
+RowT = TypeVar("RowT", bound=RowOp)
+
+
+@overload
 def op_classes(
-    dialect: str, kinds: Mapping[str, Kind], table: str, traits: tuple[OpTrait, ...] = (Pure(),)
-) -> list[type[RowOp]]:
+    dialect: str, kinds: Mapping[str, Kind], table: str, traits: tuple[OpTrait, ...] = ...
+) -> list[type[RowOp]]: ...
+
+
+@overload
+def op_classes(
+    dialect: str,
+    kinds: Mapping[str, Kind],
+    table: str,
+    traits: tuple[OpTrait, ...],
+    base: type[RowT],
+) -> list[type[RowT]]: ...
+
+
+def op_classes(
+    dialect: str,
+    kinds: Mapping[str, Kind],
+    table: str,
+    traits: tuple[OpTrait, ...] = (Pure(),),
+    base: type[Any] | None = None,
+) -> list[type[Any]]:
     """The classes of ops that are added to a dialect of xDSL's, from a table of text.
 
     Args:
@@ -261,13 +284,15 @@ def op_classes(
         table: for each op, in order, a line with its name and signature, and indented below it its format between
             two bars (MLIR's generic form without one) and then what it computes.
         traits: of all the ops.
+        base: a class with a syntax, of all that have no format.
     """
     made = list[type[RowOp]]()
     for entry in re.split(r"\n(?=\S)", dedent(table).strip()):
         head, *rest = (line.strip() for line in entry.splitlines())
         name, _, signature = head.partition(" ")
         *written, doc = " ".join(rest).split("|")
-        row = Row(name, signature, doc=doc.strip(), traits=traits, format="".join(written).strip())
+        format = "".join(written).strip()
+        row = Row(name, signature, None, None, doc.strip(), traits, base, format=format)
         words = re.split(r"[._]", name)
         class_name = "".join(word[:1].upper() + word[1:] for word in words) + "Op"
         made.append(op_class(class_name, f"{dialect}.{name}", row, kinds))

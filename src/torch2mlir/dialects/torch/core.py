@@ -1,4 +1,4 @@
-"""The torch dialect's hand-written ops: containers and value semantics here, the rest from its own files."""
+"""The torch dialect's hand-written ops: containers, TorchScript's control flow and value semantics."""
 
 from __future__ import annotations
 
@@ -8,18 +8,24 @@ from typing import Any, ClassVar, Self
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.irdl import (
+    IRDLOperation,
     SameVariadicOperandSize,
     irdl_op_definition,
     operand_def,
     prop_def,
+    region_def,
     result_def,
     traits_def,
     var_operand_def,
+    var_region_def,
+    var_result_def,
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import Pure
+from xdsl.traits import HasParent, IsTerminator, Pure
+from xdsl.utils.exceptions import VerifyException
 
+from torch2mlir.dialects.rows import FormattedOp, Kind, op_classes
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.constants import (
     ConstantBoolOp,
@@ -34,67 +40,58 @@ from torch2mlir.dialects.torch.constants import (
     NonValueTensorLiteralOp,
     ValueTensorLiteralOp,
 )
-from torch2mlir.dialects.torch.control_flow import (
-    TERMINATOR,
-    PrimIfOp,
-    PrimIfYieldOp,
-    PrimLoopConditionOp,
-    PrimLoopOp,
-)
-from torch2mlir.dialects.torch.ops import (
-    PURE,
-    FormattedTorchOp,
-    TorchOp,
-    parse_type_list,
-    registry_op,
-)
+from torch2mlir.dialects.torch.ops import UsualOp, parse_type_list, registry_op
 from torch2mlir.dialects.torch.symbolic import BindSymbolicShapeOp, SymbolicIntOp
 
+KINDS: dict[str, Kind] = {"tensor": Kind(), "params": Kind(t.LinearParamsType)}
 
-class FunctionalTypeOp(TorchOp):
-    """Base of ops that print their type as a function: ``torch.x %a, %b : (!t, !t) -> !t``."""
+# --- values --------------------------------------------------------------------------------------
 
-    traits = PURE
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        operands = parser.parse_optional_undelimited_comma_separated_list(
-            parser.parse_optional_unresolved_operand, parser.parse_unresolved_operand
-        )
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        types = parse_type_list(parser)
-        parser.parse_punctuation("->")
-        return cls.create(
-            operands=parser.resolve_operands(operands or (), types, parser.pos),
-            result_types=parse_type_list(parser),
-            attributes=attributes,
-        )
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_list(self.operands, printer.print_ssa_value)
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : (")
-        printer.print_list(self.operand_types, printer.print_attribute)
-        printer.print_string(") -> ")
-        printer.print_list(self.result_types, printer.print_attribute)
-
-
-class PrimListConstructOp(FunctionalTypeOp):
-    """``torch.prim.ListConstruct %a, %b : (!torch.int, !torch.int) -> !torch.list<int>``."""
-
-    name = "torch.prim.ListConstruct"
-
-
-class PromoteDtypesOp(FunctionalTypeOp):
-    """The dtype PyTorch promotes operands of these ranks and dtypes to."""
-
-    name = "torch.promote_dtypes"
+PrimListConstructOp, PromoteDtypesOp, LinearParamsCreateOp = op_classes(
+    "torch",
+    KINDS,
+    """
+    prim.ListConstruct arguments* -> result
+      | $arguments attr-dict `:` functional-type($arguments, $result) |
+      ``torch.prim.ListConstruct %a, %b : (!torch.int, !torch.int) -> !torch.list<int>``.
+    promote_dtypes ranks, dtypes -> result
+      | $ranks `,` $dtypes attr-dict `:` functional-type(operands, results) |
+      The dtype PyTorch promotes operands of these ranks and dtypes to.
+    linear_params.create arguments* -> result: params
+      | $arguments attr-dict `:` type($arguments) |
+      ``torch.linear_params.create %weight, %bias : !torch.tensor, !torch.tensor``; the result type is implied.
+    """,
+)
+PrimTupleConstructOp, PrimListUnpackOp, HopFlexAttentionOp, PerTensorAffineCreateOp = op_classes(
+    "torch",
+    KINDS,
+    """
+    prim.TupleConstruct arguments* -> result
+      ``torch.prim.TupleConstruct %a, %b : !t, !t -> !torch.tuple<t, t>``.
+    prim.ListUnpack operand -> outputs*
+      ``torch.prim.ListUnpack %l : !torch.list<int> -> !torch.int, !torch.int``.
+    hop_flex_attention arguments* -> outputs*
+      ``flex_attention``, its functions named by the attributes ``score_mod_fn`` and ``mask_mod_fn``.
+    per_tensor_affine.create representation, scale, zero_point -> result
+      A quantized tensor from its integer representation, scale and zero point.
+    """,
+    (Pure(),),
+    UsualOp,
+)
+(ValsemBernoulliFloatOp,) = op_classes(
+    "torch",
+    KINDS,
+    """
+    valsem.aten.bernoulli.float arguments* -> outputs*
+      ``aten.bernoulli_.float`` with value semantics.
+    """,
+    (),
+    UsualOp,
+)
 
 
 @irdl_op_definition
-class PrimDictConstructOp(FormattedTorchOp):
+class PrimDictConstructOp(FormattedOp):
     """``torch.prim.DictConstruct keys(..) values(..) -> !torch.dict<str, int>``."""
 
     name = "torch.prim.DictConstruct"
@@ -108,61 +105,7 @@ class PrimDictConstructOp(FormattedTorchOp):
     )
 
 
-class PureDefaultOp(TorchOp):
-    """Base of hand-written ops in the default format without side effects."""
-
-    traits = PURE
-
-
-class PrimTupleConstructOp(PureDefaultOp):
-    """``torch.prim.TupleConstruct %a, %b : !t, !t -> !torch.tuple<t, t>``."""
-
-    name = "torch.prim.TupleConstruct"
-
-
-class PrimListUnpackOp(PureDefaultOp):
-    """``torch.prim.ListUnpack %l : !torch.list<int> -> !torch.int, !torch.int``."""
-
-    name = "torch.prim.ListUnpack"
-
-
-class HopFlexAttentionOp(PureDefaultOp):
-    """``flex_attention``, its functions named by the attributes ``score_mod_fn`` and ``mask_mod_fn``."""
-
-    name = "torch.hop_flex_attention"
-
-
-class PerTensorAffineCreateOp(PureDefaultOp):
-    """A quantized tensor from its integer representation, scale and zero point."""
-
-    name = "torch.per_tensor_affine.create"
-
-
-@irdl_op_definition
-class LinearParamsCreateOp(FormattedTorchOp):
-    """``torch.linear_params.create %weight, %bias : !torch.tensor, !torch.tensor``; the result type is implied."""
-
-    name = "torch.linear_params.create"
-    arguments = var_operand_def()
-    result = result_def(t.LinearParamsType)
-    traits = traits_def(Pure())
-    FORMAT: ClassVar[str] = "$arguments attr-dict `:` type($arguments)"
-
-
-class ValsemBernoulliFloatOp(TorchOp):
-    """``aten.bernoulli_.float`` with value semantics."""
-
-    name = "torch.valsem.aten.bernoulli.float"
-
-
-class OperatorTerminatorOp(TorchOp):
-    """Ends a region of ``torch.operator``."""
-
-    name = "torch.operator_terminator"
-    traits = TERMINATOR
-
-
-class CastLikeOp(FormattedTorchOp):
+class CastLikeOp(FormattedOp):
     """Base of ``torch.x %a : !t to !u``."""
 
     operand = operand_def()
@@ -185,10 +128,12 @@ class TensorStaticInfoCastOp(CastLikeOp):
     name = "torch.tensor_static_info_cast"
 
 
-class CopyOp(TorchOp):
+class CopyOp(IRDLOperation):
     """Base of the copies between value tensors and tensors: prints the result type only."""
 
-    operand_class: ClassVar[type[t.AnyTensorType]]
+    OPERAND: ClassVar[type[t.AnyTensorType]]
+    operand = operand_def()
+    result = result_def()
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -198,7 +143,7 @@ class CopyOp(TorchOp):
         result = parser.parse_type()
         if not isinstance(result, t.AnyTensorType):
             parser.raise_error(f"expected a torch tensor type, got {result}")
-        source = cls.operand_class.of(result.sizes, result.dtype)
+        source = cls.OPERAND.of(result.sizes, result.dtype)
         return cls.create(
             operands=[parser.resolve_operand(operand, source)],
             result_types=[result],
@@ -207,28 +152,30 @@ class CopyOp(TorchOp):
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
-        printer.print_ssa_value(self.operands[0])
+        printer.print_ssa_value(self.operand)
         printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
-        printer.print_attribute(self.results[0].type)
+        printer.print_attribute(self.result.type)
 
 
+@irdl_op_definition
 class CopyToNonValueTensorOp(CopyOp):
     """A fresh mutable tensor with the contents of a value tensor."""
 
     name = "torch.copy.to_tensor"
-    operand_class = t.ValueTensorType
+    OPERAND: ClassVar[type[t.AnyTensorType]] = t.ValueTensorType
 
 
+@irdl_op_definition
 class CopyToValueTensorOp(CopyOp):
     """The contents of a tensor at this point of the program."""
 
     name = "torch.copy.to_vtensor"
-    operand_class = t.NonValueTensorType
+    OPERAND: ClassVar[type[t.AnyTensorType]] = t.NonValueTensorType
 
 
 @irdl_op_definition
-class OverwriteTensorContentsOp(FormattedTorchOp):
+class OverwriteTensorContentsOp(FormattedOp):
     """``torch.overwrite.tensor.contents %value overwrites %tensor : !torch.vtensor, !torch.tensor``."""
 
     name = "torch.overwrite.tensor.contents"
@@ -239,10 +186,93 @@ class OverwriteTensorContentsOp(FormattedTorchOp):
     )
 
 
-class OperatorOp(TorchOp):
+@irdl_op_definition
+class RuntimeAssertOp(FormattedOp):
+    """``torch.runtime.assert %ok, "message"``."""
+
+    name = "torch.runtime.assert"
+    condition = operand_def(t.BoolType)
+    message = prop_def(StringAttr)
+    FORMAT: ClassVar[str] = "$condition `,` $message attr-dict"
+
+
+# --- regions -------------------------------------------------------------------------------------
+
+
+@irdl_op_definition
+class PrimIfOp(FormattedOp):
+    """``torch.prim.If %c -> (!t) { .. } else { .. }``."""
+
+    name = "torch.prim.If"
+    condition = operand_def(t.BoolType)
+    then = region_def()
+    otherwise = region_def()
+    outputs = var_result_def()
+    FORMAT: ClassVar[str] = (
+        "$condition `->` `(` (type($outputs)^)? `)` $then `else` $otherwise attr-dict"
+    )
+
+    def verify_(self) -> None:
+        for region in self.regions:
+            _require_end(self, region, "torch.prim.If.yield", 0)
+
+
+@irdl_op_definition
+class PrimLoopOp(FormattedOp):
+    """``torch.prim.Loop %n, %c, init(%a) { ^bb0(%i, %x): .. } : (!torch.int, !torch.bool, !t) -> !t``."""
+
+    name = "torch.prim.Loop"
+    trip_count = operand_def(t.IntType)
+    condition = operand_def(t.BoolType)
+    init = var_operand_def()
+    body = region_def()
+    outputs = var_result_def()
+    FORMAT: ClassVar[str] = (
+        "$trip_count `,` $condition `,` `init` `(` ($init^)? `)` $body attr-dict `:` functional-type(operands, results)"
+    )
+
+    def verify_(self) -> None:
+        if len(self.init) != len(self.results):
+            raise VerifyException(
+                "requires a trip count, a condition and an operand for every result"
+            )
+        if not self.body.blocks or len(self.body.block.args) != len(self.results) + 1:
+            raise VerifyException(
+                "requires a body of the loop's counter and an argument for every result"
+            )
+        _require_end(self, self.body, "torch.prim.Loop.condition", 1)
+
+
+def _require_end(op: Operation, region: Region, name: str, more: int) -> None:
+    last = region.block.last_op if region.blocks else None
+    if last is None or last.name != name:
+        raise VerifyException(f"requires regions that end in '{name}'")
+    if len(last.operands) != len(op.results) + more:
+        raise VerifyException(
+            f"has {len(op.results)} results, but a region yields {len(last.operands) - more} values"
+        )
+
+
+@irdl_op_definition
+class PrimLoopConditionOp(FormattedOp):
+    """``torch.prim.Loop.condition %c, iter(%x : !t)``: ends the body of ``torch.prim.Loop``."""
+
+    name = "torch.prim.Loop.condition"
+    condition = operand_def(t.BoolType)
+    values = var_operand_def()
+    traits = traits_def(IsTerminator(), HasParent(PrimLoopOp))
+    FORMAT: ClassVar[str] = "$condition `,` `iter` `(` ($values^ `:` type($values))? `)` attr-dict"
+
+
+@irdl_op_definition
+class OperatorOp(IRDLOperation):
     """``torch.operator "torch.mylib.op"(%a) : (!t) -> !t``: an op outside the registry."""
 
     name = "torch.operator"
+    named = prop_def(StringAttr, prop_name="name")
+    arguments = var_operand_def()
+    outputs = var_result_def()
+    bodies = var_region_def()
 
     @classmethod
     def build_named(
@@ -265,7 +295,7 @@ class OperatorOp(TorchOp):
     @property
     def op_name(self) -> str:
         """The operator's own name."""
-        return self.properties["name"].data  # type: ignore[attr-defined]
+        return self.named.data
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -300,14 +330,26 @@ class OperatorOp(TorchOp):
             printer.print_region(region)
 
 
-@irdl_op_definition
-class RuntimeAssertOp(FormattedTorchOp):
-    """``torch.runtime.assert %ok, "message"``."""
-
-    name = "torch.runtime.assert"
-    condition = operand_def(t.BoolType)
-    message = prop_def(StringAttr)
-    FORMAT: ClassVar[str] = "$condition `,` $message attr-dict"
+(PrimIfYieldOp,) = op_classes(
+    "torch",
+    KINDS,
+    """
+    prim.If.yield arguments*
+      Ends a branch of ``torch.prim.If``.
+    """,
+    (IsTerminator(), HasParent(PrimIfOp)),
+    UsualOp,
+)
+(OperatorTerminatorOp,) = op_classes(
+    "torch",
+    KINDS,
+    """
+    operator_terminator arguments*
+      Ends a region of ``torch.operator``.
+    """,
+    (IsTerminator(), HasParent(OperatorOp)),
+    UsualOp,
+)
 
 
 def build(
@@ -345,7 +387,6 @@ __all__ = [
     "CopyToNonValueTensorOp",
     "CopyToValueTensorOp",
     "DerefineOp",
-    "FunctionalTypeOp",
     "HopFlexAttentionOp",
     "LinearParamsCreateOp",
     "LiteralOp",
@@ -365,7 +406,6 @@ __all__ = [
     "PrimLoopOp",
     "PrimTupleConstructOp",
     "PromoteDtypesOp",
-    "PureDefaultOp",
     "RuntimeAssertOp",
     "SymbolicIntOp",
     "TensorStaticInfoCastOp",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
-
 from xdsl.dialects.builtin import (
     ArrayAttr,
     FlatSymbolRefAttr,
@@ -21,7 +19,6 @@ from xdsl.irdl import (
     result_def,
     traits_def,
     var_operand_def,
-    var_result_def,
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -33,9 +30,8 @@ from xdsl.traits import (
     ensure_terminator,
 )
 
-from torch2mlir.dialects.rows import Kind, op_classes
+from torch2mlir.dialects.rows import FormattedRowOp, Kind, op_classes
 from torch2mlir.dialects.torch import types as t
-from torch2mlir.dialects.torch.ops import parse_type_list
 
 KINDS: dict[str, Kind] = {
     "tensor": Kind(),
@@ -177,48 +173,8 @@ class InitializeGlobalSlotsOp(IRDLOperation):
         printer.print_string("\n]")
 
 
-class CalculateOp(IRDLOperation):
+class CalculateOp(FormattedRowOp):
     """Base of a computation beside the function that calculates its shapes or dtypes."""
-
-    KEYWORD: ClassVar[str]
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        body = parser.parse_region()
-        parser.parse_keyword(cls.KEYWORD)
-        calculation = parser.parse_region()
-        parser.parse_punctuation(":")
-        return cls.create(regions=[body, calculation], result_types=parse_type_list(parser))
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_region(self.regions[0])
-        printer.print_string(f" {self.KEYWORD} ")
-        printer.print_region(self.regions[1])
-        printer.print_string(" : ")
-        printer.print_list(self.result_types, printer.print_attribute)
-
-
-@irdl_op_definition
-class ShapeCalculateOp(CalculateOp):
-    """``torch.shape.calculate { .. } shapes { .. } : !t``."""
-
-    name = "torch.shape.calculate"
-    KEYWORD: ClassVar[str] = "shapes"
-    body = region_def("single_block")
-    calculation = region_def("single_block")
-    outputs = var_result_def()
-
-
-@irdl_op_definition
-class DtypeCalculateOp(CalculateOp):
-    """``torch.dtype.calculate { .. } dtypes { .. } : !t``."""
-
-    name = "torch.dtype.calculate"
-    KEYWORD: ClassVar[str] = "dtypes"
-    body = region_def("single_block")
-    calculation = region_def("single_block")
-    outputs = var_result_def()
 
 
 # --- ops that are a signature and a format -------------------------------------------------------
@@ -245,6 +201,20 @@ AttrOp, MethodOp = op_classes(
       The value of an attribute of a module object: ``torch.slot "b", %x : !torch.bool``.
     """,
     (HasParent(NnModuleOp),),
+)
+ShapeCalculateOp, DtypeCalculateOp = op_classes(
+    "torch",
+    KINDS,
+    """
+    shape.calculate (body, calculation) -> outputs*
+      | $body `shapes` $calculation attr-dict `:` type($outputs) |
+      ``torch.shape.calculate { .. } shapes { .. } : !t``: a computation beside what calculates its shapes.
+    dtype.calculate (body, calculation) -> outputs*
+      | $body `dtypes` $calculation attr-dict `:` type($outputs) |
+      ``torch.dtype.calculate { .. } dtypes { .. } : !t``: a computation beside what calculates its dtypes.
+    """,
+    (),
+    CalculateOp,
 )
 GlobalSlotGetOp, GlobalSlotSetOp, GlobalSlotModuleInitializerOp = op_classes(
     "torch",

@@ -5,16 +5,15 @@ from __future__ import annotations
 from functools import cache
 from typing import ClassVar, Self
 
-from xdsl.ir import Attribute, Operation, OpTraits, SSAValue
+from xdsl.ir import Attribute, Operation, OpTraits
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from torch2mlir.dialects.rows import FormattedOp
+from torch2mlir.dialects.rows import RowOp
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.schema import Schema, find_schema
-from torch2mlir.dialects.torch.structure import check_structure
 
 PURE = OpTraits(lambda: (Pure(),))
 IMPURE = OpTraits(lambda: ())
@@ -47,9 +46,6 @@ class TorchOp(Operation):
             attributes=attributes,
         )
 
-    def verify_(self) -> None:
-        check_structure(self)
-
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         if self.operands:
@@ -63,11 +59,8 @@ class TorchOp(Operation):
         printer.print_list(self.result_types, printer.print_attribute)
 
 
-class FormattedTorchOp(FormattedOp):
-    """Base of hand-written ops in xDSL's declarative format."""
-
-    def verify_(self) -> None:
-        check_structure(self)
+class UsualOp(TorchOp, RowOp):
+    """A hand-written op in that form."""
 
 
 def parse_type_list(parser: Parser) -> list[Attribute]:
@@ -108,13 +101,6 @@ class RegistryOp(TorchOp):
                 raise VerifyException(
                     f"operand '{argument.name}' of {self.name} is a {argument.type}, got {operand.type}"
                 )
-
-    def operand_named(self, name: str) -> SSAValue:
-        """The operand the schema calls ``name``."""
-        for argument, operand in zip(self.schema.arguments, self.operands, strict=True):
-            if argument.name == name:
-                return operand
-        raise KeyError(name)
 
 
 _SCALAR_ACCEPTS: dict[str, tuple[type[Attribute], ...]] = {

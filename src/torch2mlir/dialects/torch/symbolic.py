@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import ClassVar, Self
 
-from xdsl.dialects.builtin import AffineMapAttr, IntegerAttr, StringAttr, i64
-from xdsl.parser import Parser
-from xdsl.printer import Printer
+from xdsl.dialects.builtin import I64, AffineMapAttr, IntegerAttr, StringAttr, i64
+from xdsl.irdl import eq, irdl_op_definition, operand_def, prop_def, result_def, var_operand_def
 from xdsl.utils.exceptions import VerifyException
 
+from torch2mlir.dialects.rows import FormattedOp
 from torch2mlir.dialects.torch import types as t
-from torch2mlir.dialects.torch.ops import IMPURE, TorchOp
 
 
-class SymbolicIntOp(TorchOp):
-    """``torch.symbolic_int "s0" {min_val = 2, max_val = 64} : !torch.int``: a symbol and its range."""
+@irdl_op_definition
+class SymbolicIntOp(FormattedOp):
+    """``torch.symbolic_int "s0" {min_val = 2, max_val = 64} : !torch.int``: a symbol and its range.
+
+    It is not pure, and so kept although nothing uses it: it carries the symbol's range.
+    """
 
     name = "torch.symbolic_int"
-    traits = IMPURE  # kept although nothing uses it: it carries the symbol's range
+    symbol_name = prop_def(StringAttr)
+    min_val = prop_def(IntegerAttr[I64])
+    max_val = prop_def(IntegerAttr[I64])
+    result = result_def(eq(t.int_type))
+    FORMAT: ClassVar[str] = (
+        "$symbol_name ` ` `{` `min_val` `=` $min_val `,` `max_val` `=` $max_val `}` attr-dict `:` type($result)"
+    )
 
     @classmethod
     def of(cls, symbol: str, minimum: int, maximum: int) -> Self:
@@ -34,76 +43,26 @@ class SymbolicIntOp(TorchOp):
     @property
     def symbol(self) -> str:
         """The symbol's name."""
-        return self.properties["symbol_name"].data  # type: ignore[attr-defined]
+        return self.symbol_name.data
 
     @property
     def range(self) -> tuple[int, int]:
         """Smallest and largest value."""
-        low, high = self.properties["min_val"], self.properties["max_val"]
-        return low.value.data, high.value.data  # type: ignore[attr-defined]
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        symbol = parser.parse_str_literal()
-        bounds = dict[str, int]()
-
-        def bound() -> None:
-            key = parser.parse_identifier()
-            parser.parse_punctuation("=")
-            bounds[key] = parser.parse_integer()
-            if parser.parse_optional_punctuation(":"):
-                parser.parse_type()
-
-        parser.parse_comma_separated_list(parser.Delimiter.BRACES, bound)
-        if set(bounds) != {"min_val", "max_val"}:
-            parser.raise_error("torch.symbolic_int wants {min_val = .., max_val = ..}")
-        parser.parse_punctuation(":")
-        parser.parse_type()
-        return cls.of(symbol, bounds["min_val"], bounds["max_val"])
-
-    def print(self, printer: Printer) -> None:
-        low, high = self.range
-        printer.print_string(" ")
-        printer.print_string_literal(self.symbol)
-        printer.print_string(f" {{min_val = {low}, max_val = {high}}} : !torch.int")
+        return self.min_val.value.data, self.max_val.value.data
 
 
-class BindSymbolicShapeOp(TorchOp):
+@irdl_op_definition
+class BindSymbolicShapeOp(FormattedOp):
     """``torch.bind_symbolic_shape %x, [%s0], affine_map<()[s0] -> (s0, 8)> : !torch.vtensor<[?,8],f32>``."""
 
     name = "torch.bind_symbolic_shape"
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        operand = parser.parse_unresolved_operand()
-        parser.parse_punctuation(",")
-        symbols = parser.parse_comma_separated_list(
-            parser.Delimiter.SQUARE, parser.parse_unresolved_operand
-        )
-        parser.parse_punctuation(",")
-        expressions = parser.parse_attribute()
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        type = parser.parse_type()
-        operands = [
-            parser.resolve_operand(operand, type),
-            *(parser.resolve_operand(s, t.int_type) for s in symbols),
-        ]
-        return cls.create(
-            operands=operands, properties={"shape_expressions": expressions}, attributes=attributes
-        )
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_ssa_value(self.operands[0])
-        printer.print_string(", [")
-        printer.print_list(self.operands[1:], printer.print_ssa_value)
-        printer.print_string("], ")
-        printer.print_attribute(self.properties["shape_expressions"])
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_attribute(self.operands[0].type)
+    operand = operand_def()
+    symbols = var_operand_def(eq(t.int_type))
+    shape_expressions = prop_def()
+    FORMAT: ClassVar[str] = (
+        "$operand `,` `[` $symbols `]` `,` $shape_expressions attr-dict `:` type($operand)"
+    )
 
     def verify_(self) -> None:
-        if not isinstance(self.properties.get("shape_expressions"), AffineMapAttr):
+        if not isinstance(self.shape_expressions, AffineMapAttr):
             raise VerifyException("torch.bind_symbolic_shape wants an affine map")

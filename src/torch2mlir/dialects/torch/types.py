@@ -7,14 +7,12 @@ from functools import lru_cache
 from typing import Self
 
 from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
     ArrayAttr,
     ComplexType,
     IntegerType,
     NoneAttr,
     Signedness,
     StringAttr,
-    TensorType,
 )
 from xdsl.ir import Attribute, Data, ParametrizedAttribute, SSAValue, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
@@ -272,103 +270,36 @@ class SimpleType(TorchType):
         return
 
 
-@irdl_attr_definition
-class NoneType(SimpleType):
-    """``!torch.none``."""
-
-    name = "torch.none"
-
-
-@irdl_attr_definition
-class BoolType(SimpleType):
-    """``!torch.bool``."""
-
-    name = "torch.bool"
+def _simple(table: str) -> list[type[SimpleType]]:
+    """The classes of types without parameters, from lines of a name and what it stands for."""
+    made = list[type[SimpleType]]()
+    for line in table.strip().splitlines():
+        class_name, name, doc = line.split(maxsplit=2)
+        body = {"name": PREFIX + name, "__doc__": doc, "__module__": __name__}
+        made.append(irdl_attr_definition(type(class_name, (SimpleType,), body)))
+    return made
 
 
-@irdl_attr_definition
-class IntType(SimpleType):
-    """``!torch.int``: a Python int."""
-
-    name = "torch.int"
-
-
-@irdl_attr_definition
-class FloatType(SimpleType):
-    """``!torch.float``: a Python float, 64 bits."""
-
-    name = "torch.float"
-
-
-@irdl_attr_definition
-class NumberType(SimpleType):
-    """``!torch.number``: an int, float, bool or complex scalar."""
-
-    name = "torch.number"
-
-
-@irdl_attr_definition
-class StringType(SimpleType):
-    """``!torch.str``."""
-
-    name = "torch.str"
-
-
-@irdl_attr_definition
-class AnyType(SimpleType):
-    """``!torch.any``."""
-
-    name = "torch.any"
-
-
-@irdl_attr_definition
-class DeviceType(SimpleType):
-    """``!torch.Device``."""
-
-    name = "torch.Device"
-
-
-@irdl_attr_definition
-class GeneratorType(SimpleType):
-    """``!torch.Generator``."""
-
-    name = "torch.Generator"
-
-
-@irdl_attr_definition
-class LinearParamsType(SimpleType):
-    """``!torch.LinearParams``: packed parameters of a quantized linear."""
-
-    name = "torch.LinearParams"
-
-
-@irdl_attr_definition
-class QInt8Type(SimpleType):
-    """``!torch.qint8``."""
-
-    name = "torch.qint8"
-
-
-@irdl_attr_definition
-class QUInt8Type(SimpleType):
-    """``!torch.quint8``."""
-
-    name = "torch.quint8"
-
-
-@irdl_attr_definition
-class QInt16Type(SimpleType):
-    """``!torch.qint16``."""
-
-    name = "torch.qint16"
-
-
-@irdl_attr_definition
-class QInt32Type(SimpleType):
-    """``!torch.qint32``."""
-
-    name = "torch.qint32"
-
+NoneType, BoolType, IntType, FloatType, NumberType, StringType, AnyType = _simple("""
+NoneType none Nothing.
+BoolType bool A Python bool.
+IntType int A Python int.
+FloatType float A Python float, 64 bits.
+NumberType number An int, float, bool or complex scalar.
+StringType str A Python string.
+AnyType any Anything.
+""")
+DeviceType, GeneratorType, LinearParamsType = _simple("""
+DeviceType Device Where tensors are.
+GeneratorType Generator A source of random numbers.
+LinearParamsType LinearParams Packed parameters of a quantized linear.
+""")
+QInt8Type, QUInt8Type, QInt16Type, QInt32Type = _simple("""
+QInt8Type qint8 A quantized element of 8 bits.
+QUInt8Type quint8 An unsigned quantized element of 8 bits.
+QInt16Type qint16 A quantized element of 16 bits.
+QInt32Type qint32 A quantized element of 32 bits.
+""")
 
 TYPES: list[type[TorchType]] = [
     type_
@@ -428,12 +359,3 @@ def signless(dtype: Attribute, keep_unsigned: bool = False) -> Attribute:
         ):
             return IntegerType(dtype.width.data)
     return dtype
-
-
-@lru_cache(maxsize=65536)
-def builtin_tensor(type: AnyTensorType, keep_unsigned: bool = False) -> TensorType[Attribute]:
-    """The ``tensor<..>`` a ranked torch tensor of known dtype becomes; symbolic sizes become ``?``."""
-    if type.sizes is None or type.dtype is None:
-        raise ValueError(f"{type} has no known rank or dtype")
-    shape = [s if isinstance(s, int) else DYNAMIC_INDEX for s in type.sizes]
-    return TensorType(signless(type.dtype, keep_unsigned), shape)

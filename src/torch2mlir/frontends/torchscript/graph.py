@@ -21,7 +21,7 @@ from torch2mlir.dialects.func_ext import CallIndirectOp, ConstantOp
 from torch2mlir.dialects.locations import describe
 from torch2mlir.dialects.torch import core, object_graph
 from torch2mlir.dialects.torch import types as t
-from torch2mlir.dialects.torch.control_flow import PrimIfYieldOp
+from torch2mlir.dialects.torch.core import PrimIfYieldOp
 from torch2mlir.errors import CaptureError, Torch2MLIRError
 from torch2mlir.frontends.torchscript import locations
 from torch2mlir.frontends.torchscript.types import TypeImporter
