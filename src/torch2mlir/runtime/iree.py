@@ -97,6 +97,7 @@ class IreeEngine(Engine):
             "extend-bfloat16-by-bits",
             "keep-small-arguments",
             "reduce-angles",
+            "remainders-by-quotients",
             "keep-terms-of-sums",
             "compute-reductions-first",
             "compute-slices-first",

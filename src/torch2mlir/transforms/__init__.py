@@ -204,6 +204,12 @@ _LOCATIONS: dict[str, str] = {
     "onnx-widen-for-onnxruntime": (
         "torch2mlir.engine_passes.onnx_widen_for_onnxruntime:WidenForOnnxRuntimePass"
     ),
+    "remainders-by-quotients": (
+        "torch2mlir.engine_passes.remainders_by_quotients:RemaindersByQuotientsPass"
+    ),
+    "stablehlo-remainders-by-quotients": (
+        "torch2mlir.engine_passes.remainders_by_quotients:StablehloRemaindersByQuotientsPass"
+    ),
     "reduce-angles": "torch2mlir.engine_passes.reduce_angles:ReduceAnglesPass",
     "keep-small-arguments": (
         "torch2mlir.engine_passes.keep_small_arguments:KeepSmallArgumentsPass"

@@ -14,6 +14,7 @@ from torch2mlir.conversion.control_flow import region_block
 from torch2mlir.conversion.lowering import ResultType, Scalar, Tensor
 from torch2mlir.conversion.torch_to_linalg.lowering import Access, LinalgLowering, Subscript
 from torch2mlir.conversion.torch_to_linalg.scalars import INDEX, Scalars, addition, two
+from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import KnownSize
 
 ADDED_IN_F32 = 1024
@@ -27,6 +28,15 @@ class Reductions(LinalgLowering):
     """The words that combine the elements of a tensor with each other."""
 
     def combined(self, word: str, x: Tensor, over: Sequence[int], result: ResultType) -> Tensor:
+        table = _as_table(self, x) if len(over) == x.rank else None
+        if table is None:
+            return self._in_one_nest(word, x, over, result)
+        columns = ResultType(table.sizes[1:], result.dtype)
+        line = self._in_one_nest(word, table, [0], columns)
+        total = self._in_one_nest(word, line, [0], ResultType((), result.dtype))
+        return self.reshape(total, result.sizes)
+
+    def _in_one_nest(self, word: str, x: Tensor, over: Sequence[int], result: ResultType) -> Tensor:
         combine = addition if word == "add" else two(word)
 
         def body(s: Scalars, element: Scalar, accumulator: Scalar) -> Scalar:
@@ -72,6 +82,19 @@ class Reductions(LinalgLowering):
         if x.dtype == f32 and not (isinstance(length, int) and length <= ADDED_IN_F32):
             return self.cast(_scanned(self, self.cast(x, f64), axis), f32)
         return _scanned(self, x, axis)
+
+
+_WIDTHS = range(4096, 63, -1)
+"""Elements of a row where all of a tensor are combined by columns first, which become vectors on several threads."""
+
+
+def _as_table(lower: LinalgLowering, x: Tensor) -> Tensor | None:
+    """The elements in several rows of as many as there can be; None for few, or where the number is not known."""
+    count = dims.product(x.sizes)
+    if not isinstance(count, int) or not x.is_static:
+        return None
+    width = next((width for width in _WIDTHS if count % width == 0 and count > width), None)
+    return None if width is None else lower.reshape(x, [count // width, width])
 
 
 def _loops(
