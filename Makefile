@@ -54,7 +54,7 @@ pytest: $(VENV)/.installed-test
 	OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false HF_HUB_OFFLINE=1 \
 	$(BIN)/python -m pytest $(PYTEST_FLAGS)
 
-# Everything: all cases in all modes on all engines, all entries of the operator database, long runs. About two hours.
+# Everything: all cases in all modes on all engines, all entries of the operator database, long runs. Five to six hours on two cores.
 # Then what shares a process most, in one worker and the other way round: tests do not depend on their order.
 # Then random programs. What fails stands in nightly-failures.txt as soon as it has failed.
 nightly: $(VENV)/.installed-test

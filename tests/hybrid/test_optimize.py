@@ -347,6 +347,8 @@ def test_schemas_of_torchscript_nodes() -> None:
 def test_unknown_options_are_refused() -> None:
     with pytest.raises(torch2mlir.InputError, match="no option 'speed'"):
         torch2mlir.optimize(nn.Tanh(), True, torch.ones(2), speed=11)
+    with pytest.raises(torch2mlir.InputError, match=r"model_inputs=\(x,\)"):
+        torch2mlir.optimize(nn.Tanh(), torch.ones(2))  # type: ignore[arg-type]
     with pytest.raises(torch2mlir.InputError, match="not the name of an op"):
         torch2mlir.Config(black_list=frozenset({"add"}))
 

@@ -19,6 +19,7 @@ from torch.utils import _pytree as pytree
 
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.capture import export
+from torch2mlir.frontends.fx.data_sizes import squeezed_by_data
 from torch2mlir.frontends.fx.symbols import bounds
 from torch2mlir.hybrid.effects import draws, written_arguments
 
@@ -31,6 +32,9 @@ class Captured:
     Attributes:
         exported: the program, without writes in the middle where PyTorch can do without.
         graph_module: takes the leaves of a call's arguments and returns the leaves of its result.
+
+    Raises:
+        CaptureError: its results have fewer dimensions for some elements than for others.
     """
 
     def __init__(self, exported: ExportedProgram) -> None:
@@ -38,6 +42,8 @@ class Captured:
         self.graph_module = _flat(self.exported.module(check_guards=False))
         self.out_spec = exported.call_spec.out_spec
         self.in_spec = exported.call_spec.in_spec
+        if any(map(squeezed_by_data, self.graph_module.graph.nodes)):
+            raise CaptureError("squeeze of a dimension whose size depends on elements")
         self._guards: Callable[..., Any] | None = getattr(exported.module(), "_guards_fn", None)
         self._inputs = [n for n in self.graph_module.graph.nodes if n.op == "placeholder"]
         self._ranges = {

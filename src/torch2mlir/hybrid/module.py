@@ -62,6 +62,11 @@ def optimize(
     Raises:
         InputError: the model is none, or an option is not one.
     """
+    if not isinstance(allow_tracing, bool):
+        raise InputError(
+            f"allow_tracing of optimize is True or False, not {type(allow_tracing).__name__}",
+            hint="example arguments are model_inputs: optimize(model, model_inputs=(x,))",
+        )
     known = {field.name for field in dataclasses.fields(Config)}
     if unknown := sorted(set(options) - known):
         raise InputError(

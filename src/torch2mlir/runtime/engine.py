@@ -12,6 +12,7 @@ An engine compiles a function in a target dialect and runs it on tensors. What a
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import threading
 from abc import ABC, abstractmethod
@@ -232,6 +233,8 @@ class _Builtin:
 
 _lock = threading.RLock()
 _engines: dict[str, Engine] = {}
+# engines go before the modules do: what they hold of an engine's library is otherwise reported as leaked
+atexit.register(_engines.clear)
 _factories: dict[str, Factory] = {
     "reference": _Builtin("torch2mlir.runtime.reference:ReferenceEngine"),
     "xla": _Builtin("torch2mlir.runtime.xla:XlaEngine", "xla", ("jax", "jaxlib")),

@@ -5,7 +5,7 @@ What is known of numbers, lists and branches before the program runs is computed
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -17,6 +17,7 @@ from xdsl.traits import Pure
 
 from torch2mlir.contract.core_ops import CORE_OPS, IDENTITIES, SCALAR_OPS
 from torch2mlir.dialects.torch import core
+from torch2mlir.dialects.torch.dims import Dim
 from torch2mlir.dialects.torch.lists import is_written
 from torch2mlir.dialects.torch.ops import RegistryOp
 from torch2mlir.dialects.torch.python_ops import PYTHON_OPS, is_constant
@@ -51,6 +52,18 @@ def _same_shape(op: Operation, values: Values) -> SSAValue | None:
     type = op.results[0].type
     known = isinstance(type, AnyTensorType) and type.sizes is not None and None not in type.sizes
     return _same_type(op, values) if known else None
+
+
+def _nothing_to_drop(op: Operation, values: Values) -> SSAValue | None:
+    """No dimension of size 1 in any call: one that varies may be 1, and calls with such a size are to find the op."""
+    source = op.operands[0].type
+    if not isinstance(source, AnyTensorType) or not source.sizes:
+        return _same_shape(op, values)
+    over = values.of(op.operands[1]) if len(op.operands) > 1 else range(len(source.sizes))
+    over = [over] if isinstance(over, int) else over
+    if not isinstance(over, Sequence) or any(isinstance(source.sizes[dim], Dim) for dim in over):
+        return None
+    return _same_shape(op, values)
 
 
 def _conversion(op: Operation, values: Values) -> SSAValue | None:
@@ -148,11 +161,12 @@ _FOLDS: dict[str, Callable[[Operation, Values], SSAValue | None]] = {
             "torch.aten.expand",
             "torch.aten.broadcast_to",
             "torch.aten.reshape",
-            "torch.aten.squeeze",
-            "torch.aten.squeeze.dim",
-            "torch.aten.squeeze.dims",
         ),
         _same_shape,
+    ),
+    **dict.fromkeys(
+        ("torch.aten.squeeze", "torch.aten.squeeze.dim", "torch.aten.squeeze.dims"),
+        _nothing_to_drop,
     ),
     "torch.aten.cat": _joined_alone,
     "torch.aten.transpose.int": _exchange,

@@ -41,6 +41,19 @@ def resized(x: torch.Tensor) -> torch.Tensor:
     return nn.functional.interpolate(x[None, None], size, mode="bilinear", align_corners=True)
 
 
+def dropped(x: torch.Tensor) -> torch.Tensor:
+    """Has another rank for one."""
+    return x.squeeze(1) * 2
+
+
+def dropped_unnamed(x: torch.Tensor) -> torch.Tensor:
+    return (x + 1).squeeze()
+
+
+def dropped_of_several(x: torch.Tensor) -> torch.Tensor:
+    return torch.squeeze(x, (0, 1)).abs()
+
+
 def attention(x: torch.Tensor) -> torch.Tensor:
     return torch.softmax(x.t() @ x, -1) @ x.t()
 
@@ -86,7 +99,16 @@ def test_another_program_for_one_is_refused(function: Callable[..., Any], dialec
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize(
-    "function", [first_of_diagonal, asks_its_size, asks_through_python, resized]
+    "function",
+    [
+        first_of_diagonal,
+        asks_its_size,
+        asks_through_python,
+        resized,
+        dropped,
+        dropped_unnamed,
+        dropped_of_several,
+    ],
 )
 def test_a_model_gets_another_program_for_one(function: Callable[..., Any], dialect: str) -> None:
     ours = compiled(function, dialect)

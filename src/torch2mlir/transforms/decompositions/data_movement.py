@@ -44,7 +44,7 @@ def _to_copy(a: Tensor, *, dtype: torch.dtype | None = None, **_: object) -> Ten
 
 @decomposes(aten.squeeze.dim)
 def _squeeze_dim(a: Tensor, dim: int) -> Tensor:
-    return aten.squeeze.dims(a, [dim])
+    return aten.squeeze.dims(a, [dim] if a.dim() and a.shape[dim] == 1 else [])
 
 
 @decomposes(aten.squeeze.default)

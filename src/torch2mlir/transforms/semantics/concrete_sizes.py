@@ -6,7 +6,7 @@ that is not broadcast) shows where an op on operands of the given sizes has anot
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
@@ -80,11 +80,15 @@ class _Kernels:
             return None if all(map(_is_empty, op.results)) else error.message
         for result, type in zip(op.results, types, strict=False):
             says = result.type
-            if isinstance(says, t.ValueTensorType) and isinstance(type, t.ValueTensorType):
-                pairs = zip(says.sizes or (), type.sizes or ())
-                if not all(self._agree(said, found) for said, found in pairs):
-                    return f"the program says {says}, PyTorch {type}"
+            tensors = isinstance(says, t.ValueTensorType) and isinstance(type, t.ValueTensorType)
+            if tensors and not self._same_sizes(says.sizes, type.sizes):  # type: ignore[attr-defined]
+                return f"the program says {says}, PyTorch {type}"
         return None
+
+    def _same_sizes(self, says: Sequence[Size] | None, found: Sequence[Size] | None) -> bool:
+        if says is None or found is None:
+            return True
+        return len(says) == len(found) and all(map(self._agree, says, found))
 
     def _agree(self, one: Size, other: Size) -> bool:
         """Whether two sizes are the same, as far as both are known."""
