@@ -79,10 +79,8 @@ class _Kernels:
         except BackendContractError as error:
             return None if all(map(_is_empty, op.results)) else error.message
         for result, type in zip(op.results, types, strict=False):
-            says = result.type
-            tensors = isinstance(says, t.ValueTensorType) and isinstance(type, t.ValueTensorType)
-            if tensors and not self._same_sizes(says.sizes, type.sizes):  # type: ignore[attr-defined]
-                return f"the program says {says}, PyTorch {type}"
+            if not self._same_sizes(_sizes(result.type), _sizes(type)):
+                return f"the program says {result.type}, PyTorch {type}"
         return None
 
     def _same_sizes(self, says: Sequence[Size] | None, found: Sequence[Size] | None) -> bool:
@@ -94,6 +92,10 @@ class _Kernels:
         """Whether two sizes are the same, as far as both are known."""
         names = {name for size in (one, other) if isinstance(size, Dim) for name in size.symbols()}
         return one is None or other is None or one == other or not names <= self._symbols
+
+
+def _sizes(type: Attribute | None) -> Sequence[Size] | None:
+    return type.sizes if isinstance(type, t.ValueTensorType) else None
 
 
 def _is_empty(value: SSAValue) -> bool:
