@@ -4,9 +4,9 @@
     python benchmarks/decode.py --rows llama-12x1024 --columns eager ours --prompt 16 --tokens 8 --rounds 1
 
 ``transformers``' own ``generate`` drives eager, inductor and ours (``torch.compile(backend="torch2mlir")``), greedy; a
-loop of its own drives ONNX Runtime and OpenVINO, which get the model as one exported step (``decode_peers.py``). The
-first text compiles and is not counted, and its tokens are compared with eager's. The higher the better; weights are
-random, so the tokens mean nothing.
+loop of its own drives ONNX Runtime and OpenVINO, which get the model as one step (``decode_steps.py``), and the same
+step compiled by us. The first text compiles and is not counted, and its tokens are compared with eager's. The higher
+the better; weights are random, so the tokens mean nothing.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "examples"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import decode_steps
 from cells import Benchmark, main
 
 SIZES = {"llama-12x1024": (12, 1024), "llama-24x2048": (24, 2048)}
@@ -31,6 +32,9 @@ OPTIONS: dict[str, dict[str, Any] | None] = {
     "onnxruntime": None,
     "openvino": None,
     "ours": {"backend": "torch2mlir"},
+    "ours-ort": None,
+    "ours-openvino": None,
+    "optimize": None,
 }
 PEERS = ("onnxruntime", "openvino")
 
@@ -51,8 +55,9 @@ def measure(row: str, column: str, options: argparse.Namespace) -> list[float]:
         return of.generate(prompt, disable_compile=True, cache_implementation="static", **settings)
 
     expected = generate(model)
-    run = _by_step(model, row, column, options) if column in PEERS else None
-    if run is None:
+    if column in decode_steps.STEPS:
+        run = _by_step(model, row, column, options)
+    else:
         twin = copy.copy(model)
         if (how := OPTIONS[column]) is not None:
             twin.forward = torch.compile(model.forward, **how)
@@ -73,13 +78,10 @@ def _by_step(
     """The loop of an engine that ``generate`` does not drive."""
     import torch
 
-    from decode_peers import STEPS, empty_cache, exported
-
     length = options.prompt + options.tokens
     keep = options.keep / f"{row}-{options.size}-{length}.onnx" if options.keep else None
     with torch.no_grad():
-        path = exported(model, options.prompt, length, keep)
-    return STEPS[column](path, empty_cache(model, length))
+        return decode_steps.STEPS[column](model, options.prompt, length, keep)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -52,7 +52,7 @@ def measure(row: str, column: str, options: argparse.Namespace) -> list[float]:
                 answers[index] = torch.as_tensor(found)
         seconds = time.perf_counter() - start
     for index, value in expected.items():
-        torch.testing.assert_close(answers[index], value, rtol=2e-2, atol=2e-2)
+        torch.testing.assert_close(answers[index], value, rtol=1e-3, atol=1e-3)
     return [seconds]
 
 

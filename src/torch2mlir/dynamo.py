@@ -60,15 +60,16 @@ def backend(
     chosen = Options.of(options, mode)
     tools = _tools(chosen)
 
-    def compile_graph(graph: GraphModule, _: Sequence[Any]) -> CompiledGraph:
+    def compile_graph(graph: GraphModule, _: Sequence[Any], in_training: bool) -> CompiledGraph:
         # AOTAutograd compiles under its fake mode, in which constants would have no elements
         with _disable_current_modes():
-            return CompiledGraph(graph, tools, chosen.fallback, _recorder)
+            return CompiledGraph(graph, tools, chosen.fallback, _recorder, in_training)
 
+    of_training = partial(compile_graph, in_training=True)
     compiler = aot_autograd(
-        fw_compiler=compile_graph,
-        bw_compiler=compile_graph,
-        inference_compiler=compile_graph,
+        fw_compiler=of_training,
+        bw_compiler=of_training,
+        inference_compiler=partial(compile_graph, in_training=False),
         partition_fn=min_cut_rematerialization_partition,
         keep_inference_input_mutations=True,
         decompositions=_decompositions(),
@@ -92,9 +93,11 @@ def _tools(options: Options) -> Toolchain:
         )
         return replace(tools, segment=tuned)
     if options.engine is None and options.output_type is None:
+        from torch2mlir.hybrid.pytorch_kernels import faster_in_pytorch
         from torch2mlir.hybrid.suited_segment import suited_segment
 
-        return replace(tools, segment=partial(suited_segment, recorder=_recorder))
+        suited = partial(suited_segment, recorder=_recorder)
+        return replace(tools, segment=suited, in_pytorch=faster_in_pytorch)
     return tools
 
 

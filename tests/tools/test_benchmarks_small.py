@@ -41,9 +41,9 @@ def test_serving(benchmark: Any, column: str) -> None:
     assert len(found) == 1 and found[0] > 0
 
 
-@pytest.mark.parametrize("column", ["onnxruntime", "openvino", "ours"])
+@pytest.mark.parametrize("column", ["onnxruntime", "openvino", "ours", "ours-ort", "optimize"])
 def test_decoding(benchmark: Any, column: str) -> None:
-    if column != "ours":
+    if column in ("onnxruntime", "openvino"):
         pytest.importorskip("onnxscript", reason="PyTorch exports to ONNX with it")
     found = figures(benchmark("decode"), "llama-12x1024", column, prompt=4, tokens=3)
     assert len(found) == 2 and min(found) > 0
@@ -62,10 +62,7 @@ def test_the_columns_that_are_compared(benchmark: Any) -> None:
         *("ours-iree", "ours-ort", "ours-openvino", "ours-xla", "ours-buckets", "optimize"),
     }
     assert {*benchmark("decode").OPTIONS} == {
-        "eager",
-        "inductor",
-        "ours",
-        "onnxruntime",
-        "openvino",
+        *("eager", "inductor", "onnxruntime", "openvino"),
+        *("ours", "ours-ort", "ours-openvino", "optimize"),
     }
     assert {*benchmark("training").BACKENDS} == {"eager", "inductor", "ours"}

@@ -17,7 +17,12 @@ from torch2mlir.dialects.locations import describe
 from torch2mlir.errors import CaptureError, InputError, Torch2MLIRError
 from torch2mlir.frontends.dynamo.equal_sizes import learn_equal_sizes
 from torch2mlir.frontends.dynamo.random_draws import draw_from_shapes, draws
-from torch2mlir.frontends.dynamo.segments import Segment, split, view_results_in_pytorch
+from torch2mlir.frontends.dynamo.segments import (
+    Segment,
+    detached_results,
+    split,
+    view_results_in_pytorch,
+)
 from torch2mlir.frontends.dynamo.writes import updates_in_place, writes_as_results
 from torch2mlir.frontends.fx import locations
 from torch2mlir.frontends.fx.control_flow import HIGHER_ORDER
@@ -56,6 +61,7 @@ class CompiledGraph:
         tools: who compiles it.
         fallback: whether PyTorch runs what cannot be compiled.
         recorder: counts.
+        in_training: whether it is part of a training step.
 
     Raises:
         CaptureError, BackendContractError, UnsupportedOpError, EngineError: without ``fallback``, what cannot be
@@ -63,7 +69,12 @@ class CompiledGraph:
     """
 
     def __init__(
-        self, module: GraphModule, tools: Toolchain, fallback: bool, recorder: Recorder
+        self,
+        module: GraphModule,
+        tools: Toolchain,
+        fallback: bool,
+        recorder: Recorder,
+        in_training: bool = False,
     ) -> None:
         # of the object, not of its class: PyTorch's wrappers copy the attributes of what they wrap
         self._boxed_call = True
@@ -72,8 +83,9 @@ class CompiledGraph:
         self._recorder = recorder
         recorder.count(graphs=1)
         draw_from_shapes(module)
-        self._views = view_results_in_pytorch(module)
+        self._views = view_results_in_pytorch(module) | detached_results(module)
         self._writes = writes_as_results(module)
+        self._kernels = self._faster_in_pytorch(module) if in_training else set()
         self._left = self._left_to_pytorch(module)
         segments = self._compile(module)
         self._places = {
@@ -153,9 +165,19 @@ class CompiledGraph:
         return left
 
     def _is_pytorchs_own(self, node: Node) -> bool:
-        """What PyTorch runs although it could be compiled: draws, what they need, and views of inputs."""
+        """What PyTorch runs although it could be compiled: draws, what they need, views of inputs, faster kernels."""
         made_for_draws = node.target is torch.ops.aten.empty_strided.default
-        return node in self._views or made_for_draws or draws(node)
+        return node in self._views or node in self._kernels or made_for_draws or draws(node)
+
+    def _faster_in_pytorch(self, module: GraphModule) -> set[Node]:
+        """Calls for PyTorch's own kernels, where the tools may choose and PyTorch may run anything."""
+        if self._tools.in_pytorch is None or not self._fallback:
+            return set()
+        found, reason = self._tools.in_pytorch(module.graph)
+        if found:
+            names = [str(node.target) for node in found]
+            self._recorder.chose(f"{len(found)} calls: PyTorch, {reason}", names, reason)
+        return found
 
     def _compile(self, module: GraphModule) -> list[tuple[Segment, RunsSegment | None]]:
         """Splits the graph until what is for the compiler can be compiled."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import torch
-from torch.fx import Graph, GraphModule
+from torch.fx import Graph, GraphModule, Node
 
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends import dtypes
@@ -35,6 +35,7 @@ class Toolchain:
 
     Attributes:
         segment: makes what runs a segment, if that is not a ``CompiledSegment``.
+        in_pytorch: calls of a training step's graph that PyTorch's kernels are to run, and why; None leaves it none.
     """
 
     pipeline: Pipeline
@@ -44,6 +45,7 @@ class Toolchain:
         Callable[[GraphModule, Toolchain, Callable[[], None], Mapping[int, int]], RunsSegment]
         | None
     ) = None
+    in_pytorch: Callable[[Graph], tuple[set[Node], str]] | None = None
 
 
 @dataclass(frozen=True)

@@ -97,6 +97,19 @@ def view_results_in_pytorch(module: GraphModule) -> set[Node]:
     return set(copies.values())
 
 
+def detached_results(module: GraphModule) -> set[Node]:
+    """Takes what ``detach`` is called of in its place, but for results: those calls PyTorch makes, without a copy."""
+    output, found = module.graph.output_node(), set[Node]()
+    for node in module.graph.find_nodes(op="call_function", target=torch.ops.aten.detach.default):
+        source = node.all_input_nodes[0]
+        node.replace_all_uses_with(source, delete_user_cb=lambda user: user is not output)
+        if node.users:
+            found.add(node)
+        else:
+            module.graph.erase_node(node)
+    return found
+
+
 class _Split:
     def __init__(self, module: GraphModule, in_pytorch: Callable[[Node], bool]) -> None:
         self._module = module

@@ -1,4 +1,4 @@
-"""A Llama with a static cache as one exported step, driven token by token by ONNX Runtime or OpenVINO.
+"""A Llama with a static cache as one step, driven token by token: by ONNX Runtime, OpenVINO, or compiled by us.
 
 The step takes tokens, their positions and the cache, and gives the next token and the cache: what a user of these
 engines writes, for ``transformers``' own ``generate`` does not drive them. The cache goes from step to step without
@@ -83,10 +83,11 @@ def exported(model: Any, prompt: int, length: int, keep: Path | None) -> str:
     return str(path)
 
 
-def onnxruntime_step(path: str, cache: tuple[torch.Tensor, ...]) -> Run:
+def onnxruntime_step(model: Any, prompt: int, length: int, keep: Path | None) -> Run:
     """The whole text for a prompt, on ONNX Runtime."""
     import onnxruntime
 
+    path, cache = exported(model, prompt, length, keep), empty_cache(model, length)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = torch.get_num_threads()
     session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
@@ -106,13 +107,14 @@ def onnxruntime_step(path: str, cache: tuple[torch.Tensor, ...]) -> Run:
 
         return step
 
-    return lambda prompt: _text(start(), prompt, cache[0].shape[2])
+    return lambda tokens: _text(start(), tokens, length)
 
 
-def openvino_step(path: str, cache: tuple[torch.Tensor, ...]) -> Run:
+def openvino_step(model: Any, prompt: int, length: int, keep: Path | None) -> Run:
     """The whole text for a prompt, on OpenVINO."""
     import openvino
 
+    path, cache = exported(model, prompt, length, keep), empty_cache(model, length)
     settings = {
         "INFERENCE_NUM_THREADS": torch.get_num_threads(),
         "INFERENCE_PRECISION_HINT": "f32",
@@ -140,7 +142,46 @@ def openvino_step(path: str, cache: tuple[torch.Tensor, ...]) -> Run:
 
         return step
 
-    return lambda prompt: _text(start(), prompt, cache[0].shape[2])
+    return lambda tokens: _text(start(), tokens, length)
+
+
+def compiled_step(engine: str) -> Callable[[Any, int, int, Path | None], Run]:
+    """The whole text for a prompt, by a step that ``torch2mlir.compile`` has made for an engine, or ``optimize``."""
+
+    def made(model: Any, prompt: int, length: int, _: Path | None) -> Run:
+        import torch2mlir
+
+        step, cache = Step(model).eval(), empty_cache(model, length)
+        if engine == "optimize":
+            run = torch2mlir.optimize(step, tune="fast")
+        else:
+            dynamic = torch.export.Dim.DYNAMIC
+            run = torch2mlir.compile(
+                step,
+                torch.zeros(1, prompt, dtype=torch.long),
+                torch.arange(prompt),
+                *cache,
+                output_type="onnx",
+                engine=engine,
+                dynamic_shapes=({1: dynamic}, {0: dynamic}, tuple({} for _ in cache)),
+            )
+
+        def start() -> Callable[[torch.Tensor, torch.Tensor], torch.Tensor]:
+            held = list(cache)
+
+            def next_token(tokens: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
+                token, *held[:] = run(tokens, positions, *held)
+                return token
+
+            return next_token
+
+        def text(tokens: torch.Tensor) -> torch.Tensor:
+            with torch.no_grad():
+                return _text(start(), tokens, length)
+
+        return text
+
+    return made
 
 
 def _text(step: Callable[..., torch.Tensor], prompt: torch.Tensor, length: int) -> torch.Tensor:
@@ -151,7 +192,10 @@ def _text(step: Callable[..., torch.Tensor], prompt: torch.Tensor, length: int) 
     return torch.cat(text, 1)
 
 
-STEPS: dict[str, Callable[[str, tuple[torch.Tensor, ...]], Run]] = {
+STEPS: dict[str, Callable[[Any, int, int, Path | None], Run]] = {
     "onnxruntime": onnxruntime_step,
     "openvino": openvino_step,
+    "ours-ort": compiled_step("onnxruntime"),
+    "ours-openvino": compiled_step("openvino"),
+    "optimize": compiled_step("optimize"),
 }
