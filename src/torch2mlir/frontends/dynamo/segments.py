@@ -7,35 +7,15 @@ segments before it. There are no more of them than the dependencies between the 
 from __future__ import annotations
 
 import operator
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch.fx import Graph, GraphModule, Node
 
 from torch2mlir.frontends.dynamo.random_draws import draws
-
-_VIEWS = frozenset(
-    getattr(torch.ops.aten, name).default
-    for name in [
-        "t",
-        "permute",
-        "view",
-        "expand",
-        "unsqueeze",
-        "squeeze",
-        "alias",
-        "detach",
-        "_unsafe_view",
-        "numpy_T",
-    ]
-) | {
-    torch.ops.aten.transpose.int,
-    torch.ops.aten.select.int,
-    torch.ops.aten.slice.Tensor,
-    torch.ops.aten.squeeze.dim,
-    torch.ops.aten.squeeze.dims,
-}
 
 
 @dataclass(frozen=True)
@@ -68,31 +48,34 @@ def split(module: GraphModule, in_pytorch: Callable[[Node], bool]) -> list[Segme
 
 
 def view_results_in_pytorch(module: GraphModule) -> set[Node]:
-    """Makes results that are views of inputs calls of their own, which PyTorch makes without a copy; returns them."""
+    """Makes results that are views calls of their own, which PyTorch makes without a copy; returns them.
+
+    They are views of inputs, of other results, and of what another result is a view of too. AOTAutograd gives users
+    views of what these become, with the sizes, strides and the place in memory of the result that it gets, and expects
+    results to share memory as the graph says.
+    """
     output = module.graph.output_node()
+    results: Sequence[Any] = output.args[0]  # type: ignore[assignment]
+    written = [node.args[1] for node in module.graph.find_nodes(op="call_function", target=_COPY)]
+    tensors = {item for item in (*results, *written) if isinstance(item, Node)}
+    shares = Counter(_memory(node) for node in tensors)
     copies = dict[Node, Node]()
 
-    def view_of_input(node: Node) -> bool:
-        while node.op == "call_function" and node.target in _VIEWS:
-            if len(node.all_input_nodes) != 1:
-                return False
-            node = node.all_input_nodes[0]
-        return node.op == "placeholder"
+    def is_view(item: Any) -> bool:
+        if not isinstance(item, Node) or _viewed(item) is None:
+            return False
+        memory = _memory(item)
+        return memory.op == "placeholder" or shares[memory] > 1
 
     def copied(node: Node) -> Node:
-        if node.op == "placeholder":
+        if _viewed(node) is None:
             return node
         if node not in copies:
             copies[node] = node.graph.node_copy(node, copied)
         return copies[node]
 
     with module.graph.inserting_before(output):
-        output.args = (
-            tuple(
-                copied(item) if isinstance(item, Node) and view_of_input(item) else item
-                for item in output.args[0]  # type: ignore[union-attr]
-            ),
-        )
+        output.args = (tuple(copied(item) if is_view(item) else item for item in results),)
     module.graph.eliminate_dead_code(is_impure_node=lambda n: n.is_impure() or draws(n))
     return set(copies.values())
 
@@ -108,6 +91,27 @@ def detached_results(module: GraphModule) -> set[Node]:
         else:
             module.graph.erase_node(node)
     return found
+
+
+def _memory(node: Node) -> Node:
+    """The tensor that the memory of another was made by."""
+    source = _viewed(node)
+    return node if source is None else _memory(source)
+
+
+_COPY = torch.ops.aten.copy_.default
+
+
+def _viewed(node: Node) -> Node | None:
+    """The tensor that a call, or an item of what it returns, is a view of."""
+    if node.target is operator.getitem:
+        return _viewed(node.args[0]) if isinstance(node.args[0], Node) else None
+    if not isinstance(node.target, torch._ops.OpOverload):
+        return None
+    if not node.target.is_view and node.target is not torch.ops.aten._unsafe_view.default:
+        return None
+    source = node.args[0]
+    return source if isinstance(source, Node) else None
 
 
 class _Split:
