@@ -25,6 +25,7 @@ from torch.fx import GraphModule
 from torch.utils._python_dispatch import _disable_current_modes
 
 from torch2mlir.api import engine_for
+from torch2mlir.frontends.dynamo.kept_whole import kept_whole
 from torch2mlir.frontends.dynamo.options import Options
 from torch2mlir.pipeline import Pipeline
 from torch2mlir.runtime.cache import CodeCache, cache_from_environment, cache_in
@@ -74,7 +75,8 @@ def backend(
         keep_inference_input_mutations=True,
         decompositions=_decompositions(),
     )
-    compiled: Callable[..., Any] = compiler(module, example_inputs)
+    with kept_whole():
+        compiled: Callable[..., Any] = compiler(module, example_inputs)
     # PyTorch's wrappers copy it from what they wrap, but this takes its arguments one by one; the minifier asks
     vars(compiled).pop("_boxed_call", None)
     return compiled

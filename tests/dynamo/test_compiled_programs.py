@@ -52,6 +52,12 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "writes": (writes, (X, X + 1)),
     "writes_through_views": (writes_through_views, (X,)),
     "swaps": (swaps, (X, X + 1)),
+    "targets_behind_the_end": (
+        lambda x: F.multilabel_margin_loss(
+            x, torch.tensor([[0, 2, -1, 1], [3, -1, 0, 0], [-1, 1, 2, 3]])
+        ),
+        (LEAF,),
+    ),
     "expanded_results": (lambda x: ((x + 1)[:, None].expand(3, 5, 4), x.sum().expand(7)), (X,)),
     "results_with_gaps": (lambda x: (x + 1)[:, ::2], (X,)),
     "channels_last": (
