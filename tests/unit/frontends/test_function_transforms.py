@@ -84,3 +84,36 @@ def test_what_pytorch_exports_with_wrapped_constants_is_refused() -> None:
     with pytest.raises(CaptureError, match="torch.func.grad .* as constants") as caught:
         torch2mlir.compile(exported)
     assert "compile the model itself" in str(caught.value)
+
+
+@pytest.mark.parametrize("output_type", ["stablehlo", "linalg-on-tensors", "tosa"])
+def test_gradients_of_linear_algebra(output_type: str) -> None:
+    """PyTorch orders the checks of its results by tokens, which are arguments of the program below autograd."""
+
+    def gradients(x: torch.Tensor) -> torch.Tensor:
+        def value(x: torch.Tensor) -> torch.Tensor:
+            solved = torch.linalg.solve(x, x[:, :2] * 2 + 1)
+            return torch.linalg.inv(x).sum() + solved.sum() + torch.linalg.slogdet(x)[1]
+
+        return grad(value)(x)
+
+    def matrix() -> torch.Tensor:
+        return torch.randn(3, 3) + 3 * torch.eye(3)
+
+    compiled = torch2mlir.compile(gradients, matrix(), output_type=output_type)
+    for _ in range(3):
+        x = matrix()
+        torch.testing.assert_close(compiled(x), gradients(x), rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("output_type", ["stablehlo", "linalg-on-tensors", "tosa"])
+def test_writes_before_linear_algebra(output_type: str) -> None:
+    def program(x: torch.Tensor) -> torch.Tensor:
+        y = x.clone()
+        y.diagonal()[:] += 5
+        return torch.linalg.inv(y)
+
+    compiled = torch2mlir.compile(program, torch.randn(3, 3), output_type=output_type)
+    for _ in range(3):
+        x = torch.randn(3, 3)
+        torch.testing.assert_close(compiled(x), program(x), rtol=1e-3, atol=1e-4)

@@ -29,6 +29,7 @@ from torch2mlir.frontends.fx.functionalization import (
     WEIGHT_KINDS,
     functionalized,
     with_tied_state_joined,
+    without_tokens,
 )
 from torch2mlir.frontends.fx.importer import GraphImporter, _attribute
 from torch2mlir.frontends.fx.mutation import (
@@ -74,7 +75,7 @@ def import_exported_program(
         if has_transforms(body.graph) or needs_functionalization(body.graph):
             exported = functionalized(exported)
             break
-    return _ExportedImport(exported, func_name).run()
+    return _ExportedImport(without_tokens(exported), func_name).run()
 
 
 class _FunctionImport:

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 from torch.export import ExportedProgram
+from torch.export._remove_effect_tokens_pass import _remove_effect_tokens
 from torch.export.graph_signature import ExportGraphSignature, InputKind, InputSpec, OutputKind
 from torch.fx import Graph, GraphModule, Node
 from xdsl.dialects.builtin import FileLineColLoc
@@ -132,6 +133,16 @@ def with_tied_state_joined(exported: ExportedProgram) -> ExportedProgram:
         if node in written and spec.kind is InputKind.CONSTANT_TENSOR and node.name not in joined
     }
     return _rebuilt(exported, joined, constants) if joined or constants else exported
+
+
+def without_tokens(exported: ExportedProgram) -> ExportedProgram:
+    """The program without the tokens that order calls with effects: checks of matrices have them below autograd.
+
+    Calls are imported in their order, which needs no token.
+    """
+    if all(spec.kind is not InputKind.TOKEN for spec in exported.graph_signature.input_specs):
+        return exported
+    return _remove_effect_tokens(_rebuilt(exported, {}, set()))
 
 
 def _tensor(exported: ExportedProgram, spec: InputSpec) -> torch.Tensor | None:
