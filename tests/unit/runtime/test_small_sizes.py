@@ -251,3 +251,18 @@ def test_a_remainder_of_a_size_that_an_op_asked_for_is_one_of_the_program() -> N
     for size in (9, 8, 3, 4):
         x = torch.randn(2, size)
         torch.testing.assert_close(compiled(x), program(x))
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_batch_of_nothing_leaves_running_statistics(dialect: str) -> None:
+    model = nn.BatchNorm2d(3).train()
+    eager = copy.deepcopy(model)
+    shapes = ({0: Dim.DYNAMIC},)
+    x = torch.randn(4, 3, 2, 2)
+    call = torch2mlir.compile(model, x, output_type=dialect, dynamic_shapes=shapes)
+    for rows in (4, 0, 2):
+        x = torch.randn(rows, 3, 2, 2)
+        with torch.no_grad():
+            assert torch.allclose(call(x), eager(x), atol=1e-5)
+        for mine, theirs in zip(model.buffers(), eager.buffers(), strict=True):
+            assert torch.allclose(mine, theirs, atol=1e-5)

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch._decomp import decomposition_table
 from torch.types import Number
 
 from torch2mlir.transforms.decompositions.registry import decomposes
@@ -86,6 +87,31 @@ def _batch_norm_inference(
     out = input.to(dtype) * scale.view(channels) + shift.view(channels)
     empty = input.new_empty(0)
     return out.to(input.dtype), empty, empty
+
+
+_OF_PYTORCH = decomposition_table[aten._native_batch_norm_legit_functional.default]
+
+
+@decomposes(aten._native_batch_norm_legit_functional.default)
+def _batch_norm_with_statistics(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    mean: Tensor,
+    variance: Tensor,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> tuple[Tensor, ...]:
+    """PyTorch's own, but a batch of nothing leaves the running statistics: the mean of no elements is NaN."""
+    results = _OF_PYTORCH(input, weight, bias, mean, variance, training, momentum, eps)
+    count: Any = input.numel()
+    if not training or (isinstance(count, int) and count):
+        return tuple(results)
+    is_empty = torch.full((), count) == 0
+    *others, new_mean, new_variance = results
+    kept = ((mean, new_mean), (variance, new_variance))
+    return *others, *(torch.where(is_empty, old, new) for old, new in kept)
 
 
 @decomposes(aten.batch_norm.default)
