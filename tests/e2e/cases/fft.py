@@ -10,6 +10,11 @@ fft = torch.fft
 
 for _norm in ("backward", "ortho", "forward"):
     case(f"fft_{_norm}", lambda x, n=_norm: fft.fft(x, norm=n), c64("B", 6), loose=4)
+case(
+    "frequencies",
+    lambda x: (x * fft.fftfreq(6, 0.1), x * fft.fftfreq(6)[3], x[:, :4] * fft.rfftfreq(7, d=3.0)),
+    f32("B", 6),
+)
 case("fft_of_real", fft.fft, f32("B", 5), loose=4)
 case("ifft", fft.ifft, c64("B", 7), loose=4)
 case("rfft", fft.rfft, f32("B", 8), loose=4)

@@ -104,6 +104,25 @@ def _aten_c2r(a: Tensor, dim: Sequence[int], normalization: int, last_dim_size: 
     return _normalized(out, normalization, _count(out, dim))
 
 
+@decomposes(aten.fft_fftfreq.default)
+def _frequencies(
+    n: int, d: float = 1.0, *, dtype: torch.dtype | None = None, **_: object
+) -> Tensor:
+    """Cycles per unit of time of a transform's elements, those below zero last."""
+    place = torch.arange(n)
+    step = torch.where(place < (n + 1) // 2, place, place - n)
+    return step.to(dtype or torch.get_default_dtype()) * (1 / (n * d))
+
+
+@decomposes(aten.fft_rfftfreq.default)
+def _frequencies_from_zero(
+    n: int, d: float = 1.0, *, dtype: torch.dtype | None = None, **_: object
+) -> Tensor:
+    """Of a real signal's transform."""
+    step = torch.arange(n // 2 + 1)
+    return step.to(dtype or torch.get_default_dtype()) * (1 / (n * d))
+
+
 # transforms of the last dimension
 
 
