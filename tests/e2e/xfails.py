@@ -136,12 +136,6 @@ XFAILS: list[ExpectedFailure] = [
         excepting="complex_rotary",
     ),
     ExpectedFailure(
-        "IREE takes no erf of 64-bit floats",
-        EngineError,
-        "linalg-iree-*",
-        "gelu_f64 erf_f64 special_f64",
-    ),
-    ExpectedFailure(
         "ONNX computes with no complex numbers",
         UnsupportedOpError,
         "onnx-*",

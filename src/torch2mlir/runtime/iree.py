@@ -98,6 +98,7 @@ class IreeEngine(Engine):
             "keep-small-arguments",
             "reduce-angles",
             "remainders-by-quotients",
+            "erf-of-doubles",
             "keep-terms-of-sums",
             "compute-reductions-first",
             "compute-slices-first",
@@ -106,6 +107,7 @@ class IreeEngine(Engine):
         "stablehlo": (
             "keep-small-arguments",
             "reduce-angles",
+            "erf-of-doubles",
             "stablehlo-hold-identities",
             "keep-terms-of-sums",
             "compute-reductions-first",

@@ -211,6 +211,7 @@ _LOCATIONS: dict[str, str] = {
         "torch2mlir.engine_passes.remainders_by_quotients:StablehloRemaindersByQuotientsPass"
     ),
     "reduce-angles": "torch2mlir.engine_passes.reduce_angles:ReduceAnglesPass",
+    "erf-of-doubles": "torch2mlir.engine_passes.erf_of_doubles:ErfOfDoublesPass",
     "keep-small-arguments": (
         "torch2mlir.engine_passes.keep_small_arguments:KeepSmallArgumentsPass"
     ),

@@ -7,55 +7,13 @@ import math
 import torch
 from torch import Tensor
 
+from torch2mlir.contract.approximations import ERFCX_MIDDLE, ERFCX_TAIL
 from torch2mlir.transforms.decompositions.expansions import on_floats, polynomial
 from torch2mlir.transforms.decompositions.registry import decomposes
 
 aten = torch.ops.aten
 prims = torch.ops.prims
 
-# W. J. Cody, "Rational Chebyshev approximations for the error function", Math. Comp. 23 (1969)
-_ERFCX_MIDDLE = (
-    (
-        2.15311535474403846e-8,
-        5.64188496988670089e-1,
-        8.88314979438837594,
-        6.61191906371416295e1,
-        2.98635138197400131e2,
-        8.81952221241769090e2,
-        1.71204761263407058e3,
-        2.05107837782607147e3,
-        1.23033935479799725e3,
-    ),
-    (
-        1.0,
-        1.57449261107098347e1,
-        1.17693950891312499e2,
-        5.37181101862009858e2,
-        1.62138957456669019e3,
-        3.29079923573345963e3,
-        4.36261909014324716e3,
-        3.43936767414372164e3,
-        1.23033935480374942e3,
-    ),
-)
-_ERFCX_TAIL = (
-    (
-        1.63153871373020978e-2,
-        3.05326634961232344e-1,
-        3.60344899949804439e-1,
-        1.25781726111229246e-1,
-        1.60837851487422766e-2,
-        6.58749161529837803e-4,
-    ),
-    (
-        1.0,
-        2.56852019228982242,
-        1.87295284992346725,
-        5.27905102951428412e-1,
-        6.05183413124413191e-2,
-        2.33520497626869185e-3,
-    ),
-)
 # M. Giles, "Approximating the erfinv function", GPU Computing Gems (2010)
 _ERFINV_CENTRAL = (
     2.81022636e-08,
@@ -146,9 +104,9 @@ _NDTRI_Q2 = (
 
 def _scaled_tail(x: Tensor) -> Tensor:
     """``exp(x**2) erfc(x)`` for ``x > 0.46875``."""
-    middle = polynomial(x, _ERFCX_MIDDLE[0]) / polynomial(x, _ERFCX_MIDDLE[1])
+    middle = polynomial(x, ERFCX_MIDDLE[0]) / polynomial(x, ERFCX_MIDDLE[1])
     inverse = 1 / (x * x)
-    correction = polynomial(inverse, _ERFCX_TAIL[0]) / polynomial(inverse, _ERFCX_TAIL[1])
+    correction = polynomial(inverse, ERFCX_TAIL[0]) / polynomial(inverse, ERFCX_TAIL[1])
     tail = (1 / math.sqrt(math.pi) - inverse * correction) / x
     return torch.where(x <= 4, middle, tail)
 
