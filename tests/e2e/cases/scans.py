@@ -8,6 +8,7 @@ import torch
 
 from tests.e2e.registry import b1, case, f16, f32, i64
 
+ZEROS = (0.0, -0.0, -0.0, 0.0, -1.0, 0.0, -0.0)
 WITH_NANS = (0.5, -inf, 2.0, nan, inf, 1.0, nan)
 
 case("cumprod", lambda x: (x.cumprod(0), x.cumprod(-1)), f32("B", 4))
@@ -19,6 +20,7 @@ for name in ("cummax", "cummin"):
     case(name, lambda x, f=function: tuple(f(x, 1)), f32("B", 6))
     case(f"{name}_i64", lambda x, f=function: tuple(f(x, 0)), i64(5, "B", low=0, high=3))
     case(f"{name}_nan", lambda x, f=function: tuple(f(x, 1)), f32("B", 7, values=WITH_NANS))
+    case(f"{name}_zeros", lambda x, f=function: tuple(f(x, 1)), f32("B", 7, values=ZEROS))
     case(f"{name}_dynamic_axis", lambda x, f=function: tuple(f(x, 1)), f32(2, "S"))
 case("cummax_of_bool", lambda x: tuple(torch.cummax(x, 1)), b1("B", 5))
 case("cummax_long", lambda x: tuple(torch.cummax(x, 1)), f32(2, "L"))

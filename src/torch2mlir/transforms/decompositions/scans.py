@@ -63,8 +63,16 @@ def running_maximum(a: Tensor, dim: int) -> Tensor:
     return scan(a, dim, torch.maximum)
 
 
-def _running_minimum(a: Any, dim: int) -> Any:
-    return scan(a, dim, torch.minimum)
+def _last_of_best(of_integers: Combine, is_as_good: Combine) -> Callable[[Any, int], Any]:
+    """The best element so far; of equal ones, which zeros of both signs are, the last."""
+
+    def later_if_as_good(earlier: Any, later: Any) -> Any:
+        return torch.where(is_as_good(later, earlier) | torch.isnan(later), later, earlier)
+
+    def running(a: Any, dim: int) -> Any:
+        return scan(a, dim, later_if_as_good if a.dtype.is_floating_point else of_integers)
+
+    return running
 
 
 def _counted(length: Any) -> torch.dtype:
@@ -90,8 +98,8 @@ def _with_positions(extremum: Callable[[Any, int], Any]) -> Callable[[Any, int],
     return with_positions
 
 
-decomposes(aten.cummax.default)(_with_positions(running_maximum))
-decomposes(aten.cummin.default)(_with_positions(_running_minimum))
+decomposes(aten.cummax.default)(_with_positions(_last_of_best(torch.maximum, torch.ge)))
+decomposes(aten.cummin.default)(_with_positions(_last_of_best(torch.minimum, torch.le)))
 
 
 @decomposes(aten.logcumsumexp.default)
