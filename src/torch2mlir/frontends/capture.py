@@ -24,6 +24,7 @@ from torch2mlir.frontends.fx.function_transforms import (
 )
 from torch2mlir.frontends.fx.places_from_tensors import PlacesFromTensors
 from torch2mlir.frontends.fx.quiet import quiet
+from torch2mlir.frontends.fx.sizes_of_results import bounded_sizes
 from torch2mlir.frontends.fx.symbols import size_names
 from torch2mlir.frontends.pytrees import knows_caches, register_types
 from torch2mlir.frontends.returned_arguments import results_noted
@@ -212,6 +213,7 @@ def _exported(
                 around.enter_context(changes.noted(model))
             around.enter_context(results_noted(model, {} if returned is None else returned))
             around.enter_context(PlacesFromTensors())
+            around.enter_context(bounded_sizes())
             exported: torch.export.ExportedProgram = export(
                 model, args, kwargs, dynamic_shapes=dynamic_shapes
             )

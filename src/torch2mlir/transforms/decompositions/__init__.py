@@ -12,6 +12,7 @@ from torch2mlir.transforms.decompositions import (  # noqa: F401 - each register
     constructors,
     convolution,
     copies,
+    ctc,
     data_dependent,
     data_movement,
     dropout,
