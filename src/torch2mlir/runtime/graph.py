@@ -14,7 +14,7 @@ from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 from torch.utils import _pytree as pytree
 
 from torch2mlir.dialects.locations import describe
-from torch2mlir.errors import CaptureError, InputError, Torch2MLIRError
+from torch2mlir.errors import CaptureError, EngineError, InputError, Torch2MLIRError
 from torch2mlir.frontends.dynamo.equal_sizes import learn_equal_sizes
 from torch2mlir.frontends.dynamo.random_draws import draw_from_shapes, draws
 from torch2mlir.frontends.dynamo.segments import (
@@ -119,13 +119,19 @@ class CompiledGraph:
     def _run(self, step: _Step, arguments: Values) -> Sequence[Any]:
         compiled = step.compiled  # another thread may leave the segment to PyTorch meanwhile
         program = None if compiled is None else self._program(step, compiled, arguments)
-        refusal: InputError | None = None
+        refusal: Torch2MLIRError | None = None
         if compiled is not None and program is not None:
             try:
                 return compiled.run(program, arguments)
             except InputError as error:
                 # PyTorch's fake tensors promise other sizes than its kernels give, as of embedding bags
                 if not self._fallback:
+                    raise
+                refusal = error
+            except (
+                EngineError
+            ) as error:  # ONNX Runtime multiplies no empty matrices, and says so in the call
+                if not self._fallback or program.executable.function.updated:
                     raise
                 refusal = error
         results: Sequence[Any] = step.segment.module(*arguments)
