@@ -451,19 +451,18 @@ def shift_left(x: Expr, count: Expr, bits: int) -> Expr:
 
 def shift_right(x: Expr, count: Expr, bits: int) -> Expr:
     """``x >> count`` with the sign coming in; nothing but the sign is left for counts outside of the element."""
+    if not x.is_unsigned:
+        return x.of("shr", _places(count, bits, outside=x.bits - 1)[1])
     inside, places = _places(count, bits)
     shifted = x.of("shr", places)
-    if inside is None:
-        return shifted
-    rest: Expr | int = 0 if x.is_unsigned else x.of("shr", x.bits - 1)
-    return inside.where(shifted, rest)
+    return shifted if inside is None else inside.where(shifted, 0)
 
 
-def _places(count: Expr, bits: int) -> tuple[Expr | None, Expr]:
-    """Whether an element has so many bits to shift by, None where that is known, and counts that are inside."""
+def _places(count: Expr, bits: int, outside: int = 0) -> tuple[Expr | None, Expr]:
+    """Whether an element has so many bits to shift by, None where that is known, and counts, ``outside`` if not."""
     if isinstance(count.number, int) and 0 <= count.number < bits:
         return None, count
     inside = count < bits
     if not count.is_unsigned:
         inside = inside & (count >= 0)
-    return inside, inside.where(count, 0)
+    return inside, inside.where(count, outside)

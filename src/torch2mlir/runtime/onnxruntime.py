@@ -45,7 +45,11 @@ class OnnxRuntimeEngine(Engine):
     output_types = frozenset({"onnx"})
     builds_weights_in = True
     passes: ClassVar[Mapping[str, Sequence[str]]] = {
-        "onnx": ("onnx-where-keeps-zeros", "onnx-widen-for-onnxruntime")
+        "onnx": (
+            "onnx-functions-by-formulas",
+            "onnx-where-keeps-zeros",
+            "onnx-widen-for-onnxruntime",
+        )
     }
 
     def compile(self, function: LoweredFunction) -> OnnxRuntimeExecutable:

@@ -198,6 +198,9 @@ _LOCATIONS: dict[str, str] = {
     "onnx-extrema-of-infinities": (
         "torch2mlir.engine_passes.onnx_extrema_of_infinities:OnnxExtremaOfInfinitiesPass"
     ),
+    "onnx-functions-by-formulas": (
+        "torch2mlir.engine_passes.onnx_functions_by_formulas:OnnxFunctionsByFormulasPass"
+    ),
     "onnx-where-keeps-zeros": (
         "torch2mlir.engine_passes.onnx_where_keeps_zeros:OnnxWhereKeepsZerosPass"
     ),

@@ -53,9 +53,9 @@ def _along(lower: OnnxLowering, word: str, x: Tensor, over: Sequence[int]) -> Te
         return lower.cast(in_64_bits(lower, lower.cast(x, si64), over), x.dtype)
     if not element_types.is_float(x.dtype) or word in ("add", "mul"):
         return _reduced(lower, COMBINING[word], x, over)
+    # which element is found beside a NaN does not matter
+    found = _reduced(lower, COMBINING[word], x, over)
     undefined = lower.apply("IsNaN", x, dtype=i1)
-    numbers = lower.select(undefined, neutral(word, x.dtype), x)
-    found = _reduced(lower, COMBINING[word], numbers, over)
     any_nan = _reduced(lower, "ReduceMax", lower.cast(undefined, ui8), over)
     return lower.select(lower.cast(any_nan, i1), math.nan, found)
 
