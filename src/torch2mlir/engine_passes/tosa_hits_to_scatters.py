@@ -63,13 +63,13 @@ class TosaHitsToScattersPass(PassForOps):
 def _found(op: Operation) -> _Build | None:
     """What an op is in other words, if it combines what is hit."""
     if isinstance(op, tosa.MatMulOp):
-        index, rows = _indices(_uncast(op.operands[0])), op.operands[1]
-        if index is not None and _is_static(rows) and element_of(rows) == element_of(op.results[0]):
+        index, rows = _indices(uncast(op.operands[0])), op.operands[1]
+        if index is not None and is_static(rows) and element_of(rows) == element_of(op.results[0]):
             return partial(_added, op=op, index=index, rows=rows)
-    elif isinstance(op, tosa.ReduceAnyOp) and _axis(op) == 2:
+    elif isinstance(op, tosa.ReduceAnyOp) and axis_of(op) == 2:
         if (index := _indices(op.operands[0])) is not None:
             return partial(_hit, op=op, index=index)
-    elif op.name in _WORDS and _axis(op) == 2:
+    elif op.name in _WORDS and axis_of(op) == 2:
         chosen = op.operands[0].owner
         if isinstance(chosen, tosa.SelectOp):
             hits, elements, nothing = chosen.operands
@@ -77,7 +77,7 @@ def _found(op: Operation) -> _Build | None:
             if (
                 index is not None
                 and shape_of(elements) == shape_of(index)
-                and _number(nothing) == neutral(_WORDS[op.name], as_tensor(elements).dtype)
+                and number_of(nothing) == neutral(_WORDS[op.name], as_tensor(elements).dtype)
             ):
                 return partial(
                     _reduced, op=op, word=_WORDS[op.name], index=index, elements=elements
@@ -85,16 +85,18 @@ def _found(op: Operation) -> _Build | None:
     return None
 
 
-def _axis(op: Operation) -> int:
+def axis_of(op: Operation) -> int:
+    """The dimension that a reduction is over."""
     axis: int = op.properties["axis"].value.data  # type: ignore[attr-defined]
     return axis
 
 
-def _is_static(value: SSAValue) -> bool:
+def is_static(value: SSAValue) -> bool:
+    """Whether all sizes of a tensor are known."""
     return isinstance(value.type, TensorType) and DYNAMIC_INDEX not in value.type.get_shape()
 
 
-def _uncast(value: SSAValue) -> SSAValue:
+def uncast(value: SSAValue) -> SSAValue:
     """What numbers of booleans are made of."""
     while isinstance(value.owner, tosa.CastOp) and element_of(value) != i1:
         value = value.owner.operands[0]
@@ -104,17 +106,17 @@ def _uncast(value: SSAValue) -> SSAValue:
 def _indices(hits: SSAValue) -> SSAValue | None:
     """``[N, 1, W]``, if these ``[N, K, W]`` say which of them are each of the K places; None if others, or few."""
     op = hits.owner
-    if not isinstance(op, tosa.EqualOp) or not all(map(_is_static, op.operands)):
+    if not isinstance(op, tosa.EqualOp) or not all(map(is_static, op.operands)):
         return None
     places, index = op.operands
     first, second = shape_of(places), shape_of(index)
     fits = len(first) == len(second) == 3 and first[0] == first[2] == second[1] == 1
     if not fits or 0 in (*first, *second) or prod(shape_of(hits)) < MIN_COMPARISONS:
         return None
-    return index if _counts_up(places, first[1]) else None
+    return index if counts_up(places, first[1]) else None
 
 
-def _counts_up(value: SSAValue, count: int) -> bool:
+def counts_up(value: SSAValue, count: int) -> bool:
     """Whether a constant is 0, 1, 2, .."""
     while isinstance(value.owner, tosa.ReshapeOp):
         value = value.owner.operands[0]
@@ -128,7 +130,7 @@ def _literal(value: SSAValue) -> DenseIntOrFPElementsAttr | None:
     return literal if isinstance(literal, DenseIntOrFPElementsAttr) else None
 
 
-def _number(value: SSAValue) -> float | int | None:
+def number_of(value: SSAValue) -> float | int | None:
     """What all elements of a constant are."""
     literal = _literal(value)
     if literal is None or not literal.is_splat():
@@ -178,10 +180,10 @@ def _over_indices(
     at = lower.compute(place, [(flat, range(2))], [batches, count], si64)
     begin = lower.full(start, [outside + 1, width], rows.dtype)
     at = lower.reshape(at, [batches * count, 1])
-    found = combined_rows(lower, begin, _apart(lower, at), _apart(lower, rows), REDUCTIONS[word])
+    found = combined_rows(lower, begin, apart(lower, at), apart(lower, rows), REDUCTIONS[word])
     return lower.slice(found, [0, 0], [outside, width], [1, 1])
 
 
-def _apart(lower: LinalgLowering, x: Tensor) -> Tensor:
+def apart(lower: LinalgLowering, x: Tensor) -> Tensor:
     """Computed before: IREE would compute the whole tensor within its scatter, on the stack, and refuses large ones."""
     return lower.op(ComputeBarrierOp, [x], x.sizes, x.dtype)

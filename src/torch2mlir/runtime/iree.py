@@ -10,6 +10,8 @@ Choices, measured with IREE 3.13 on two cores (BERT-base sized, 128 tokens, weig
   per call. With one thread ``local-sync`` is used, and for loops over unknown sizes that come through TOSA: with
   several threads their calls fail ("transient buffer has not been committed");
 - depthwise convolutions are loops over slices (``depthwise-to-sums``): the named ops are up to 50 times slower;
+- no data tiling for products of one row: the weights, arguments as they are, would be rearranged at every call, which
+  goes through memory three times;
 - data tiling from global optimization on: from dispatch creation on, which ``--iree-opt-data-tiling`` stands for, it is
   as fast, and takes the wrong elements of a product's operand that a row's factor was broadcast over;
 - no data tiling for dynamic shapes: softmax before a product of dynamic batch and length does not compile with it
@@ -48,7 +50,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from ctypes.util import find_library
 from functools import cache, cached_property
-from typing import Any, ClassVar
+from math import prod
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import iree.compiler.version
 import iree.runtime as rt
@@ -62,13 +65,17 @@ from torch2mlir.runtime.iree_compiler import compile_to_bytecode, system_linker_
 from torch2mlir.runtime.lowered import LoweredFunction, TensorSpec
 from torch2mlir.runtime.refused_op import with_model_line
 
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
 _INPUT_TYPES = {"stablehlo": "stablehlo", "tosa": "tosa", "linalg-on-tensors": "none"}
 _FLAGS = (
     "--iree-hal-target-backends=llvm-cpu",
     "--iree-llvmcpu-target-cpu=host",
     "--iree-input-demote-f64-to-f32=false",
 )
-_TILED = ("--iree-global-opt-data-tiling", "--iree-global-opt-use-im2col-for-convs")
+_TILED, _UNFOLDED = "--iree-global-opt-data-tiling", "--iree-global-opt-use-im2col-for-convs"
+_PRODUCTS = frozenset({"linalg.batch_matmul", "linalg.matmul", "tosa.matmul"})
 _CALLS_C_LIBRARY = re.compile(
     r"math\.(?!absf|ceil|copysign|floor|fma|sqrt|trunc)\w+ .* : f64|arith\.remf .* : f64"
     r"|(stablehlo|chlo)\.(?!abs|add|broadcast|ceil|constant|divide|floor|multiply|sqrt|subtract)\w+ .*xf64>"
@@ -115,6 +122,7 @@ class IreeEngine(Engine):
             "end-at-loops",
         ),
         "tosa": (
+            "tosa-few-sums-to-scatters",
             "tosa-scatters-to-iree",
             "tosa-hits-to-scatters",
             "linalg-loops-to-iree",
@@ -123,6 +131,7 @@ class IreeEngine(Engine):
             "keep-small-arguments",
             "reduce-angles",
             "tosa-extrema-to-linalg",
+            "tosa-products-of-one-row",
             "tosa-products-of-one-term",
             "depthwise-to-sums",
             "tosa-biases-apart",
@@ -156,14 +165,14 @@ class IreeEngine(Engine):
         self.check_output_type(output_type)
         text = _text(function)
         try:
-            bytecode = _compile(text, output_type)
+            bytecode = _compile(function, text)
         except EngineError as error:
             raise with_model_line(error, function, _try) from error
         written = written_arguments(function.entry)
         return self._load(bytecode, function, written, _runs_in_turn(text, output_type))
 
     def version(self) -> str:
-        return " ".join([iree.compiler.version.VERSION, *_FLAGS, *_TILED, _HEADER])
+        return " ".join([iree.compiler.version.VERSION, *_FLAGS, _TILED, _UNFOLDED, _HEADER])
 
     def code(self, executable: Executable) -> bytes:
         assert isinstance(executable, IreeExecutable)
@@ -286,15 +295,29 @@ def _text(function: LoweredFunction) -> str:
 
 
 def _try(function: LoweredFunction) -> bytes:
-    return _compile(_text(function), function.target.name)
+    return _compile(function, _text(function))
 
 
-def _compile(text: str, output_type: str) -> bytes:
-    """Static programs without loops with data tiling, where IREE can."""
+def _compile(function: LoweredFunction, text: str) -> bytes:
+    """Static programs without loops with data tiling, where IREE can and it is worth it."""
+    output_type = function.target.name
     if _HAS_UNKNOWN_SIZES.search(text) is None and _HAS_LOOPS.search(text) is None:
+        flags = (_UNFOLDED,) if _multiplies_rows_alone(function.module) else (_TILED, _UNFOLDED)
         with suppress(EngineError):
-            return _compile_to_bytecode(text, output_type, *_TILED)
+            return _compile_to_bytecode(text, output_type, *flags)
     return _compile_to_bytecode(text, output_type)
+
+
+def _multiplies_rows_alone(module: ModuleOp) -> bool:
+    """Whether most of what is multiplied with is multiplied with one row."""
+    from torch2mlir.dialects.tensors import shape_of
+
+    elements = {True: 0, False: 0}
+    for op in module.walk():
+        if op.name in _PRODUCTS:
+            first, second = (shape_of(operand) for operand in op.operands[:2])
+            elements[first[-2] == 1] += prod(second)
+    return elements[True] > elements[False]
 
 
 @cache

@@ -72,6 +72,7 @@ class XlaEngine(Engine):
             "stablehlo-pack-sorts",
             "stablehlo-angles-by-formulas",
             "stablehlo-remainders-by-quotients",
+            "stablehlo-roots-by-quotients",
             "stablehlo-hold-identities",
             "stablehlo-hold-differences",
         )

@@ -187,6 +187,9 @@ _LOCATIONS: dict[str, str] = {
     "stablehlo-hold-identities": (
         "torch2mlir.engine_passes.stablehlo_hold_identities:StablehloHoldIdentitiesPass"
     ),
+    "stablehlo-roots-by-quotients": (
+        "torch2mlir.engine_passes.stablehlo_roots_by_quotients:StablehloRootsByQuotientsPass"
+    ),
     "stablehlo-wide-depthwise": (
         "torch2mlir.engine_passes.stablehlo_wide_depthwise:StablehloWideDepthwisePass"
     ),
@@ -227,6 +230,9 @@ _LOCATIONS: dict[str, str] = {
         "torch2mlir.engine_passes.extend_bfloat16_by_bits:ExtendBfloat16ByBitsPass"
     ),
     "keep-terms-of-sums": "torch2mlir.engine_passes.keep_terms_of_sums:KeepTermsOfSumsPass",
+    "tosa-few-sums-to-scatters": (
+        "torch2mlir.engine_passes.tosa_few_sums_to_scatters:TosaFewSumsToScattersPass"
+    ),
     "tosa-hits-to-scatters": (
         "torch2mlir.engine_passes.tosa_hits_to_scatters:TosaHitsToScattersPass"
     ),
@@ -235,6 +241,9 @@ _LOCATIONS: dict[str, str] = {
     ),
     "tosa-elementwise-to-linalg": (
         "torch2mlir.engine_passes.tosa_elementwise_to_linalg:TosaElementwiseToLinalgPass"
+    ),
+    "tosa-products-of-one-row": (
+        "torch2mlir.engine_passes.tosa_products_of_one_row:TosaProductsOfOneRowPass"
     ),
     "tosa-products-of-one-term": (
         "torch2mlir.engine_passes.tosa_products_of_one_term:TosaProductsOfOneTermPass"

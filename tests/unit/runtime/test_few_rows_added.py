@@ -1,0 +1,59 @@
+"""Few rows added at positions that come again, through TOSA on IREE."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor
+
+import torch2mlir
+
+PLACES, COUNT = 700, 160
+
+
+class Added(torch.nn.Module):
+    def forward(self, x: Tensor, i: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+        return x.index_add(0, i, y), x.index_put((i,), y, accumulate=True)
+
+
+def _rows(dtype: torch.dtype, count: int) -> Tensor:
+    if dtype.is_floating_point:
+        return torch.randn(count, 5).to(dtype)
+    return torch.randint(-(1 << 20), 1 << 20, (count, 5)).to(dtype)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.int32, torch.int64])
+def test_rows_are_added_in_their_order(dtype: torch.dtype) -> None:
+    torch.manual_seed(0)
+    indices = [
+        torch.randint(0, PLACES, (COUNT,)),
+        torch.zeros(COUNT, dtype=torch.int64),
+        torch.full((COUNT,), PLACES - 1),
+        torch.arange(COUNT) % 3,
+    ]
+    run = torch2mlir.compile(
+        Added(), _rows(dtype, PLACES), indices[0], _rows(dtype, COUNT), output_type="tosa"
+    )
+    for index in indices:
+        x, y = _rows(dtype, PLACES), _rows(dtype, COUNT)
+        kept = x.clone()
+        # halves are added up in f32
+        wide = [t.float() if dtype is torch.float16 else t for t in (x, y)]
+        expected = Added()(wide[0], index, wide[1])
+        for one, other in zip(run(x, index, y), expected, strict=True):
+            torch.testing.assert_close(
+                one, other.to(dtype), rtol=1e-3 if dtype is torch.float16 else 1e-5, atol=1e-4
+            )
+        assert torch.equal(x, kept)
+
+
+def test_infinities_and_zeros_stay_where_they_are() -> None:
+    torch.manual_seed(0)
+    x, index = torch.full((PLACES, 5), -0.0), torch.randint(0, PLACES // 2, (COUNT,))
+    run = torch2mlir.compile(Added(), x, index, _rows(torch.float32, COUNT), output_type="tosa")
+    for special in (torch.inf, torch.nan, -0.0):
+        y = _rows(torch.float32, COUNT)
+        y[3] = special
+        for one, other in zip(run(x, index, y), Added()(x, index, y), strict=True):
+            torch.testing.assert_close(one, other, equal_nan=True)
+            assert torch.equal(one.signbit()[PLACES // 2 :], other.signbit()[PLACES // 2 :])
