@@ -212,6 +212,8 @@ register_target(
                 "torch.aten.scaled_dot_product_attention",
                 "torch.aten.softmax.int",
                 "torch.aten.topk",
+                "torch.aten.upsample_bilinear2d",
+                "torch.aten.upsample_bilinear2d.vec",
             }
         ),
         default_engine="onnxruntime",

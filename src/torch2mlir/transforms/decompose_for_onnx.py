@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import Float64Type, ModuleOp
+from xdsl.dialects.builtin import Float32Type, Float64Type, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
@@ -45,6 +45,21 @@ def _is_inference(op: Operation, values: Values) -> bool:
     return values.of(op.operands[5]) is False and _is_narrow(op, values)
 
 
+def _is_resized_in_f32(op: Operation, values: Values) -> bool:
+    """Whether the factors, which are f32 in ONNX, lead to the same sizes and places there."""
+    if not isinstance(_tensor_type(op, 0).dtype, Float32Type):
+        return False
+    if op.name.endswith(".vec"):
+        factors = values.of(op.operands[3])
+        return factors is None or (isinstance(factors, list) and all(map(_is_short, factors)))
+    return all(values.of(each) is None for each in op.operands[3:])
+
+
+def _is_short(factor: object) -> bool:
+    """Whether a factor counts quarters."""
+    return isinstance(factor, float) and (factor * 4).is_integer()
+
+
 SAYABLE: Mapping[str, Callable[[Operation, Values], bool]] = {
     "torch.aten._native_batch_norm_legit_no_training": _is_narrow,
     "torch.aten.batch_norm": _is_inference,
@@ -56,6 +71,8 @@ SAYABLE: Mapping[str, Callable[[Operation, Values], bool]] = {
     "torch.aten.native_layer_norm": _is_narrow,
     "torch.aten.rms_norm": _is_narrow,
     "torch.aten.scaled_dot_product_attention": _is_plain_attention,
+    "torch.aten.upsample_bilinear2d": _is_resized_in_f32,
+    "torch.aten.upsample_bilinear2d.vec": _is_resized_in_f32,
 }
 """Op -> whether ONNX has a word for this form of it."""
 

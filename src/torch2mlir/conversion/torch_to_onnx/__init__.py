@@ -6,6 +6,7 @@ from torch2mlir.conversion.torch_to_onnx import (  # noqa: F401 - their lowering
     control_flow,
     convolution,
     normalization,
+    resampling,
     sorting,
 )
 from torch2mlir.conversion.torch_to_onnx.indexing import Reads

@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
     Signedness,
     StringAttr,
     TensorType,
+    f32,
     i1,
     i64,
 )
@@ -175,6 +176,11 @@ class OnnxLowering(Lowering):
         """Integers known when compiling, as a ``tensor<Nxi64>``."""
         type = TensorType(i64, [len(values)])
         return self.at_entry(("vector", tuple(values)), lambda: _constant(type, list(values)))
+
+    def numbers(self, values: Sequence[float]) -> SSAValue:
+        """Floats known when compiling, as a ``tensor<Nxf32>``."""
+        type = TensorType(f32, [len(values)])
+        return self.at_entry(("numbers", tuple(values)), lambda: _constant(type, list(values)))
 
     def symbol_from_argument(self, argument: SSAValue, dim: int) -> SSAValue:
         return self.at_entry(
