@@ -5,6 +5,7 @@ A row says what an op takes and gives in one line, as MLIR's operation definitio
     lhs, rhs -> result                                       operands and results, tensors unless they say `: kind`
     inputs*, init_values* {dimensions: i64s} (body) -> res*  `*` for any number; properties in braces; regions
     input {axis: i32, nan_mode?: nan_mode = ..} -> output    `?` for a property that may be left out
+    a: T[n h c], b: T[n c w] -> output: T[n h w]             element types and sizes, see :mod:`.tensor_rules`
 
 beside it how the op is written (:class:`~torch2mlir.dialects.assembly.Syntax`; none is MLIR's generic form), its
 traits, and the rule that its types and properties obey, a function that raises. The constraints of the signature
@@ -17,7 +18,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial
 from textwrap import dedent
-from types import new_class
+from types import MappingProxyType, new_class
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar, overload
 
 from xdsl.dialects.builtin import StringAttr, SymbolRefAttr
@@ -45,6 +46,8 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import OpTrait, Pure
 
+from torch2mlir.dialects.tensor_rules import Shaped, require_shaped
+
 if TYPE_CHECKING:
     from xdsl.irdl.declarative_assembly_format import FormatProgram
 
@@ -62,12 +65,14 @@ class Kind(NamedTuple):
         text: a property's value as the op's syntax writes it.
         parse: the inverse.
         default: the value of a property that is left out.
+        entries: of a type that lists sizes, how many.
     """
 
     constraint: Any = AnyAttr()
     text: Callable[[Any], str] = str
     parse: Callable[[Parser], Attribute] = Parser.parse_attribute
     default: Attribute | None = None
+    entries: Callable[[Any], int] | None = None
 
     def check(self) -> AttrConstraint:
         """The constraint as xDSL takes it."""
@@ -169,7 +174,11 @@ class OpTable(Dialect):
     """A dialect whose ops are rows under the names of their classes, and are made on first use."""
 
     def __init__(
-        self, name: str, kinds: Mapping[str, Kind], attributes: Iterable[type[Attribute]] = ()
+        self,
+        name: str,
+        kinds: Mapping[str, Kind],
+        attributes: Iterable[type[Attribute]] = (),
+        reads: Callable[[str], Syntax] | None = None,
     ) -> None:
         """A table without rows.
 
@@ -177,9 +186,11 @@ class OpTable(Dialect):
             name: of the dialect.
             kinds: what its signatures may say after a colon; `tensor` is what operands and results are.
             attributes: the dialect's own attributes and types.
+            reads: the syntax that a text stands for; a template by default.
         """
         super().__init__(name, [], list(attributes))
         self._kinds = kinds
+        self.reads = reads or _template
         self._makers: dict[str, Callable[[], type[Operation]]] = {}
         self._class_names: dict[str, str] = {}
         self._classes: dict[str, type[Operation]] = {}
@@ -188,6 +199,44 @@ class OpTable(Dialect):
         """Rows under the names that their classes get."""
         for class_name, row in rows.items():
             self.define(class_name, f"{self.name}.{row.name}", partial(self._make, class_name, row))
+
+    def rows(
+        self,
+        table: str,
+        signature: str = "",
+        syntax: Syntax | None = None,
+        rule: Rule | None = None,
+        traits: tuple[OpTrait, ...] = (Pure(),),
+        *,
+        rules: Mapping[str, Rule] = MappingProxyType({}),
+        bases: Mapping[str, type[RowOp]] = MappingProxyType({}),
+        options: tuple[IRDLOption, ...] = (),
+    ) -> None:
+        """Rows from a table of text.
+
+        Args:
+            table: entries as :func:`entries` reads them; what stands between the bars the dialect's ``reads`` reads.
+            signature: of the ops that are a name and what they compute.
+            syntax: of the ops that have none between bars.
+            rule: of the ops that have none of their own.
+            traits: of all the ops.
+            rules: name of an op -> its own rule.
+            bases: name of an op -> a class with a syntax that no table describes.
+            options: how segments of several variadic operands are told apart.
+        """
+        for entry in entries(table):
+            written = self.reads(entry.written) if entry.written else syntax
+            row = Row(
+                entry.name,
+                entry.signature or signature,
+                None if entry.name in bases else written,
+                rules.get(entry.name, rule),
+                entry.doc,
+                traits,
+                bases.get(entry.name),
+                options,
+            )
+            self.add({entry.class_name: row})
 
     def add_class(self, op_type: type[Operation]) -> None:
         """A class that is there already."""
@@ -234,7 +283,13 @@ def op_class(class_name: str, name: str, row: Row, kinds: Mapping[str, Kind]) ->
         kinds: what its signature may say after a colon.
     """
     definition = OpDef(name, options=list(row.options), traits=OpTraits(lambda: row.traits))
-    of_properties = _fill(definition, row.signature, kinds)
+    of_properties, shaped = _fill(definition, row.signature, kinds)
+
+    def verify(op: RowOp) -> None:
+        require_shaped(op, shaped)
+        if row.rule is not None:
+            row.rule(op)
+
     base = row.base or (
         FormattedRowOp if row.format else RowOp if row.syntax is None else WrittenOp
     )
@@ -245,7 +300,7 @@ def op_class(class_name: str, name: str, row: Row, kinds: Mapping[str, Kind]) ->
         "row": row,
         "kinds": of_properties,
         "FORMAT": row.format,
-        **get_accessors_from_op_def(definition, row.rule),
+        **get_accessors_from_op_def(definition, verify if shaped else row.rule),
     }
     return new_class(class_name, (base,), exec_body=lambda body: body.update(members))
 
@@ -281,66 +336,131 @@ def op_classes(
     Args:
         dialect: its name, and what the names of all ops begin with beside it.
         kinds: what signatures may say after a colon.
-        table: for each op, in order, a line with its name and signature, and indented below it its format between
-            two bars (MLIR's generic form without one) and then what it computes.
+        table: see :func:`entries`; between the bars stands a format, without one it is MLIR's generic form.
         traits: of all the ops.
         base: a class with a syntax, of all that have no format.
     """
-    made = list[type[RowOp]]()
-    for entry in re.split(r"\n(?=\S)", dedent(table).strip()):
-        head, *rest = (line.strip() for line in entry.splitlines())
-        name, _, signature = head.partition(" ")
-        *written, doc = " ".join(rest).split("|")
-        format = "".join(written).strip()
-        row = Row(name, signature, None, None, doc.strip(), traits, base, format=format)
-        words = re.split(r"[._]", name)
-        class_name = "".join(word[:1].upper() + word[1:] for word in words) + "Op"
-        made.append(op_class(class_name, f"{dialect}.{name}", row, kinds))
+    made = list[type[Any]]()
+    for entry in entries(table):
+        row = Row(
+            entry.name,
+            entry.signature,
+            None,
+            None,
+            entry.doc,
+            traits,
+            base,
+            format=entry.written,
+        )
+        made.append(op_class(entry.class_name, f"{dialect}.{entry.name}", row, kinds))
     return made
+
+
+class Entry(NamedTuple):
+    """One op of a table of text."""
+
+    class_name: str
+    name: str
+    signature: str
+    written: str
+    doc: str
+
+
+def entries(table: str) -> Iterator[Entry]:
+    """The ops of a table.
+
+    Each is a line with its name and signature, which goes on behind a comma or an arrow, and indented below it how it
+    is written, between two bars, and what it computes; or a line ``name: what it computes``. The name of the class is
+    that of the op, or stands before it: ``ExpOp=exponential``.
+    """
+    for text in re.split(r"\n(?=\S)", dedent(table).strip()):
+        head, *rest = (line.strip() for line in text.splitlines())
+        while head.endswith((",", "->")):
+            head = f"{head} {rest.pop(0)}"
+        names, _, signature = head.partition(" ")
+        written, doc = list[str](), " ".join(rest)
+        if names.endswith(":"):
+            names, signature, doc = names[:-1], "", f"{signature} {doc}"
+        else:
+            *written, doc = doc.split("|")
+        class_name, _, name = names.rpartition("=")
+        words = (word[:1].upper() + word[1:] for word in re.split(r"[._]", name))
+        yield Entry(
+            class_name or "".join(words) + "Op",
+            name,
+            signature,
+            "".join(written).strip(),
+            doc.strip(),
+        )
+
+
+def _template(text: str) -> Syntax:
+    from torch2mlir.dialects.assembly import Syntax
+
+    return Syntax(f" {text}")
 
 
 _SIGNATURE = re.compile(
     r"(?P<operands>[^{(>]*?)\s*(?:\{(?P<properties>[^}]*)\})?\s*(?:\((?P<regions>[^)]*)\))?\s*(?:->(?P<results>.*))?"
 )
-_NAME = re.compile(r"(?:(?P<accessor>\w+)=)?(?P<name>\w+)(?P<mark>[*?]?)(?::\s*(?P<kind>\w+))?")
+_NAME = re.compile(
+    r"(?:(?P<accessor>\w+)=)?(?P<name>\w+)(?P<mark>[*?]?)"
+    r"(?::\s*(?P<element>[A-Z]\b|i1(?=\[)|i8(?=\[))?(?P<kind>[a-z]\w*)?(?:\[(?P<dims>[^]]*)\])?)?"
+)
 
 
-def _names(text: str | None) -> Iterator[tuple[str, str, str, str | None]]:
-    """Accessor, name, mark and kind of each entry of a list."""
+def _names(text: str | None) -> Iterator[re.Match[str]]:
+    """Accessor, name, mark, element, kind and dims of each entry of a list."""
     for item in (text or "").split(","):
         if item := item.strip():
             match = _NAME.fullmatch(item)
             if match is None:
                 raise ValueError(f"cannot read '{item}' in a signature")
-            accessor, name, mark, kind = match.groups()
-            yield accessor or name, name, mark, kind
+            yield match
 
 
-def _fill(definition: OpDef, signature: str, kinds: Mapping[str, Kind]) -> dict[str, Kind]:
+def _fill(
+    definition: OpDef, signature: str, kinds: Mapping[str, Kind]
+) -> tuple[dict[str, Kind], list[Shaped]]:
     """Add what a signature says to a definition.
 
     Returns:
-        the kinds of the properties.
+        the kinds of the properties, and what is said of tensors.
     """
     match = _SIGNATURE.fullmatch(signature)
     if match is None:
         raise ValueError(f"cannot read the signature '{signature}'")
-    for _, name, mark, kind in _names(match["operands"]):
-        constraint = kinds[kind or "tensor"].check()
-        definition.operands.append((name, (VarOperandDef if mark else OperandDef)(constraint)))
-    for _, name, mark, kind in _names(match["results"]):
-        constraint = kinds[kind or "tensor"].check()
-        definition.results.append((name, (VarResultDef if mark else ResultDef)(constraint)))
-    for _, name, mark, kind in _names(match["regions"]):
-        many, one = (
-            (VarRegionDef, RegionDef) if kind else (VarSingleBlockRegionDef, SingleBlockRegionDef)
+    shaped = list[Shaped]()
+    for each in _names(match["operands"]):
+        operand = VarOperandDef if each["mark"] else OperandDef
+        kind = _value(each, kinds, shaped)
+        definition.operands.append((each["name"], operand(kind.check())))
+    for each in _names(match["results"]):
+        result = VarResultDef if each["mark"] else ResultDef
+        kind = _value(each, kinds, shaped)
+        definition.results.append((each["name"], result(kind.check())))
+    for each in _names(match["regions"]):
+        several, single = (
+            (VarRegionDef, RegionDef)
+            if each["kind"]
+            else (VarSingleBlockRegionDef, SingleBlockRegionDef)
         )
-        definition.regions.append((name, (many if mark else one)()))
+        definition.regions.append((each["name"], (several if each["mark"] else single)()))
     properties: dict[str, Kind] = {}
-    for accessor, name, mark, kind in _names(match["properties"]):
-        properties[name] = kinds[kind or name]
-        made = OptPropertyDef if mark else PropertyDef
-        default = properties[name].default if mark else None
+    for each in _names(match["properties"]):
+        name = each["name"]
+        properties[name] = kinds[each["kind"] or name]
+        made = OptPropertyDef if each["mark"] else PropertyDef
+        default = properties[name].default if each["mark"] else None
         definition.properties[name] = made(properties[name].check(), default)
-        definition.accessor_names[accessor] = (name, "property")
-    return properties
+        definition.accessor_names[each["accessor"] or name] = (name, "property")
+    return properties, shaped
+
+
+def _value(each: re.Match[str], kinds: Mapping[str, Kind], shaped: list[Shaped]) -> Kind:
+    """The kind of an operand or result; what is said of its sizes is noted."""
+    kind = kinds[each["kind"] or "tensor"]
+    if each["element"] or each["dims"] is not None:
+        dims = None if each["dims"] is None else tuple(each["dims"].split())
+        shaped.append(Shaped(each["name"], each["element"], dims, kind.entries))
+    return kind

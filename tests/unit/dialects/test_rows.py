@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from xdsl.dialects import test
-from xdsl.dialects.builtin import TensorType, f32, i64
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType, f32, i64
 from xdsl.utils.exceptions import VerifyException
 
 from torch2mlir.dialects import make_context
@@ -62,6 +62,54 @@ def test_the_signature_is_verified():
     value = test.TestOp(result_types=[i64]).results[0]
     with pytest.raises(VerifyException):
         hlo.AbsOp.create(operands=[value], result_types=[TENSOR]).verify()
+
+
+SHAPED = {
+    "a: T[n k], b: T[k m] -> c: T[n m]": (
+        ([2, 3], [3, 4]),
+        [2, 5],
+        r"c must be \[n m\] with m = 4",
+    ),
+    "a: T[*s], b: [~s] -> c: T[*s]": (([2, 3], [3]), [2, 3], "b must be of 2 dimensions"),
+    "a: [*s], b: [1] -> c: [*s]": (([2], [1]), [3], "c must be of the shape of tensor<2xf32>"),
+    "a: [^b], b: [^b] -> c: [^b]": (
+        ([2, 1], [1, 3]),
+        [2, 4],
+        "dimension 1 of .* does not broadcast",
+    ),
+    "a: [n _], b: [n _] -> c: i1[n 2]": (([2, 3], [2, 9]), [2, 2], "c must have element type i1"),
+}
+
+
+@pytest.mark.parametrize("signature", SHAPED)
+def test_sizes_in_a_signature_are_verified(signature):
+    inputs, result, message = SHAPED[signature]
+    values = test.TestOp(result_types=[TensorType(f32, shape) for shape in inputs]).results
+    op = table(signature)["SomeOp"]
+    with pytest.raises(VerifyException, match=message):
+        op.create(operands=values, result_types=[TensorType(f32, result)]).verify()
+
+
+def test_an_unknown_size_fits_any():
+    values = test.TestOp(
+        result_types=[TensorType(f32, [DYNAMIC_INDEX, 3]), TensorType(f32, [4, DYNAMIC_INDEX])]
+    ).results
+    op = table("a: T[n k], b: T[n k] -> c: T[n k]")["SomeOp"]
+    op.create(operands=values, result_types=[TensorType(f32, [4, 3])]).verify()
+    with pytest.raises(VerifyException, match="c must be"):
+        op.create(operands=values, result_types=[TensorType(f32, [5, 3])]).verify()
+
+
+def test_a_table_of_text_is_rows():
+    made = OpTable("mine", {"tensor": Kind(TensorType)})
+    made.rows(
+        "one_thing: Does one.\nTwoThings=two a,\n  b -> c\n  | {operands} |\n  Does two.", "a -> b"
+    )
+    assert made["OneThingOp"].row.signature == "a -> b"
+    assert (made["TwoThings"].row.signature, made["TwoThings"].__doc__) == (
+        "a, b -> c",
+        "Does two.",
+    )
 
 
 def test_a_clone_of_a_context_knows_the_rows():

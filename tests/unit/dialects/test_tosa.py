@@ -97,7 +97,7 @@ CONV = (
         (
             TWO,
             "%0 = tosa.equal %a, %a : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xi32>",
-            "tosa.equal: result must have element type i1",
+            "tosa.equal: output must have element type i1",
         ),
         (
             TWO,
@@ -136,7 +136,7 @@ CONV = (
             TWO,
             "%0 = tosa.negate %a, %a, %z : "
             "(tensor<2x3xf32>, tensor<2x3xf32>, tensor<1xf32>) -> tensor<2x3xf32>",
-            "input1_zp must be a tensor<1x..>",
+            "input1_zp must be [1]",
         ),
         (
             TWO,
@@ -147,7 +147,7 @@ CONV = (
         (
             IMAGE,
             CONV.replace("PAD", "1, 1, 1, 1").replace("RESULT", "tensor<1x8x8x15xf32>"),
-            "gives 16 channels, result is tensor<1x8x8x15xf32>",
+            "output must be [n i j o] with o = 16, got tensor<1x8x8x15xf32>",
         ),
         (
             IMAGE,

@@ -6,7 +6,14 @@ Regions take the operands as block arguments, or refer to outer values when ther
 from collections.abc import Sequence
 from typing import Self
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType, StringAttr, TensorType, i1
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    IndexType,
+    StringAttr,
+    TensorType,
+    UnrankedTensorType,
+    i1,
+)
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
@@ -14,15 +21,15 @@ from xdsl.traits import IsTerminator, RecursiveMemoryEffect, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
 from torch2mlir.dialects.assembly import (
-    Syntax,
     functional_text,
     parse_results,
     results_text,
     type_text,
     types_text,
 )
-from torch2mlir.dialects.rows import Row, RowOp
-from torch2mlir.dialects.tosa.checks import element_type, require, shape_of
+from torch2mlir.dialects.rows import RowOp
+from torch2mlir.dialects.tensor_rules import require, same_dim
+from torch2mlir.dialects.tosa.checks import shape_of
 from torch2mlir.dialects.tosa.kinds import TOSA
 
 # --- how they are written --------------------------------------------------------------------------
@@ -193,7 +200,7 @@ def _verify_region(
             f"{op.name}: {name} takes {len(arguments)} arguments, the op has {len(inputs)} inputs"
         )
     for argument, value in zip(arguments, inputs, strict=True):
-        if element_type(argument) != element_type(value):
+        if _element(argument) != _element(value):
             raise VerifyException(
                 f"{op.name}: {name} takes {argument.type} where the input is {value.type}"
             )
@@ -206,10 +213,16 @@ def _verify_region(
         )
 
 
+def _element(value: SSAValue) -> Attribute | None:
+    if isinstance(value.type, TensorType | UnrankedTensorType):
+        return value.type.element_type
+    return None
+
+
 def _is_condition(value: SSAValue) -> bool:
     """A condition is a boolean tensor with one element."""
     shape = shape_of(value)
-    return element_type(value) == i1 and (shape is None or all(dim in (1, -1) for dim in shape))
+    return _element(value) == i1 and (shape is None or all(same_dim(1, dim) for dim in shape))
 
 
 def _verify_cond_if(op: RowOp) -> None:
@@ -235,55 +248,42 @@ def _verify_while_loop(op: RowOp) -> None:
     )
 
 
-REGIONS = (RecursiveMemoryEffect(),)
-
 # `name` is the class's own: the property is reached as `variable`.
-TOSA.add(
-    {
-        "YieldOp": Row(
-            "yield",
-            "inputs*",
-            Syntax(" {operands}{attributes} : {operand_types}"),
-            doc="Ends a region of cond_if and while_loop with its values.",
-            traits=(IsTerminator(),),
-        ),
-        "CondIfOp": Row(
-            "cond_if",
-            "condition, input_list* (then_graph, else_graph) -> output_list*",
-            rule=_verify_cond_if,
-            doc="Run one of two regions, chosen by a one-element boolean tensor.",
-            traits=REGIONS,
-            base=CondIfBase,
-        ),
-        "WhileLoopOp": Row(
-            "while_loop",
-            "input_list* (cond_graph, body_graph) -> output_list*",
-            rule=_verify_while_loop,
-            doc="Run body_graph on the inputs while cond_graph yields true.",
-            traits=REGIONS,
-            base=WhileLoopBase,
-        ),
-        "VariableOp": Row(
-            "variable",
-            "{sym_name: symbol, sym_visibility?: string, var_shape: elements, type: any,"
-            " initial_value?: any}",
-            doc="Declares a variable that keeps its value between calls.",
-            traits=(SymbolOpInterface(),),
-            base=VariableBase,
-        ),
-        "VariableReadOp": Row(
-            "variable_read",
-            "{variable=name: symbol} -> output1",
-            Syntax(" {name}{attributes} : {result_type}"),
-            doc="The current value of a variable.",
-            traits=(),
-        ),
-        "VariableWriteOp": Row(
-            "variable_write",
-            "input1 {variable=name: symbol}",
-            Syntax(" {name}, {operands}{attributes} : {operand_types}"),
-            doc="Sets the value of a variable.",
-            traits=(),
-        ),
-    }
+TOSA.rows(
+    """
+    yield inputs*
+      | {operands}{attributes} : {operand_types} |
+      Ends a region of cond_if and while_loop with its values.
+    """,
+    traits=(IsTerminator(),),
+)
+TOSA.rows(
+    """
+    cond_if condition, input_list* (then_graph, else_graph) -> output_list*
+      Run one of two regions, chosen by a one-element boolean tensor.
+    while_loop input_list* (cond_graph, body_graph) -> output_list*
+      Run body_graph on the inputs while cond_graph yields true.
+    """,
+    traits=(RecursiveMemoryEffect(),),
+    rules={"cond_if": _verify_cond_if, "while_loop": _verify_while_loop},
+    bases={"cond_if": CondIfBase, "while_loop": WhileLoopBase},
+)
+TOSA.rows(
+    """
+    variable {sym_name: symbol, sym_visibility?: string, var_shape: elements, type: any, initial_value?: any}
+      Declares a variable that keeps its value between calls.
+    """,
+    traits=(SymbolOpInterface(),),
+    bases={"variable": VariableBase},
+)
+TOSA.rows(
+    """
+    variable_read {variable=name: symbol} -> output1
+      | {name}{attributes} : {result_type} |
+      The current value of a variable.
+    variable_write input1 {variable=name: symbol}
+      | {name}, {operands}{attributes} : {operand_types} |
+      Sets the value of a variable.
+    """,
+    traits=(),
 )

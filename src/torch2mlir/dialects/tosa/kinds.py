@@ -51,7 +51,7 @@ KINDS: dict[str, Kind] = {
     "i32s": Kind(DenseArrayBase.constr(I32)),
     "ints": Kind(base(DenseArrayBase)),
     "number": Kind(base(IntegerAttr) | base(FloatAttr)),
-    "shape": Kind(base(ShapeType)),
+    "shape": Kind(base(ShapeType), entries=lambda type: type.rank.data),
     "string": Kind(StringAttr),
     "symbol": SYMBOL,
     "tensor": Kind(base(TensorType) | base(UnrankedTensorType)),

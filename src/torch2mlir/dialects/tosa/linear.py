@@ -4,182 +4,101 @@ Zero points are one-element tensors and belong to quantized element types; float
 """
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
-from xdsl.utils.exceptions import VerifyException
 
-from torch2mlir.dialects.rows import Row, RowOp, Rule
+from torch2mlir.dialects.rows import RowOp, Rule
+from torch2mlir.dialects.tensor_rules import require, same_dim
 from torch2mlir.dialects.tosa.checks import (
-    every,
-    ranks,
-    require,
+    padded,
+    require_extent,
     require_length,
     require_positive,
-    same_dim,
     shape_of,
-    single_elements,
 )
 from torch2mlir.dialects.tosa.kinds import SYNTAX, TOSA
 
-# --- convolutions ----------------------------------------------------------------------------------
 
-
-def _operands(spatial: int) -> Rule:
-    """What all convolutions have."""
-    rank = spatial + 2
-    return every(
-        ranks(input=rank, weight=rank, bias=1, result=rank),
-        single_elements("input_zp", "weight_zp"),
-        lambda op: require_positive(op, "stride", op.stride, spatial),
+def _verify_bias(op: RowOp, out_channels: int) -> None:
+    bias = shape_of(op.bias)
+    require(
+        bias is None or bias[0] == 1 or same_dim(bias[0], out_channels),
+        f"{op.name}: bias {op.bias.type} must have 1 or {out_channels} elements",
     )
 
 
-def _verify_channels(op: RowOp, in_channels: int, out_channels: int) -> None:
-    source, result, bias = map(shape_of, (op.input, op.output, op.bias))
-    if source is not None and not same_dim(source[-1], in_channels):
-        raise VerifyException(
-            f"{op.name}: input {op.input.type} has {source[-1]} channels, "
-            f"weight {op.weight.type} takes {in_channels}"
-        )
-    if result is not None and not same_dim(result[-1], out_channels):
-        raise VerifyException(
-            f"{op.name}: weight {op.weight.type} gives {out_channels} channels, "
-            f"result is {op.output.type}"
-        )
-    if bias is not None and bias[0] != 1 and not same_dim(bias[0], out_channels):
-        raise VerifyException(
-            f"{op.name}: bias {op.bias.type} must have 1 or {out_channels} elements"
-        )
-
-
 def _verify_window(op: RowOp, spatial: int, kernel: tuple[int, ...]) -> None:
+    for name in ("stride", "dilation"):
+        require_positive(op, name, getattr(op, name), spatial)
     require_length(op, "pad", op.pad, 2 * spatial)
-    require_positive(op, "dilation", op.dilation, spatial)
-    source, result = shape_of(op.input), shape_of(op.output)
-    if source is None or result is None:
-        return
     pad, stride, dilation = (attr.get_values() for attr in (op.pad, op.stride, op.dilation))
-    for axis in range(spatial):
-        size, width = source[axis + 1], kernel[axis]
-        if DYNAMIC_INDEX in (size, width):
-            continue
-        padded = size + pad[2 * axis] + pad[2 * axis + 1]
-        wanted = (padded - (width - 1) * dilation[axis] - 1) // stride[axis] + 1
-        require(
-            same_dim(wanted, result[axis + 1]),
-            f"{op.name}: dimension {axis + 1} of the result must be {wanted}, got {op.output.type}",
-        )
+    for axis, size in enumerate((shape_of(op.input) or ())[1:-1], 1):
+        width = kernel[axis - 1]
+        if DYNAMIC_INDEX not in (size, width):
+            left = padded(op, axis, size, pad) - (width - 1) * dilation[axis - 1] - 1
+            require_extent(op, axis, left // stride[axis - 1] + 1)
 
 
 def _convolution(spatial: int) -> Rule:
     """Weight [Cout, K.., Cin]."""
 
     def rule(op: RowOp) -> None:
-        if (weight := shape_of(op.weight)) is not None:
-            _verify_channels(op, weight[-1], weight[0])
-            _verify_window(op, spatial, weight[1:-1])
+        weight = shape_of(op.weight) or (DYNAMIC_INDEX,) * (spatial + 2)
+        _verify_bias(op, weight[0])
+        _verify_window(op, spatial, weight[1:-1])
 
-    return every(_operands(spatial), rule)
+    return rule
 
 
 def _verify_depthwise(op: RowOp) -> None:
-    if (weight := shape_of(op.weight)) is not None:
-        channels, multiplier = weight[2:]
-        out_channels = DYNAMIC_INDEX if -1 in weight[2:] else channels * multiplier
-        _verify_channels(op, channels, out_channels)
-        _verify_window(op, 2, weight[:2])
+    weight, result = shape_of(op.weight) or (DYNAMIC_INDEX,) * 4, shape_of(op.output)
+    channels, multiplier = weight[2:]
+    out_channels = DYNAMIC_INDEX if DYNAMIC_INDEX in weight[2:] else channels * multiplier
+    require(
+        result is None or same_dim(result[-1], out_channels),
+        f"{op.name}: weight {op.weight.type} gives {out_channels} channels, "
+        f"result is {op.output.type}",
+    )
+    _verify_bias(op, out_channels)
+    _verify_window(op, 2, weight[:2])
 
 
 def _verify_transpose_conv2d(op: RowOp) -> None:
+    require_positive(op, "stride", op.stride, 2)
     require_length(op, "out_pad", op.out_pad, 4)
-    weight, source, result = map(shape_of, (op.weight, op.input, op.output))
-    if weight is None:
-        return
-    _verify_channels(op, weight[3], weight[0])
-    if source is None or result is None:
-        return
+    weight = shape_of(op.weight) or (DYNAMIC_INDEX,) * 4
+    _verify_bias(op, weight[0])
     pad, stride = op.out_pad.get_values(), op.stride.get_values()
-    for axis in range(2):
-        size, width = source[axis + 1], weight[axis + 1]
-        if DYNAMIC_INDEX in (size, width):
-            continue
-        wanted = (size - 1) * stride[axis] + pad[2 * axis] + pad[2 * axis + 1] + width
-        require(
-            same_dim(wanted, result[axis + 1]),
-            f"{op.name}: dimension {axis + 1} of the result must be {wanted}, got {op.output.type}",
-        )
+    for axis, size in enumerate((shape_of(op.input) or ())[1:-1], 1):
+        if DYNAMIC_INDEX not in (size, weight[axis]):
+            spread = (size - 1) * stride[axis - 1] + weight[axis]
+            require_extent(op, axis, padded(op, axis, spread, pad))
 
 
-OPERANDS = "input, weight, bias, input_zp, weight_zp"
-PROPERTIES = "stride: ints, acc_type: any, local_bound?: bool"
-CONVOLUTION = f"{OPERANDS} {{{PROPERTIES}, pad: ints, dilation: ints}} -> output"
-
-TOSA.add(
-    {
-        "Conv2DOp": Row(
-            "conv2d",
-            CONVOLUTION,
-            SYNTAX,
-            _convolution(2),
-            "Input [N, H, W, Cin], weight [Cout, KH, KW, Cin]; pad is top, bottom, left, right.",
-        ),
-        "Conv3DOp": Row(
-            "conv3d",
-            CONVOLUTION,
-            SYNTAX,
-            _convolution(3),
-            "Input [N, D, H, W, Cin], weight [Cout, KD, KH, KW, Cin].",
-        ),
-        "DepthwiseConv2DOp": Row(
-            "depthwise_conv2d",
-            CONVOLUTION,
-            SYNTAX,
-            every(_operands(2), _verify_depthwise),
-            "Input [N, H, W, C], weight [KH, KW, C, M]; the result has C*M channels.",
-        ),
-        "TransposeConv2DOp": Row(
-            "transpose_conv2d",
-            f"{OPERANDS} {{{PROPERTIES}, out_pad: ints}} -> output",
-            SYNTAX,
-            every(_operands(2), _verify_transpose_conv2d),
-            "Input [N, H, W, Cin], weight [Cout, KH, KW, Cin]; out_pad is added to the result.",
-        ),
-    }
-)
-
-# --- matrix products -------------------------------------------------------------------------------
-
-
-def _verify_matmul(op: RowOp, b_contracted: int) -> None:
-    a, b, result = map(shape_of, (op.a, op.b, op.output))
-    if a is None or b is None:
-        return
-    require(
-        same_dim(a[2], b[b_contracted]),
-        f"{op.name}: contracted dimensions differ in {op.a.type} and {op.b.type}",
-    )
-    if result is None:
-        return
-    batch_fits = same_dim(a[0], result[0])
-    rows_fit = same_dim(a[1], result[1])
-    columns_fit = same_dim(b[3 - b_contracted], result[2])
-    require(
-        batch_fits and rows_fit and columns_fit,
-        f"{op.name}: the product of {op.a.type} and {op.b.type} is not {op.output.type}",
-    )
-
-
-def product(name: str, b_contracted: int, doc: str) -> Row:
-    """A batched matrix product."""
-    rule = every(
-        ranks(a=3, b=3, result=3),
-        single_elements("a_zp", "b_zp"),
-        lambda op: _verify_matmul(op, b_contracted),
-    )
-    return Row(name, "a, b, a_zp, b_zp -> output", SYNTAX, rule, doc)
-
-
-TOSA.add(
-    {
-        "MatMulOp": product("matmul", 1, "a [N, H, C] times b [N, C, W], in batches of one size."),
-        "MatMulTOp": product("matmul_t", 2, "a [N, H, C] times b [N, W, C] transposed."),
-    }
+WINDOW = "stride: ints, acc_type: any, local_bound?: bool"
+SLIDES = f"{{{WINDOW}, pad: ints, dilation: ints}}"
+TOSA.rows(
+    f"""
+    Conv2DOp=conv2d input: [n h w c], weight: [o y x c], bias: [_],
+      input_zp: [1], weight_zp: [1] {SLIDES} -> output: [n i j o]
+      Input [N, H, W, Cin], weight [Cout, KH, KW, Cin]; pad is top, bottom, left, right.
+    Conv3DOp=conv3d input: [n d h w c], weight: [o z y x c], bias: [_],
+      input_zp: [1], weight_zp: [1] {SLIDES} -> output: [n k i j o]
+      Input [N, D, H, W, Cin], weight [Cout, KD, KH, KW, Cin].
+    DepthwiseConv2DOp=depthwise_conv2d input: [n h w c], weight: [y x c m], bias: [_],
+      input_zp: [1], weight_zp: [1] {SLIDES} -> output: [n i j _]
+      Input [N, H, W, C], weight [KH, KW, C, M]; the result has C*M channels.
+    TransposeConv2DOp=transpose_conv2d input: [n h w c], weight: [o y x c], bias: [_],
+      input_zp: [1], weight_zp: [1] {{{WINDOW}, out_pad: ints}} -> output: [n i j o]
+      Input [N, H, W, Cin], weight [Cout, KH, KW, Cin]; out_pad is added to the result.
+    MatMulOp=matmul a: [n h c], b: [n c w], a_zp: [1], b_zp: [1] -> output: [n h w]
+      a [N, H, C] times b [N, C, W], in batches of one size.
+    MatMulTOp=matmul_t a: [n h c], b: [n w c], a_zp: [1], b_zp: [1] -> output: [n h w]
+      a [N, H, C] times b [N, W, C] transposed.
+    """,
+    syntax=SYNTAX,
+    rules={
+        "conv2d": _convolution(2),
+        "conv3d": _convolution(3),
+        "depthwise_conv2d": _verify_depthwise,
+        "transpose_conv2d": _verify_transpose_conv2d,
+    },
 )

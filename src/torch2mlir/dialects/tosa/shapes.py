@@ -4,17 +4,11 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType, TensorType
 from xdsl.traits import ConstantLike, Pure
-from xdsl.utils.exceptions import VerifyException
 
-from torch2mlir.dialects.rows import Row, RowOp
+from torch2mlir.dialects.rows import RowOp
+from torch2mlir.dialects.tensor_rules import require
 from torch2mlir.dialects.tosa.attributes import ShapeType
-from torch2mlir.dialects.tosa.checks import (
-    axis_of,
-    every,
-    require_shape_rank,
-    shape_ranks,
-    single_elements,
-)
+from torch2mlir.dialects.tosa.checks import axis_of
 from torch2mlir.dialects.tosa.kinds import SYNTAX, TOSA
 
 
@@ -28,84 +22,66 @@ def const_shape(sizes: Sequence[int]) -> RowOp:
 
 
 def _verify_const_shape(op: RowOp) -> None:
-    assert isinstance(op.output.type, ShapeType)
-    wanted = TensorType(IndexType(), [op.output.type.rank.data])
-    if op.values.get_type() != wanted:
-        raise VerifyException(
-            f"{op.name}: values must be a {wanted} for {op.output.type}, got {op.values.get_type()}"
-        )
+    wanted, found = TensorType(IndexType(), [op.output.type.rank.data]), op.values.get_type()
+    require(
+        found == wanted,
+        f"{op.name}: values must be a {wanted} for {op.output.type}, got {found}",
+    )
 
 
 def _verify_concat_shape(op: RowOp) -> None:
-    total = sum(value.type.rank.data for value in op.input if isinstance(value.type, ShapeType))
-    require_shape_rank(op, "result", op.output, total, "the sum of the operands' ranks")
+    total = sum(value.type.rank.data for value in op.input)
+    require(
+        op.output.type.rank.data == total,
+        f"{op.name}: result must be !tosa.shape<{total}> (the sum of the operands' ranks), "
+        f"got {op.output.type}",
+    )
 
 
-def _verify_elementwise(op: RowOp) -> None:
-    rank = op.output.type.rank.data
-    for name, _ in op.get_irdl_definition().operands:
-        require_shape_rank(op, name, getattr(op, name), rank, "the rank of the result")
-
-
-def unary(name: str, doc: str) -> Row:
-    """Elementwise on one shape."""
-    return Row(name, "input: shape -> output: shape", SYNTAX, _verify_elementwise, doc)
-
-
-def binary(name: str, doc: str) -> Row:
-    """Elementwise on two shapes of one rank."""
-    signature = "input1: shape, input2: shape -> output: shape"
-    return Row(name, signature, SYNTAX, _verify_elementwise, doc)
-
-
-TOSA.add(
-    {
-        "ConstShapeOp": Row(
-            "const_shape",
-            "{values: elements} -> output: shape",
-            SYNTAX,
-            _verify_const_shape,
-            "A constant list of sizes.",
-            (Pure(), ConstantLike()),
-        ),
-        "AddShapeOp": binary("add_shape", "x + y."),
-        "SubShapeOp": binary("sub_shape", "x - y."),
-        "MulShapeOp": binary("mul_shape", "x * y."),
-        "DivCeilShapeOp": binary("div_ceil_shape", "x / y, rounded up."),
-        "DivFloorShapeOp": binary("div_floor_shape", "x / y, rounded down."),
-        "ModShapeOp": binary("mod_shape", "x modulo y."),
-        "MaxShapeOp": binary("max_shape", "The larger of x and y."),
-        "MinShapeOp": binary("min_shape", "The smaller of x and y."),
-        "Exp2ShapeOp": unary("exp2_shape", "2 to the power x."),
-        "Log2CeilShapeOp": unary("log2_ceil_shape", "log2(x), rounded up."),
-        "Log2FloorShapeOp": unary("log2_floor_shape", "log2(x), rounded down."),
-        "ConcatShapeOp": Row(
-            "concat_shape",
-            "input*: shape -> output: shape",
-            SYNTAX,
-            _verify_concat_shape,
-            "The sizes of several shapes in a row.",
-        ),
-        "SliceShapeOp": Row(
-            "slice_shape",
-            "input: shape, start, size -> output: shape",
-            SYNTAX,
-            single_elements("start", "size"),
-            "`size` sizes of a shape from position `start`; both are tensor<1xi32>.",
-        ),
-        "DimOp": Row(
-            "dim",
-            "input1 {axis: i32} -> output: shape",
-            SYNTAX,
-            every(lambda op: axis_of(op, op.axis, op.input1), shape_ranks(result=(1, "one size"))),
-            "The size of one dimension of a tensor.",
-        ),
-        "AssertEqualShapeOp": Row(
-            "assert_equal_shape",
-            "input1: shape, input2: shape {allow_broadcast: bool}",
-            SYNTAX,
-            doc="Fail unless two shapes are equal, or broadcast if `allow_broadcast`.",
-            traits=(),
-        ),
-    }
+TOSA.rows(
+    """
+    const_shape {values: elements} -> output: shape
+      A constant list of sizes.
+    """,
+    syntax=SYNTAX,
+    rule=_verify_const_shape,
+    traits=(Pure(), ConstantLike()),
+)
+TOSA.rows(
+    """
+    add_shape: x + y.
+    sub_shape: x - y.
+    mul_shape: x * y.
+    div_ceil_shape: x / y, rounded up.
+    div_floor_shape: x / y, rounded down.
+    mod_shape: x modulo y.
+    max_shape: The larger of x and y.
+    min_shape: The smaller of x and y.
+    exp2_shape input: shape[r] -> output: shape[r]
+      2 to the power x.
+    log2_ceil_shape input: shape[r] -> output: shape[r]
+      log2(x), rounded up.
+    log2_floor_shape input: shape[r] -> output: shape[r]
+      log2(x), rounded down.
+    concat_shape input*: shape -> output: shape
+      The sizes of several shapes in a row.
+    slice_shape input: shape, start: [1], size: [1] -> output: shape
+      `size` sizes of a shape from position `start`; both are tensor<1xi32>.
+    dim input1 {axis: i32} -> output: shape[1]
+      The size of one dimension of a tensor.
+    """,
+    "input1: shape[r], input2: shape[r] -> output: shape[r]",
+    SYNTAX,
+    rules={
+        "concat_shape": _verify_concat_shape,
+        "dim": lambda op: axis_of(op, op.axis, op.input1),
+    },
+)
+TOSA.rows(
+    """
+    assert_equal_shape input1: shape, input2: shape {allow_broadcast: bool}
+      Fail unless two shapes are equal, or broadcast if `allow_broadcast`.
+    """,
+    syntax=SYNTAX,
+    traits=(),
 )

@@ -9,10 +9,9 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.ir import Attribute
 from xdsl.parser import Parser
 from xdsl.traits import ConstantLike, Pure
-from xdsl.utils.exceptions import VerifyException
 
-from torch2mlir.dialects.rows import Row, RowOp
-from torch2mlir.dialects.tosa.checks import every, ranks, same_shapes, shape_ranks, single_elements
+from torch2mlir.dialects.rows import RowOp
+from torch2mlir.dialects.tensor_rules import require
 from torch2mlir.dialects.tosa.kinds import FULL_ENUMS, SYNTAX, TOSA
 
 
@@ -34,121 +33,62 @@ def elements_type(elements: Attribute) -> Attribute | None:
 
 def _verify_const(op: RowOp) -> None:
     type_ = elements_type(op.values)
-    if type_ is not None and type_ != op.output.type:
-        raise VerifyException(f"{op.name}: values have type {type_}, result is {op.output.type}")
+    require(
+        type_ is None or type_ == op.output.type,
+        f"{op.name}: values have type {type_}, result is {op.output.type}",
+    )
 
 
-TOSA.add(
-    {
-        "ConstOp": Row(
-            "const",
-            "{values: any} -> output",
-            None,
-            _verify_const,
-            "A constant tensor.",
-            (Pure(), ConstantLike()),
-            ConstBase,
-        ),
-        "CastOp": Row(
-            "cast",
-            "input {input_unsigned?: bool} -> output",
-            SYNTAX,
-            same_shapes("input", "output"),
-            "Convert element types; `input_unsigned` is newer than torch-mlir-opt 20261001.",
-        ),
-        "RescaleOp": Row(
-            "rescale",
-            "input, multiplier, shift, input_zp, output_zp {scale32: bool,"
-            " rounding_mode: rounding_mode, per_channel: bool, input_unsigned: bool,"
-            " output_unsigned: bool} -> output",
-            SYNTAX,
-            every(
-                same_shapes("input", "output"),
-                ranks(multiplier=1, shift=1),
-                single_elements("input_zp", "output_zp"),
-            ),
-            "Fixed-point rescale between integer types, per tensor or per channel of the last axis.",
-        ),
-        "FFT2DOp": Row(
-            "fft2d",
-            "input_real, input_imag {inverse: bool, local_bound?: bool}"
-            " -> output_real, output_imag",
-            SYNTAX,
-            every(
-                ranks(input_real=3),
-                same_shapes("input_real", "input_imag", "output_real", "output_imag"),
-            ),
-            "Fourier transform over H and W of a complex [N, H, W]; the inverse is not normalized.",
-        ),
-        "RFFT2DOp": Row(
-            "rfft2d",
-            "input_real {local_bound?: bool} -> output_real, output_imag",
-            SYNTAX,
-            every(ranks(input_real=3), same_shapes("output_real", "output_imag")),
-            "Fourier transform of a real [N, H, W]; the results are [N, H, W/2 + 1].",
-        ),
-        "CustomOp": Row(
-            "custom",
-            "input_list*: any {operator_name: string, domain_name: string,"
-            " implementation_attrs: string} -> output_list*: any",
-            SYNTAX,
-            doc="An operation of the vendor `domain_name`, opaque to TOSA.",
-            traits=(),
-        ),
-    }
+TOSA.rows(
+    """
+    const {values: any} -> output
+      A constant tensor.
+    """,
+    rule=_verify_const,
+    traits=(Pure(), ConstantLike()),
+    bases={"const": ConstBase},
 )
-
-# --- block-scaled tensors --------------------------------------------------------------------------
-
-BLOCK = "{block_size: block_size}"
-
-TOSA.add(
-    {
-        "CastToBlockScaledOp": Row(
-            "cast_to_block_scaled",
-            f"input_data {BLOCK} -> output_data, output_scale",
-            SYNTAX,
-            same_shapes("input_data", "output_data"),
-            "Split a float tensor into narrow data and block scales.",
-        ),
-        "CastFromBlockScaledOp": Row(
-            "cast_from_block_scaled",
-            f"input_data, input_scale {BLOCK} -> output_data",
-            SYNTAX,
-            same_shapes("input_data", "output_data"),
-            "Multiply narrow data by its block scales.",
-        ),
-        "MatMulTBlockScaledOp": Row(
-            "matmul_t_block_scaled",
-            f"a_data, a_scale, b_data, b_scale {BLOCK} -> output_data",
-            SYNTAX,
-            ranks(a_data=3, a_scale=3, b_data=3, b_scale=3, output_data=3),
-            "a [N, H, C] times b [N, W, C] transposed, both block-scaled along C.",
-        ),
-        "Conv2DBlockScaledOp": Row(
-            "conv2d_block_scaled",
-            "input_data, input_scale, weight_data, weight_scale, bias, pad: shape, stride: shape,"
-            f" dilation: shape {BLOCK} -> output",
-            SYNTAX,
-            every(
-                ranks(input_data=4, input_scale=4, weight_data=4, weight_scale=4, output=4, bias=1),
-                shape_ranks(
-                    pad=(4, "top, bottom, left, right"), stride=(2, "y, x"), dilation=(2, "y, x")
-                ),
-            ),
-            "conv2d of block-scaled input and weight; pad, stride, dilation are shape operands.",
-        ),
-        "ReshapeBlockScaledOp": Row(
-            "reshape_block_scaled",
-            f"input*, new_value_shape: shape {BLOCK} -> output*",
-            FULL_ENUMS,
-            doc="Reshape data and its scales together.",
-        ),
-        "RowGatherBlockScaledOp": Row(
-            "row_gather_block_scaled",
-            f"values*, indices, row_count {BLOCK} -> output*",
-            FULL_ENUMS,
-            doc="row_gather of data and its scales together.",
-        ),
-    }
+TOSA.rows(
+    """
+    cast input: [*s] {input_unsigned?: bool} -> output: [*s]
+      Convert element types; `input_unsigned` is newer than torch-mlir-opt 20261001.
+    rescale input: [*s], multiplier: [_], shift: [_], input_zp: [1], output_zp: [1] {scale32: bool,
+      rounding_mode: rounding_mode, per_channel: bool, input_unsigned: bool, output_unsigned: bool} -> output: [*s]
+      Fixed-point rescale between integer types, per tensor or per channel of the last axis.
+    FFT2DOp=fft2d input_real: [n h w], input_imag: [n h w] {inverse: bool, local_bound?: bool} ->
+      output_real: [n h w], output_imag: [n h w]
+      Fourier transform over H and W of a complex [N, H, W]; the inverse is not normalized.
+    RFFT2DOp=rfft2d input_real: [n h _] {local_bound?: bool} -> output_real: [n h w], output_imag: [n h w]
+      Fourier transform of a real [N, H, W]; the results are [N, H, W/2 + 1].
+    cast_to_block_scaled input_data: [*s] {block_size: block_size} -> output_data: [*s], output_scale
+      Split a float tensor into narrow data and block scales.
+    cast_from_block_scaled input_data: [*s], input_scale {block_size: block_size} -> output_data: [*s]
+      Multiply narrow data by its block scales.
+    MatMulTBlockScaledOp=matmul_t_block_scaled a_data: [n h c], a_scale: [_ _ _], b_data: [n w c],
+      b_scale: [_ _ _] {block_size: block_size} -> output_data: [n h w]
+      a [N, H, C] times b [N, W, C] transposed, both block-scaled along C.
+    Conv2DBlockScaledOp=conv2d_block_scaled input_data: [_ _ _ _], input_scale: [_ _ _ _],
+      weight_data: [_ _ _ _], weight_scale: [_ _ _ _], bias: [_], pad: shape[4], stride: shape[2],
+      dilation: shape[2] {block_size: block_size} -> output: [_ _ _ _]
+      conv2d of block-scaled input and weight; pad, stride, dilation are shape operands.
+    """,
+    syntax=SYNTAX,
+)
+TOSA.rows(
+    """
+    reshape_block_scaled input*, new_value_shape: shape {block_size: block_size} -> output*
+      Reshape data and its scales together.
+    row_gather_block_scaled values*, indices, row_count {block_size: block_size} -> output*
+      row_gather of data and its scales together.
+    """,
+    syntax=FULL_ENUMS,
+)
+TOSA.rows(
+    """
+    custom input_list*: any {operator_name: string, domain_name: string, implementation_attrs: string} ->
+      output_list*: any
+      An operation of the vendor `domain_name`, opaque to TOSA.
+    """,
+    syntax=SYNTAX,
+    traits=(),
 )
