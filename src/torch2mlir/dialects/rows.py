@@ -190,7 +190,7 @@ class OpTable(Dialect):
         """
         super().__init__(name, [], list(attributes))
         self._kinds = kinds
-        self.reads = reads or _template
+        self.reads = reads or template
         self._makers: dict[str, Callable[[], type[Operation]]] = {}
         self._class_names: dict[str, str] = {}
         self._classes: dict[str, type[Operation]] = {}
@@ -209,6 +209,7 @@ class OpTable(Dialect):
         traits: tuple[OpTrait, ...] = (Pure(),),
         *,
         rules: Mapping[str, Rule] = MappingProxyType({}),
+        syntaxes: Mapping[str, Syntax] = MappingProxyType({}),
         bases: Mapping[str, type[RowOp]] = MappingProxyType({}),
         options: tuple[IRDLOption, ...] = (),
     ) -> None:
@@ -221,11 +222,14 @@ class OpTable(Dialect):
             rule: of the ops that have none of their own.
             traits: of all the ops.
             rules: name of an op -> its own rule.
+            syntaxes: name of an op -> one with pieces that no text names.
             bases: name of an op -> a class with a syntax that no table describes.
             options: how segments of several variadic operands are told apart.
         """
         for entry in entries(table):
-            written = self.reads(entry.written) if entry.written else syntax
+            written = (
+                self.reads(entry.written) if entry.written else syntaxes.get(entry.name, syntax)
+            )
             row = Row(
                 entry.name,
                 entry.signature or signature,
@@ -394,10 +398,11 @@ def entries(table: str) -> Iterator[Entry]:
         )
 
 
-def _template(text: str) -> Syntax:
+def template(text: str) -> Syntax:
+    """The syntax of a template."""
     from torch2mlir.dialects.assembly import Syntax
 
-    return Syntax(f" {text}")
+    return Syntax(text if text.startswith("(") else f" {text}")
 
 
 _SIGNATURE = re.compile(

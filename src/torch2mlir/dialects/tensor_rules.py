@@ -17,6 +17,8 @@ or for all of them
     the shape of that name
 ``~s``
     any shape of as many dimensions as the one of that name
+``#s``
+    one dimension, with an entry for each of those of the shape of that name
 ``^s``
     in operands a shape that broadcasts, at equal rank, to that of the result
 
@@ -26,6 +28,7 @@ of tensors without a rank, and an unknown size is equal to any.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -87,16 +90,29 @@ class Shaped(NamedTuple):
     dims: tuple[str, ...] | None
     entries: Callable[[Attribute], int] | None
 
+    @property
+    def of_rank(self) -> re.Match[str] | None:
+        """``2~s`` and its kin in parts, where that is what is said."""
+        return _OF_RANK.fullmatch(" ".join(self.dims or ()))
+
+
+_OF_RANK = re.compile(r"(\d*)([~#])(\w+)")
+
 
 def require_shaped(op: RowOp, shaped: Sequence[Shaped]) -> None:
     """The values of an op are as its signature says."""
     fit = _Fit(op)
+    of_ranks = list[tuple[Shaped, SSAValue]]()
     for each in shaped:
         found = getattr(op, each.name)
         for value in (found,) if isinstance(found, SSAValue) else found:
             fit.element(each, value.type)
-            if each.dims is not None:
+            if each.of_rank is not None:
+                of_ranks.append((each, value))
+            elif each.dims is not None:
                 fit.shape(each, each.dims, value)
+    for each, value in of_ranks:
+        fit.rank(each, value)
 
 
 class _Fit:
@@ -128,27 +144,26 @@ class _Fit:
         shape = _shape(each, value.type)
         if shape is None:
             return
-        mark, _, name = dims[0].partition("~") if dims and "~" in dims[0] else ("", "", "")
-        if name:
-            self._rank(each, name, int(mark or 1), value, shape)
-        elif dims and dims[0][0] == "*":
+        if dims and dims[0][0] == "*":
             self._whole(each, dims[0][1:], value, shape)
         elif dims and dims[0][0] == "^":
             self._broadcast(value)
         else:
             self._dimensions(each, dims, value, shape)
 
-    def _rank(
-        self, each: Shaped, name: str, times: int, value: SSAValue, shape: Sequence[int]
-    ) -> None:
-        like = self.shapes.get(name)
-        if like is None:
+    def rank(self, each: Shaped, value: SSAValue) -> None:
+        """So many dimensions, or entries, as another shape has."""
+        said, shape = each.of_rank, _shape(each, value.type)
+        like = None if said is None else self.shapes.get(said[3])
+        if said is None or shape is None or like is None:
             return
-        rank = times * len(_shape(None, like.type) or ())
-        found = len(shape) if each.entries is None else shape[0]
-        self._require(
-            found == rank, each, value, f"of {rank} {'sizes' if each.entries else 'dimensions'}"
-        )
+        rank = int(said[1] or 1) * len(_shape(None, like.type) or ())
+        if said[2] == "#":
+            self._require(same_shape(shape, (rank,)), each, value, f"[{rank}]")
+        elif each.entries is not None:
+            self._require(shape[0] == rank, each, value, f"of {rank} sizes")
+        else:
+            self._require(len(shape) == rank, each, value, f"of {rank} dimensions")
 
     def _whole(self, each: Shaped, name: str, value: SSAValue, shape: Sequence[int]) -> None:
         first = self.shapes.setdefault(name, value)

@@ -127,7 +127,7 @@ REFUSED = {
     "wrong kind of numbers": ("%0 = stablehlo.exponential %i : tensor<2xi64>", "is signed"),
     "comparison of a float result": (
         "%0 = stablehlo.compare EQ, %a, %a : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>",
-        "result has element type f32, expected i1",
+        "result must have element type i1",
     ),
     "reshape of another size": (
         "%0 = stablehlo.reshape %m : (tensor<2x3xf32>) -> tensor<7xf32>",

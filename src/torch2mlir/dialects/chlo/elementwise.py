@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from xdsl.dialects.builtin import ComplexType, i1
+from xdsl.dialects.builtin import ComplexType
 from xdsl.ir import Attribute
 
 from torch2mlir.dialects.chlo.kinds import CHLO
@@ -115,13 +115,6 @@ def _complex(element_type: Any) -> Attribute:
     return ComplexType(element_type)
 
 
-def _verify_select(op: RowOp) -> None:
-    checks.require_element_type(op.pred, i1, "pred")
-    element_type = checks.tensor_type(op.on_true).element_type
-    checks.require_element_type(op.on_false, element_type, "on_false")
-    checks.require_element_type(op.result, element_type, "result")
-
-
 CHLO.add(
     {
         "BroadcastAddOp": broadcasting("add"),
@@ -148,12 +141,12 @@ CHLO.add(
             of=boolean,
             properties=", comparison_direction: direction, compare_type?: order",
         ),
-        "BroadcastSelectOp": Row(
-            "broadcast_select",
-            "pred, on_true, on_false -> result",
-            FUNCTIONAL,
-            _verify_select,
-            "``select`` with broadcasting of all three operands.",
-        ),
     }
+)
+CHLO.rows(
+    """
+    broadcast_select pred: predicates, on_true: T, on_false: T -> result: T
+      | functional |
+      ``select`` with broadcasting of all three operands.
+    """
 )

@@ -6,7 +6,7 @@ from xdsl.dialects.builtin import DenseArrayBase
 
 from torch2mlir.dialects.chlo import attrs
 from torch2mlir.dialects.rows import Kind, OpTable
-from torch2mlir.dialects.stablehlo.kinds import KINDS, enumeration, precisions
+from torch2mlir.dialects.stablehlo.kinds import KINDS, enumeration, precisions, reads
 
 CHLO = OpTable(
     "chlo",
@@ -19,4 +19,5 @@ CHLO = OpTable(
         "ragged_dims": Kind(attrs.RaggedDotDimensionNumbersAttr),
     },
     attrs.ATTRIBUTES,
+    reads,
 )

@@ -8,22 +8,22 @@ from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, IntegerAttr, i32
 from xdsl.irdl import AttrSizedOperandSegments, AttrSizedResultSegments
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import Pure, RecursiveMemoryEffect
+from xdsl.traits import RecursiveMemoryEffect
 
 from torch2mlir.dialects.assembly import (
     Read,
-    Syntax,
     attribute_dictionary,
     created,
     functional_text,
     parse_functional,
 )
 from torch2mlir.dialects.chlo.kinds import CHLO
-from torch2mlir.dialects.rows import Row, RowOp
+from torch2mlir.dialects.rows import RowOp
 from torch2mlir.dialects.stablehlo import checks
 from torch2mlir.dialects.stablehlo.attrs import i64_attr
-from torch2mlir.dialects.stablehlo.checks import require, shape_of
-from torch2mlir.dialects.stablehlo.constructors import constant
+from torch2mlir.dialects.stablehlo.checks import shape_of
+from torch2mlir.dialects.stablehlo.constructors import CONSTANT, ConstantBase, verify_constant
+from torch2mlir.dialects.tensor_rules import require
 
 ATTRIBUTES = attribute_dictionary(
     ["dimension", "operandSegmentSizes", "resultSegmentSizes"], after_keyword=True
@@ -65,7 +65,6 @@ class ScanBase(RowOp):
 
 
 def _verify_constant_like(op: RowOp) -> None:
-    checks.require_same_shapes(op)
     if isinstance(op.value, FloatAttr | IntegerAttr):
         checks.require_element_type(op.result, op.value.type, "result")
 
@@ -78,40 +77,30 @@ def _verify_top_k(op: RowOp) -> None:
     checks.require_element_type(op.indices, i32, "indices")
 
 
-CHLO.add(
-    {
-        "ConstantOp": constant(Pure()),
-        "ConstantLikeOp": Row(
-            "constant_like",
-            "operand {value: any} -> result",
-            rule=_verify_constant_like,
-            doc="One number in the shape of the operand, which may be dynamic.",
-        ),
-        "TopKOp": Row(
-            "top_k",
-            "operand {k: i64} -> values, indices",
-            Syntax("({operands}, k = {k}){attributes} : {arrow}"),
-            _verify_top_k,
-            "Largest `k` elements along the last dimension, and their places.",
-        ),
-        "RaggedDotOp": Row(
-            "ragged_dot",
-            "lhs, rhs, group_sizes"
-            " {ragged_dot_dimension_numbers: ragged_dims, precision_config?: precisions} -> result",
-            doc="``dot_general`` whose `lhs` is split in groups, each with its own `rhs`.",
-        ),
-        "ScanOp": Row(
-            "scan",
-            "inputs*, inits* {dimension: i64, scan_dim_size?: i64, is_reverse?: bool,"
-            " is_associative?: bool, operandSegmentSizes: segments, resultSegmentSizes: segments}"
-            " (body) -> outputs*, carries*",
-            doc="A body run along one dimension of the inputs, carrying values from step to step.",
-            traits=(RecursiveMemoryEffect(),),
-            base=ScanBase,
-            options=(
-                AttrSizedOperandSegments(as_property=True),
-                AttrSizedResultSegments(as_property=True),
-            ),
-        ),
-    }
+CHLO.rows(CONSTANT, rule=verify_constant, bases={"constant": ConstantBase})
+CHLO.rows(
+    """
+    constant_like operand: [*s] {value: any} -> result: [*s]
+      One number in the shape of the operand, which may be dynamic.
+    TopKOp=top_k operand {k: i64} -> values, indices
+      | ({operands}, k = {k}){attributes} : {arrow} |
+      Largest `k` elements along the last dimension, and their places.
+    ragged_dot lhs, rhs, group_sizes {ragged_dot_dimension_numbers: ragged_dims, precision_config?: precisions} ->
+      result
+      ``dot_general`` whose `lhs` is split in groups, each with its own `rhs`.
+    """,
+    rules={"constant_like": _verify_constant_like, "top_k": _verify_top_k},
+)
+CHLO.rows(
+    """
+    scan inputs*, inits* {dimension: i64, scan_dim_size?: i64, is_reverse?: bool, is_associative?: bool,
+      operandSegmentSizes: segments, resultSegmentSizes: segments} (body) -> outputs*, carries*
+      A body run along one dimension of the inputs, carrying values from step to step.
+    """,
+    traits=(RecursiveMemoryEffect(),),
+    bases={"scan": ScanBase},
+    options=(
+        AttrSizedOperandSegments(as_property=True),
+        AttrSizedResultSegments(as_property=True),
+    ),
 )

@@ -17,6 +17,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
+from torch2mlir.dialects.tensor_rules import same_shape
+
 BOOL, SIGNED, UNSIGNED, FLOAT, COMPLEX = "boolean", "signed", "unsigned", "float", "complex"
 
 Kinds = frozenset[str]
@@ -25,15 +27,8 @@ LOGICAL: Kinds = frozenset({BOOL, SIGNED, UNSIGNED})
 FLOATS: Kinds = frozenset({FLOAT})
 FLOAT_OR_COMPLEX: Kinds = frozenset({FLOAT, COMPLEX})
 SIGNED_NUMBERS: Kinds = frozenset({SIGNED, FLOAT, COMPLEX})
-REAL_NUMBERS: Kinds = frozenset({SIGNED, UNSIGNED, FLOAT})
 NUMBERS: Kinds = frozenset({SIGNED, UNSIGNED, FLOAT, COMPLEX})
 ANY: Kinds = frozenset({BOOL, SIGNED, UNSIGNED, FLOAT, COMPLEX})
-
-
-def require(condition: bool, message: str) -> None:
-    """Raise a VerifyException unless the condition holds."""
-    if not condition:
-        raise VerifyException(message)
 
 
 def element_kind(element_type: Attribute) -> str | None:
@@ -56,16 +51,6 @@ def tensor_type(value: SSAValue) -> TensorType:
 def shape_of(value: SSAValue) -> tuple[int, ...]:
     """Shape of a tensor value; ``DYNAMIC_INDEX`` where it is not known."""
     return tensor_type(value).get_shape()
-
-
-def same_dim(lhs: int, rhs: int) -> bool:
-    """Equal, or one of them not known."""
-    return lhs == rhs or DYNAMIC_INDEX in (lhs, rhs)
-
-
-def same_shape(lhs: Sequence[int], rhs: Sequence[int]) -> bool:
-    """Equal ranks, and dimensions that can be equal at run time."""
-    return len(lhs) == len(rhs) and all(map(same_dim, lhs, rhs))
 
 
 def shape_text(shape: Iterable[int]) -> str:

@@ -8,12 +8,13 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import ConstantLike, OpTrait, Pure
+from xdsl.traits import ConstantLike, Pure
 
 from torch2mlir.dialects.assembly import Read, created, functional_text, parse_functional
-from torch2mlir.dialects.rows import Row, RowOp
+from torch2mlir.dialects.rows import RowOp
 from torch2mlir.dialects.stablehlo import checks
-from torch2mlir.dialects.stablehlo.kinds import SAME, StableHLO, syntax
+from torch2mlir.dialects.stablehlo.kinds import StableHLO
+from torch2mlir.dialects.tensor_rules import require, same_shape
 
 
 class ConstantBase(RowOp):
@@ -60,76 +61,63 @@ def _value_type(op: RowOp) -> Attribute:
     return getattr(op.value, "type", op.result.type)
 
 
-def _verify_constant(op: RowOp) -> None:
+def verify_constant(op: RowOp) -> None:
+    """The value has the shape of the result."""
     type_ = _value_type(op)
-    fits = isinstance(type_, TensorType) and checks.same_shape(
+    fits = isinstance(type_, TensorType) and same_shape(
         type_.get_shape(), checks.shape_of(op.result)
     )
-    checks.require(fits, f"value of type {type_} does not fit a result of {op.result.type}")
-
-
-def constant(*traits: OpTrait) -> Row:
-    """A literal."""
-    signature = "{value: any} -> result"
-    return Row("constant", signature, None, _verify_constant, "A literal.", traits, ConstantBase)
+    require(fits, f"value of type {type_} does not fit a result of {op.result.type}")
 
 
 def _verify_iota(op: RowOp) -> None:
     rank, dimension = len(checks.shape_of(op.results[0])), op.iota_dimension.value.data
-    checks.require(0 <= dimension < rank, f"iota_dimension {dimension} must be in [0, {rank})")
-    if op.operands:
-        checks.require_shape(op.output_shape, [rank], "output_shape")
-
-
-def _verify_rng(op: RowOp) -> None:
-    checks.require_shape(op.a, [], "a")
-    checks.require_shape(op.b, [], "b")
-    checks.require_shape(op.shape, [len(checks.shape_of(op.result))], "shape")
-    element_type = checks.tensor_type(op.result).element_type
-    checks.require_element_type(op.a, element_type, "a")
-    checks.require_element_type(op.b, element_type, "b")
+    require(0 <= dimension < rank, f"iota_dimension {dimension} must be in [0, {rank})")
 
 
 def _verify_rng_bit_generator(op: RowOp) -> None:
-    checks.require(
+    require(
         checks.compatible_types(op.initial_state.type, op.output_state.type),
         "initial_state and output_state must have one type",
     )
 
 
-StableHLO.add(
-    {
-        "ConstantOp": constant(ConstantLike(), Pure()),
-        "IotaOp": Row(
-            "iota",
-            "{iota_dimension: i64} -> output",
-            syntax("same", dim="iota_dimension"),
-            _verify_iota,
-            "Each element is its index along one dimension.",
-        ),
-        "DynamicIotaOp": Row(
-            "dynamic_iota",
-            "output_shape {iota_dimension: i64} -> result",
-            syntax(dim="iota_dimension"),
-            _verify_iota,
-            "``iota`` whose shape is an operand.",
-        ),
-        "RngOp": Row(
-            "rng",
-            "a, b, shape {rng_distribution: distribution} -> result",
-            syntax(distribution="rng_distribution"),
-            _verify_rng,
-            "Random numbers between `a` and `b`, or of mean `a` and deviation `b`.",
-            traits=(),
-        ),
-        "RngBitGeneratorOp": Row(
-            "rng_bit_generator",
-            "initial_state {rng_algorithm: rng_algorithm} -> output_state, output",
-            syntax(algorithm="rng_algorithm"),
-            _verify_rng_bit_generator,
-            "Random bits, and the generator's next state.",
-        ),
-        "PartitionIdOp": Row("partition_id", "-> result: device_number", SAME),
-        "ReplicaIdOp": Row("replica_id", "-> result: device_number", SAME),
-    }
+CONSTANT = "constant {value: any} -> result\n  A literal."
+StableHLO.rows(
+    CONSTANT,
+    rule=verify_constant,
+    traits=(ConstantLike(), Pure()),
+    bases={"constant": ConstantBase},
+)
+StableHLO.rows(
+    """
+    iota {iota_dimension: i64} -> output
+      | same, dim = iota_dimension |
+      Each element is its index along one dimension.
+    dynamic_iota output_shape: [#r] {iota_dimension: i64} -> result: [*r]
+      | dim = iota_dimension |
+      ``iota`` whose shape is an operand.
+    rng_bit_generator initial_state {rng_algorithm: rng_algorithm} -> output_state, output
+      | algorithm = rng_algorithm |
+      Random bits, and the generator's next state.
+    partition_id -> result: device_number
+      | same |
+      The number of the partition that runs.
+    replica_id -> result: device_number
+      | same |
+      The number of the replica that runs.
+    """,
+    rules={
+        "iota": _verify_iota,
+        "dynamic_iota": _verify_iota,
+        "rng_bit_generator": _verify_rng_bit_generator,
+    },
+)
+StableHLO.rows(
+    """
+    rng a: T[], b: T[], shape: [#r] {rng_distribution: distribution} -> result: T[*r]
+      | distribution = rng_distribution |
+      Random numbers between `a` and `b`, or of mean `a` and deviation `b`.
+    """,
+    traits=(),
 )

@@ -22,10 +22,10 @@ from torch2mlir.dialects.assembly import (
     types_text,
     values_text,
 )
-from torch2mlir.dialects.rows import Row, RowOp
+from torch2mlir.dialects.rows import RowOp
 from torch2mlir.dialects.stablehlo import checks
-from torch2mlir.dialects.stablehlo.checks import require
-from torch2mlir.dialects.stablehlo.kinds import SAME, StableHLO, syntax
+from torch2mlir.dialects.stablehlo.kinds import StableHLO
+from torch2mlir.dialects.tensor_rules import require
 
 # --- values passed through -----------------------------------------------------------------------
 
@@ -134,14 +134,11 @@ def _verify_optimization_barrier(op: RowOp) -> None:
 
 
 def _verify_if(op: RowOp) -> None:
-    checks.require_shape(op.pred, [], "pred")
-    checks.require_element_type(op.pred, i1, "pred")
     for branch, what in ((op.true_branch, "true branch"), (op.false_branch, "false branch")):
         _verify_yield(branch, [value.type for value in op.res], what)
 
 
 def _verify_case(op: RowOp) -> None:
-    checks.require_shape(op.index, [], "index")
     checks.require_element_type(op.index, i32, "index")
     require(len(op.branches) > 0, "expected at least one branch")
     for number, branch in enumerate(op.branches):
@@ -183,82 +180,67 @@ def _verify_get_tuple_element(op: RowOp) -> None:
     require(types[index] == op.result.type, f"element {index} is a {types[index]}")
 
 
-REGIONS = (RecursiveMemoryEffect(),)
-
-StableHLO.add(
-    {
-        "ReturnOp": Row(
-            "return",
-            "results_*: any",
-            Syntax("{typed}", typed=Piece(_print_typed_operands, _parse_typed_operands)),
-            doc="Results of a region.",
-            traits=(IsTerminator(), Pure()),
-        ),
-        "OptimizationBarrierOp": Row(
-            "optimization_barrier",
-            "operand*: any -> result*: any",
-            Syntax("{typed}", typed=Piece(_print_barrier, _parse_barrier)),
-            _verify_optimization_barrier,
-            "The operands; nothing is moved across.",
-        ),
-        "IfOp": Row(
-            "if",
-            "pred (true_branch, false_branch) -> res*: any",
-            rule=_verify_if,
-            doc="One of two branches, by a scalar boolean.",
-            traits=REGIONS,
-        ),
-        "CaseOp": Row(
-            "case",
-            "index (branches*) -> res*: any",
-            rule=_verify_case,
-            doc="One of many branches, by a scalar ``i32``; the last one if it is out of range.",
-            traits=REGIONS,
-        ),
-        "WhileOp": Row(
-            "while",
-            "operand*: any (cond, body) -> res*: any",
-            rule=_verify_while,
-            doc="A loop of any number of values.",
-            traits=REGIONS,
-            base=WhileBase,
-        ),
-        "CustomCallOp": Row(
-            "custom_call",
-            "inputs*: any {call_target_name: symbol, has_side_effect?: bool, backend_config?: any,"
-            " api_version?: i32, called_computations?: array, operand_layouts?: array,"
-            " result_layouts?: array, output_operand_aliases?: array} -> result*: any",
-            Syntax(" {call_target_name}({operands}){attributes} : {functional}"),
-            _verify_custom_call,
-            "Call of a function that the compiler knows by name.",
-            traits=(),
-        ),
-        "CompositeOp": Row(
-            "composite",
-            "inputs*: any {composite_name=name: string, composite_attributes?: dictionary,"
-            " decomposition: function, version?: i32} (composite_regions*: any) -> result*: any",
-            Syntax(" {name} {operands}{attributes} : {functional}"),
-            doc="An op of another domain with its decomposition, a function of this module.",
-            traits=(),
-        ),
-        "TupleOp": Row("tuple", "val*: any -> result: tuple", syntax("tuple"), _verify_tuple),
-        "GetTupleElementOp": Row(
-            "get_tuple_element",
-            "operand: tuple {index: i32} -> result: any",
-            Syntax(" {operands}[{index}]{attributes} : {functional}"),
-            _verify_get_tuple_element,
-        ),
-        "CreateTokenOp": Row(
-            "create_token",
-            "-> output: token",
-            SAME,
-            doc="A new token (deprecated in favour of ``after_all``).",
-        ),
-        "AfterAllOp": Row(
-            "after_all",
-            "inputs*: token -> result: token",
-            SAME,
-            doc="A token that comes after all others.",
-        ),
-    }
+StableHLO.rows(
+    """
+    return results_*: any
+      Results of a region.
+    """,
+    traits=(IsTerminator(), Pure()),
+    syntaxes={
+        "return": Syntax("{typed}", typed=Piece(_print_typed_operands, _parse_typed_operands))
+    },
+)
+StableHLO.rows(
+    """
+    optimization_barrier operand*: any -> result*: any
+      The operands; nothing is moved across.
+    tuple val*: any -> result: tuple
+      | tuple |
+      Several values as one.
+    get_tuple_element operand: tuple {index: i32} -> result: any
+      | {operands}[{index}]{attributes} : {functional} |
+      One of the values of a tuple.
+    create_token -> output: token
+      | same |
+      A new token (deprecated in favour of ``after_all``).
+    after_all inputs*: token -> result: token
+      | same |
+      A token that comes after all others.
+    """,
+    rules={
+        "optimization_barrier": _verify_optimization_barrier,
+        "tuple": _verify_tuple,
+        "get_tuple_element": _verify_get_tuple_element,
+    },
+    syntaxes={
+        "optimization_barrier": Syntax("{typed}", typed=Piece(_print_barrier, _parse_barrier))
+    },
+)
+StableHLO.rows(
+    """
+    if pred: i1[] (true_branch, false_branch) -> res*: any
+      One of two branches, by a scalar boolean.
+    case index: [] (branches*) -> res*: any
+      One of many branches, by a scalar ``i32``; the last one if it is out of range.
+    while operand*: any (cond, body) -> res*: any
+      A loop of any number of values.
+    """,
+    traits=(RecursiveMemoryEffect(),),
+    rules={"if": _verify_if, "case": _verify_case, "while": _verify_while},
+    bases={"while": WhileBase},
+)
+StableHLO.rows(
+    """
+    custom_call inputs*: any {call_target_name: symbol, has_side_effect?: bool, backend_config?: any,
+      api_version?: i32, called_computations?: array, operand_layouts?: array, result_layouts?: array,
+      output_operand_aliases?: array} -> result*: any
+      | {call_target_name}({operands}){attributes} : {functional} |
+      Call of a function that the compiler knows by name.
+    composite inputs*: any {composite_name=name: string, composite_attributes?: dictionary, decomposition: function,
+      version?: i32} (composite_regions*: any) -> result*: any
+      | {name} {operands}{attributes} : {functional} |
+      An op of another domain with its decomposition, a function of this module.
+    """,
+    traits=(),
+    rules={"custom_call": _verify_custom_call},
 )

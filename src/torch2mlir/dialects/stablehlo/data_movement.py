@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, i32
-from xdsl.ir import SSAValue
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from torch2mlir.dialects.assembly import Piece, Read, Syntax
-from torch2mlir.dialects.rows import Row, RowOp, Rule
+from torch2mlir.dialects.rows import RowOp, Rule
 from torch2mlir.dialects.stablehlo import checks
 from torch2mlir.dialects.stablehlo.attrs import i64_array
-from torch2mlir.dialects.stablehlo.checks import require, shape_of
-from torch2mlir.dialects.stablehlo.kinds import FUNCTIONAL, SAME, StableHLO, syntax
+from torch2mlir.dialects.stablehlo.checks import shape_of
+from torch2mlir.dialects.stablehlo.kinds import FUNCTIONAL, StableHLO
+from torch2mlir.dialects.tensor_rules import require, same_dim
 
 
-def movement(
-    name: str,
-    signature: str,
-    written: Syntax | None = None,
-    rule: Rule | None = None,
-    doc: str = "",
-) -> Row:
+def movement(rule: Rule | None = None) -> Rule:
     """A tensor rearranged: the result has its element type, and shapes fit the rule."""
 
     def verify(op: RowOp) -> None:
@@ -31,7 +25,7 @@ def movement(
         if rule is not None:
             rule(op)
 
-    return Row(name, signature, written, verify, doc)
+    return verify
 
 
 def _verify_broadcast(op: RowOp) -> None:
@@ -41,7 +35,7 @@ def _verify_broadcast(op: RowOp) -> None:
     checks.require_dims(dims, len(result_shape), "broadcast_dimensions")
     for size, dim in zip(shape, dims):
         require(
-            size == 1 or checks.same_dim(size, result_shape[dim]),
+            size == 1 or same_dim(size, result_shape[dim]),
             f"size {size} cannot be broadcast to result dimension {dim} of size {result_shape[dim]}",
         )
 
@@ -61,12 +55,6 @@ def _verify_transpose(op: RowOp) -> None:
     checks.require_length(dims, len(shape), "permutation")
     checks.require_dims(dims, len(shape), "permutation")
     checks.require_shape(op.result, [shape[dim] for dim in dims], "result")
-
-
-def _verify_reverse(op: RowOp) -> None:
-    shape = shape_of(op.operand)
-    checks.require_dims(op.dimensions.get_values(), len(shape), "dimensions")
-    checks.require_shape(op.result, shape, "result")
 
 
 def _verify_slice(op: RowOp) -> None:
@@ -94,20 +82,6 @@ def _verify_dynamic_slice(op: RowOp) -> None:
     checks.require_shape(op.result, sizes, "result")
 
 
-def _verify_dynamic_update_slice(op: RowOp) -> None:
-    shape = shape_of(op.operand)
-    require(len(op.start_indices) == len(shape), "expected one start index per dimension")
-    checks.require_length(shape_of(op.update), len(shape), "update")
-    checks.require_shape(op.result, shape, "result")
-
-
-def _verify_real_dynamic_slice(op: RowOp) -> None:
-    rank = len(shape_of(op.operand))
-    for indices in (op.start_indices, op.limit_indices, op.strides):
-        checks.require_shape(indices, [rank], "index operand")
-    checks.require_length(shape_of(op.result), rank, "result")
-
-
 def _verify_pad(op: RowOp) -> None:
     shape = shape_of(op.operand)
     properties = (op.edge_padding_low, op.edge_padding_high, op.interior_padding)
@@ -120,14 +94,6 @@ def _verify_pad(op: RowOp) -> None:
     ]
     checks.require_shape(op.padding_value, [], "padding_value")
     checks.require_shape(op.result, expected, "result")
-
-
-def _verify_dynamic_pad(op: RowOp) -> None:
-    rank = len(shape_of(op.operand))
-    for padding in (op.edge_padding_low, op.edge_padding_high, op.interior_padding):
-        checks.require_shape(padding, [rank], "padding")
-    checks.require_shape(op.padding_value, [], "padding_value")
-    checks.require_length(shape_of(op.result), rank, "result")
 
 
 def _verify_concatenate(op: RowOp) -> None:
@@ -184,22 +150,14 @@ def _verify_gather(op: RowOp) -> None:
     result_shape = shape_of(op.result)
     for dim, size in zip(numbers.offset_dims.get_values(), kept):
         require(
-            checks.same_dim(result_shape[dim], size),
+            same_dim(result_shape[dim], size),
             f"result dimension {dim} is {result_shape[dim]}, slice size {size}",
         )
 
 
 def _verify_get_dimension_size(op: RowOp) -> None:
     checks.require_dims([op.dimension.value.data], len(shape_of(op.operand)), "dimension")
-    checks.require_shape(op.result, [], "result")
     checks.require_element_type(op.result, i32, "result")
-
-
-def _verify_set_dimension_size(op: RowOp) -> None:
-    shape = shape_of(op.operand)
-    checks.require_dims([op.dimension.value.data], len(shape), "dimension")
-    checks.require_shape(op.size, [], "size")
-    checks.require_shape(op.result, shape, "result")
 
 
 def _verify_leading_broadcast(op: RowOp) -> None:
@@ -238,145 +196,101 @@ SLICE_PROPERTIES = ("start_indices", "limit_indices", "strides")
 RANGES = Piece(_print_ranges, _parse_ranges, SLICE_PROPERTIES)
 
 
-def _sized_by(name: str, rule: Rule | None = None) -> Rule:
-    """The operand of that name has one entry per dimension of the result."""
-
-    def verify(op: RowOp) -> None:
-        output_shape: SSAValue = getattr(op, name)
-        checks.require_kind(output_shape, checks.INTEGERS)
-        checks.require_shape(output_shape, [len(shape_of(op.result))], "output shape")
-        if rule is not None:
-            rule(op)
-
-    return verify
+def _starts_fit(op: RowOp) -> None:
+    rank = len(shape_of(op.operand))
+    require(len(op.start_indices) == rank, "expected one start index per dimension")
 
 
-GATHER = "{dimension_numbers: gather_dims, indices_are_sorted?: bool"
-
-StableHLO.add(
-    {
-        "ReshapeOp": movement(
-            "reshape",
-            "operand -> result",
-            SAME,
-            _verify_reshape,
-            "The same elements in row-major order under another static shape.",
-        ),
-        "DynamicReshapeOp": movement(
-            "dynamic_reshape",
-            "operand, output_shape -> result",
-            FUNCTIONAL,
-            _sized_by("output_shape"),
-        ),
-        "TransposeOp": movement(
-            "transpose",
-            "operand {permutation: i64s} -> result",
-            syntax(dims="permutation"),
-            _verify_transpose,
-            "Result dimension `i` is operand dimension `permutation[i]`.",
-        ),
-        "ReverseOp": movement(
-            "reverse",
-            "operand {dimensions: i64s} -> result",
-            syntax("same", dims="dimensions"),
-            _verify_reverse,
-        ),
-        "BroadcastInDimOp": movement(
-            "broadcast_in_dim",
-            "operand {broadcast_dimensions: i64s} -> result",
-            syntax(dims="broadcast_dimensions"),
-            _verify_broadcast,
-            "Operand dimension `i` becomes `broadcast_dimensions[i]`; ones are expanded.",
-        ),
-        "DynamicBroadcastInDimOp": movement(
-            "dynamic_broadcast_in_dim",
-            "operand, output_dimensions {broadcast_dimensions: i64s,"
-            " known_expanding_dimensions?: i64s, known_nonexpanding_dimensions?: i64s} -> result",
-            syntax(dims="broadcast_dimensions"),
-            _sized_by("output_dimensions", _verify_broadcast),
-        ),
-        "BroadcastOp": movement(
-            "broadcast",
-            "operand {broadcast_sizes: i64s} -> result",
-            syntax(sizes="broadcast_sizes"),
-            _verify_leading_broadcast,
-            "New dimensions in front (deprecated in favour of ``broadcast_in_dim``).",
-        ),
-        "SliceOp": movement(
-            "slice",
-            "operand {start_indices: i64s, limit_indices: i64s, strides: i64s} -> result",
-            Syntax(" {operands} {ranges}{attributes} : {functional}", ranges=RANGES),
-            _verify_slice,
-        ),
-        "DynamicSliceOp": movement(
-            "dynamic_slice",
-            "operand, start_indices* {slice_sizes: i64s} -> result",
-            syntax(sizes="slice_sizes"),
-            _verify_dynamic_slice,
-            "Static sizes from run-time start indices, one scalar each.",
-        ),
-        "DynamicUpdateSliceOp": movement(
-            "dynamic_update_slice",
-            "operand, update, start_indices* -> result",
-            FUNCTIONAL,
-            _verify_dynamic_update_slice,
-            "The operand with a block replaced at run-time start indices, one scalar each.",
-        ),
-        "RealDynamicSliceOp": movement(
-            "real_dynamic_slice",
-            "operand, start_indices, limit_indices, strides -> result",
-            FUNCTIONAL,
-            _verify_real_dynamic_slice,
-        ),
-        "PadOp": movement(
-            "pad",
-            "operand, padding_value"
-            " {edge_padding_low: i64s, edge_padding_high: i64s, interior_padding: i64s} -> result",
-            syntax(low="edge_padding_low", high="edge_padding_high", interior="interior_padding"),
-            _verify_pad,
-            "Padding at both edges and between elements; negative edges crop.",
-        ),
-        "DynamicPadOp": movement(
-            "dynamic_pad",
-            "operand, padding_value, edge_padding_low, edge_padding_high, interior_padding"
-            " -> result",
-            FUNCTIONAL,
-            _verify_dynamic_pad,
-        ),
-        "ConcatenateOp": Row(
-            "concatenate",
-            "inputs* {dimension: i64} -> result",
-            syntax(dim="dimension"),
-            _verify_concatenate,
-        ),
-        "GatherOp": movement(
-            "gather",
-            f"operand, start_indices {GATHER}, slice_sizes: i64s}} -> result",
-            rule=_verify_gather,
-            doc="Slices of static sizes at positions given by an index tensor.",
-        ),
-        "DynamicGatherOp": movement(
-            "dynamic_gather",
-            f"operand, start_indices, slice_sizes {GATHER}}} -> result",
-            rule=_verify_gather_base,
-        ),
-        "TorchIndexSelectOp": Row(
-            "torch_index_select",
-            "operand, index {dim: i64, batch_dims: i64} -> result",
-            doc="With batch dimensions (deprecated in favour of ``gather``).",
-        ),
-        "GetDimensionSizeOp": Row(
-            "get_dimension_size",
-            "operand {dimension: i64} -> result",
-            syntax(dim="dimension"),
-            _verify_get_dimension_size,
-        ),
-        "SetDimensionSizeOp": movement(
-            "set_dimension_size",
-            "operand, size {dimension: i64} -> result",
-            syntax(dim="dimension"),
-            _verify_set_dimension_size,
-            "One dimension bounded by its static size and of the given run-time size.",
-        ),
-    }
+_RULES: dict[str, Rule] = {
+    "reshape": _verify_reshape,
+    "transpose": _verify_transpose,
+    "reverse": lambda op: checks.require_dims(
+        op.dimensions.get_values(), len(shape_of(op.operand)), "dimensions"
+    ),
+    "broadcast_in_dim": _verify_broadcast,
+    "dynamic_broadcast_in_dim": _verify_broadcast,
+    "broadcast": _verify_leading_broadcast,
+    "slice": _verify_slice,
+    "dynamic_slice": _verify_dynamic_slice,
+    "dynamic_update_slice": _starts_fit,
+    "pad": _verify_pad,
+    "gather": _verify_gather,
+    "dynamic_gather": _verify_gather_base,
+    "set_dimension_size": lambda op: checks.require_dims(
+        [op.dimension.value.data], len(shape_of(op.operand)), "dimension"
+    ),
+}
+StableHLO.rows(
+    """
+    reshape operand -> result
+      | same |
+      The same elements in row-major order under another static shape.
+    dynamic_reshape operand, output_shape: sizes[#r] -> result: [*r]
+      Under a shape that is an operand.
+    transpose operand {permutation: i64s} -> result
+      | dims = permutation |
+      Result dimension `i` is operand dimension `permutation[i]`.
+    reverse operand: [*s] {dimensions: i64s} -> result: [*s]
+      | same, dims = dimensions |
+      In opposite order along dimensions.
+    broadcast_in_dim operand {broadcast_dimensions: i64s} -> result
+      | dims = broadcast_dimensions |
+      Operand dimension `i` becomes `broadcast_dimensions[i]`; ones are expanded.
+    dynamic_broadcast_in_dim operand, output_dimensions: sizes[#r] {broadcast_dimensions: i64s,
+      known_expanding_dimensions?: i64s, known_nonexpanding_dimensions?: i64s} -> result: [*r]
+      | dims = broadcast_dimensions |
+      ``broadcast_in_dim`` to a shape that is an operand.
+    broadcast operand {broadcast_sizes: i64s} -> result
+      | sizes = broadcast_sizes |
+      New dimensions in front (deprecated in favour of ``broadcast_in_dim``).
+    slice operand {start_indices: i64s, limit_indices: i64s, strides: i64s} -> result
+      Every so many elements between static bounds.
+    dynamic_slice operand, start_indices* {slice_sizes: i64s} -> result
+      | sizes = slice_sizes |
+      Static sizes from run-time start indices, one scalar each.
+    dynamic_update_slice operand: [*s], update: [~s], start_indices* -> result: [*s]
+      The operand with a block replaced at run-time start indices, one scalar each.
+    real_dynamic_slice operand: [*s], start_indices: [#s], limit_indices: [#s], strides: [#s] -> result: [~s]
+      ``slice`` whose bounds are operands.
+    pad operand, padding_value: [] {edge_padding_low: i64s, edge_padding_high: i64s, interior_padding: i64s} -> result
+      | low = edge_padding_low, high = edge_padding_high, interior = interior_padding |
+      Padding at both edges and between elements; negative edges crop.
+    dynamic_pad operand: [*s], padding_value: [],
+      edge_padding_low: [#s], edge_padding_high: [#s], interior_padding: [#s] -> result: [~s]
+      ``pad`` whose amounts are operands.
+    set_dimension_size operand: [*s], size: [] {dimension: i64} -> result: [*s]
+      | dim = dimension |
+      One dimension bounded by its static size and of the given run-time size.
+    """,
+    syntax=FUNCTIONAL,
+    rule=movement(),
+    rules={name: movement(rule) for name, rule in _RULES.items()},
+    syntaxes={"slice": Syntax(" {operands} {ranges}{attributes} : {functional}", ranges=RANGES)},
+)
+StableHLO.rows(
+    """
+    gather operand, start_indices {dimension_numbers: gather_dims, indices_are_sorted?: bool, slice_sizes: i64s} ->
+      result
+      Slices of static sizes at positions given by an index tensor.
+    dynamic_gather operand, start_indices, slice_sizes {dimension_numbers: gather_dims, indices_are_sorted?: bool} ->
+      result
+      ``gather`` whose sizes are an operand.
+    """,
+    rules={name: movement(_RULES[name]) for name in ("gather", "dynamic_gather")},
+)
+StableHLO.rows(
+    """
+    concatenate inputs* {dimension: i64} -> result
+      | dim = dimension |
+      Tensors joined along a dimension.
+    torch_index_select operand, index {dim: i64, batch_dims: i64} -> result
+      With batch dimensions (deprecated in favour of ``gather``).
+    get_dimension_size operand {dimension: i64} -> result: []
+      | dim = dimension |
+      The size of one dimension.
+    """,
+    rules={
+        "concatenate": _verify_concatenate,
+        "get_dimension_size": _verify_get_dimension_size,
+    },
 )

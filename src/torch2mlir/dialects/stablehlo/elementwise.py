@@ -10,11 +10,12 @@ from xdsl.ir import Attribute
 from xdsl.parser import Parser
 from xdsl.traits import Commutative, Pure
 
-from torch2mlir.dialects.assembly import Clause, Read, Syntax
+from torch2mlir.dialects.assembly import Clause, Read
 from torch2mlir.dialects.rows import Elementwise, Row, RowOp, Rule
 from torch2mlir.dialects.stablehlo import checks
-from torch2mlir.dialects.stablehlo.checks import Kinds, require
-from torch2mlir.dialects.stablehlo.kinds import FUNCTIONAL, SAME, StableHLO, syntax
+from torch2mlir.dialects.stablehlo.checks import Kinds
+from torch2mlir.dialects.stablehlo.kinds import SAME, StableHLO, syntax
+from torch2mlir.dialects.tensor_rules import require, same_shape
 
 ELEMENTWISE = (Pure(), Elementwise())
 ResultType = Callable[[Any], Attribute]
@@ -45,7 +46,6 @@ def unary(
     doc: str = "",
     of: ResultType = same,
     properties: str = "",
-    written: Syntax = SAME,
 ) -> Row:
     """A function of one tensor: a result of its shape, its element type of one of the kinds."""
 
@@ -56,7 +56,7 @@ def unary(
         checks.require_element_type(op.result, expected, "result")
 
     signature = f"operand {properties} -> result"
-    return Row(name, signature, written, rule, doc, ELEMENTWISE)
+    return Row(name, signature, SAME, rule, doc, ELEMENTWISE)
 
 
 def function(name: str, doc: str = "") -> Row:
@@ -76,7 +76,7 @@ def _verify_bitcast(op: RowOp) -> None:
     )
     common = min(rank, result_rank)
     lhs, rhs = (checks.shape_of(value)[:common] for value in (op.operand, op.result))
-    require(checks.same_shape(lhs, rhs), "leading dimensions must stay what they are")
+    require(same_shape(lhs, rhs), "leading dimensions must stay what they are")
 
 
 def _format_text(op: RowOp) -> str:
@@ -125,23 +125,9 @@ StableHLO.add(
         "SqrtOp": function("sqrt"),
         "TanOp": function("tan"),
         "TanhOp": function("tanh"),
-        "ReducePrecisionOp": unary(
-            "reduce_precision",
-            checks.FLOATS,
-            "Rounding to a float format of fewer bits, in the operand's own type.",
-            properties="{exponent_bits: i32, mantissa_bits: i32}",
-            written=syntax("same", more={"format": FORMAT}),
-        ),
         "ConvertOp": conversion("convert", "Each number in the result's element type."),
         "UniformQuantizeOp": conversion("uniform_quantize", "Float, or quantized, to quantized."),
         "UniformDequantizeOp": conversion("uniform_dequantize", "Quantized to float."),
-        "BitcastConvertOp": Row(
-            "bitcast_convert",
-            "operand -> result",
-            FUNCTIONAL,
-            _verify_bitcast,
-            "The same bits as another element type; a last dimension takes up a change of width.",
-        ),
     }
 )
 
@@ -172,39 +158,25 @@ def commutative(name: str, kinds: Kinds = checks.ANY, doc: str = "") -> Row:
     return binary(name, kinds, doc)._replace(traits=(*ELEMENTWISE, Commutative()))
 
 
+def _verify_reduce_precision(op: RowOp) -> None:
+    checks.require_kind(op.operand, checks.FLOATS)
+
+
 def _verify_complex(op: RowOp) -> None:
-    checks.require_same_shapes(op)
     part_type: Any = checks.tensor_type(op.lhs).element_type
     checks.require_kind(op.lhs, checks.FLOATS)
-    checks.require_element_type(op.rhs, part_type, "rhs")
     checks.require_element_type(op.result, ComplexType(part_type), "result")
 
 
-def _verify_compare(op: RowOp) -> None:
-    checks.require_same_shapes(op)
-    checks.require_element_type(op.rhs, checks.tensor_type(op.lhs).element_type, "rhs")
-    checks.require_element_type(op.result, i1, "result")
-
-
 def _verify_select(op: RowOp) -> None:
-    checks.require_element_type(op.pred, i1, "pred")
-    shape = checks.shape_of(op.on_true)
     if checks.shape_of(op.pred):
-        checks.require_shape(op.pred, shape, "pred")
-    for value, what in ((op.on_false, "on_false"), (op.result, "result")):
-        checks.require_shape(value, shape, what)
-        checks.require_element_type(value, checks.tensor_type(op.on_true).element_type, what)
+        checks.require_shape(op.pred, checks.shape_of(op.on_true), "pred")
 
 
 def _verify_clamp(op: RowOp) -> None:
-    shape = checks.shape_of(op.operand)
-    element_type = checks.tensor_type(op.operand).element_type
     for bound, what in ((op.min, "min"), (op.max, "max")):
-        checks.require_element_type(bound, element_type, what)
         if checks.shape_of(bound):
-            checks.require_shape(bound, shape, what)
-    checks.require_shape(op.result, shape, "result")
-    checks.require_element_type(op.result, element_type, "result")
+            checks.require_shape(bound, checks.shape_of(op.operand), what)
 
 
 StableHLO.add(
@@ -226,36 +198,35 @@ StableHLO.add(
         "ShiftRightLogicalOp": binary("shift_right_logical", checks.INTEGERS, "Fills with zeros."),
         "SubtractOp": binary("subtract", checks.NUMBERS),
         "XorOp": commutative("xor", checks.LOGICAL, "Logical or bitwise exclusive or."),
-        "ComplexOp": Row(
-            "complex",
-            "lhs, rhs -> result",
-            syntax("complex"),
-            _verify_complex,
-            "A complex number of its real and imaginary part.",
-            ELEMENTWISE,
-        ),
-        "CompareOp": Row(
-            "compare",
-            "lhs, rhs {comparison_direction: direction, compare_type?: order} -> result",
-            Syntax(" {comparison_direction}, {operands}{compare_type}{attributes} : {functional}"),
-            _verify_compare,
-            traits=ELEMENTWISE,
-        ),
-        "SelectOp": Row(
-            "select",
-            "pred, on_true, on_false -> result",
-            syntax("select"),
-            _verify_select,
-            "`on_true` where the predicate, a scalar or of the same shape, holds, else `on_false`.",
-            ELEMENTWISE,
-        ),
-        "ClampOp": Row(
-            "clamp",
-            "min, operand, max -> result",
-            SAME,
-            _verify_clamp,
-            "The operand held between `min` and `max`, each a scalar or of the same shape.",
-            ELEMENTWISE,
-        ),
     }
+)
+StableHLO.rows(
+    """
+    bitcast_convert operand -> result
+      | functional |
+      The same bits as another element type; a last dimension takes up a change of width.
+    reduce_precision operand: T[*s] {exponent_bits: i32, mantissa_bits: i32} -> result: T[*s]
+      Rounding to a float format of fewer bits, in the operand's own type.
+    complex lhs: T[*s], rhs: T[*s] -> result: [*s]
+      | complex |
+      A complex number of its real and imaginary part.
+    compare lhs: T[*s], rhs: T[*s] {comparison_direction: direction, compare_type?: order} -> result: i1[*s]
+      | {comparison_direction}, {operands}{compare_type}{attributes} : {functional} |
+      How the operands are related.
+    select pred: predicates, on_true: T[*s], on_false: T[*s] -> result: T[*s]
+      | select |
+      `on_true` where the predicate, a scalar or of the same shape, holds, else `on_false`.
+    clamp min: T, operand: T[*s], max: T -> result: T[*s]
+      | same |
+      The operand held between `min` and `max`, each a scalar or of the same shape.
+    """,
+    traits=ELEMENTWISE,
+    rules={
+        "bitcast_convert": _verify_bitcast,
+        "reduce_precision": _verify_reduce_precision,
+        "complex": _verify_complex,
+        "select": _verify_select,
+        "clamp": _verify_clamp,
+    },
+    syntaxes={"reduce_precision": syntax("same", more={"format": FORMAT})},
 )

@@ -12,19 +12,22 @@ from xdsl.dialects.builtin import (
     DictionaryAttr,
     FlatSymbolRefAttr,
     FloatAttr,
+    IndexType,
     IntegerAttr,
     IntegerType,
     StringAttr,
     TensorType,
     TupleType,
+    i1,
     i32,
 )
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute
+from xdsl.irdl import base, eq
 from xdsl.parser import Parser
 
 from torch2mlir.dialects.assembly import Clause, Syntax, of_property
-from torch2mlir.dialects.rows import SYMBOL, Kind, OpTable
+from torch2mlir.dialects.rows import SYMBOL, Kind, OpTable, template
 from torch2mlir.dialects.stablehlo import attrs, enums
 from torch2mlir.dialects.stablehlo.attrs import bool_array, i64_array, i64_attr, parse_i64_list
 
@@ -100,6 +103,8 @@ KINDS: dict[str, Kind] = {
         lambda value: str([list(pair) for pair in attrs.padding_pairs(value)]),
         _parse_pairs,
     ),
+    "predicates": Kind(TensorType.constr(eq(i1))),
+    "sizes": Kind(TensorType.constr(base(IntegerType) | base(IndexType))),
     "string": Kind(StringAttr, str, lambda parser: StringAttr(parser.parse_str_literal())),
     "symbol": SYMBOL,
     "tensor": Kind(TensorType),
@@ -128,8 +133,6 @@ KINDS: dict[str, Kind] = {
     "transpose": enumeration(enums.TransposeAttr),
 }
 
-StableHLO = OpTable("stablehlo", KINDS, attrs.ATTRIBUTES)
-
 
 def syntax(
     types: str = "functional", /, *, more: dict[str, Clause] | None = None, **clauses: str
@@ -147,3 +150,21 @@ def syntax(
 
 SAME = syntax("same")
 FUNCTIONAL = syntax()
+
+
+def reads(text: str) -> Syntax:
+    """How an op is written: a template, or the arguments of :func:`syntax`, ``same, dim = iota_dimension``."""
+    if "{" in text:
+        return template(text)
+    clauses = dict[str, str]()
+    types = "functional"
+    for part in text.split(","):
+        keyword, is_clause, name = (each.strip() for each in part.partition("="))
+        if is_clause:
+            clauses[keyword] = name
+        else:
+            types = keyword
+    return syntax(types, more=None, **clauses)
+
+
+StableHLO = OpTable("stablehlo", KINDS, attrs.ATTRIBUTES, reads)

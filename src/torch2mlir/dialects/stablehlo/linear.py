@@ -8,15 +8,16 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.parser import Parser
 
 from torch2mlir.dialects.assembly import Clause, Read, Syntax, of_property
-from torch2mlir.dialects.rows import Row, RowOp
+from torch2mlir.dialects.rows import RowOp
 from torch2mlir.dialects.stablehlo import checks
 from torch2mlir.dialects.stablehlo.attrs import (
     DotDimensionNumbersAttr,
     padding_pairs,
     parse_i64_list,
 )
-from torch2mlir.dialects.stablehlo.checks import require, shape_of
+from torch2mlir.dialects.stablehlo.checks import shape_of
 from torch2mlir.dialects.stablehlo.kinds import StableHLO, syntax
+from torch2mlir.dialects.tensor_rules import require, same_dim, same_shape
 
 
 def _dims_clause(what: str) -> Clause:
@@ -59,7 +60,7 @@ def _verify_dot_general(op: RowOp) -> None:
         free += [size for dim, size in enumerate(shape) if dim not in used]
     for what, (lhs, rhs) in (("batching", batches), ("contracting", contracted)):
         require(
-            checks.same_shape(lhs, rhs),
+            same_shape(lhs, rhs),
             f"{what} dimensions of lhs and rhs differ: "
             f"{checks.shape_text(lhs)} and {checks.shape_text(rhs)}",
         )
@@ -70,7 +71,7 @@ def _verify_dot_general(op: RowOp) -> None:
 def _verify_dot(op: RowOp) -> None:
     lhs, rhs = shape_of(op.lhs), shape_of(op.rhs)
     require(
-        len(lhs) in (1, 2) and len(rhs) in (1, 2) and checks.same_dim(lhs[-1], rhs[0]),
+        len(lhs) in (1, 2) and len(rhs) in (1, 2) and same_dim(lhs[-1], rhs[0]),
         f"shapes {checks.shape_text(lhs)} and {checks.shape_text(rhs)} do not multiply",
     )
     checks.require_shape(op.result, [*lhs[:-1], *rhs[1:]], "result")
@@ -139,60 +140,45 @@ CONVOLUTION = (
     " dimension_numbers: conv_dims, feature_group_count: i64, batch_group_count: i64,"
     " precision_config?: precisions"
 )
-
-StableHLO.add(
-    {
-        "DotGeneralOp": Row(
-            "dot_general",
-            "lhs, rhs {dot_dimension_numbers: dot_dims, precision_config?: precisions,"
-            " algorithm?: algorithm} -> result",
-            syntax(
-                more={
-                    "batching_dims": _dims_clause("batching"),
-                    "contracting_dims": _dims_clause("contracting"),
-                },
-                precision="precision_config",
-                algorithm="algorithm",
-            ),
-            _verify_dot_general,
-            "Contraction of any dimensions, batched over any others: the result's dimensions are"
-            " the batching ones, then what is left of `lhs`, then of `rhs`.",
+StableHLO.rows(
+    f"""
+    dot_general lhs, rhs {{dot_dimension_numbers: dot_dims, precision_config?: precisions, algorithm?: algorithm}} ->
+      result
+      Contraction of any dimensions, batched over any others: the result's dimensions are the batching ones, then
+      what is left of `lhs`, then of `rhs`.
+    dot lhs, rhs {{precision_config?: precisions}} -> result
+      | precision = precision_config |
+      Product of matrices and vectors (deprecated in favour of ``dot_general``).
+    einsum lhs, rhs {{einsum_config: string}} -> result
+      | config = einsum_config |
+      Einstein sum of two tensors (deprecated).
+    unary_einsum operand {{einsum_config: string}} -> result
+      | config = einsum_config |
+      Einstein sum of one tensor (deprecated).
+    convolution lhs, rhs {{padding?: pairs, {CONVOLUTION}}} -> result
+      Convolution (cross-correlation, unless `window_reversal` says otherwise) in any layout.
+    dynamic_conv lhs, rhs, padding {{{CONVOLUTION}}} -> result
+      ``convolution`` whose padding is an operand.
+    """,
+    rules={
+        "dot_general": _verify_dot_general,
+        "dot": _verify_dot,
+        "convolution": _verify_convolution,
+        "dynamic_conv": _verify_dynamic_conv,
+    },
+    syntaxes={
+        "dot_general": syntax(
+            more={
+                "batching_dims": _dims_clause("batching"),
+                "contracting_dims": _dims_clause("contracting"),
+            },
+            precision="precision_config",
+            algorithm="algorithm",
         ),
-        "DotOp": Row(
-            "dot",
-            "lhs, rhs {precision_config?: precisions} -> result",
-            syntax(precision="precision_config"),
-            _verify_dot,
-            "Product of matrices and vectors (deprecated in favour of ``dot_general``).",
+        "convolution": Syntax(
+            "({operands}) dim_numbers = {dimension_numbers}, window = {{{clauses}}}"
+            "{attributes} : {functional}",
+            WINDOW,
         ),
-        "EinsumOp": Row(
-            "einsum",
-            "lhs, rhs {einsum_config: string} -> result",
-            syntax(config="einsum_config"),
-            doc="Einstein sum of two tensors (deprecated).",
-        ),
-        "UnaryEinsumOp": Row(
-            "unary_einsum",
-            "operand {einsum_config: string} -> result",
-            syntax(config="einsum_config"),
-            doc="Einstein sum of one tensor (deprecated).",
-        ),
-        "ConvolutionOp": Row(
-            "convolution",
-            f"lhs, rhs {{padding?: pairs, {CONVOLUTION}}} -> result",
-            Syntax(
-                "({operands}) dim_numbers = {dimension_numbers}, window = {{{clauses}}}"
-                "{attributes} : {functional}",
-                WINDOW,
-            ),
-            _verify_convolution,
-            "Convolution (cross-correlation, unless `window_reversal` says otherwise) in any layout.",
-        ),
-        "DynamicConvOp": Row(
-            "dynamic_conv",
-            f"lhs, rhs, padding {{{CONVOLUTION}}} -> result",
-            rule=_verify_dynamic_conv,
-            doc="``convolution`` whose padding is an operand.",
-        ),
-    }
+    },
 )

@@ -19,10 +19,10 @@ from torch2mlir.dialects.assembly import (
     functional_text,
     parse_functional,
 )
-from torch2mlir.dialects.rows import Row, RowOp
+from torch2mlir.dialects.rows import RowOp
 from torch2mlir.dialects.stablehlo import checks
 from torch2mlir.dialects.stablehlo.attrs import I64Array, i64_array, padding_pairs, parse_i64_list
-from torch2mlir.dialects.stablehlo.checks import require, shape_of
+from torch2mlir.dialects.stablehlo.checks import shape_of
 from torch2mlir.dialects.stablehlo.enums import (
     ComparisonDirection,
     ComparisonDirectionAttr,
@@ -30,6 +30,7 @@ from torch2mlir.dialects.stablehlo.enums import (
     ComparisonTypeAttr,
 )
 from torch2mlir.dialects.stablehlo.kinds import StableHLO
+from torch2mlir.dialects.tensor_rules import require
 
 # --- bodies --------------------------------------------------------------------------------------
 
@@ -247,8 +248,6 @@ def _inputs(op: RowOp) -> tuple[int, Sequence[int]]:
 def _verify_reduce(op: RowOp) -> None:
     (count, shape), dims = _inputs(op), op.dimensions.get_values()
     checks.require_dims(dims, len(shape), "dimensions")
-    for value in op.init_values:
-        checks.require_shape(value, [], "init value")
     kept = [size for dim, size in enumerate(shape) if dim not in dims]
     _verify_results(op.res, count, kept)
     _verify_body(op.body, 2 * count, count)
@@ -256,8 +255,6 @@ def _verify_reduce(op: RowOp) -> None:
 
 def _verify_reduce_window(op: RowOp) -> None:
     count, shape = _inputs(op)
-    for value in op.init_values:
-        checks.require_shape(value, [], "init value")
     expected = _window_shape(
         shape,
         op.window_dimensions,
@@ -272,8 +269,6 @@ def _verify_reduce_window(op: RowOp) -> None:
 
 def _verify_select_and_scatter(op: RowOp) -> None:
     shape = shape_of(op.operand)
-    checks.require_shape(op.init_value, [], "init_value")
-    checks.require_shape(op.result, shape, "result")
     if op.window_dimensions is not None:
         expected = _window_shape(shape, op.window_dimensions, op.window_strides, op.padding)
         checks.require_shape(op.source, expected, "source")
@@ -327,68 +322,46 @@ def _verify_sort(op: RowOp) -> None:
 def _verify_map(op: RowOp) -> None:
     require(len(op.inputs) > 0, "expected at least one input")
     shape = shape_of(op.result)
-    for value in op.inputs:
-        checks.require_shape(value, shape, "input")
     dims = list(op.dimensions.get_values())
     require(dims == list(range(len(shape))), f"dimensions {dims} must be all, in order")
     _verify_body(op.computation, len(op.inputs), 1)
 
 
 REGION = (RecursiveMemoryEffect(),)
-SAME_SIZES = (SameVariadicOperandSize(),)
-
-StableHLO.add(
-    {
-        "ReduceOp": Row(
-            "reduce",
-            "inputs*, init_values* {dimensions: i64s} (body) -> res*",
-            rule=_verify_reduce,
-            doc="Reduction over dimensions, of several tensors together.",
-            traits=REGION,
-            base=ReduceBase,
-            options=SAME_SIZES,
-        ),
-        "ReduceWindowOp": Row(
-            "reduce_window",
-            "inputs*, init_values* {window_dimensions: i64s, window_strides?: i64s,"
-            " base_dilations?: i64s, window_dilations?: i64s, padding?: pairs} (body) -> res*",
-            rule=_verify_reduce_window,
-            doc="Reduction of every window of the inputs: pooling, cumulative sums.",
-            traits=REGION,
-            options=SAME_SIZES,
-        ),
-        "SelectAndScatterOp": Row(
-            "select_and_scatter",
-            "operand, source, init_value"
-            " {window_dimensions?: i64s, window_strides?: i64s, padding?: pairs}"
-            " (select, scatter) -> result",
-            rule=_verify_select_and_scatter,
-            doc="Each source element added where its window's element is selected: max pooling's"
-            " gradient.",
-            traits=REGION,
-        ),
-        "ScatterOp": Row(
-            "scatter",
-            "inputs*, scatter_indices, updates* {scatter_dimension_numbers: scatter_dims,"
-            " indices_are_sorted?: bool, unique_indices?: bool} (update_computation) -> res*",
-            rule=_verify_scatter,
-            doc="The inputs with updates combined in at positions given by an index tensor.",
-            traits=REGION,
-            options=SAME_SIZES,
-        ),
-        "SortOp": Row(
-            "sort",
-            "inputs* {dimension?: i64, is_stable?: bool} (comparator) -> res*",
-            rule=_verify_sort,
-            doc="Tensors sorted together along one dimension.",
-            traits=REGION,
-        ),
-        "MapOp": Row(
-            "map",
-            "inputs* {dimensions: i64s} (computation) -> result",
-            rule=_verify_map,
-            doc="A function of scalars applied to the elements of several tensors.",
-            traits=REGION,
-        ),
-    }
+StableHLO.rows(
+    """
+    reduce inputs*, init_values*: [] {dimensions: i64s} (body) -> res*
+      Reduction over dimensions, of several tensors together.
+    reduce_window inputs*, init_values*: [] {window_dimensions: i64s, window_strides?: i64s, base_dilations?: i64s,
+      window_dilations?: i64s, padding?: pairs} (body) -> res*
+      Reduction of every window of the inputs: pooling, cumulative sums.
+    scatter inputs*, scatter_indices, updates* {scatter_dimension_numbers: scatter_dims, indices_are_sorted?: bool,
+      unique_indices?: bool} (update_computation) -> res*
+      The inputs with updates combined in at positions given by an index tensor.
+    """,
+    traits=REGION,
+    rules={
+        "reduce": _verify_reduce,
+        "reduce_window": _verify_reduce_window,
+        "scatter": _verify_scatter,
+    },
+    bases={"reduce": ReduceBase},
+    options=(SameVariadicOperandSize(),),
+)
+StableHLO.rows(
+    """
+    select_and_scatter operand: [*s], source, init_value: [] {window_dimensions?: i64s, window_strides?: i64s,
+      padding?: pairs} (select, scatter) -> result: [*s]
+      Each source element added where its window's element is selected: max pooling's gradient.
+    sort inputs* {dimension?: i64, is_stable?: bool} (comparator) -> res*
+      Tensors sorted together along one dimension.
+    map inputs*: [*s] {dimensions: i64s} (computation) -> result: [*s]
+      A function of scalars applied to the elements of several tensors.
+    """,
+    traits=REGION,
+    rules={
+        "select_and_scatter": _verify_select_and_scatter,
+        "sort": _verify_sort,
+        "map": _verify_map,
+    },
 )
