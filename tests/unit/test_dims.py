@@ -2,16 +2,40 @@
 
 from __future__ import annotations
 
+import ast
 import random
 
 import pytest
 
 from torch2mlir.dialects.torch import dims
-from torch2mlir.dialects.torch.dims import Dim, KnownSize, parse_dim, symbol
+from torch2mlir.dialects.torch.dims import BUILDERS, Dim, KnownSize, symbol
 from torch2mlir.dialects.torch.symbols import from_affine, to_affine
 
 A, B, C = symbol("a"), symbol("b"), symbol("c")
 NAMES = ("a", "b", "c")
+OPERATORS = {ast.Add: "add", ast.Mult: "mul", ast.FloorDiv: "floordiv", ast.Mod: "mod"}
+
+
+def parse_dim(text: str) -> KnownSize:
+    """An expression is written as Python writes it."""
+
+    def built(node: ast.expr) -> KnownSize:
+        match node:
+            case ast.Constant(value=int() as value):
+                return value
+            case ast.Name(id=name):
+                return symbol(name)
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return dims.mul(-1, built(operand))
+            case ast.BinOp(left=left, op=ast.Sub(), right=right):
+                return dims.sub(built(left), built(right))
+            case ast.BinOp(left=left, op=op, right=right):
+                return BUILDERS[OPERATORS[type(op)]](built(left), built(right))
+            case ast.Call(func=ast.Name(id=name), args=args):
+                return BUILDERS[name](*map(built, args))
+        raise ValueError(text)
+
+    return built(ast.parse(text, mode="eval").body)
 
 
 @pytest.mark.parametrize(

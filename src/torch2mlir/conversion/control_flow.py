@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from torch2mlir.contract.element_types import si64
-from torch2mlir.contract.normal_form import normalize
-from torch2mlir.conversion.lowering import Lowering, ResultType, Scalar, Tensor
+from torch2mlir.conversion.lowering import Lowering, Scalar, Tensor
 from torch2mlir.conversion.registry import lowers_everywhere
+from torch2mlir.conversion.scalar_ops import applied
 from torch2mlir.dialects.placing import end_of
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch.dims import Dim
@@ -152,7 +153,7 @@ def convert_loop(conversion: FunctionConversion, op: core.PrimLoopOp) -> None:
         block.args[0].first_use is not None,
         [conversion.result(value) for value in initial],
         step,
-        _applier(conversion),
+        partial(applied, conversion.lower, conversion.functions),
     )
     conversion.bind(op.results, conversion.functions[op.name](conversion.lower, loop))
 
@@ -176,21 +177,6 @@ def _in_scope(conversion: FunctionConversion, block: Block) -> Callable[..., lis
             conversion.converted = outer
 
     return build
-
-
-def _applier(conversion: FunctionConversion) -> Callable[..., Tensor]:
-    lower = conversion.lower
-
-    def apply(name: str, dtype: Attribute, *operands: Any) -> Tensor:
-        outer, lower.results = lower.results, [ResultType((), dtype)]
-        try:
-            normal = normalize(lower, name, [*operands])
-            result: Tensor = conversion.functions[name](lower, *normal)
-            return result
-        finally:
-            lower.results = outer
-
-    return apply
 
 
 @lowers_everywhere("prim.If")

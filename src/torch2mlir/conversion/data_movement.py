@@ -77,14 +77,10 @@ def _cuts(amount: KnownSize) -> bool:
 @lowers_everywhere("aten.slice.Tensor")
 def slice_(lower: Lowering, x: Tensor, dim: int, start: KnownSize, end: Any, step: int) -> Tensor:
     """Every ``step``-th element from ``start`` on, as many as the result has."""
-    starts, steps = list[KnownSize]([0] * x.rank), [1] * x.rank
-    starts[dim], steps[dim] = start, step
-    return lower.slice(x, starts, lower.out.sizes, steps)
+    return lower.section(x, dim, start, lower.out.sizes[dim], step)
 
 
 @lowers_everywhere("aten.select.int")
 def select(lower: Lowering, x: Tensor, dim: int, index: KnownSize) -> Tensor:
     """One position of a dimension, which is dropped."""
-    starts, sizes = list[KnownSize]([0] * x.rank), list(x.sizes)
-    starts[dim], sizes[dim] = index, 1
-    return lower.reshape(lower.slice(x, starts, sizes, [1] * x.rank), lower.out.sizes)
+    return lower.reshape(lower.section(x, dim, index, 1), lower.out.sizes)

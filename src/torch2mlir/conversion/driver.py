@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import FunctionType, ModuleOp, i1
@@ -99,35 +99,37 @@ class FunctionConversion:
             result = self._type(type)
             return self.lower.tensor_type(result.sizes, result.dtype)
         if type not in DTYPES:
-            raise BackendContractError(
-                f"{type} is neither a value tensor nor a number",
-                op=self.lower.op_name or None,
-                location=describe(self.lower.location),
-                hint="run torch-lower-to-backend-contract first",
-            )
+            self._refuse(f"{type} is neither a value tensor nor a number")
         return self.lower.scalar_type(type)
 
     def _type(self, type: Attribute) -> ResultType:
         """Sizes and element type of a torch type, known symbols replaced by their values."""
         if not isinstance(type, t.ValueTensorType) or type.sizes is None or type.dtype is None:
-            raise BackendContractError(
-                f"{type} is not a value tensor of known rank and dtype",
-                op=self.lower.op_name or None,
-                location=describe(self.lower.location),
-                hint="run torch-lower-to-backend-contract first",
-            )
+            self._refuse(f"{type} is not a value tensor of known rank and dtype")
         sizes = list[KnownSize]()
         for size in type.sizes:
             if size is None:
-                raise BackendContractError(
+                self._refuse(
                     f"a dimension of {type} is not an expression of the function's symbols",
-                    op=self.lower.op_name or None,
-                    location=describe(self.lower.location),
-                    hint="run torch-refine-types first (it needs PyTorch), or bind the argument's sizes with "
+                    "run torch-refine-types first (it needs PyTorch), or bind the argument's sizes with "
                     "torch.bind_symbolic_shape",
                 )
             sizes.append(dims.substitute(size, self.sizes) if self.sizes else size)
         return ResultType(tuple(sizes), type.dtype)
+
+    def _refuse(
+        self,
+        reason: str,
+        hint: str = "run torch-lower-to-backend-contract first",
+        op_name: str | None = None,
+    ) -> NoReturn:
+        """Stops with an error that names the op and its source line."""
+        raise BackendContractError(
+            reason,
+            op=(self.lower.op_name if op_name is None else op_name) or None,
+            location=describe(self.lower.location),
+            hint=hint,
+        )
 
     def _wrap(self, old: SSAValue, new: SSAValue) -> Tensor | Scalar:
         if isinstance(old.type, t.ValueTensorType):
@@ -175,11 +177,10 @@ class FunctionConversion:
         """A Python number that is computed when the program runs."""
         op = value.owner
         if not isinstance(op, Operation) or op.name not in SCALAR_OPS:
-            raise BackendContractError(
+            self._refuse(
                 "a number that is only known at run time cannot be used here",
-                op=op.name if isinstance(op, Operation) else None,
-                location=describe(self.lower.location),
-                hint="data-dependent sizes and options cannot be compiled; compute with tensors instead",
+                "data-dependent sizes and options cannot be compiled; compute with tensors instead",
+                op.name if isinstance(op, Operation) else "",
             )
         operands = [self.operand(operand) for operand in op.operands]
         result = lower_scalar_op(self.lower, self.functions, op, operands)
@@ -197,7 +198,7 @@ class FunctionConversion:
             return self.lower.splat(value, (), DTYPES[operand.type]).value
         return self.lower.fail(f"a {operand.type} cannot be returned")
 
-    def _convert_assertion(self, op: core.RuntimeAssertOp) -> None:
+    def _convert_assertion(self, op: Operation) -> None:
         """Where a dialect has no word for it, violating it is undefined; engines get it as a result instead."""
         function = self.functions.get(op.name)
         if function is not None:

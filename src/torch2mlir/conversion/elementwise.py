@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import methodcaller
 from typing import Any
 
 from xdsl.dialects.builtin import i1
@@ -65,11 +66,19 @@ def relu(x: Expr) -> Expr:
 # one operand, computed in its own type
 
 
-def _of_the_operand(code: Callable[[Expr], Expr]) -> Callable[..., Tensor]:
-    def lower_unary(lower: Lowering, x: Tensor) -> Tensor:
-        return lower.formula(code, x, computed=x.dtype)
+def _formula(
+    code: Callable[..., Expr], computed: Callable[..., Attribute]
+) -> Callable[..., Tensor]:
+    """A formula of the operands, computed in the type that the context and they ask for."""
 
-    return lower_unary
+    def lower_formula(lower: Lowering, *operands: Operand) -> Tensor:
+        return lower.formula(code, *operands, computed=computed(lower, *operands))
+
+    return lower_formula
+
+
+def _own(lower: Lowering, *operands: Operand) -> Attribute:
+    return dtype_of(*operands)
 
 
 def logical_not(x: Expr) -> Expr:
@@ -78,8 +87,8 @@ def logical_not(x: Expr) -> Expr:
 
 
 for _name in ("isinf", "isnan", "signbit"):
-    lowers_everywhere(f"aten.{_name}")(_of_the_operand(lambda x, word=_name: x.of(word)))  # type: ignore[misc]
-lowers_everywhere("aten.logical_not")(_of_the_operand(logical_not))
+    lowers_everywhere(f"aten.{_name}")(_formula(methodcaller("of", _name), _own))
+lowers_everywhere("aten.logical_not")(_formula(logical_not, _own))
 
 
 @lowers_everywhere("aten.abs")
@@ -107,11 +116,10 @@ BINARY: dict[str, tuple[str, ...]] = {
 
 
 def _binary(word: str) -> Callable[..., Tensor]:
-    def lower_binary(lower: Lowering, x: Operand, y: Operand) -> Tensor:
-        computed = lower.computed_with(word, lower.out.dtype, x, y)
-        return lower.formula(lambda x, y: x.of(word, y), x, y, computed=computed)
+    def computed(lower: Lowering, x: Operand, y: Operand) -> Attribute:
+        return lower.computed_with(word, lower.out.dtype, x, y)
 
-    return lower_binary
+    return _formula(lambda x, y: x.of(word, y), computed)
 
 
 for _name, _overloads in BINARY.items():
@@ -161,17 +169,11 @@ for _side, _code in (("left", formulas.shift_left), ("right", formulas.shift_rig
 
 
 def _comparison(predicate: str) -> Callable[..., Tensor]:
-    def lower_comparison(lower: Lowering, x: Operand, y: Operand) -> Tensor:
-        return lower.formula(lambda x, y: x.compare(predicate, y), x, y, computed=dtype_of(x, y))
-
-    return lower_comparison
+    return _formula(lambda x, y: x.compare(predicate, y), _own)
 
 
 def _logical(word: str) -> Callable[..., Tensor]:
-    def lower_logical(lower: Lowering, x: Operand, y: Operand) -> Tensor:
-        return lower.formula(lambda x, y: x.of(word, y), x, y, computed=i1)
-
-    return lower_logical
+    return _formula(lambda x, y: x.of(word, y), lambda *_: i1)
 
 
 for _name in ("eq", "ne", "lt", "le", "gt", "ge"):

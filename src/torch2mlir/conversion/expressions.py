@@ -45,6 +45,23 @@ class Words(Protocol):
     def parts(self, x: Value) -> list[Value]:
         """The parts of complex numbers; of others, these."""
 
+    def bits(self, x: Value, dtype: Attribute) -> Value:
+        """The bits of elements as those of another type, where ``bits`` is one of the words."""
+
+
+class MethodWords:
+    """Words of which most are methods of what emits them: a lowering's, on tensors, or those of scalar code."""
+
+    def __init__(self, methods: Any) -> None:
+        self.compare: Callable[[str, Value, Value], Value] = methods.compare
+        self.select: Callable[[Value, Value, Value], Value] = methods.select
+        self.cast: Callable[[Value, Attribute], Value] = methods.cast
+        self.bits: Callable[[Value, Attribute], Value] = methods.bits
+
+    def parts(self, x: Value) -> list[Value]:
+        """The elements themselves, where there are no complex ones."""
+        return [x]
+
 
 FORMULAS: dict[str, Callable[..., Expr]] = {}
 """What a word is for targets that have none."""

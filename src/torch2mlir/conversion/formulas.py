@@ -75,7 +75,7 @@ def signbit(x: Expr) -> Expr:
         return x < 0
     whole = IntegerType(x.bits, Signedness.SIGNED)
     if x.has("bits"):
-        return Expr(x.words, x.words.bits(x.value, whole)) < 0  # type: ignore[attr-defined]
+        return Expr(x.words, x.words.bits(x.value, whole)) < 0
     return is_negative(x)
 
 

@@ -301,7 +301,6 @@ class Lowering(Emitter, ABC):
     def transpose(self, x: Tensor, permutation: Sequence[int]) -> Tensor:
         """``result.sizes[i] == x.sizes[permutation[i]]``."""
 
-    @abstractmethod
     def slice(
         self,
         x: Tensor,
@@ -310,16 +309,53 @@ class Lowering(Emitter, ABC):
         steps: Sequence[int],
     ) -> Tensor:
         """``sizes[i]`` elements from ``starts[i]`` on, every ``steps[i]``-th."""
+        if x.sizes == tuple(sizes) and all(step == 1 for step in steps):
+            return x
+        return self.sliced(x, starts, sizes, steps)
 
     @abstractmethod
+    def sliced(
+        self,
+        x: Tensor,
+        starts: Sequence[KnownSize],
+        sizes: Sequence[KnownSize],
+        steps: Sequence[int],
+    ) -> Tensor:
+        """A :meth:`slice` that is not the whole tensor."""
+
+    def section(
+        self, x: Tensor, axis: int, start: KnownSize, size: KnownSize, step: int = 1
+    ) -> Tensor:
+        """So many elements of one dimension, each a step behind the one before."""
+        starts, sizes, steps = list[KnownSize]([0] * x.rank), list(x.sizes), [1] * x.rank
+        starts[axis], sizes[axis], steps[axis] = start, size, step
+        return self.slice(x, starts, sizes, steps)
+
     def concatenate(self, xs: Sequence[Tensor], dim: int) -> Tensor:
         """Joins tensors along a dimension."""
+        if len(xs) == 1:
+            return xs[0]
+        sizes = list(xs[0].sizes)
+        sizes[dim] = dims.add(*(x.sizes[dim] for x in xs))
+        return self.joined(xs, dim, sizes)
 
     @abstractmethod
+    def joined(self, xs: Sequence[Tensor], dim: int, sizes: Sequence[KnownSize]) -> Tensor:
+        """Several tensors, joined along a dimension to one of these sizes."""
+
     def pad(
         self, x: Tensor, low: Sequence[KnownSize], high: Sequence[KnownSize], value: Number
     ) -> Tensor:
         """Adds a constant around; no negative amounts."""
+        if all(amount == 0 for amount in (*low, *high)):
+            return x
+        return self.padded(x, low, high, value)
+
+    @abstractmethod
+    def padded(
+        self, x: Tensor, low: Sequence[KnownSize], high: Sequence[KnownSize], value: Number
+    ) -> Tensor:
+        """A :meth:`pad` of some amount."""
 
     @abstractmethod
     def reverse(self, x: Tensor, over: Sequence[int]) -> Tensor:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from xdsl.dialects.builtin import f64, i1
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation
 
 from torch2mlir.contract.element_types import si64
 from torch2mlir.contract.normal_form import normalize
@@ -78,13 +78,28 @@ def lower_scalar_op(
         result = tensors[0]
     else:
         computed = f64 if base in _ROUNDING else dtype
-        outer, lower.results = lower.results, [ResultType((), computed)]
         outer_name, lower.op_name = lower.op_name, op.name
         try:
-            result = function(lower, *normalize(lower, known[0], [*tensors, *known[1]]))
+            result = applied(lower, functions, known[0], computed, *tensors, *known[1])
         finally:
-            lower.results, lower.op_name = outer, outer_name
+            lower.op_name = outer_name
     return Scalar(lower.operand(result, dtype).value, dtype)
+
+
+def applied(
+    lower: Lowering,
+    functions: Mapping[str, Callable[..., Any]],
+    name: str,
+    dtype: Attribute,
+    *operands: Any,
+) -> Tensor:
+    """An op of the contract, by name, whose result is of rank 0."""
+    outer, lower.results = lower.results, [ResultType((), dtype)]
+    try:
+        result: Tensor = functions[name](lower, *normalize(lower, name, [*operands]))
+        return result
+    finally:
+        lower.results = outer
 
 
 def _as_tensor(lower: Lowering, operand: Operand) -> Tensor:

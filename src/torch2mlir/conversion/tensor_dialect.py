@@ -13,10 +13,14 @@ from math import prod
 from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
+    AnyFloat,
     ArrayAttr,
+    ComplexType,
     DenseArrayBase,
+    FloatAttr,
     IndexType,
     IntegerAttr,
+    IntegerType,
     TensorType,
     i32,
     i64,
@@ -24,7 +28,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from torch2mlir.conversion.lowering import Lowering, Scalar, Tensor
-from torch2mlir.dialects import tensor_ext
+from torch2mlir.dialects import arith_ext, tensor_ext
 from torch2mlir.dialects.linalg.structured import SEGMENTS
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import KnownSize
@@ -47,10 +51,26 @@ def i64_array(values: tuple[int, ...]) -> DenseArrayBase:
     return DenseArrayBase.from_list(i64, values)
 
 
+def number_attribute(
+    element: int | float | tuple[float, float], type: Attribute
+) -> IntegerAttr | FloatAttr | ArrayAttr[FloatAttr]:
+    """A literal of a builtin element type (see :meth:`Lowering.element`); complex ones are arrays of two."""
+    if isinstance(type, ComplexType) and isinstance(element, tuple):
+        return ArrayAttr([FloatAttr(part, type.element_type) for part in element])
+    if isinstance(type, AnyFloat) and isinstance(element, float):
+        return FloatAttr(element, type)
+    assert isinstance(type, IntegerType | IndexType) and isinstance(element, int)
+    return IntegerAttr(element, type)
+
+
 class TensorDialect(Lowering):
     """Builds ``tensor`` ops and what they take sizes from."""
 
     # sizes
+
+    def size_constant(self, size: int) -> SSAValue:
+        value = IntegerAttr(size, INDEX)
+        return self.at_entry(("constant", value), lambda: arith_ext.ConstantOp.of(value))
 
     def symbol_from_argument(self, argument: SSAValue, dim: int) -> SSAValue:
         axis = self.size(dim)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import new_class
 from typing import Any, TypeVar
 
 from xdsl.dialects.utils import EnumAttribute
-from xdsl.ir import SpacedOpaqueSyntaxAttribute
+from xdsl.ir import Attribute, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
@@ -40,3 +41,24 @@ def enum_attribute(
     bases = (form, EnumAttribute[enum])  # type: ignore[valid-type]
     made = new_class(f"{enum.__name__}Attr", bases, exec_body=lambda body: body.update(name=name))
     return irdl_attr_definition(made)
+
+
+def word_attribute(
+    name: str, words: str, form: type = SpacedOpaqueSyntaxAttribute
+) -> type[EnumAttribute[StrEnum]]:
+    """The attribute of an enumeration that is nothing but its words, which :attr:`enum_type` has."""
+    title = "".join(word.capitalize() for word in name.partition(".")[2].split("_"))
+    members = {word: word for word in words.split()}
+    return enum_attribute(name, StrEnum(title, members), form)  # type: ignore[call-overload]
+
+
+def attributes_of(dialect: str, *modules: Mapping[str, Any]) -> list[type[Attribute]]:
+    """The attributes and types of a dialect that modules know; their bases have no name."""
+    return [
+        each
+        for module in modules
+        for each in module.values()
+        if isinstance(each, type)
+        and issubclass(each, Attribute)
+        and vars(each).get("name", "").startswith(f"{dialect}.")
+    ]

@@ -34,7 +34,6 @@ class SparseEncodingAttr(CarriedAttr):
     """How a sparse tensor is laid out."""
 
     name = "sparse_tensor.encoding"
-    text: StringAttr
 
 
 def _quantized(kind: str) -> type[CarriedAttr]:
@@ -42,7 +41,6 @@ def _quantized(kind: str) -> type[CarriedAttr]:
         """A quantized number."""
 
         name = f"quant.{kind}"
-        text: StringAttr
 
     return irdl_attr_definition(Quantized)
 

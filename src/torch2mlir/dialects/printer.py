@@ -53,16 +53,11 @@ class MlirPrinter(Printer):
     def _print_as_operator(self, op: RegistryOp) -> None:
         """The form Torch-MLIR gives an op it does not register: ``torch.operator "torch.aten.diff"(..)``."""
         self._print_results(op)
-        if self.print_generic_format:
-            self.print_string('"torch.operator"')
-            self.print_operands(op.operands)
-            self.print_string(f' <{{name = "{op.name}"}}> : ')
-            self.print_operation_type(op)
-        else:
-            self.print_string(f'torch.operator "{op.name}"')
-            self.print_operands(op.operands)
-            self.print_string(" : ")
-            self.print_operation_type(op)
+        generic = self.print_generic_format
+        self.print_string('"torch.operator"' if generic else f'torch.operator "{op.name}"')
+        self.print_operands(op.operands)
+        self.print_string(f' <{{name = "{op.name}"}}> : ' if generic else " : ")
+        self.print_operation_type(op)
 
     def print_attribute(self, attribute: Attribute) -> None:
         if self.elide_above is not None and _elements(attribute) > self.elide_above:

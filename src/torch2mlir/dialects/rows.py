@@ -314,7 +314,12 @@ RowT = TypeVar("RowT", bound=RowOp)
 
 @overload
 def op_classes(
-    dialect: str, kinds: Mapping[str, Kind], table: str, traits: tuple[OpTrait, ...] = ...
+    dialect: str,
+    kinds: Mapping[str, Kind],
+    table: str,
+    traits: tuple[OpTrait, ...] = ...,
+    base: None = None,
+    options: tuple[IRDLOption, ...] = ...,
 ) -> list[type[RowOp]]: ...
 
 
@@ -334,6 +339,7 @@ def op_classes(
     table: str,
     traits: tuple[OpTrait, ...] = (Pure(),),
     base: type[Any] | None = None,
+    options: tuple[IRDLOption, ...] = (),
 ) -> list[type[Any]]:
     """The classes of ops that are added to a dialect of xDSL's, from a table of text.
 
@@ -343,6 +349,7 @@ def op_classes(
         table: see :func:`entries`; between the bars stands a format, without one it is MLIR's generic form.
         traits: of all the ops.
         base: a class with a syntax, of all that have no format.
+        options: how segments of several variadic operands are told apart.
     """
     made = list[type[Any]]()
     for entry in entries(table):
@@ -354,7 +361,8 @@ def op_classes(
             entry.doc,
             traits,
             base,
-            format=entry.written,
+            options,
+            entry.written,
         )
         made.append(op_class(entry.class_name, f"{dialect}.{entry.name}", row, kinds))
     return made

@@ -204,10 +204,10 @@ def constructors() -> Iterator[Instance]:
     yield Instance(hlo.ConstantOp, "", "2xf32", value=literal, attributes={"my.note": i64_attr(1)})
     yield Instance(hlo.IotaOp, "", "2x3xi64", iota_dimension=i64_attr(1))
     yield Instance(hlo.DynamicIotaOp, "2xi64", "?x?xf32", iota_dimension=i64_attr(0))
-    for distribution in hlo.RngDistribution:
+    for distribution in hlo.RngDistributionAttr.enum_type:
         attr = hlo.RngDistributionAttr(distribution)
         yield Instance(hlo.RngOp, "f32 f32 2xi64", "?x?xf32", rng_distribution=attr)
-    threefry = hlo.RngAlgorithmAttr(hlo.RngAlgorithm.THREE_FRY)
+    threefry = hlo.RngAlgorithmAttr(hlo.RngAlgorithmAttr.enum_type("THREE_FRY"))
     yield Instance(hlo.RngBitGeneratorOp, "2xui64", "2xui64 4xui32", rng_algorithm=threefry)
     yield Instance(hlo.PartitionIdOp, "", "ui32")
     yield Instance(hlo.ReplicaIdOp, "", "ui32")
@@ -356,7 +356,7 @@ def linear() -> Iterator[Instance]:
         window_strides=i64_array([1]),
         **groups,
     )
-    no_transpose = hlo.TransposeAttr(hlo.Transpose.NO_TRANSPOSE)
+    no_transpose = hlo.TransposeAttr(hlo.TransposeAttr.enum_type("NO_TRANSPOSE"))
     yield Instance(hlo.CholeskyOp, "3x3xf32", "3x3xf32", **bools(lower=True))
     yield Instance(hlo.CholeskyOp, "2x3x3xf32", "2x3x3xf32")
     yield Instance(
@@ -366,7 +366,7 @@ def linear() -> Iterator[Instance]:
         transpose_a=no_transpose,
         **bools(left_side=True, lower=True, unit_diagonal=False),
     )
-    rfft = hlo.FftTypeAttr(hlo.FftType.RFFT)
+    rfft = hlo.FftTypeAttr(hlo.FftTypeAttr.enum_type("RFFT"))
     yield Instance(
         hlo.FftOp, "2x8xf32", "2x5xcomplex<f32>", fft_type=rfft, fft_length=i64_array([8])
     )

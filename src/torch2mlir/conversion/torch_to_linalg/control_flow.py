@@ -23,8 +23,6 @@ def loop(lower: LinalgLowering, loop: Loop) -> Sequence[SSAValue]:
 
 
 def _for(lower: LinalgLowering, loop: Loop) -> Sequence[SSAValue]:
-    types = [value.type for value in loop.initial]
-
     def step(index: SSAValue, *values: SSAValue) -> Sequence[SSAValue]:
         number = lower.scalars.cast(Scalar(index, INDEX), si64).value
         position = lower.emit(tensor.FromElementsOp, [number], [TensorType(i64, [])]).results[0]
@@ -32,29 +30,48 @@ def _for(lower: LinalgLowering, loop: Loop) -> Sequence[SSAValue]:
 
     trips = loop.trips or 0
     if isinstance(trips, int | Dim):
-        end = lower.size(trips)
-    else:
-        count = lower.scalars.extract(lower.operand(trips, si64), [])
-        end = lower.scalars.cast(count, INDEX).value
+        return counted(lower, lower.size(trips), step, loop.initial)
+    count = lower.scalars.extract(lower.operand(trips, si64), [])
+    return counted(lower, lower.scalars.cast(count, INDEX).value, step, loop.initial)
+
+
+def counted(
+    lower: LinalgLowering,
+    end: SSAValue,
+    step: Callable[..., Sequence[SSAValue]],
+    initial: Sequence[SSAValue],
+) -> Sequence[SSAValue]:
+    """What ``step(number, *values)`` makes of values for the numbers below an end, in turn."""
+    types = [value.type for value in initial]
     bounds = [lower.size(0), end, lower.size(1)]
     region = Region(region_block(lower, [INDEX, *types], step, scf.YieldOp))
-    return lower.emit(scf.ForOp, [*bounds, *loop.initial], types, regions=[region]).results
+    return lower.emit(scf.ForOp, [*bounds, *initial], types, regions=[region]).results
 
 
 def _while(lower: LinalgLowering, loop: Loop) -> Sequence[SSAValue]:
     carried = as_while(lower, loop)
-    types = [value.type for value in carried.initial]
 
     def holds(*values: SSAValue) -> Sequence[SSAValue]:
         (going,) = carried.holds(*values)
         return [lower.scalars.extract(Tensor(going, (), i1), []).value, *values]
 
+    results = _held(lower, holds, carried.step, carried.initial)
+    return results[len(results) - len(loop.initial) :]
+
+
+def _held(
+    lower: LinalgLowering,
+    holds: Callable[..., Sequence[SSAValue]],
+    step: Callable[..., Sequence[SSAValue]],
+    initial: Sequence[SSAValue],
+) -> Sequence[SSAValue]:
+    """``scf.while``; of the values, ``holds`` gives whether to go on and then them."""
+    types = [value.type for value in initial]
     regions = [
         Region(region_block(lower, types, holds, scf.ConditionOp)),
-        Region(region_block(lower, types, carried.step, scf.YieldOp)),
+        Region(region_block(lower, types, step, scf.YieldOp)),
     ]
-    op = lower.emit(scf.WhileOp, carried.initial, types, regions=regions)
-    return op.results[len(types) - len(loop.initial) :]
+    return lower.emit(scf.WhileOp, initial, types, regions=regions).results
 
 
 def doubling(
@@ -66,7 +83,7 @@ def doubling(
     """What ``step(round, *tensors)`` makes of tensors for rounds 0, 1, .. as long as ``2 ** round < length``."""
     s, first = lower.scalars, lower.size(0)
     operands = [*(x.value for x in initial), first]
-    types, end = [value.type for value in operands], Scalar(lower.size(length), INDEX)
+    end = Scalar(lower.size(length), INDEX)
 
     def tensors(values: Sequence[SSAValue]) -> list[Tensor]:
         return [Tensor(v, x.sizes, x.dtype) for v, x in zip(values, initial, strict=True)]
@@ -80,11 +97,7 @@ def doubling(
         results = step(round, *tensors(values[:-1]))
         return [*(x.value for x in results), s("add", round, 1).value]
 
-    regions = [
-        Region(region_block(lower, types, holds, scf.ConditionOp)),
-        Region(region_block(lower, types, body, scf.YieldOp)),
-    ]
-    return tensors(lower.emit(scf.WhileOp, operands, types, regions=regions).results[:-1])
+    return tensors(_held(lower, holds, body, operands)[:-1])
 
 
 @lowers("runtime.assert")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
-from typing import Any
 
 from xdsl.dialects import scf, tensor
 from xdsl.dialects.builtin import (
@@ -30,10 +29,17 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, Affine
 from torch2mlir.contract import element_types
 from torch2mlir.contract.element_types import widened
 from torch2mlir.conversion.expressions import Expr, expressions
-from torch2mlir.conversion.lowering import Number, Operand, ResultType, Scalar, Tensor
+from torch2mlir.conversion.lowering import (
+    Number,
+    Operand,
+    ResultType,
+    Scalar,
+    Tensor,
+    dtype_of,
+)
 from torch2mlir.conversion.registry import lowers as register
 from torch2mlir.conversion.tensor_dialect import INDEX, TensorDialect, i64_array
-from torch2mlir.conversion.torch_to_linalg.scalars import Scalars, number_attribute
+from torch2mlir.conversion.torch_to_linalg.scalars import Scalars
 from torch2mlir.conversion.torch_to_linalg.words import LinalgWords
 from torch2mlir.dialects import arith_ext, linalg
 from torch2mlir.dialects.linalg.structured import SEGMENTS, segment_sizes
@@ -48,6 +54,7 @@ Subscript = int | None | AffineExpr
 """What indexes a dimension of an operand: a loop, always the first element, or an expression of loops."""
 Access = tuple[Tensor, Sequence[Subscript]]
 """An operand of a loop nest and how it is indexed."""
+_Key = tuple[SSAValue, tuple[Subscript, ...]]
 ScalarCode = Callable[..., Scalar | Sequence[Scalar]]
 """``build(s, *elements)``: emits scalar ops, returns what the nest yields."""
 
@@ -122,9 +129,6 @@ class LinalgLowering(TensorDialect):
 
     # sizes
 
-    def size_constant(self, size: int) -> SSAValue:
-        return self.scalars.constant(size, INDEX).value
-
     def index(self, size: KnownSize | Scalar) -> SSAValue:
         return self.scalars.cast(size, INDEX).value if isinstance(size, Scalar) else self.size(size)
 
@@ -150,7 +154,8 @@ class LinalgLowering(TensorDialect):
         if isinstance(value, Dim | Scalar) or len(static) < len(sizes):
             return self.full(value, sizes, dtype)
         type = self.tensor_type(static, dtype)
-        return Tensor(self.constant_value(_splat_literal(value, type), type), static, dtype)
+        literal = dense_elements(type, [self.element(value, dtype)])
+        return Tensor(self.constant_value(literal, type), static, dtype)
 
     def full(
         self, value: Number | Dim | Scalar, sizes: Sequence[KnownSize], dtype: Attribute
@@ -197,33 +202,32 @@ class LinalgLowering(TensorDialect):
             outputs: what is computed into.
             build: emits the body.
         """
-        distinct = {(x.value, tuple(subscripts)): x for x, subscripts in inputs}
-        places = {key: place for place, key in enumerate(distinct)}
-        accesses = [*distinct, *((x.value, tuple(subscripts)) for x, subscripts in outputs)]
+        accesses: dict[_Key, int] = {}
+        places = list[int]()
+        for x, subscripts in inputs:
+            places.append(accesses.setdefault((x.value, tuple(subscripts)), len(accesses)))
+        keys = [*accesses, *((x.value, tuple(subscripts)) for x, subscripts in outputs)]
 
         def body(*elements: SSAValue) -> None:
             read = [
-                Scalar(elements[places[x.value, tuple(subscripts)]], x.dtype)
-                for x, subscripts in inputs
+                Scalar(elements[place], x.dtype)
+                for place, (x, _) in zip(places, inputs, strict=True)
             ]
-            written = [
-                Scalar(element, x.dtype)
-                for element, (x, _) in zip(elements[len(distinct) :], outputs, strict=True)
-            ]
+            written = map(Scalar, elements[len(accesses) :], dtypes)
             results = build(self.scalars, *read, *written)
             results = [results] if isinstance(results, Scalar) else results
             self.emit(linalg.YieldOp, [result.value for result in results], [])
 
-        operands = [value for value, _ in accesses]
-        types = [element_of(value) for value in operands]
+        operands, subscripts_of = zip(*keys, strict=True)
+        dtypes = [x.dtype for x, _ in outputs]
         properties = {
-            "indexing_maps": _indexing_maps(len(kinds), tuple(s for _, s in accesses)),
+            "indexing_maps": _indexing_maps(len(kinds), subscripts_of),
             "iterator_types": _iterators(kinds),
-            SEGMENTS: segment_sizes(len(distinct), len(outputs)),
+            SEGMENTS: segment_sizes(len(accesses), len(outputs)),
         }
-        block = self.block(types, body)
-        result_types = [x.value.type for x, _ in outputs]
-        op = self.emit(linalg.GenericOp, operands, result_types, properties, [Region(block)])
+        block = self.block([element_of(value) for value in operands], body)
+        types = [value.type for value in operands[len(accesses) :]]
+        op = self.emit(linalg.GenericOp, operands, types, properties, [Region(block)])
         return [
             Tensor(result, x.sizes, x.dtype)
             for result, (x, _) in zip(op.results, outputs, strict=True)
@@ -267,18 +271,21 @@ class LinalgLowering(TensorDialect):
         sizes = self.out.sizes if sizes is None else sizes
         dtype = self.out.dtype if dtype is None else dtype
         types = [None] * len(operands) if computed is None else self.one_each(computed, operands)
-        known = [
-            self._as_tensor(o) if isinstance(o, Tensor | Scalar) else self.number(o, type or dtype)
-            for o, type in zip(operands, types, strict=True)
-        ]
-        tensors = [o for o in known if isinstance(o, Tensor)]
+        known, accesses = list[Scalar | None](), list[Access]()
+        for operand, type in zip(operands, types, strict=True):
+            if isinstance(operand, Scalar) and isinstance(operand.value.type, TensorType):
+                operand = Tensor(operand.value, (), operand.dtype)  # a number known at run time
+            if not isinstance(operand, Tensor | Scalar):
+                operand = self.number(operand, type or dtype)
+            known.append(operand if isinstance(operand, Scalar) else None)
+            if isinstance(operand, Tensor):
+                accesses.append(self._element_by_element(self.spread(operand, sizes)))
 
         def body(s: Scalars, *elements: Scalar) -> Scalar | Sequence[Scalar]:
             read = iter(elements)
-            scalars = [next(read) if isinstance(o, Tensor) else o for o in known]
+            scalars = [next(read) if number is None else number for number in known]
             return build(s, *(s.cast(x, t) if t else x for x, t in zip(scalars, types)))
 
-        accesses = [self._element_by_element(self.spread(x, sizes)) for x in tensors]
         return self.compute(body, accesses, sizes, dtype)
 
     def _element_by_element(self, x: Tensor) -> Access:
@@ -305,23 +312,22 @@ class LinalgLowering(TensorDialect):
         return widened(dtype)
 
     def compare(self, predicate: str, x: Tensor, y: Tensor | Number) -> Tensor:
-        def build(s: Scalars, a: Scalar, b: Scalar) -> Scalar:
-            return s.compare(predicate, a, b)
-
-        return self.elementwise(build, x, self.operand(y, x.dtype), dtype=i1, sizes=x.sizes)
+        result = ResultType(x.sizes, i1)
+        operands, computed = (x, self.operand(y, x.dtype)), x.dtype
+        return self.formula(
+            lambda a, b: a.compare(predicate, b), *operands, computed=computed, result=result
+        )
 
     def select(
         self, condition: Tensor, on_true: Tensor | Number, on_false: Tensor | Number
     ) -> Tensor:
-        like = on_true if isinstance(on_true, Tensor) else on_false
-        assert isinstance(like, Tensor)
-        branches = [self.operand(each, like.dtype) for each in (on_true, on_false)]
-
-        def build(s: Scalars, flag: Scalar, a: Scalar, b: Scalar) -> Scalar:
-            return s.select(flag, a, b)
-
-        return self.elementwise(
-            build, condition, *branches, dtype=like.dtype, sizes=condition.sizes
+        dtype = dtype_of(on_true, on_false)
+        branches = [self.operand(each, dtype) for each in (on_true, on_false)]
+        return self.formula(
+            lambda flag, a, b: flag.where(a, b),
+            *(condition, *branches),
+            computed=(i1, dtype, dtype),
+            result=ResultType(condition.sizes, dtype),
         )
 
     def complex(self, real: Tensor, imaginary: Tensor | None, dtype: Attribute) -> Tensor:
@@ -341,12 +347,6 @@ class LinalgLowering(TensorDialect):
 
     def bits(self, x: Tensor, dtype: Attribute) -> Tensor:
         return self.elementwise(lambda s, element: s.bits(element, dtype), x, computed=x.dtype)
-
-    def _as_tensor(self, value: Tensor | Scalar) -> Tensor | Scalar:
-        """Numbers known at run time come as rank-0 tensors."""
-        if isinstance(value, Scalar) and isinstance(value.value.type, TensorType):
-            return Tensor(value.value, (), value.dtype)
-        return value
 
     # the rest of the shared vocabulary
 
@@ -389,24 +389,18 @@ class LinalgLowering(TensorDialect):
         value = self.tensor_cast(x.value, self.tensor_type(sizes, x.dtype))
         return Tensor(value, tuple(sizes), x.dtype)
 
-    def slice(
+    def sliced(
         self,
         x: Tensor,
         starts: Sequence[KnownSize],
         sizes: Sequence[KnownSize],
         steps: Sequence[int],
     ) -> Tensor:
-        if x.sizes == tuple(sizes) and all(step == 1 for step in steps):
-            return x
         if 0 in sizes:  # IREE takes a start at the end of a tensor for one outside
             return self.empty(sizes, x.dtype)
         return self.extract_slice(x, starts, sizes, steps, sizes)
 
-    def concatenate(self, xs: Sequence[Tensor], dim: int) -> Tensor:
-        if len(xs) == 1:
-            return xs[0]
-        sizes = list(xs[0].sizes)
-        sizes[dim] = dims.add(*(x.sizes[dim] for x in xs))
+    def joined(self, xs: Sequence[Tensor], dim: int, sizes: Sequence[KnownSize]) -> Tensor:
         joined = [x.sizes[dim] for x in xs]
         shape = [size if isinstance(size, int) else DYNAMIC_INDEX for size in sizes]
         if not is_static(joined):
@@ -417,11 +411,9 @@ class LinalgLowering(TensorDialect):
         wanted = self.tensor_type(sizes, xs[0].dtype)
         return Tensor(self.tensor_cast(op.results[0], wanted), tuple(sizes), xs[0].dtype)
 
-    def pad(
+    def padded(
         self, x: Tensor, low: Sequence[KnownSize], high: Sequence[KnownSize], value: Number
     ) -> Tensor:
-        if all(amount == 0 for amount in (*low, *high)):
-            return x
         sizes = [dims.add(*parts) for parts in zip(low, x.sizes, high, strict=True)]
         fill = self.number(value, x.dtype).value
         block = self.block([INDEX] * x.rank, lambda *_: self.emit(tensor.YieldOp, [fill], []))
@@ -449,14 +441,3 @@ class LinalgLowering(TensorDialect):
 
     def iota(self, sizes: Sequence[KnownSize], dim: int, dtype: Attribute) -> Tensor:
         return self.compute(lambda s: s.cast(s.index(dim), dtype), [], sizes, dtype)
-
-
-def _splat_literal(value: Number, type: TensorType[Any]) -> Attribute:
-    """A literal with one element for all."""
-    number = number_attribute(value, type.element_type)
-    element: Any
-    if isinstance(number, ArrayAttr):
-        element = tuple(part.value.data for part in number)
-    else:
-        element = number.value.data  # type: ignore[attr-defined]
-    return dense_elements(type, [element])

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects import scf
 from xdsl.dialects.builtin import IntegerType, Signedness, f32, f64
-from xdsl.ir import Region, SSAValue
+from xdsl.ir import SSAValue
 
 from torch2mlir.contract import element_types
 from torch2mlir.contract.element_types import neutral, si64
-from torch2mlir.conversion.control_flow import region_block
 from torch2mlir.conversion.lowering import ResultType, Scalar, Tensor
+from torch2mlir.conversion.torch_to_linalg.control_flow import counted
 from torch2mlir.conversion.torch_to_linalg.lowering import Access, LinalgLowering, Subscript
 from torch2mlir.conversion.torch_to_linalg.scalars import INDEX, Scalars, addition, two
 from torch2mlir.dialects.torch import dims
@@ -126,9 +125,5 @@ def _scanned(lower: LinalgLowering, x: Tensor, axis: int) -> Tensor:
         return [lower.insert_slice(total, whole, starts, line).value, total.value]
 
     initial = [lower.empty(x.sizes, x.dtype), lower.full(0, sizes, x.dtype)]
-    types = [each.value.type for each in initial]
-    region = Region(region_block(lower, [INDEX, *types], step, scf.YieldOp))
-    bounds = [lower.size(0), lower.size(x.sizes[axis]), lower.size(1)]
-    operands = [*bounds, *(each.value for each in initial)]
-    loop = lower.emit(scf.ForOp, operands, types, regions=[region])
-    return Tensor(loop.results[0], x.sizes, x.dtype)
+    results = counted(lower, lower.size(x.sizes[axis]), step, [each.value for each in initial])
+    return Tensor(results[0], x.sizes, x.dtype)

@@ -5,21 +5,17 @@
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from xdsl.dialects import arith, complex, math, tensor
+from xdsl.dialects import arith, complex, tensor
 from xdsl.dialects.builtin import (
-    AnyFloat,
     ArrayAttr,
     ComplexType,
-    FloatAttr,
     IndexType,
     IntegerAttr,
     IntegerType,
-    Signedness,
     f32,
     i1,
     i64,
@@ -28,6 +24,8 @@ from xdsl.ir import Attribute, SSAValue
 
 from torch2mlir.contract import element_types
 from torch2mlir.conversion.lowering import Number, Scalar
+from torch2mlir.conversion.tensor_dialect import INDEX as INDEX
+from torch2mlir.conversion.tensor_dialect import number_attribute
 from torch2mlir.conversion.torch_to_linalg.words import WORDS, OpClass
 from torch2mlir.dialects import arith_ext, linalg
 
@@ -35,7 +33,6 @@ if TYPE_CHECKING:
     from torch2mlir.conversion.lowering import Tensor
     from torch2mlir.conversion.torch_to_linalg.lowering import LinalgLowering
 
-INDEX = IndexType()
 _FLOAT_PREDICATES = {"eq": 1, "gt": 2, "ge": 3, "lt": 4, "le": 5, "ord": 7, "ugt": 9, "ult": 11}
 _FLOAT_PREDICATES |= {"ne": 13, "uno": 14}
 _INTEGER_PREDICATES = {"eq": 0, "ne": 1, "lt": 2, "le": 3, "gt": 4, "ge": 5}
@@ -97,7 +94,8 @@ class Scalars:
     def constant(self, value: Number, dtype: Attribute) -> Scalar:
         """A number, converted as PyTorch converts it; emitted at the entry, once."""
         type = self.lower.element_type(dtype)
-        attribute = number_attribute(value, type)
+        element = int(value) if dtype == INDEX else self.lower.element(value, dtype)  # type: ignore[arg-type]
+        attribute = number_attribute(element, type)
         is_complex = isinstance(attribute, ArrayAttr)
         op_class: OpClass = complex.ConstantOp if is_complex else arith_ext.ConstantOp
         constant = self.lower.at_entry(
@@ -136,11 +134,6 @@ class Scalars:
     def is_nan(self, x: Scalar) -> Scalar:
         """Whether a float is NaN."""
         return self.compare("uno", x, x)
-
-    def whole_power(self, x: Scalar, exponent: int) -> Scalar:
-        """A float to the power of an integer."""
-        number = self.constant(exponent, IntegerType(32, Signedness.SIGNED))
-        return self._emit(math.FPowIOp, [x, number], x.dtype)
 
     # tensors and loops
 
@@ -258,23 +251,6 @@ class Scalars:
         if width < source_width:
             return self._emit(arith_ext.TruncIOp, [x], dtype)
         return self._emit(arith.ExtUIOp if is_unsigned(x.dtype) else arith.ExtSIOp, [x], dtype)
-
-
-def number_attribute(value: Number, type: Attribute) -> Attribute:
-    """A literal of a builtin element type; complex ones are arrays of two."""
-    if isinstance(type, ComplexType):
-        part, number = type.element_type, builtins.complex(value)
-        parts = (element_types.in_range(each, part) for each in (number.real, number.imag))
-        return ArrayAttr([FloatAttr(each, part) for each in parts])
-    if isinstance(type, AnyFloat):
-        return FloatAttr(element_types.in_range(float(value), type), type)  # type: ignore[arg-type]
-    if type == i1:
-        return IntegerAttr(int(bool(value)), i1)
-    if isinstance(type, IntegerType):
-        width = type.width.data
-        wrapped = int(value) & ((1 << width) - 1)  # type: ignore[arg-type]
-        return IntegerAttr(wrapped - (wrapped >> (width - 1) << width), type)
-    return IntegerAttr(int(value), INDEX)  # type: ignore[arg-type]
 
 
 def addition(s: Scalars, x: Scalar, y: Scalar) -> Scalar:

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
-from xdsl.dialects import scf
-from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from torch2mlir.contract import element_types
 from torch2mlir.contract.element_types import si64, widened
-from torch2mlir.conversion.control_flow import region_block
 from torch2mlir.conversion.indexing import Positions
 from torch2mlir.conversion.lowering import Number, Operand, Scalar, Tensor
+from torch2mlir.conversion.torch_to_linalg.control_flow import counted
 from torch2mlir.conversion.torch_to_linalg.indexing import wrapped
 from torch2mlir.conversion.torch_to_linalg.lowering import (
     Access,
@@ -83,10 +83,8 @@ def combined_rows(
         )
         return [lower.insert_slice(new, so_far, [place, 0], [1, width]).value]
 
-    bounds = [lower.size(0), lower.size(places.sizes[0]), lower.size(1)]
-    region = Region(region_block(lower, [INDEX, x.value.type], step, scf.YieldOp))
-    loop = lower.emit(scf.ForOp, [*bounds, x.value], [x.value.type], regions=[region])
-    return Tensor(loop.results[0], x.sizes, x.dtype)
+    (result,) = counted(lower, lower.size(places.sizes[0]), step, [x.value])
+    return Tensor(result, x.sizes, x.dtype)
 
 
 @dataclass(frozen=True)
@@ -161,16 +159,18 @@ def _places_along(lower: LinalgLowering, x: Tensor, over: int, index: Tensor, ra
     def row(s: Scalars, position: Scalar) -> tuple[Scalar, Scalar]:
         place = s.cast(position, INDEX)
         size = lower.number(x.sizes[over], INDEX)
-        flat: Scalar | None = None
-        for d in range(rank):
-            along = place if d == over else s.index(d)
-            if flat is not None:
-                along = s("add", s("mul", flat, lower.number(x.sizes[d], INDEX)), along)
-            flat = along
-        assert flat is not None
-        return flat, _is_within(s, place, size)
+        places = [place if d == over else s.index(d) for d in range(rank)]
+        return _flattened(s, places, x.sizes), _is_within(s, place, size)
 
     return _Places(index.sizes, dims.product(x.sizes), [(index, range(rank))], row)
+
+
+def _flattened(s: Scalars, places: Sequence[Scalar], sizes: Sequence[KnownSize]) -> Scalar:
+    """The number in row-major order of a position in a tensor of these sizes."""
+    result = places[0]
+    for place, size in zip(places[1:], sizes[1:], strict=True):
+        result = s("add", s("mul", result, s.lower.number(size, INDEX)), place)
+    return result
 
 
 def _is_within(s: Scalars, place: Scalar, size: Scalar) -> Scalar:
@@ -237,16 +237,13 @@ class _Indexed:
         return _Places(self.sizes, dims.product(self.covered), accesses, self._row)
 
     def _row(self, s: Scalars, *positions: Scalar) -> tuple[Scalar, Scalar]:
-        row: Scalar | None = None
-        exists: Scalar | None = None
-        for position, size in zip(positions, self.covered, strict=True):
-            count = self.lower.number(size, INDEX)
-            place = wrapped(s, position, size)
-            within = _is_within(s, place, count)
-            row = place if row is None else s("add", s("mul", row, count), place)
-            exists = within if exists is None else s("and", exists, within)
-        assert row is not None and exists is not None
-        return row, exists
+        pairs = zip(positions, self.covered, strict=True)
+        places = [wrapped(s, position, size) for position, size in pairs]
+        within = [
+            _is_within(s, place, self.lower.number(size, INDEX))
+            for place, size in zip(places, self.covered, strict=True)
+        ]
+        return _flattened(s, places, self.covered), reduce(lambda x, y: s("and", x, y), within)
 
     def value_subscripts(
         self, values: Tensor, block: Sequence[int], whole: Sequence[int]
@@ -279,10 +276,8 @@ def _replaced(lower: LinalgLowering, at: _Indexed, values: Tensor) -> Tensor:
 
     def number(s: Scalars) -> Scalar:
         """In row-major order."""
-        result = s.index(0)
-        for loop, size in enumerate(at.sizes[1:], 1):
-            result = s("add", s("mul", result, lower.number(size, INDEX)), s.index(loop))
-        return s.cast(result, si64)
+        places = [s.index(loop) for loop in range(count)]
+        return s.cast(_flattened(s, places, at.sizes), si64)
 
     writer = lower.reshape(_last_writer(lower, at.places, number), at.covered)
 
@@ -314,12 +309,11 @@ def _replaced_once(lower: LinalgLowering, at: _Indexed, values: Tensor) -> Tenso
     x = at.x
 
     def choose(s: Scalars, old: Scalar, value: Scalar, *positions: Scalar) -> Scalar:
-        here: Scalar | None = None
-        for position, d in zip(positions, at.indexed, strict=True):
-            same = s.compare("eq", wrapped(s, position, x.sizes[d]), s.index(d))
-            here = same if here is None else s("and", here, same)
-        assert here is not None
-        return s.select(here, value, old)
+        same = [
+            s.compare("eq", wrapped(s, position, x.sizes[d]), s.index(d))
+            for position, d in zip(positions, at.indexed, strict=True)
+        ]
+        return s.select(reduce(lambda x, y: s("and", x, y), same), value, old)
 
     value = (values, at.value_subscripts(values, [], at.whole))
     accesses: list[Access] = [(x, range(x.rank)), value, *((i, []) for i in at.indices)]

@@ -13,14 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects import scf
-from xdsl.ir import Region, SSAValue
+from xdsl.ir import SSAValue
 
 from torch2mlir.contract import element_types
 from torch2mlir.contract.element_types import si64
-from torch2mlir.conversion.control_flow import region_block
 from torch2mlir.conversion.lowering import Scalar, Tensor
-from torch2mlir.conversion.torch_to_linalg.control_flow import doubling
+from torch2mlir.conversion.torch_to_linalg.control_flow import counted, doubling
 from torch2mlir.conversion.torch_to_linalg.lowering import LinalgLowering, lowers
 from torch2mlir.conversion.torch_to_linalg.scalars import INDEX, Scalars
 
@@ -67,15 +65,10 @@ def _by_pairs(lower: LinalgLowering, x: Tensor, axis: int, descending: bool) -> 
         here = s.compare("eq", place, s.cast(s.index(axis), si64))
         return s("add", position, s.select(here, s.cast(s.index(rank), si64), 0))
 
-    def take(s: Scalars, position: Scalar) -> Scalar:
-        at = s.cast(position, INDEX)
-        return s.extract(x, [at if d == axis else s.index(d) for d in range(rank)])
-
     kinds, zeros = "p" * rank + "r", (lower.full(0, x.sizes, si64), range(rank))
     (places,) = lower.nest(kinds, [(x, range(rank)), (x, other)], [zeros], count)
     (positions,) = lower.nest(kinds, [(places, other)], [zeros], find)
-    values = lower.compute(take, [(positions, range(rank))], x.sizes, x.dtype)
-    return [values, positions]
+    return [lower.take_elements(x, axis, positions), positions]
 
 
 # merging
@@ -134,10 +127,8 @@ def _merged(
             taken = s("and", within, s.not_(_precedes(s, right, left, descending)))
             return [s.select(taken, tried, Scalar(reached, INDEX)).value]
 
-        block = region_block(lower, [INDEX, INDEX], advance, scf.YieldOp)
-        bounds = [lower.size(0), following.value, lower.size(1)]
-        search = lower.emit(scf.ForOp, [*bounds, lowest.value], [INDEX], regions=[Region(block)])
-        left = Scalar(search.results[0], INDEX)
+        (found,) = counted(lower, following.value, advance, [lowest.value])
+        left = Scalar(found, INDEX)
         right = s("sub", total, left)
         on_left, on_right = s("min", left, last), s("min", right, last)
         earlier = _precedes(s, at(values, on_right), at(values, on_left), descending)

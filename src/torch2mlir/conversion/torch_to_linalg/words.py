@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ComplexType, Float64Type
 from xdsl.ir import Attribute, Operation
 
 from torch2mlir.contract import element_types
-from torch2mlir.conversion.expressions import Number
+from torch2mlir.conversion.expressions import MethodWords, Number
 from torch2mlir.conversion.torch_to_linalg.complex_functions import FUNCTIONS as OF_COMPLEX
 from torch2mlir.dialects import arith_ext
 
@@ -80,10 +80,11 @@ LEFT_OUT_OF_F64 = {"expm1", "log1p"}
 """Words that IREE takes for ``exp(x) - 1`` and ``log(1 + x)``, which cancel, on 64-bit floats."""
 
 
-class LinalgWords:
+class LinalgWords(MethodWords):
     """Emits the words as scalar ops where the lowering is emitting."""
 
     def __init__(self, scalars: Scalars) -> None:
+        super().__init__(scalars)
         self.scalars = scalars
 
     def has(self, word: str, dtype: Attribute) -> bool:
@@ -109,20 +110,8 @@ class LinalgWords:
                 return OF_COMPLEX[word](s, first)
         return s(OTHER_NAMES.get(word, word), *operands)
 
-    def compare(self, predicate: str, x: Scalar, y: Scalar) -> Scalar:
-        return self.scalars.compare(predicate, x, y)
-
-    def select(self, condition: Scalar, x: Scalar, y: Scalar) -> Scalar:
-        return self.scalars.select(condition, x, y)
-
     def constant(self, number: Number, like: Scalar, dtype: Attribute) -> Scalar:
         return self.scalars.constant(number, dtype)
-
-    def cast(self, x: Scalar, dtype: Attribute) -> Scalar:
-        return self.scalars.cast(x, dtype)
-
-    def bits(self, x: Scalar, dtype: Attribute) -> Scalar:
-        return self.scalars.bits(x, dtype)
 
     def parts(self, x: Scalar) -> list[Scalar]:
         return [*self.scalars.parts(x)] if isinstance(x.dtype, ComplexType) else [x]

@@ -326,7 +326,7 @@ class OnnxLowering(Lowering):
         sizes = [x.sizes[p] for p in permutation]
         return self.node("Transpose", x, sizes=sizes, dtype=x.dtype, perm=permutation)
 
-    def slice(
+    def sliced(
         self,
         x: Tensor,
         starts: Sequence[KnownSize],
@@ -338,8 +338,6 @@ class OnnxLowering(Lowering):
             for axis in range(x.rank)
             if starts[axis] != 0 or sizes[axis] != x.sizes[axis] or steps[axis] != 1
         ]
-        if not axes:
-            return x
         ends = [
             dims.add(starts[a], dims.mul(dims.sub(sizes[a], 1), steps[a]), 1)
             if sizes[a] != 0
@@ -351,18 +349,12 @@ class OnnxLowering(Lowering):
             bounds.append(self.vector([steps[a] for a in axes]))
         return self.node("Slice", x, *bounds, sizes=sizes, dtype=x.dtype)
 
-    def concatenate(self, xs: Sequence[Tensor], dim: int) -> Tensor:
-        if len(xs) == 1:
-            return xs[0]
-        sizes = list(xs[0].sizes)
-        sizes[dim] = dims.add(*(x.sizes[dim] for x in xs))
+    def joined(self, xs: Sequence[Tensor], dim: int, sizes: Sequence[KnownSize]) -> Tensor:
         return self.node("Concat", *xs, sizes=sizes, dtype=xs[0].dtype, axis=dim)
 
-    def pad(
+    def padded(
         self, x: Tensor, low: Sequence[KnownSize], high: Sequence[KnownSize], value: Number
     ) -> Tensor:
-        if not any(amount != 0 for amount in (*low, *high)):
-            return x
         sizes = [dims.add(*parts) for parts in zip(low, x.sizes, high, strict=True)]
         amounts = self.shape([*low, *high])
         fill = self.splat(value, (), x.dtype)

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType, Signedn
 from xdsl.ir import Attribute
 
 from torch2mlir.contract import element_types
-from torch2mlir.conversion.expressions import Number
+from torch2mlir.conversion.expressions import MethodWords, Number
 
 if TYPE_CHECKING:
     from torch2mlir.conversion.lowering import Tensor
@@ -79,10 +79,11 @@ COMPARISONS = {
 }
 
 
-class OnnxWords:
+class OnnxWords(MethodWords):
     """Emits the words as operators."""
 
     def __init__(self, lower: OnnxLowering) -> None:
+        super().__init__(lower)
         self.lower = lower
 
     def _name(self, word: str, dtype: Attribute) -> str | None:
@@ -115,23 +116,8 @@ class OnnxWords:
             return self.lower.apply(name, *operands, fmod=1)
         return self.lower.apply(name, *operands)
 
-    def compare(self, predicate: str, x: Tensor, y: Tensor) -> Tensor:
-        return self.lower.compare(predicate, x, y)
-
-    def select(self, condition: Tensor, x: Tensor, y: Tensor) -> Tensor:
-        return self.lower.select(condition, x, y)
-
     def constant(self, number: Number, like: Tensor, dtype: Attribute) -> Tensor:
         return self.lower.splat(number, (), dtype)
-
-    def cast(self, x: Tensor, dtype: Attribute) -> Tensor:
-        return self.lower.cast(x, dtype)
-
-    def bits(self, x: Tensor, dtype: Attribute) -> Tensor:
-        return self.lower.bits(x, dtype)
-
-    def parts(self, x: Tensor) -> list[Tensor]:
-        return [x]
 
 
 # integers

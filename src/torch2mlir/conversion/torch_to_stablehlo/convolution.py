@@ -52,18 +52,12 @@ def convolution(
     if any(edge != (0, 0) for edge in edges):
         properties["padding"] = hlo.padding_attr(edges)
     kernel = (1, 0) if transposed and groups == 1 else (0, 1)
-    properties["dimension_numbers"] = channels_first(count, kernel)
+    properties["dimension_numbers"] = hlo.ConvDimensionNumbersAttr.channels_first(count, kernel)
     result = lower.op(hlo.ConvolutionOp, [x, weight], lower.out.sizes, computed, properties)
     if bias is not None:
         per_channel = lower.broadcast_in_dim(lower.cast(bias, computed), result.sizes, [1])
         result = lower.apply(hlo.AddOp, result, per_channel)
     return lower.cast(result, lower.out.dtype)
-
-
-def channels_first(count: int, kernel: tuple[int, int]) -> hlo.ConvDimensionNumbersAttr:
-    """PyTorch's layout; ``kernel`` tells where the weight's output and input channels are."""
-    space = range(2, count + 2)
-    return hlo.ConvDimensionNumbersAttr.from_sides((0, 1, space), (*kernel, space), (0, 1, space))
 
 
 # transposed

@@ -344,15 +344,13 @@ class StablehloLowering(Lowering):
             return x
         return self.op(hlo.ReverseOp, [x], x.sizes, x.dtype, {"dimensions": hlo.i64_array(over)})
 
-    def slice(
+    def sliced(
         self,
         x: Tensor,
         starts: Sequence[KnownSize],
         sizes: Sequence[KnownSize],
         steps: Sequence[int],
     ) -> Tensor:
-        if x.sizes == tuple(sizes) and all(step == 1 for step in steps):
-            return x
         limits = [
             dims.add(start, dims.mul(dims.sub(size, 1), step), 1) if size != 0 else start
             for start, size, step in zip(starts, sizes, steps, strict=True)
@@ -367,19 +365,13 @@ class StablehloLowering(Lowering):
         operands = [x, self.shape(starts), self.shape(limits), self.shape(steps)]
         return self.op(hlo.RealDynamicSliceOp, operands, sizes, x.dtype)
 
-    def concatenate(self, xs: Sequence[Tensor], dim: int) -> Tensor:
-        if len(xs) == 1:
-            return xs[0]
-        sizes = list(xs[0].sizes)
-        sizes[dim] = dims.add(*(x.sizes[dim] for x in xs))
+    def joined(self, xs: Sequence[Tensor], dim: int, sizes: Sequence[KnownSize]) -> Tensor:
         properties = {"dimension": hlo.i64_attr(dim)}
         return self.op(hlo.ConcatenateOp, list(xs), sizes, xs[0].dtype, properties)
 
-    def pad(
+    def padded(
         self, x: Tensor, low: Sequence[KnownSize], high: Sequence[KnownSize], value: Number
     ) -> Tensor:
-        if not any(amount != 0 for amount in (*low, *high)):
-            return x
         sizes = [dims.add(*parts) for parts in zip(low, x.sizes, high, strict=True)]
         fill = self.splat(value, (), x.dtype)
         if is_static(low) and is_static(high):

@@ -84,22 +84,13 @@ _SHORT = 16
 def _sums_by_pairs(lower: StablehloLowering, x: Tensor, axis: int, length: int) -> Tensor:
     """The running sums of pairs, and those between them: twice as many additions as there are elements."""
     pairs, others = length // 2, (length - 1) // 2
-    firsts = _every(lower, x, axis, 0, pairs, 2)
-    seconds = _every(lower, x, axis, 1, pairs, 2)
+    firsts = lower.section(x, axis, 0, pairs, 2)
+    seconds = lower.section(x, axis, 1, pairs, 2)
     at_odd = lower.running_sum(lower.apply(hlo.AddOp, firsts, seconds), axis)
-    before = _every(lower, at_odd, axis, 0, others, 1)
-    between = lower.apply(hlo.AddOp, before, _every(lower, x, axis, 2, others, 2))
-    at_even = lower.concatenate([_every(lower, x, axis, 0, 1, 1), between], axis)
+    before = lower.section(at_odd, axis, 0, others)
+    between = lower.apply(hlo.AddOp, before, lower.section(x, axis, 2, others, 2))
+    at_even = lower.concatenate([lower.section(x, axis, 0, 1), between], axis)
     return _in_turn(lower, at_even, at_odd, axis, length)
-
-
-def _every(
-    lower: StablehloLowering, x: Tensor, axis: int, start: int, count: int, step: int
-) -> Tensor:
-    """So many elements of a dimension, each a step behind the one before."""
-    starts, sizes, steps = [0] * x.rank, list(x.sizes), [1] * x.rank
-    starts[axis], sizes[axis], steps[axis] = start, count, step
-    return lower.slice(x, starts, sizes, steps)
 
 
 def _in_turn(lower: StablehloLowering, x: Tensor, y: Tensor, axis: int, length: int) -> Tensor:
@@ -112,7 +103,7 @@ def _in_turn(lower: StablehloLowering, x: Tensor, y: Tensor, axis: int, length: 
     apart = [lower.reshape(each, [*outer, 1, *inner]) for each in (x, y)]
     both = lower.concatenate(apart, axis + 1)
     joined = lower.reshape(both, [*x.sizes[:axis], length + length % 2, *inner])
-    return _every(lower, joined, axis, 0, length, 1)
+    return lower.section(joined, axis, 0, length)
 
 
 def extremum_body(

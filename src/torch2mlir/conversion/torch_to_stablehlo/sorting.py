@@ -52,8 +52,7 @@ def topk(
     every = sort(lower, x, True, axis, largest)
     if x.rank == 0:
         return every
-    starts, steps = [0] * x.rank, [1] * x.rank
-    return [each and lower.slice(each, starts, sizes, steps) for each in every]
+    return [each and lower.section(each, axis, 0, sizes[axis]) for each in every]
 
 
 def _top(lower: StablehloLowering, x: Tensor, k: int, axis: int, largest: bool) -> list[Tensor]:

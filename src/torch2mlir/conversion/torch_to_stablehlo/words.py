@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import ComplexType, IntegerType
 from xdsl.ir import Attribute, Operation
 
 from torch2mlir.contract import element_types
-from torch2mlir.conversion.expressions import Number
+from torch2mlir.conversion.expressions import MethodWords, Number
 from torch2mlir.dialects import chlo
 from torch2mlir.dialects import stablehlo as hlo
 
@@ -71,10 +71,11 @@ IN_HALVES = {"reciprocal", "relu", "trunc", "sign", "remainder", "signbit"}
 """Formulas that round at most once, so that half floats need not be widened."""
 
 
-class StablehloWords:
+class StablehloWords(MethodWords):
     """Emits the words as ops on tensors."""
 
     def __init__(self, lower: StablehloLowering) -> None:
+        super().__init__(lower)
         self.lower = lower
 
     def _op(self, word: str, dtype: Attribute) -> OpClass | None:
@@ -98,20 +99,8 @@ class StablehloWords:
             return self.lower.part(op_class, *operands)
         return self.lower.apply(op_class, *operands)
 
-    def compare(self, predicate: str, x: Tensor, y: Tensor) -> Tensor:
-        return self.lower.compare(predicate, x, y)
-
-    def select(self, condition: Tensor, x: Tensor, y: Tensor) -> Tensor:
-        return self.lower.select(condition, x, y)
-
     def constant(self, number: Number, like: Tensor, dtype: Attribute) -> Tensor:
         return self.lower.splat(number, like.sizes, dtype)
-
-    def cast(self, x: Tensor, dtype: Attribute) -> Tensor:
-        return self.lower.cast(x, dtype)
-
-    def bits(self, x: Tensor, dtype: Attribute) -> Tensor:
-        return self.lower.bits(x, dtype)
 
     def parts(self, x: Tensor) -> list[Tensor]:
         if not isinstance(x.dtype, ComplexType):

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import (
     BFloat16Type,
-    BoolAttr,
     Float16Type,
     Float64Type,
     IntegerType,
     Signedness,
     f32,
 )
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute
 
 from torch2mlir.contract.element_types import (
     bit_width,
@@ -27,6 +26,7 @@ from torch2mlir.contract.element_types import (
     is_unsigned,
     si64,
 )
+from torch2mlir.conversion.expressions import Expr
 from torch2mlir.conversion.lowering import Tensor
 from torch2mlir.dialects import tosa
 
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
 si8 = IntegerType(8, Signedness.SIGNED)
 si32 = IntegerType(32, Signedness.SIGNED)
-OpClass = type[Operation]
-_SHIFT = tosa.ArithmeticRightShiftOp
 _HIGH = float(1 << 32)
 """What the upper half of an i64 counts."""
 
@@ -79,8 +77,7 @@ def _to_bool(lower: TosaLowering, x: Tensor) -> Tensor:
     """``x != 0``; ``tosa.cast`` has it for integers, not for floats."""
     if not is_float(x.dtype):
         return _direct(lower, x, dtype=IntegerType(1))
-    zero = lower.compare("eq", x, lower.splat(0, (1,) * x.rank, x.dtype))
-    return lower.elementwise(tosa.LogicalNotOp, zero)
+    return lower.compare("ne", x, 0)
 
 
 def _cast_f64(lower: TosaLowering, x: Tensor, dtype: Attribute) -> Tensor:
@@ -99,32 +96,22 @@ def _from_float(lower: TosaLowering, x: Tensor, dtype: Attribute) -> Tensor:
     if is_float(dtype):
         halves = {type(x.dtype), type(dtype)} == {Float16Type, BFloat16Type}
         return _direct(lower, _direct(lower, x, f32) if halves else x, dtype)
-    whole = truncate(lower, _direct(lower, x, f32))
+    whole = Expr(lower.words, _direct(lower, x, f32)).of("trunc")
     if bit_width(computed_dtype(dtype)) == 64:
         return _int_to_int(lower, _float_to_long(lower, whole), dtype)
-    return _int_to_int(lower, _direct(lower, whole, si32), dtype)
+    return _int_to_int(lower, _direct(lower, whole.value, si32), dtype)
 
 
-def truncate(lower: TosaLowering, x: Tensor) -> Tensor:
-    """A float rounded towards zero."""
-    zero = lower.splat(0, (1,) * x.rank, x.dtype)
-    negative = lower.compare("gt", zero, x)
-    return lower.select(
-        negative, lower.elementwise(tosa.CeilOp, x), lower.elementwise(tosa.FloorOp, x)
-    )
-
-
-def _float_to_long(lower: TosaLowering, whole: Tensor) -> Tensor:
+def _float_to_long(lower: TosaLowering, whole: Expr) -> Tensor:
     """``high * 2**32 + low`` with both in 32 bits; splitting a whole f32 so is exact."""
-    ones = (1,) * whole.rank
-    shrunk = lower.elementwise(tosa.MulOp, whole, lower.splat(1 / _HIGH, ones, f32))
-    rounded = lower.elementwise(tosa.AddOp, shrunk, lower.splat(0.5, ones, f32))
-    high = lower.elementwise(tosa.FloorOp, rounded)
-    upper = lower.elementwise(tosa.MulOp, high, lower.splat(_HIGH, ones, f32))
-    low = lower.elementwise(tosa.SubOp, whole, upper)
-    high, low = (_direct(lower, _direct(lower, part, si32), si64) for part in (high, low))
-    shifted = lower.elementwise(tosa.LogicalLeftShiftOp, high, lower.splat(32, ones, si64))
-    return lower.elementwise(tosa.AddOp, shifted, low)
+    high = (whole * (1 / _HIGH) + 0.5).of("floor")
+    low = whole - high * _HIGH
+    upper, lower_half = (
+        Expr(lower.words, _direct(lower, _direct(lower, part.value, si32), si64))
+        for part in (high, low)
+    )
+    found: Tensor = (upper.of("shl", 32) + lower_half).value
+    return found
 
 
 def _int_to_float(lower: TosaLowering, x: Tensor, dtype: Attribute) -> Tensor:
@@ -142,23 +129,19 @@ def _long_to_float(lower: TosaLowering, x: Tensor) -> Tensor:
     One that has more loses 16 of them first; the last bit that stays tells whether there was any among them, which is
     all that rounding to the 24 bits of an f32 asks of them.
     """
-    ones = (1,) * x.rank
-
-    def integer(word: OpClass, a: Tensor, b: int) -> Tensor:
-        exact = {"round": BoolAttr.from_bool(False)} if word is _SHIFT else None
-        return lower.elementwise(word, a, lower.splat(b, ones, si64), properties=exact)
-
-    lost = integer(tosa.BitwiseAndOp, x, 0xFFFF)
-    any_lost = integer(_SHIFT, integer(tosa.AddOp, lost, 0xFFFF), 16)
-    shorter = lower.elementwise(tosa.BitwiseOrOp, integer(_SHIFT, x, 16), any_lost)
-    above = integer(_SHIFT, x, 46)
-    is_short = lower.compare("eq", above, integer(_SHIFT, x, 63))
-    x = lower.select(is_short, x, shorter)
-    scale = lower.select(is_short, lower.splat(1.0, ones, f32), lower.splat(65536.0, ones, f32))
-    high, low = integer(_SHIFT, x, 24), integer(tosa.BitwiseAndOp, x, 0xFFFFFF)
-    high, low = (_direct(lower, _direct(lower, part, si32), f32) for part in (high, low))
-    upper = lower.elementwise(tosa.MulOp, high, lower.splat(float(1 << 24), ones, f32))
-    return lower.elementwise(tosa.MulOp, lower.elementwise(tosa.AddOp, upper, low), scale)
+    whole = Expr(lower.words, x)
+    any_lost = (whole.of("and", 0xFFFF) + 0xFFFF).of("shr", 16)
+    shorter = whole.of("shr", 16) | any_lost
+    is_short = whole.of("shr", 46).equals(whole.of("shr", 63))
+    whole = is_short.where(whole, shorter)
+    one = whole.constant(1.0, f32)
+    scale = is_short.where(one, 65536.0)
+    high, low = (
+        Expr(lower.words, _direct(lower, _direct(lower, part.value, si32), f32))
+        for part in (whole.of("shr", 24), whole.of("and", 0xFFFFFF))
+    )
+    found: Tensor = ((high * float(1 << 24) + low) * scale).value
+    return found
 
 
 def _int_to_int(lower: TosaLowering, x: Tensor, dtype: Attribute) -> Tensor:

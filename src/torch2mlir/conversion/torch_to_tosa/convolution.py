@@ -115,11 +115,7 @@ def _in_groups(
 def _split(lower: TosaLowering, x: Tensor, axis: int, groups: int) -> list[Tensor]:
     """Equal parts of a static dimension."""
     size = lower.static(x.sizes[axis], "the number of channels") // groups
-    sizes = [size if i == axis else have for i, have in enumerate(x.sizes)]
-    return [
-        lower.slice(x, [g * size if i == axis else 0 for i in range(x.rank)], sizes, [1] * x.rank)
-        for g in range(groups)
-    ]
+    return [lower.section(x, axis, g * size, size) for g in range(groups)]
 
 
 def _zero_points(lower: TosaLowering, conv: _Convolution) -> list[Tensor]:
@@ -243,20 +239,15 @@ def _transposed_as_plain(lower: TosaLowering, conv: _Convolution, weight: Tensor
         x = _spread(lower, x, axis, window.stride)
         weight = lower.reverse(weight, [axis])
         low, high = window.span - 1 - window.low, window.span - 1 + end
-        x = _cut(lower, x, axis, max(-low, 0), max(-high, 0))
+        # padding larger than a kernel reaches into the input
+        first, last = max(-low, 0), max(-high, 0)
+        x = lower.section(x, axis, first, dims.sub(x.sizes[axis], first + last))
         windows.append(Window(window.size, 1, window.dilation, max(low, 0), max(high, 0)))
     if element_types.is_integer(x.dtype):
         first = lower.transpose(weight, (0, weight.rank - 1, *range(1, weight.rank - 1)))
         return _integers(lower, _Convolution(x, first, conv.bias, windows, conv.counts))
     plain = _Convolution(x, weight, conv.bias, windows, conv.counts)
     return _convolve(lower, _conv_op(conv), plain)
-
-
-def _cut(lower: TosaLowering, x: Tensor, axis: int, low: int, high: int) -> Tensor:
-    """``x`` without its first and last elements along an axis: padding larger than a kernel reaches into it."""
-    starts = [low if i == axis else 0 for i in range(x.rank)]
-    sizes = [dims.sub(s, low + high) if i == axis else s for i, s in enumerate(x.sizes)]
-    return lower.slice(x, starts, sizes, [1] * x.rank)
 
 
 def _spread(lower: TosaLowering, x: Tensor, axis: int, step: int) -> Tensor:
@@ -268,8 +259,6 @@ def _spread(lower: TosaLowering, x: Tensor, axis: int, step: int) -> Tensor:
     none = [0] * len(split)
     high = [step - 1 if i == axis + 1 else 0 for i in range(len(split))]
     padded = lower.pad(lower.reshape(x, split), none, high, 0)
-    merged = [dims.mul(size, step) if i == axis else have for i, have in enumerate(x.sizes)]
-    sizes = [
-        dims.sub(merged[axis], step - 1) if i == axis else have for i, have in enumerate(merged)
-    ]
-    return lower.slice(lower.reshape(padded, merged), [0] * x.rank, sizes, [1] * x.rank)
+    longer = dims.mul(size, step)
+    joined = lower.reshape(padded, (*x.sizes[:axis], longer, *x.sizes[axis + 1 :]))
+    return lower.section(joined, axis, 0, dims.sub(longer, step - 1))

@@ -22,7 +22,6 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
     Float64Type,
-    IntegerAttr,
     TensorType,
     i64,
 )
@@ -61,10 +60,6 @@ class DynamicShapes(TensorDialect):
     """The part of the vocabulary that is not TOSA."""
 
     # sizes
-
-    def size_constant(self, size: int) -> SSAValue:
-        value = IntegerAttr(size, INDEX)
-        return self.at_entry(("size", size), lambda: arith_ext.ConstantOp.of(value))
 
     def size_tensor(self, size: KnownSize, type: Attribute) -> SSAValue:
         """A size as a rank-0 tensor of a builtin integer type, made once."""

@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import Float64Type, f32
 from torch2mlir.contract import element_types
 from torch2mlir.conversion.expressions import Expr
 from torch2mlir.conversion.lowering import Tensor
-from torch2mlir.conversion.torch_to_tosa.casts import si32, truncate
+from torch2mlir.conversion.torch_to_tosa.casts import si32
 from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering, lowers
 from torch2mlir.dialects import tosa
 
@@ -25,5 +25,5 @@ def round(lower: TosaLowering, x: Tensor) -> Tensor:
     value = Expr(lower.words, lower.cast(x, f32))
     integer = lower.elementwise(tosa.CastOp, value.value, dtype=si32)
     whole = Expr(lower.words, lower.elementwise(tosa.CastOp, integer, dtype=f32))
-    whole = whole.equals(0.0).where(Expr(lower.words, truncate(lower, value.value)), whole)
+    whole = whole.equals(0.0).where(value.of("trunc"), whole)
     return lower.cast((abs(value) < 2.0**23).where(whole, value).value, x.dtype)

@@ -11,15 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import BoolAttr
-
 from torch2mlir.contract import element_types
 from torch2mlir.conversion.expressions import Expr
 from torch2mlir.conversion.indexing import Positions, covered
 from torch2mlir.conversion.lowering import Tensor
 from torch2mlir.conversion.torch_to_tosa.casts import si32
 from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering
-from torch2mlir.dialects import tosa
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import KnownSize
 
@@ -76,13 +73,8 @@ def _from_front(lower: TosaLowering, index: Tensor, size: KnownSize) -> Expr:
     position = Expr(lower.words, lower.cast(index, si32))
     if element_types.is_unsigned(index.dtype):
         return position
-    ones = (1,) * index.rank
-    exact = {"round": BoolAttr.from_bool(False)}
-    sign = lower.elementwise(
-        tosa.ArithmeticRightShiftOp, position.value, lower.splat(31, ones, si32), properties=exact
-    )
-    length = lower.splat(size, ones, si32)
-    return position + Expr(lower.words, lower.elementwise(tosa.BitwiseAndOp, sign, length))
+    length = Expr(lower.words, lower.splat(size, (1,) * index.rank, si32))
+    return position + (position.of("shr", 31) & length)
 
 
 # single elements along one dimension
@@ -111,8 +103,3 @@ class Lines:
         inverse = [self._order.index(i) for i in range(self.rank)]
         whole = self.lower.transpose(self.lower.reshape(lines, shape), inverse)
         return self.lower.reshape(whole, sizes)
-
-
-def lines_of(lower: TosaLowering, x: Tensor, dim: int) -> Lines:
-    """The lines of a tensor along a dimension."""
-    return Lines(lower, dim, max(x.rank, 1))

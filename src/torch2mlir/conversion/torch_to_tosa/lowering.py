@@ -30,8 +30,10 @@ from xdsl.ir import Attribute, Operation, Region, SSAValue
 
 from torch2mlir.contract import element_types
 from torch2mlir.contract.element_types import widened
+from torch2mlir.conversion.expressions import Expr
 from torch2mlir.conversion.lowering import Number, Operand, ResultType, Scalar, Tensor
 from torch2mlir.conversion.registry import lowers as register
+from torch2mlir.conversion.tensor_dialect import number_attribute
 from torch2mlir.conversion.torch_to_tosa.casts import cast, computed_dtype, si8, si32
 from torch2mlir.conversion.torch_to_tosa.dynamic_shapes import DynamicShapes
 from torch2mlir.conversion.torch_to_tosa.layouts import (
@@ -147,9 +149,7 @@ class TosaLowering(DynamicShapes):
         if is_static(sizes):
             return self.elements([value], sizes, dtype)
         number, element = self._number(value, dtype), self.element_type(dtype)
-        if element_types.is_float(dtype):
-            return self.fill(FloatAttr(number, element), sizes, dtype)  # type: ignore[call-overload]
-        return self.fill(IntegerAttr(number, element), sizes, dtype)  # type: ignore[call-overload]
+        return self.fill(number_attribute(number, element), sizes, dtype)
 
     def operand(self, value: Operand, dtype: Attribute) -> Tensor:
         """An operand of the op being lowered; numbers get its rank, since TOSA's operands have equal ranks."""
@@ -345,15 +345,13 @@ class TosaLowering(DynamicShapes):
             return [self.channels_last(x) for x in xs]
         return None
 
-    def slice(
+    def sliced(
         self,
         x: Tensor,
         starts: Sequence[KnownSize],
         sizes: Sequence[KnownSize],
         steps: Sequence[int],
     ) -> Tensor:
-        if x.sizes == tuple(sizes) and all(step == 1 for step in steps):
-            return x
         rows = list(zip(x.sizes, starts, sizes, steps, strict=True))
         if not all(slice_is_constant(*row) for row in rows):
             return self.extract_slice(x, starts, sizes, steps, sizes)
@@ -391,9 +389,7 @@ class TosaLowering(DynamicShapes):
         x = self._slice(self.reshape(x, split), [0] * len(split), first)
         return self.reshape(x, sizes)
 
-    def concatenate(self, xs: Sequence[Tensor], dim: int) -> Tensor:
-        sizes = list(xs[0].sizes)
-        sizes[dim] = dims.add(*(x.sizes[dim] for x in xs))
+    def joined(self, xs: Sequence[Tensor], dim: int, sizes: Sequence[KnownSize]) -> Tensor:
         # TOSA's tensors have no dimension of size 0
         parts = [x for x in xs if x.sizes[dim] != 0] or xs[:1]
         if len(parts) == 1:
@@ -401,11 +397,9 @@ class TosaLowering(DynamicShapes):
         properties = {"axis": IntegerAttr(dim, i32)}
         return self.op(tosa.ConcatOp, parts, sizes, xs[0].dtype, properties)
 
-    def pad(
+    def padded(
         self, x: Tensor, low: Sequence[KnownSize], high: Sequence[KnownSize], value: Number
     ) -> Tensor:
-        if all(amount == 0 for amount in (*low, *high)):
-            return x
         if not is_static((*low, *high)):
             return self._pad_by_joining(x, low, high, value)
         sizes = [dims.add(*parts) for parts in zip(low, x.sizes, high, strict=True)]
@@ -463,11 +457,10 @@ class TosaLowering(DynamicShapes):
         batches, places, channels = values.sizes
         if batches != 1 and not is_static((*values.sizes, *indices.sizes)):
             sizes, count = (1, dims.mul(batches, places), channels), indices.sizes[1]
-            start = self.elementwise(
-                tosa.MulOp, self.iota((batches, 1), 0, si32), self.splat(places, (1, 1), si32)
-            )
-            moved = self.elementwise(tosa.AddOp, self.cast(indices, si32), start)
-            flat = self.reshape(moved, (1, dims.mul(batches, count)))
+            first = Expr(self.words, self.iota((batches, 1), 0, si32))
+            start = first * Expr(self.words, self.splat(places, (1, 1), si32))
+            moved = Expr(self.words, self.cast(indices, si32)) + start
+            flat = self.reshape(moved.value, (1, dims.mul(batches, count)))
             source = self.reshape(rows, (*flat.sizes, channels))
             return self.reshape(
                 self.scatter_rows(self.reshape(values, sizes), flat, source), values.sizes

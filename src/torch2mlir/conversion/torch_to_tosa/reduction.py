@@ -90,19 +90,12 @@ def _product(lower: TosaLowering, x: Tensor, axis: int) -> Tensor:
     size = lower.static(x.sizes[axis], "the size of a dimension of integers to multiply")
     while size > 1:
         half = size // 2
-        halves = [_part(lower, x, axis, start, half) for start in (0, half)]
-        rest = _part(lower, x, axis, 2 * half, size - 2 * half)
+        halves = [lower.section(x, axis, start, half) for start in (0, half)]
+        rest = lower.section(x, axis, 2 * half, size - 2 * half)
         pairs = lower.elementwise(tosa.MulOp, *halves)
         x = lower.concatenate([pairs, rest], axis) if size % 2 else pairs
         size -= half
     return x
-
-
-def _part(lower: TosaLowering, x: Tensor, axis: int, start: int, size: KnownSize) -> Tensor:
-    """A range of one axis."""
-    starts = [start if i == axis else 0 for i in range(x.rank)]
-    sizes = [size if i == axis else have for i, have in enumerate(x.sizes)]
-    return lower.slice(x, starts, sizes, [1] * x.rank)
 
 
 def _doubling_sums(lower: TosaLowering, x: Tensor, axis: int) -> Tensor:
@@ -111,7 +104,7 @@ def _doubling_sums(lower: TosaLowering, x: Tensor, axis: int) -> Tensor:
     shift = 1
     while shift < size:
         low = [shift if i == axis else 0 for i in range(x.rank)]
-        kept = _part(lower, x, axis, 0, size - shift)
+        kept = lower.section(x, axis, 0, size - shift)
         x = lower.elementwise(tosa.AddOp, x, lower.pad(kept, low, [0] * x.rank, 0))
         shift *= 2
     return x

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import BoolAttr
 from xdsl.ir import Attribute
 
 from torch2mlir.contract import element_types
@@ -22,7 +21,6 @@ from torch2mlir.conversion.torch_to_tosa.casts import computed_dtype, si32
 from torch2mlir.conversion.torch_to_tosa.control_flow import while_loop
 from torch2mlir.conversion.torch_to_tosa.indexing import Lines
 from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering, lowers
-from torch2mlir.dialects import tosa
 
 COMPARED_IN_PAIRS = 512
 """Up to this length all pairs are compared: IREE takes longer for the many small steps of the loops."""
@@ -112,7 +110,6 @@ def _by_network(lower: TosaLowering, values: Tensor, descending: bool) -> tuple[
     length = Expr(lower.words, lower.splat(values.sizes[1], (), si32))
     zero, one = (Expr(lower.words, lower.splat(number, (), si32)) for number in (0, 1))
     found = lower.broadcast_to(lower.iota((1, values.sizes[1]), 1, si32), values.sizes)
-    shift = {"round": BoolAttr.from_bool(False)}
 
     def unsorted(*carried: Tensor) -> Sequence[Tensor]:
         return [(length > Expr(lower.words, carried[2])).value]
@@ -121,15 +118,7 @@ def _by_network(lower: TosaLowering, values: Tensor, descending: bool) -> tuple[
         width, mask = Expr(lower.words, run), Expr(lower.words, bits)
         exchanged = _exchanged(lower, values, found, mask, length, descending)
         mirrored = mask > width
-        following = Expr(
-            lower.words,
-            lower.elementwise(
-                tosa.ArithmeticRightShiftOp,
-                mirrored.where(width, mask).value,
-                one.value,
-                properties=shift,
-            ),
-        )
+        following = mirrored.where(width, mask).of("shr", one)
         merged = following.equals(zero)
         twice = width + width
         return [

@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import BoolAttr, Float64Type
 from xdsl.ir import Attribute, Operation
 
 from torch2mlir.contract import element_types
-from torch2mlir.conversion.expressions import Number
+from torch2mlir.conversion.expressions import MethodWords, Number
 from torch2mlir.dialects import tosa
 
 if TYPE_CHECKING:
@@ -69,10 +69,11 @@ COMPARISONS: dict[str, tuple[OpClass, bool, bool]] = {
 """Predicate -> op, operands swapped, result negated."""
 
 
-class TosaWords:
+class TosaWords(MethodWords):
     """Emits the words as ops on tensors."""
 
     def __init__(self, lower: TosaLowering) -> None:
+        super().__init__(lower)
         self.lower = lower
 
     def _op(self, word: str, dtype: Attribute) -> OpClass | None:
@@ -94,17 +95,5 @@ class TosaWords:
         exact = {"round": BoolAttr.from_bool(False)} if word == "shr" else None
         return self.lower.elementwise(op_class, *operands, properties=exact)
 
-    def compare(self, predicate: str, x: Tensor, y: Tensor) -> Tensor:
-        return self.lower.compare(predicate, x, y)
-
-    def select(self, condition: Tensor, x: Tensor, y: Tensor) -> Tensor:
-        return self.lower.select(condition, x, y)
-
     def constant(self, number: Number, like: Tensor, dtype: Attribute) -> Tensor:
         return self.lower.splat(number, (1,) * like.rank, dtype)
-
-    def cast(self, x: Tensor, dtype: Attribute) -> Tensor:
-        return self.lower.cast(x, dtype)
-
-    def parts(self, x: Tensor) -> list[Tensor]:
-        return [x]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import DenseArrayBase
-from xdsl.ir import Attribute
+from xdsl.irdl import irdl_attr_definition
 
-from torch2mlir.dialects.enum_attributes import enum_attribute
-from torch2mlir.dialects.stablehlo.attrs import StructAttr, struct
+from torch2mlir.dialects.enum_attributes import attributes_of, enum_attribute
+from torch2mlir.dialects.stablehlo.attrs import StructAttr
 from torch2mlir.dialects.stablehlo.enums import ComparisonDirection, ComparisonType, Precision
 
 ComparisonDirectionAttr = enum_attribute("chlo.comparison_direction", ComparisonDirection)
@@ -14,7 +14,7 @@ ComparisonTypeAttr = enum_attribute("chlo.comparison_type", ComparisonType)
 PrecisionAttr = enum_attribute("chlo.precision", Precision)
 
 
-@struct
+@irdl_attr_definition
 class RaggedDotDimensionNumbersAttr(StructAttr):
     """Batching, contracting, ragged and group dimensions of ``ragged_dot``."""
 
@@ -28,9 +28,4 @@ class RaggedDotDimensionNumbersAttr(StructAttr):
     rhs_group_dimensions: DenseArrayBase
 
 
-ATTRIBUTES: list[type[Attribute]] = [
-    ComparisonDirectionAttr,
-    ComparisonTypeAttr,
-    PrecisionAttr,
-    RaggedDotDimensionNumbersAttr,
-]
+ATTRIBUTES = attributes_of("chlo", globals())

@@ -11,7 +11,7 @@ from torch2mlir.dialects.chlo.kinds import CHLO
 from torch2mlir.dialects.rows import Row, RowOp
 from torch2mlir.dialects.stablehlo import checks
 from torch2mlir.dialects.stablehlo.checks import Kinds, shape_of
-from torch2mlir.dialects.stablehlo.elementwise import ELEMENTWISE, ResultType, boolean, same
+from torch2mlir.dialects.stablehlo.elementwise import ResultType, boolean, pointwise, same
 from torch2mlir.dialects.stablehlo.kinds import FUNCTIONAL, syntax
 
 ARROW = syntax("arrow")
@@ -19,27 +19,15 @@ ARROW = syntax("arrow")
 
 
 def function(
-    name: str,
-    kinds: Kinds = checks.FLOATS,
-    doc: str = "",
-    operands: str = "operand",
-    of: ResultType = same,
+    name: str, kinds: Kinds = checks.FLOATS, doc: str = "", operands: str = "operand"
 ) -> Row:
-    """Operands of one shape, their element type of one of the kinds, and a result of the shape."""
-
-    def rule(op: RowOp) -> None:
-        checks.require_same_shapes(op)
-        for operand in op.operands:
-            checks.require_kind(operand, kinds)
-        element_type = checks.tensor_type(op.operands[0]).element_type
-        checks.require_element_type(op.result, of(element_type), "result")
-
-    return Row(name, f"{operands} -> result", ARROW, rule, doc, ELEMENTWISE)
+    """A function of tensors of one shape."""
+    return pointwise(name, kinds, doc, operands=operands, written=ARROW)
 
 
 def test(name: str, doc: str) -> Row:
     """A test of a real number."""
-    return function(name, doc=doc, of=boolean)
+    return pointwise(name, checks.FLOATS, doc, boolean, written=ARROW)
 
 
 NUMBERS = checks.FLOAT_OR_COMPLEX

@@ -103,7 +103,9 @@ class NamedOp(StructuredOp, ABC):
 
     def build_body(self) -> Region:
         """The region the name stands for, not attached to the operation."""
-        return bodies.build_body(self.name, self.operands, type(self).BODY)
+        cast = self.properties.get("cast")
+        signed = not isinstance(cast, TypeFnAttr) or cast.is_signed
+        return bodies.build_body(self.name, self.operands, type(self).BODY, signed=signed)
 
     def print(self, printer: Printer) -> None:
         shown = {
@@ -161,10 +163,6 @@ class ContractionOp(TableOp, ABC):
 
     def get_indexing_maps(self) -> ArrayAttr[AffineMapAttr]:
         return self.indexing_maps or super().get_indexing_maps()
-
-    def build_body(self) -> Region:
-        signed = self.cast is None or self.cast.is_signed
-        return bodies.build_body(self.name, self.operands, type(self).BODY, signed=signed)
 
     def print(self, printer: Printer) -> None:
         maps = self.indexing_maps

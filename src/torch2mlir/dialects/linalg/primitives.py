@@ -11,14 +11,12 @@ from xdsl.dialects.builtin import (
     DenseArrayBase,
     IntegerType,
     ShapedType,
-    TensorType,
     i64,
 )
 from xdsl.dialects.linalg.attrs import IteratorTypeAttr
 from xdsl.dialects.linalg.ops import YieldOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import (
-    IRDLOperation,
     SameVariadicOperandSize,
     irdl_op_definition,
     operand_def,
@@ -32,26 +30,22 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from torch2mlir.dialects.assembly import types_text
 from torch2mlir.dialects.linalg import bodies
 from torch2mlir.dialects.linalg.structured import (
     PARALLEL,
     REDUCTION,
+    LoopNest,
     dims_map,
     element_type,
     iterator_types,
     operand_group_text,
     parse_operand_group,
-    verify_loops,
+    tensor_types,
 )
 
 
 def _rank(value: SSAValue) -> int:
     return len(value.type.get_shape()) if isinstance(value.type, ShapedType) else 0
-
-
-def _tensor_types(values: Sequence[SSAValue]) -> list[Attribute]:
-    return [value.type for value in values if isinstance(value.type, TensorType)]
 
 
 def _groups_text(printer: Printer, inputs: Sequence[SSAValue], inits: Sequence[SSAValue]) -> str:
@@ -70,16 +64,7 @@ def _parse_dims(parser: Parser, keyword: str) -> DenseArrayBase:
     return DenseArrayBase.from_list(i64, dims)
 
 
-def _verify_results(op: Operation, inits: Sequence[SSAValue]) -> None:
-    wanted = _tensor_types(inits)
-    if list(op.result_types) != wanted:
-        raise VerifyException(
-            f"{op.name}: result types ({types_text(op.result_types)}) must be those of "
-            f"the outputs ({types_text(wanted)})"
-        )
-
-
-class MovementOp(IRDLOperation, ABC):
+class MovementOp(LoopNest, ABC):
     """One input, moved into one output; the body only hands the element on."""
 
     input = operand_def()
@@ -95,7 +80,7 @@ class MovementOp(IRDLOperation, ABC):
         Operation.__init__(
             self,
             operands=(input, init),
-            result_types=_tensor_types((init,)),
+            result_types=tensor_types((init,)),
             properties={self.dims_keyword(): dims},
         )
 
@@ -105,12 +90,10 @@ class MovementOp(IRDLOperation, ABC):
         (name,) = cls.get_irdl_definition().properties
         return name
 
-    @abstractmethod
-    def get_indexing_maps(self) -> ArrayAttr[AffineMapAttr]:
-        """One map for each operand, from the loops to the dimensions of the operand."""
+    def updated(self) -> Sequence[SSAValue]:
+        return (self.init,)
 
     def get_iterator_types(self) -> ArrayAttr[IteratorTypeAttr]:
-        """One parallel loop for each dimension of the output."""
         return iterator_types(parallel=_rank(self.init))
 
     def build_body(self) -> Region:
@@ -133,15 +116,10 @@ class MovementOp(IRDLOperation, ABC):
         dims = _parse_dims(parser, keyword)
         return cls.create(
             operands=(*inputs, *inits),
-            result_types=_tensor_types(inits),
+            result_types=tensor_types(inits),
             properties={keyword: dims},
             attributes=parser.parse_optional_attr_dict(),
         )
-
-    def verify_(self) -> None:
-        _verify_results(self, (self.init,))
-        loops = _rank(self.init)
-        verify_loops(self, self.get_indexing_maps().data, loops)
 
 
 @irdl_op_definition
@@ -220,27 +198,18 @@ def _payload_body(
     return Region(block)
 
 
-class CombiningOp(IRDLOperation, ABC):
+class CombiningOp(LoopNest, ABC):
     """Elements of inputs and outputs combined by a body that is written out."""
 
     inputs = var_operand_def()
-
-    @abstractmethod
-    def get_indexing_maps(self) -> ArrayAttr[AffineMapAttr]:
-        """One map for each operand, from the loops to the dimensions of the operand."""
-
-    @abstractmethod
-    def get_iterator_types(self) -> ArrayAttr[IteratorTypeAttr]:
-        """The kind of each loop."""
 
     @classmethod
     @abstractmethod
     def payload_order(cls, inputs: int, outputs: int) -> Sequence[int]:
         """The operands whose elements the short form, of one operation, applies it to."""
 
-    def verify_(self) -> None:
-        _verify_results(self, self.operands[len(self.inputs) :])
-        verify_loops(self, self.get_indexing_maps().data, _rank(self.operands[0]))
+    def updated(self) -> Sequence[SSAValue]:
+        return self.operands[len(self.inputs) :]
 
     def print(self, printer: Printer) -> None:
         count, dims = len(self.inputs), self.properties.get("dimensions")
@@ -269,7 +238,7 @@ class CombiningOp(IRDLOperation, ABC):
         )
         return cls.create(
             operands=operands,
-            result_types=_tensor_types(inits),
+            result_types=tensor_types(inits),
             properties=properties,
             attributes=attributes,
             regions=[body],

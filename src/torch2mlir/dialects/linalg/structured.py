@@ -27,7 +27,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from torch2mlir.dialects.assembly import results_text, types_text, values_text
+from torch2mlir.dialects.assembly import parse_results, results_text, types_text, values_text
 
 PARALLEL = IteratorTypeAttr.parallel()
 REDUCTION = IteratorTypeAttr.reduction()
@@ -53,8 +53,38 @@ def dims_map(loops: int, dims: tuple[int, ...]) -> AffineMapAttr:
     return AffineMapAttr(AffineMap(loops, 0, expressions))
 
 
-class StructuredOp(IRDLOperation, ABC):
-    """An operation with inputs it reads and outputs it updates; tensor outputs are results."""
+class LoopNest(IRDLOperation, ABC):
+    """An operation that reads some operands and updates others; of these, tensors are results."""
+
+    @abstractmethod
+    def updated(self) -> Sequence[SSAValue]:
+        """The operands that are computed into."""
+
+    @abstractmethod
+    def get_indexing_maps(self) -> ArrayAttr[AffineMapAttr]:
+        """One map for each operand, from the loops to the dimensions of the operand."""
+
+    @abstractmethod
+    def get_iterator_types(self) -> ArrayAttr[IteratorTypeAttr]:
+        """The kind of each loop."""
+
+    def verify_(self) -> None:
+        results = tensor_types(self.updated())
+        if results != list(self.result_types):
+            raise VerifyException(
+                f"{self.name}: result types ({types_text(self.result_types)}) must be those of "
+                f"the outputs ({types_text(results)})"
+            )
+        verify_loops(self, self.get_indexing_maps().data, len(self.get_iterator_types()))
+
+
+def tensor_types(values: Sequence[SSAValue]) -> list[Attribute]:
+    """The types of those values that are tensors."""
+    return [value.type for value in values if isinstance(value.type, TensorType)]
+
+
+class StructuredOp(LoopNest, ABC):
+    """An operation with groups of inputs and outputs."""
 
     inputs = var_operand_def()
     outputs = var_operand_def()
@@ -72,27 +102,16 @@ class StructuredOp(IRDLOperation, ABC):
         Operation.__init__(
             self,
             operands=(*inputs, *outputs),
-            result_types=[out.type for out in outputs if isinstance(out.type, TensorType)],
+            result_types=tensor_types(outputs),
             properties={SEGMENTS: segment_sizes(len(inputs), len(outputs)), **(properties or {})},
             regions=regions,
         )
 
-    @abstractmethod
-    def get_indexing_maps(self) -> ArrayAttr[AffineMapAttr]:
-        """One map for each operand, from the loops to the dimensions of the operand."""
-
-    @abstractmethod
-    def get_iterator_types(self) -> ArrayAttr[IteratorTypeAttr]:
-        """The kind of each loop."""
+    def updated(self) -> Sequence[SSAValue]:
+        return self.outputs
 
     def verify_(self) -> None:
-        results = [out.type for out in self.outputs if isinstance(out.type, TensorType)]
-        if results != list(self.result_types):
-            raise VerifyException(
-                f"{self.name}: result types ({types_text(self.result_types)}) must be those of "
-                f"the outputs ({types_text(results)})"
-            )
-        verify_loops(self, self.get_indexing_maps().data, len(self.get_iterator_types()))
+        super().verify_()
         if self.regions:
             verify_body(self, self.regions[0])
 
@@ -194,7 +213,4 @@ def parse_operand_group(parser: Parser, keyword: str) -> Sequence[SSAValue]:
 
 def parse_result_types(parser: Parser) -> Sequence[Attribute]:
     """Parse `-> type` or `-> (type, type)` if it is there."""
-    if parser.parse_optional_punctuation("->") is None:
-        return ()
-    types = parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
-    return [parser.parse_type()] if types is None else types
+    return parse_results(parser) if parser.parse_optional_punctuation("->") else ()

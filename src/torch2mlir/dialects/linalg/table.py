@@ -13,7 +13,6 @@ from functools import partial
 from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr
 from xdsl.dialects.linalg.attrs import IteratorTypeAttr
 from xdsl.dialects.linalg.ops import YieldOp
-from xdsl.ir import Region
 from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def
 from xdsl.printer import Printer
 
@@ -105,10 +104,6 @@ class CopyOp(PointwiseOp):
     BODY = bodies.first_input
 
     cast = opt_prop_def(TypeFnAttr)
-
-    def build_body(self) -> Region:
-        signed = self.cast is None or self.cast.is_signed
-        return bodies.build_body(self.name, self.operands, type(self).BODY, signed=signed)
 
 
 @irdl_op_definition

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, ClassVar, TypeAlias, TypeVar, cast
+from typing import Any, ClassVar, TypeAlias, cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -25,18 +25,9 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from torch2mlir.dialects.stablehlo.enums import (
-    ComparisonDirectionAttr,
-    ComparisonTypeAttr,
-    FftTypeAttr,
-    Precision,
-    PrecisionAttr,
-    ResultAccuracyMode,
-    ResultAccuracyModeAttr,
-    RngAlgorithmAttr,
-    RngDistributionAttr,
-    TransposeAttr,
-)
+from torch2mlir.dialects.enum_attributes import attributes_of
+from torch2mlir.dialects.stablehlo import enums
+from torch2mlir.dialects.stablehlo.enums import Precision, ResultAccuracyMode
 
 I64Array: TypeAlias = DenseArrayBase[IntegerType]
 I64_ARRAY = DenseArrayBase.constr(i64)
@@ -82,7 +73,7 @@ def padding_pairs(padding: DenseIntOrFPElementsAttr) -> list[tuple[int, int]]:
 
 def precision_config(*precisions: Precision) -> ArrayAttr:
     """One precision per operand, as ``dot_general`` and ``convolution`` take it."""
-    return ArrayAttr([PrecisionAttr(precision) for precision in precisions])
+    return ArrayAttr([enums.PrecisionAttr(precision) for precision in precisions])
 
 
 # --- structures: ``#stablehlo.dot<lhs_contracting_dimensions = [1], ...>`` -----------------------
@@ -145,14 +136,6 @@ class StructAttr(ParametrizedAttribute):
         return cls(**fields).parameters
 
 
-StructT = TypeVar("StructT", bound=StructAttr)
-
-
-def struct(cls: type[StructT]) -> type[StructT]:
-    """Defines a structure, which is made of its fields by name."""
-    return irdl_attr_definition(cls)
-
-
 def _default(name: str) -> Field:
     return 0 if name in ("index_vector_dim", "operand_index") else ()
 
@@ -161,7 +144,7 @@ def _value(attribute: I64Array | IntegerAttr) -> Field:
     return attribute.get_values() if isinstance(attribute, DenseArrayBase) else attribute.value.data
 
 
-@struct
+@irdl_attr_definition
 class DotDimensionNumbersAttr(StructAttr):
     """Batching and contracting dimensions of ``dot_general``."""
 
@@ -173,7 +156,7 @@ class DotDimensionNumbersAttr(StructAttr):
     rhs_contracting_dimensions: I64Array
 
 
-@struct
+@irdl_attr_definition
 class GatherDimensionNumbersAttr(StructAttr):
     """Which dimensions of operand, indices and result of ``gather`` correspond."""
 
@@ -187,7 +170,7 @@ class GatherDimensionNumbersAttr(StructAttr):
     index_vector_dim: IntegerAttr
 
 
-@struct
+@irdl_attr_definition
 class ScatterDimensionNumbersAttr(StructAttr):
     """Which dimensions of operand, indices and updates of ``scatter`` correspond."""
 
@@ -201,7 +184,7 @@ class ScatterDimensionNumbersAttr(StructAttr):
     index_vector_dim: IntegerAttr
 
 
-@struct
+@irdl_attr_definition
 class OutputOperandAliasAttr(StructAttr):
     """Which result of a ``custom_call`` lives in which operand's buffer."""
 
@@ -284,10 +267,12 @@ class ConvDimensionNumbersAttr(ParametrizedAttribute):
         return cls.new(parameters)
 
     @classmethod
-    def channels_first(cls, spatial_rank: int) -> ConvDimensionNumbersAttr:
-        """PyTorch's layout: ``[b, f, 0, ..]x[o, i, 0, ..]->[b, f, 0, ..]``."""
-        side = (0, 1, range(2, spatial_rank + 2))
-        return cls.from_sides(side, side, side)
+    def channels_first(
+        cls, spatial_rank: int, kernel: tuple[int, int] = (0, 1)
+    ) -> ConvDimensionNumbersAttr:
+        """PyTorch's layout; ``kernel`` tells where the weight's output and input channels are."""
+        space = range(2, spatial_rank + 2)
+        return cls.from_sides((0, 1, space), (*kernel, space), (0, 1, space))
 
     def sides(self) -> tuple[tuple[int, int, tuple[int, ...]], ...]:
         """The three tuples :meth:`from_sides` takes."""
@@ -370,13 +355,16 @@ class ResultAccuracyAttr(ParametrizedAttribute):
     atol: FloatAttr
     rtol: FloatAttr
     ulps: IntegerAttr
-    mode: ResultAccuracyModeAttr
+    mode: enums.ResultAccuracyModeAttr
 
     def __init__(
         self, mode: ResultAccuracyMode, *, atol: float = 0.0, rtol: float = 0.0, ulps: int = 0
     ) -> None:
         super().__init__(
-            FloatAttr(atol, f64), FloatAttr(rtol, f64), i64_attr(ulps), ResultAccuracyModeAttr(mode)
+            FloatAttr(atol, f64),
+            FloatAttr(rtol, f64),
+            i64_attr(ulps),
+            enums.ResultAccuracyModeAttr(mode),
         )
 
     def print_parameters(self, printer: Printer) -> None:
@@ -450,22 +438,4 @@ class TokenType(ParametrizedAttribute, TypeAttribute):
     name = "stablehlo.token"
 
 
-ATTRIBUTES: list[type[Attribute]] = [
-    ComparisonDirectionAttr,
-    ComparisonTypeAttr,
-    PrecisionAttr,
-    FftTypeAttr,
-    TransposeAttr,
-    RngDistributionAttr,
-    RngAlgorithmAttr,
-    ResultAccuracyModeAttr,
-    DotDimensionNumbersAttr,
-    GatherDimensionNumbersAttr,
-    ScatterDimensionNumbersAttr,
-    ConvDimensionNumbersAttr,
-    OutputOperandAliasAttr,
-    DotAlgorithmAttr,
-    ResultAccuracyAttr,
-    BoundsAttr,
-    TokenType,
-]
+ATTRIBUTES = attributes_of("stablehlo", vars(enums), globals())

@@ -7,7 +7,7 @@ from typing import Self
 
 from xdsl.dialects.builtin import TensorType, TupleType, i1, i32
 from xdsl.ir import Attribute, Region
-from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, Pure, RecursiveMemoryEffect
 
@@ -22,6 +22,7 @@ from torch2mlir.dialects.assembly import (
     types_text,
     values_text,
 )
+from torch2mlir.dialects.bindings import parse_bindings, print_bindings
 from torch2mlir.dialects.rows import RowOp
 from torch2mlir.dialects.stablehlo import checks
 from torch2mlir.dialects.stablehlo.kinds import StableHLO
@@ -70,15 +71,10 @@ class WhileBase(RowOp):
     """
 
     def print(self, printer: Printer) -> None:
-        printer.print_string("(")
-        cond_args, body_args = self.cond.block.args, self.body.block.args
-        for index, (argument, body_argument) in enumerate(zip(cond_args, body_args)):
-            if index:
-                printer.print_string(", ")
-            printer._ssa_values[body_argument] = printer.print_ssa_value(argument)
-            printer.print_string(" = ")
-            printer.print_ssa_value(self.operand[index])
-        printer.print_string(")")
+        arguments = self.cond.block.args
+        print_bindings(printer, arguments, self.operand)
+        for argument, same in zip(arguments, self.body.block.args):
+            printer._ssa_values[same] = printer._ssa_values[argument]
         if self.operand:
             printer.print_string(f" : {types_text(self.operand_types)}")
         ATTRIBUTES.print(self, printer)
@@ -88,21 +84,16 @@ class WhileBase(RowOp):
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
-        def parse_binding() -> tuple[Parser.UnresolvedArgument, UnresolvedOperand]:
-            argument = parser.parse_argument(expect_type=False)
-            parser.parse_punctuation("=")
-            return argument, parser.parse_unresolved_operand()
-
-        bindings = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parse_binding)
-        read = Read(cls, [operand for _, operand in bindings])
+        bound, operands = parse_bindings(parser)
+        read = Read(cls, operands)
         types: list[Attribute] = []
-        if bindings:
+        if bound:
             parser.parse_punctuation(":")
             types = parse_types(parser)
         ATTRIBUTES.parse(parser, read)
-        if len(types) != len(bindings):
-            parser.raise_error(f"expected {len(bindings)} types, got {len(types)}")
-        arguments = [argument.resolve(type_) for (argument, _), type_ in zip(bindings, types)]
+        if len(types) != len(bound):
+            parser.raise_error(f"expected {len(bound)} types, got {len(types)}")
+        arguments = [argument.resolve(type_) for argument, type_ in zip(bound, types)]
         regions = []
         for keyword in ("cond", "do"):
             parser.parse_keyword(keyword)

@@ -10,7 +10,7 @@ from xdsl.ir import Attribute
 from xdsl.parser import Parser
 from xdsl.traits import Commutative, Pure
 
-from torch2mlir.dialects.assembly import Clause, Read
+from torch2mlir.dialects.assembly import Clause, Read, Syntax
 from torch2mlir.dialects.rows import Elementwise, Row, RowOp, Rule
 from torch2mlir.dialects.stablehlo import checks
 from torch2mlir.dialects.stablehlo.checks import Kinds
@@ -40,28 +40,30 @@ def real_part(element_type: Attribute) -> Attribute:
 # --- one operand ---------------------------------------------------------------------------------
 
 
-def unary(
+def pointwise(
     name: str,
     kinds: Kinds,
     doc: str = "",
     of: ResultType = same,
-    properties: str = "",
+    operands: str = "operand",
+    written: Syntax = SAME,
 ) -> Row:
-    """A function of one tensor: a result of its shape, its element type of one of the kinds."""
+    """A function of tensors of one shape, their element type of one of the kinds, and a result of the shape."""
 
     def rule(op: RowOp) -> None:
-        checks.require_kind(op.operand, kinds)
         checks.require_same_shapes(op)
-        expected = of(checks.tensor_type(op.operand).element_type)
+        for operand in op.operands:
+            checks.require_kind(operand, kinds)
+        expected = of(checks.tensor_type(op.operands[0]).element_type)
         checks.require_element_type(op.result, expected, "result")
 
-    signature = f"operand {properties} -> result"
-    return Row(name, signature, SAME, rule, doc, ELEMENTWISE)
+    return Row(name, f"{operands} -> result", written, rule, doc, ELEMENTWISE)
 
 
 def function(name: str, doc: str = "") -> Row:
     """A transcendental function of real or complex numbers."""
-    return unary(name, checks.FLOAT_OR_COMPLEX, doc, properties="{result_accuracy?: accuracy}")
+    operands = "operand {result_accuracy?: accuracy}"
+    return pointwise(name, checks.FLOAT_OR_COMPLEX, doc, operands=operands)
 
 
 def conversion(name: str, doc: str) -> Row:
@@ -96,29 +98,29 @@ FORMAT = Clause(("exponent_bits", "mantissa_bits"), _format_text, _parse_format)
 
 StableHLO.add(
     {
-        "AbsOp": unary("abs", checks.SIGNED_NUMBERS, "Absolute value, or modulus.", real_part),
+        "AbsOp": pointwise("abs", checks.SIGNED_NUMBERS, "Absolute value, or modulus.", real_part),
         "CbrtOp": function("cbrt", "Cubic root."),
-        "CeilOp": unary("ceil", checks.FLOATS, "Smallest integer not below."),
-        "ClzOp": unary("count_leading_zeros", checks.INTEGERS),
+        "CeilOp": pointwise("ceil", checks.FLOATS, "Smallest integer not below."),
+        "ClzOp": pointwise("count_leading_zeros", checks.INTEGERS),
         "CosineOp": function("cosine"),
         "ExpOp": function("exponential"),
         "Expm1Op": function("exponential_minus_one", "``exp(x) - 1``, exact near zero."),
-        "FloorOp": unary("floor", checks.FLOATS, "Largest integer not above."),
-        "ImagOp": unary("imag", checks.FLOAT_OR_COMPLEX, "Imaginary part.", real_part),
-        "IsFiniteOp": unary("is_finite", checks.FLOATS, "Neither infinite nor NaN.", boolean),
+        "FloorOp": pointwise("floor", checks.FLOATS, "Largest integer not above."),
+        "ImagOp": pointwise("imag", checks.FLOAT_OR_COMPLEX, "Imaginary part.", real_part),
+        "IsFiniteOp": pointwise("is_finite", checks.FLOATS, "Neither infinite nor NaN.", boolean),
         "LogOp": function("log", "Natural logarithm."),
         "Log1pOp": function("log_plus_one", "``log(1 + x)``, exact near zero."),
         "LogisticOp": function("logistic", "``1 / (1 + exp(-x))``."),
-        "NegOp": unary("negate", checks.NUMBERS),
-        "NotOp": unary("not", checks.LOGICAL, "Logical or bitwise not."),
-        "PopulationCountOp": unary("popcnt", checks.INTEGERS, "Number of bits that are set."),
-        "RealOp": unary("real", checks.FLOAT_OR_COMPLEX, "Real part.", real_part),
-        "RoundOp": unary("round_nearest_afz", checks.FLOATS, "Halves away from zero."),
-        "RoundNearestEvenOp": unary(
+        "NegOp": pointwise("negate", checks.NUMBERS),
+        "NotOp": pointwise("not", checks.LOGICAL, "Logical or bitwise not."),
+        "PopulationCountOp": pointwise("popcnt", checks.INTEGERS, "Number of bits that are set."),
+        "RealOp": pointwise("real", checks.FLOAT_OR_COMPLEX, "Real part.", real_part),
+        "RoundOp": pointwise("round_nearest_afz", checks.FLOATS, "Halves away from zero."),
+        "RoundNearestEvenOp": pointwise(
             "round_nearest_even", checks.FLOATS, "Halves to the even one: PyTorch's ``round``."
         ),
         "RsqrtOp": function("rsqrt", "Reciprocal of the square root."),
-        "SignOp": unary(
+        "SignOp": pointwise(
             "sign", checks.SIGNED_NUMBERS, "Of a complex number, the unit of its direction."
         ),
         "SineOp": function("sine"),

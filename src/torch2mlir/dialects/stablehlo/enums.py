@@ -6,7 +6,7 @@ from xdsl.dialects.utils import EnumAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.str_enum import StrEnum
 
-from torch2mlir.dialects.enum_attributes import InAngleBrackets, enum_attribute
+from torch2mlir.dialects.enum_attributes import InAngleBrackets, enum_attribute, word_attribute
 
 
 class ComparisonDirection(StrEnum):
@@ -38,39 +38,6 @@ class Precision(StrEnum):
     HIGHEST = "HIGHEST"
 
 
-class FftType(StrEnum):
-    """Direction and realness of a Fourier transform."""
-
-    FFT = "FFT"
-    IFFT = "IFFT"
-    RFFT = "RFFT"
-    IRFFT = "IRFFT"
-
-
-class Transpose(StrEnum):
-    """What ``triangular_solve`` does with its matrix first."""
-
-    TRANSPOSE_INVALID = "TRANSPOSE_INVALID"
-    NO_TRANSPOSE = "NO_TRANSPOSE"
-    TRANSPOSE = "TRANSPOSE"
-    ADJOINT = "ADJOINT"
-
-
-class RngDistribution(StrEnum):
-    """Distribution of ``rng``."""
-
-    UNIFORM = "UNIFORM"
-    NORMAL = "NORMAL"
-
-
-class RngAlgorithm(StrEnum):
-    """Algorithm of ``rng_bit_generator``."""
-
-    DEFAULT = "DEFAULT"
-    THREE_FRY = "THREE_FRY"
-    PHILOX = "PHILOX"
-
-
 class ResultAccuracyMode(StrEnum):
     """How exact a transcendental function has to be."""
 
@@ -82,10 +49,13 @@ class ResultAccuracyMode(StrEnum):
 ComparisonDirectionAttr = enum_attribute("stablehlo.comparison_direction", ComparisonDirection)
 ComparisonTypeAttr = enum_attribute("stablehlo.comparison_type", ComparisonType)
 PrecisionAttr = enum_attribute("stablehlo.precision", Precision)
-FftTypeAttr = enum_attribute("stablehlo.fft_type", FftType)
-TransposeAttr = enum_attribute("stablehlo.transpose", Transpose)
-RngDistributionAttr = enum_attribute("stablehlo.rng_distribution", RngDistribution)
-RngAlgorithmAttr = enum_attribute("stablehlo.rng_algorithm", RngAlgorithm)
+FftTypeAttr = word_attribute("stablehlo.fft_type", "FFT IFFT RFFT IRFFT")
+TransposeAttr = word_attribute(
+    "stablehlo.transpose", "TRANSPOSE_INVALID NO_TRANSPOSE TRANSPOSE ADJOINT"
+)
+"""What ``triangular_solve`` does with its matrix first."""
+RngDistributionAttr = word_attribute("stablehlo.rng_distribution", "UNIFORM NORMAL")
+RngAlgorithmAttr = word_attribute("stablehlo.rng_algorithm", "DEFAULT THREE_FRY PHILOX")
 
 
 @irdl_attr_definition

@@ -25,7 +25,7 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from torch2mlir.dialects.rows import FormattedOp, Kind, op_classes
+from torch2mlir.dialects.rows import FormattedOp, FormattedRowOp, Kind, op_classes
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.constants import (
     ConstantBoolOp,
@@ -41,9 +41,17 @@ from torch2mlir.dialects.torch.constants import (
     ValueTensorLiteralOp,
 )
 from torch2mlir.dialects.torch.ops import UsualOp, parse_type_list, registry_op
-from torch2mlir.dialects.torch.symbolic import BindSymbolicShapeOp, SymbolicIntOp
+from torch2mlir.dialects.torch.symbolic import (
+    BindSymbolicShapeOp,
+    SymbolicIntOp,
+)
 
-KINDS: dict[str, Kind] = {"tensor": Kind(), "params": Kind(t.LinearParamsType)}
+KINDS: dict[str, Kind] = {
+    "tensor": Kind(),
+    "bool": Kind(t.BoolType),
+    "params": Kind(t.LinearParamsType),
+    "text": Kind(StringAttr),
+}
 
 # --- values --------------------------------------------------------------------------------------
 
@@ -90,42 +98,49 @@ PrimTupleConstructOp, PrimListUnpackOp, HopFlexAttentionOp, PerTensorAffineCreat
 )
 
 
-@irdl_op_definition
-class PrimDictConstructOp(FormattedOp):
-    """``torch.prim.DictConstruct keys(..) values(..) -> !torch.dict<str, int>``."""
-
-    name = "torch.prim.DictConstruct"
-    keys = var_operand_def()
-    values = var_operand_def()
-    result = result_def()
-    irdl_options = (SameVariadicOperandSize(),)
-    FORMAT: ClassVar[str] = (
-        "`keys` `(` ($keys^ `:` type($keys))? `)` `values` `(` ($values^ `:` type($values))? `)` attr-dict "
-        "`->` type($result)"
-    )
-
-
-class CastLikeOp(FormattedOp):
+class CastLikeOp(FormattedRowOp):
     """Base of ``torch.x %a : !t to !u``."""
 
-    operand = operand_def()
-    result = result_def()
-    traits = traits_def(Pure())
-    FORMAT: ClassVar[str] = "$operand attr-dict `:` type($operand) `to` type($result)"
 
-
-@irdl_op_definition
-class DerefineOp(CastLikeOp):
-    """Forgets that a value is more specific: ``!torch.int`` to ``!torch.optional<int>``."""
-
-    name = "torch.derefine"
-
-
-@irdl_op_definition
-class TensorStaticInfoCastOp(CastLikeOp):
-    """Adds or removes static shape or dtype information without changing the tensor."""
-
-    name = "torch.tensor_static_info_cast"
+DerefineOp, TensorStaticInfoCastOp = op_classes(
+    "torch",
+    KINDS,
+    """
+    derefine operand -> result
+      | $operand attr-dict `:` type($operand) `to` type($result) |
+      Forgets that a value is more specific: ``!torch.int`` to ``!torch.optional<int>``.
+    tensor_static_info_cast operand -> result
+      | $operand attr-dict `:` type($operand) `to` type($result) |
+      Adds or removes static shape or dtype information without changing the tensor.
+    """,
+    (Pure(),),
+    CastLikeOp,
+)
+(PrimDictConstructOp,) = op_classes(
+    "torch",
+    KINDS,
+    """
+    prim.DictConstruct keys*, values* -> result
+      | `keys` `(` ($keys^ `:` type($keys))? `)` `values` `(` ($values^ `:` type($values))? `)` attr-dict
+        `->` type($result) |
+      ``torch.prim.DictConstruct keys(..) values(..) -> !torch.dict<str, int>``.
+    """,
+    (),
+    options=(SameVariadicOperandSize(),),
+)
+OverwriteTensorContentsOp, RuntimeAssertOp = op_classes(
+    "torch",
+    KINDS,
+    """
+    overwrite.tensor.contents value, overwritten
+      | $value `overwrites` $overwritten attr-dict `:` type($value) `,` type($overwritten) |
+      ``torch.overwrite.tensor.contents %value overwrites %tensor : !torch.vtensor, !torch.tensor``.
+    runtime.assert condition: bool {message: text}
+      | $condition `,` $message attr-dict |
+      ``torch.runtime.assert %ok, "message"``.
+    """,
+    (),
+)
 
 
 class CopyOp(IRDLOperation):
@@ -172,28 +187,6 @@ class CopyToValueTensorOp(CopyOp):
 
     name = "torch.copy.to_vtensor"
     OPERAND: ClassVar[type[t.AnyTensorType]] = t.NonValueTensorType
-
-
-@irdl_op_definition
-class OverwriteTensorContentsOp(FormattedOp):
-    """``torch.overwrite.tensor.contents %value overwrites %tensor : !torch.vtensor, !torch.tensor``."""
-
-    name = "torch.overwrite.tensor.contents"
-    value = operand_def()
-    overwritten = operand_def()
-    FORMAT: ClassVar[str] = (
-        "$value `overwrites` $overwritten attr-dict `:` type($value) `,` type($overwritten)"
-    )
-
-
-@irdl_op_definition
-class RuntimeAssertOp(FormattedOp):
-    """``torch.runtime.assert %ok, "message"``."""
-
-    name = "torch.runtime.assert"
-    condition = operand_def(t.BoolType)
-    message = prop_def(StringAttr)
-    FORMAT: ClassVar[str] = "$condition `,` $message attr-dict"
 
 
 # --- regions -------------------------------------------------------------------------------------

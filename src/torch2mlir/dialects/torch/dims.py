@@ -7,7 +7,6 @@ A size in a torch tensor type is an ``int``, a :class:`Dim` (known as an express
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import gcd, prod
@@ -253,53 +252,3 @@ def product(sizes: Sequence[KnownSize]) -> KnownSize:
     if is_static(sizes):
         return prod(sizes)
     return mul(*sizes)
-
-
-_TOKEN = re.compile(r"\s*(\d+|[A-Za-z_]\w*|//|[-+*%(),])")
-
-
-def parse_dim(text: str) -> KnownSize:
-    """Reads back what ``str(dim)`` writes."""
-    tokens = _TOKEN.findall(text)
-    position = 0
-
-    def peek() -> str:
-        return tokens[position] if position < len(tokens) else ""
-
-    def take() -> str:
-        nonlocal position
-        position += 1
-        return tokens[position - 1]
-
-    def factor() -> KnownSize:
-        token = take()
-        if token == "-":
-            return mul(-1, factor())
-        if token == "(":
-            inner = total()
-            take()
-            return inner
-        if token.isdigit():
-            return int(token)
-        if token in ("max", "min") and peek() == "(":
-            take()
-            items = [total()]
-            while take() == ",":
-                items.append(total())
-            return BUILDERS[token](*items)
-        return symbol(token)
-
-    def term() -> KnownSize:
-        value = factor()
-        while peek() in ("*", "//", "%"):
-            operator = {"*": "mul", "//": "floordiv", "%": "mod"}[take()]
-            value = BUILDERS[operator](value, factor())
-        return value
-
-    def total() -> KnownSize:
-        value = term()
-        while peek() in ("+", "-"):
-            value = add(value, term()) if take() == "+" else sub(value, term())
-        return value
-
-    return total()

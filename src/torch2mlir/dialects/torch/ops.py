@@ -11,6 +11,7 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from torch2mlir.dialects.assembly import parse_types
 from torch2mlir.dialects.rows import RowOp
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.schema import Schema, find_schema
@@ -65,15 +66,8 @@ class UsualOp(TorchOp, RowOp):
 
 def parse_type_list(parser: Parser) -> list[Attribute]:
     """Parses ``!t, !t`` or ``(!t, !t)`` or ``()``."""
-    if parser.parse_optional_punctuation("("):
-        types = list[Attribute]()
-        if not parser.parse_optional_punctuation(")"):
-            types = parser.parse_comma_separated_list(
-                parser.Delimiter.NONE, lambda: parser.parse_type()
-            )
-            parser.parse_punctuation(")")
-        return types
-    return parser.parse_comma_separated_list(parser.Delimiter.NONE, lambda: parser.parse_type())
+    types = parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
+    return parse_types(parser) if types is None else types
 
 
 class RegistryOp(TorchOp):

@@ -1,13 +1,18 @@
 """The TOSA dialect's type and enumeration attributes."""
 
 from xdsl.dialects.builtin import IntAttr
-from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
+from xdsl.ir import ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.str_enum import StrEnum
 
-from torch2mlir.dialects.enum_attributes import InAngleBrackets, enum_attribute
+from torch2mlir.dialects.enum_attributes import (
+    InAngleBrackets,
+    attributes_of,
+    enum_attribute,
+    word_attribute,
+)
 
 
 @irdl_attr_definition
@@ -37,37 +42,12 @@ class NanMode(StrEnum):
     IGNORE = "IGNORE"
 
 
-class RoundingMode(StrEnum):
-    """How a rescale rounds."""
-
-    SINGLE_ROUND = "SINGLE_ROUND"
-    INEXACT_ROUND = "INEXACT_ROUND"
-    DOUBLE_ROUND = "DOUBLE_ROUND"
-
-
-class ResizeMode(StrEnum):
-    """How a resize interpolates."""
-
-    NEAREST_NEIGHBOR = "NEAREST_NEIGHBOR"
-    BILINEAR = "BILINEAR"
-
-
-class BlockSize(StrEnum):
-    """How many values of a block-scaled tensor share one scale."""
-
-    BLOCK_SIZE_1 = "BLOCK_SIZE_1"
-    BLOCK_SIZE_32 = "BLOCK_SIZE_32"
-
-
 NanModeAttr = enum_attribute("tosa.nan_mode", NanMode, InAngleBrackets)
-RoundingModeAttr = enum_attribute("tosa.rounding_mode", RoundingMode, InAngleBrackets)
-ResizeModeAttr = enum_attribute("tosa.resize_mode", ResizeMode, InAngleBrackets)
-BlockSizeAttr = enum_attribute("tosa.block_size", BlockSize, InAngleBrackets)
+RoundingModeAttr = word_attribute(
+    "tosa.rounding_mode", "SINGLE_ROUND INEXACT_ROUND DOUBLE_ROUND", InAngleBrackets
+)
+ResizeModeAttr = word_attribute("tosa.resize_mode", "NEAREST_NEIGHBOR BILINEAR", InAngleBrackets)
+BlockSizeAttr = word_attribute("tosa.block_size", "BLOCK_SIZE_1 BLOCK_SIZE_32", InAngleBrackets)
+"""How many values of a block-scaled tensor share one scale."""
 
-ATTRIBUTES: list[type[Attribute]] = [
-    BlockSizeAttr,
-    NanModeAttr,
-    ResizeModeAttr,
-    RoundingModeAttr,
-    ShapeType,
-]
+ATTRIBUTES = attributes_of("tosa", globals())

@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import (
     i1,
 )
 from xdsl.ir import Attribute, Operation, Region, SSAValue
-from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, RecursiveMemoryEffect, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
@@ -27,6 +27,7 @@ from torch2mlir.dialects.assembly import (
     type_text,
     types_text,
 )
+from torch2mlir.dialects.bindings import parse_bindings, print_bindings
 from torch2mlir.dialects.rows import RowOp
 from torch2mlir.dialects.tensor_rules import require, same_dim
 from torch2mlir.dialects.tosa.checks import shape_of
@@ -35,34 +36,11 @@ from torch2mlir.dialects.tosa.kinds import TOSA
 # --- how they are written --------------------------------------------------------------------------
 
 
-def _print_assignments(printer: Printer, region: Region, inputs: Sequence[SSAValue]) -> None:
-    """Print `(%argument = %input, ...)` of a region's entry block."""
-    if not inputs:
-        return
-    printer.print_string(" (")
-    for index, (argument, value) in enumerate(zip(region.block.args, inputs, strict=True)):
-        if index:
-            printer.print_string(", ")
-        printer.print_ssa_value(argument)
-        printer.print_string(" = ")
-        printer.print_ssa_value(value)
-    printer.print_string(")")
-
-
-def _parse_assignments(
-    parser: Parser,
-) -> tuple[list[Parser.UnresolvedArgument], list[UnresolvedOperand]]:
-    """Parse what `_print_assignments` prints, if it is there."""
-    arguments: list[Parser.UnresolvedArgument] = []
-    values: list[UnresolvedOperand] = []
-
-    def assignment() -> None:
-        arguments.append(parser.parse_argument(expect_type=False))
-        parser.parse_punctuation("=")
-        values.append(parser.parse_unresolved_operand())
-
-    parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, assignment)
-    return arguments, values
+def _print_bindings(printer: Printer, region: Region, inputs: Sequence[SSAValue]) -> None:
+    """The arguments of a region's entry block, if there are any."""
+    if inputs:
+        printer.print_string(" ")
+        print_bindings(printer, region.block.args, inputs)
 
 
 class CondIfBase(RowOp):
@@ -71,7 +49,7 @@ class CondIfBase(RowOp):
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_ssa_value(self.condition)
-        _print_assignments(printer, self.then_graph, self.input_list)
+        _print_bindings(printer, self.then_graph, self.input_list)
         printer.print_string(f" : {type_text(self.condition.type)}")
         if self.input_list:
             printer.print_string(f" ({types_text(self.input_list.types)})")
@@ -85,7 +63,7 @@ class CondIfBase(RowOp):
     def parse(cls, parser: Parser) -> Self:
         position = parser.pos
         condition = parser.parse_unresolved_operand()
-        _, values = _parse_assignments(parser)
+        _, values = parse_bindings(parser)
         parser.parse_punctuation(":")
         condition_type = parser.parse_type()
         if values:
@@ -111,7 +89,7 @@ class WhileLoopBase(RowOp):
     """``tosa.while_loop (%a = %0) : (type) -> type {...} do {...}``."""
 
     def print(self, printer: Printer) -> None:
-        _print_assignments(printer, self.cond_graph, self.input_list)
+        _print_bindings(printer, self.cond_graph, self.input_list)
         printer.print_string(f" : {functional_text(self)} ")
         printer.print_region(self.cond_graph, print_entry_block_args=False)
         printer.print_string(" do ")
@@ -121,7 +99,7 @@ class WhileLoopBase(RowOp):
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         position = parser.pos
-        arguments, values = _parse_assignments(parser)
+        arguments, values = parse_bindings(parser)
         parser.parse_punctuation(":")
         signature = parser.parse_function_type()
         inputs = signature.inputs.data
