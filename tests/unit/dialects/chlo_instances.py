@@ -76,8 +76,8 @@ def client_ops() -> Iterator[Instance]:
     dims = i64_array([0])
     yield Instance(chlo.BroadcastAddOp, "2xf32 2x3xf32", "2x3xf32", broadcast_dimensions=dims)
     yield Instance(chlo.BroadcastComplexOp, "2xf32 f32", "2xcomplex<f32>")
-    less = chlo.ComparisonDirectionAttr(hlo.ComparisonDirection.LT)
-    floats = chlo.ComparisonTypeAttr(hlo.ComparisonType.FLOAT)
+    less = chlo.attrs.ComparisonDirectionAttr(hlo.ComparisonDirection.LT)
+    floats = chlo.attrs.ComparisonTypeAttr(hlo.ComparisonType.FLOAT)
     yield Instance(
         chlo.BroadcastCompareOp,
         "2xf32 f32",
@@ -90,13 +90,13 @@ def client_ops() -> Iterator[Instance]:
     yield Instance(chlo.ConstantOp, "", "2xf32", value=literal)
     yield Instance(chlo.ConstantLikeOp, "?xf32", "?xf32", value=FloatAttr(1.0, f32))
     yield Instance(chlo.TopKOp, "2x5xf32", "2x2xf32 2x2xi32", k=i64_attr(2))
-    ragged = chlo.RaggedDotDimensionNumbersAttr(
+    ragged = chlo.attrs.RaggedDotDimensionNumbersAttr(
         lhs_contracting_dimensions=[1],
         rhs_contracting_dimensions=[1],
         lhs_ragged_dimensions=[0],
         rhs_group_dimensions=[0],
     )
-    highest = chlo.PrecisionAttr(hlo.Precision.HIGHEST)
+    highest = chlo.attrs.PrecisionAttr(hlo.enums.Precision.HIGHEST)
     yield Instance(
         chlo.RaggedDotOp,
         "2x3xf32 4x3x5xf32 4xi64",

@@ -167,8 +167,8 @@ def elementwise() -> Iterator[Instance]:
     yield Instance(hlo.AbsOp, "2xcomplex<f32>", "2xf32")
     yield Instance(hlo.RealOp, "2xcomplex<f64>", "2xf64")
     yield Instance(hlo.ExpOp, "2xcomplex<f32>", "2xcomplex<f32>")
-    highest = hlo.ResultAccuracyAttr(hlo.ResultAccuracyMode.HIGHEST)
-    bounded = hlo.ResultAccuracyAttr(hlo.ResultAccuracyMode.TOLERANCE, atol=0.5, ulps=2)
+    highest = hlo.attrs.ResultAccuracyAttr(hlo.enums.ResultAccuracyMode.HIGHEST)
+    bounded = hlo.attrs.ResultAccuracyAttr(hlo.enums.ResultAccuracyMode.TOLERANCE, atol=0.5, ulps=2)
     yield Instance(hlo.TanhOp, "2xf32", "2xf32", result_accuracy=highest)
     yield Instance(hlo.LogOp, "2xf32", "2xf32", result_accuracy=bounded)
     yield Instance(hlo.IsFiniteOp, "2xf16", "2xi1")
@@ -204,10 +204,10 @@ def constructors() -> Iterator[Instance]:
     yield Instance(hlo.ConstantOp, "", "2xf32", value=literal, attributes={"my.note": i64_attr(1)})
     yield Instance(hlo.IotaOp, "", "2x3xi64", iota_dimension=i64_attr(1))
     yield Instance(hlo.DynamicIotaOp, "2xi64", "?x?xf32", iota_dimension=i64_attr(0))
-    for distribution in hlo.RngDistributionAttr.enum_type:
-        attr = hlo.RngDistributionAttr(distribution)
+    for distribution in hlo.enums.RngDistributionAttr.enum_type:
+        attr = hlo.enums.RngDistributionAttr(distribution)
         yield Instance(hlo.RngOp, "f32 f32 2xi64", "?x?xf32", rng_distribution=attr)
-    threefry = hlo.RngAlgorithmAttr(hlo.RngAlgorithmAttr.enum_type("THREE_FRY"))
+    threefry = hlo.enums.RngAlgorithmAttr(hlo.enums.RngAlgorithmAttr.enum_type("THREE_FRY"))
     yield Instance(hlo.RngBitGeneratorOp, "2xui64", "2xui64 4xui32", rng_algorithm=threefry)
     yield Instance(hlo.PartitionIdOp, "", "ui32")
     yield Instance(hlo.ReplicaIdOp, "", "ui32")
@@ -289,7 +289,9 @@ def data_movement() -> Iterator[Instance]:
 
 
 def linear() -> Iterator[Instance]:
-    precisions = hlo.precision_config(hlo.Precision.DEFAULT, hlo.Precision.HIGHEST)
+    precisions = ArrayAttr(
+        [hlo.enums.PrecisionAttr(hlo.enums.Precision(word)) for word in ("DEFAULT", "HIGHEST")]
+    )
     batched = hlo.DotDimensionNumbersAttr(
         lhs_batching_dimensions=[0],
         rhs_batching_dimensions=[0],
@@ -302,7 +304,9 @@ def linear() -> Iterator[Instance]:
     outer = hlo.DotDimensionNumbersAttr()
     tf32 = FloatTF32Type()
     one = i64_attr(1)
-    algorithm = hlo.DotAlgorithmAttr(tf32, tf32, f32, one, one, one, IntegerAttr.from_bool(False))
+    algorithm = hlo.attrs.DotAlgorithmAttr(
+        tf32, tf32, f32, one, one, one, IntegerAttr.from_bool(False)
+    )
     yield Instance(
         hlo.DotGeneralOp, "?x2x3xf32 ?x3x4xf32", "?x2x4xf32", dot_dimension_numbers=batched
     )
@@ -336,7 +340,7 @@ def linear() -> Iterator[Instance]:
         padding=hlo.padding_attr([(1, 1), (1, 1)]),
         lhs_dilation=ones,
         rhs_dilation=ones,
-        window_reversal=hlo.bool_array([False, True]),
+        window_reversal=hlo.attrs.bool_array([False, True]),
         precision_config=precisions,
         **groups,
     )
@@ -356,7 +360,7 @@ def linear() -> Iterator[Instance]:
         window_strides=i64_array([1]),
         **groups,
     )
-    no_transpose = hlo.TransposeAttr(hlo.TransposeAttr.enum_type("NO_TRANSPOSE"))
+    no_transpose = hlo.enums.TransposeAttr(hlo.enums.TransposeAttr.enum_type("NO_TRANSPOSE"))
     yield Instance(hlo.CholeskyOp, "3x3xf32", "3x3xf32", **bools(lower=True))
     yield Instance(hlo.CholeskyOp, "2x3x3xf32", "2x3x3xf32")
     yield Instance(
@@ -366,7 +370,7 @@ def linear() -> Iterator[Instance]:
         transpose_a=no_transpose,
         **bools(left_side=True, lower=True, unit_diagonal=False),
     )
-    rfft = hlo.FftTypeAttr(hlo.FftTypeAttr.enum_type("RFFT"))
+    rfft = hlo.enums.FftTypeAttr(hlo.enums.FftTypeAttr.enum_type("RFFT"))
     yield Instance(
         hlo.FftOp, "2x8xf32", "2x5xcomplex<f32>", fft_type=rfft, fft_length=i64_array([8])
     )
@@ -496,7 +500,7 @@ def control_flow() -> Iterator[Instance]:
         called_computations=ArrayAttr([FlatSymbolRefAttr("decomposition")]),
         operand_layouts=index_list,
         result_layouts=index_list,
-        output_operand_aliases=ArrayAttr([hlo.OutputOperandAliasAttr()]),
+        output_operand_aliases=ArrayAttr([hlo.attrs.OutputOperandAliasAttr()]),
         **bools(has_side_effect=True),
     )
     yield Instance(

@@ -26,8 +26,8 @@ from torch2mlir.contract import element_types
 from torch2mlir.conversion.lowering import Number, Scalar
 from torch2mlir.conversion.tensor_dialect import INDEX as INDEX
 from torch2mlir.conversion.tensor_dialect import number_attribute
-from torch2mlir.conversion.torch_to_linalg.words import WORDS, OpClass
 from torch2mlir.dialects import arith_ext, linalg
+from torch2mlir.dialects.linalg.words import WORDS, OpClass
 
 if TYPE_CHECKING:
     from torch2mlir.conversion.lowering import Tensor

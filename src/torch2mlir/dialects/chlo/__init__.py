@@ -4,21 +4,11 @@ from torch2mlir.dialects.chlo import (  # noqa: F401  (their rows are added to t
     elementwise,
     structured,
 )
-from torch2mlir.dialects.chlo.attrs import (
-    ComparisonDirectionAttr,
-    ComparisonTypeAttr,
-    PrecisionAttr,
-    RaggedDotDimensionNumbersAttr,
-)
 from torch2mlir.dialects.chlo.kinds import CHLO
 from torch2mlir.dialects.rows import RowOp
 
 __all__ = [
     "CHLO",
-    "ComparisonDirectionAttr",
-    "ComparisonTypeAttr",
-    "PrecisionAttr",
-    "RaggedDotDimensionNumbersAttr",
 ]
 
 

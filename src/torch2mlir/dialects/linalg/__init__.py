@@ -15,24 +15,19 @@ Facts about the consumers (torch-mlir-opt 20261001 and IREE 3.13):
   linalg.reduce and linalg.map; we read that and print the long form.
 """
 
-from xdsl.dialects.linalg.attrs import IteratorTypeAttr
 from xdsl.dialects.linalg.ops import YieldOp
 from xdsl.ir import Operation
 
-from torch2mlir.dialects.linalg.attributes import TypeFnAttr
 from torch2mlir.dialects.linalg.generic import GenericOp, IndexOp
 from torch2mlir.dialects.linalg.named import NamedOp
 from torch2mlir.dialects.linalg.primitives import (
     BroadcastOp,
-    MapOp,
     MovementOp,
-    ReduceOp,
     TransposeOp,
 )
 from torch2mlir.dialects.linalg.structured import (
     PARALLEL,
     REDUCTION,
-    StructuredOp,
     dims_map,
     iterator_types,
 )
@@ -45,14 +40,7 @@ __all__ = [
     "BroadcastOp",
     "GenericOp",
     "IndexOp",
-    "IteratorTypeAttr",
-    "MapOp",
-    "MovementOp",
-    "NamedOp",
-    "ReduceOp",
-    "StructuredOp",
     "TransposeOp",
-    "TypeFnAttr",
     "YieldOp",
     "dims_map",
     "iterator_types",

@@ -6,7 +6,7 @@ only once something asks for it: the generic form must contain it, nothing else 
 
 from collections.abc import Callable, Sequence
 
-from xdsl.dialects import arith, complex, math
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, ComplexType, FloatAttr, IndexType, IntegerType, i1
 from xdsl.dialects.linalg.ops import YieldOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -14,45 +14,13 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from torch2mlir.dialects.linalg.structured import element_type
+from torch2mlir.dialects.linalg.words import WORDS
 
 ScalarBody = Callable[["Scalars", Sequence[SSAValue]], SSAValue]
 """Computes the element of the output from one element of each operand, the output's own last."""
 
-_Choice = dict[str, type[Operation] | None]
-
-_ARITHMETIC: dict[str, _Choice] = {
-    "add": {
-        "float": arith.AddfOp,
-        "integer": arith.AddiOp,
-        "boolean": arith.OrIOp,
-        "complex": complex.AddOp,
-    },
-    "sub": {"float": arith.SubfOp, "integer": arith.SubiOp, "complex": complex.SubOp},
-    "mul": {
-        "float": arith.MulfOp,
-        "integer": arith.MuliOp,
-        "boolean": arith.AndIOp,
-        "complex": complex.MulOp,
-    },
-    "div": {"float": arith.DivfOp, "integer": arith.DivSIOp, "complex": complex.DivOp},
-    "div_unsigned": {"integer": arith.DivUIOp},
-    "max": {"float": arith.MaximumfOp, "integer": arith.MaxSIOp, "boolean": arith.MaxSIOp},
-    "min": {"float": arith.MinimumfOp, "integer": arith.MinSIOp, "boolean": arith.MinSIOp},
-    "max_unsigned": {"float": arith.MaximumfOp, "integer": arith.MaxUIOp, "boolean": arith.MaxUIOp},
-    "min_unsigned": {"float": arith.MinimumfOp, "integer": arith.MinUIOp, "boolean": arith.MinUIOp},
-    "abs": {"float": math.AbsFOp},
-    "ceil": {"float": math.CeilOp},
-    "erf": {"float": math.ErfOp},
-    "exp": {"float": math.ExpOp},
-    "floor": {"float": math.FloorOp},
-    "log": {"float": math.LogOp},
-    "negf": {"float": arith.NegfOp},
-    "powf": {"float": math.PowFOp},
-    "round": {"float": math.RoundOp},
-    "rsqrt": {"float": math.RsqrtOp},
-    "sqrt": {"float": math.SqrtOp},
-    "tanh": {"float": math.TanhOp},
-}
+_NAMES = {"negf": "neg", "powf": "pow"}
+_ON_BOOLEANS = {"add": "or", "mul": "and", "max": "max", "min": "min"}
 
 
 def _kind(type_: Attribute) -> str:
@@ -83,7 +51,7 @@ class Scalars:
     def apply(self, function: str, *operands: SSAValue) -> SSAValue:
         """Append the operation for `function` on operands of one type."""
         type_ = operands[-1].type
-        op = _ARITHMETIC[function].get(_kind(type_))
+        op = _op(function, _kind(type_), len(operands))
         if op is None:
             raise VerifyException(f"{self.owner}: there is no {function} of {type_}")
         return self.emit(op, type_, *operands)
@@ -112,6 +80,19 @@ class Scalars:
                     f"{self.owner}: there is no conversion of {value.type} to {type_}"
                 )
         return self.emit(op, type_, value)
+
+
+def _op(function: str, kind: str, operands: int) -> type[Operation] | None:
+    """The op of a named one's function; those of one operand are of floats."""
+    word, unsigned, _ = function.partition("_unsigned")
+    if kind == "boolean":
+        word = _ON_BOOLEANS.get(word, "")
+    ops = WORDS.get(_NAMES.get(word, word))
+    if ops is None or kind == "other" or (operands == 1 and kind != "float"):
+        return None
+    if kind in ("float", "complex"):
+        return ops.on_floats if kind == "float" else ops.on_complex
+    return ops.on_unsigned if unsigned else ops.on_signed
 
 
 def _width(type_: Attribute) -> int:

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, TypeAlias, cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
-    ArrayAttr,
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
     FloatAttr,
@@ -27,7 +26,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from torch2mlir.dialects.enum_attributes import attributes_of
 from torch2mlir.dialects.stablehlo import enums
-from torch2mlir.dialects.stablehlo.enums import Precision, ResultAccuracyMode
+from torch2mlir.dialects.stablehlo.enums import ResultAccuracyMode
 
 I64Array: TypeAlias = DenseArrayBase[IntegerType]
 I64_ARRAY = DenseArrayBase.constr(i64)
@@ -69,11 +68,6 @@ def padding_pairs(padding: DenseIntOrFPElementsAttr) -> list[tuple[int, int]]:
     if len(values) == 1:
         values *= 2 * padding.get_shape()[0]
     return list(zip(values[::2], values[1::2]))
-
-
-def precision_config(*precisions: Precision) -> ArrayAttr:
-    """One precision per operand, as ``dot_general`` and ``convolution`` take it."""
-    return ArrayAttr([enums.PrecisionAttr(precision) for precision in precisions])
 
 
 # --- structures: ``#stablehlo.dot<lhs_contracting_dimensions = [1], ...>`` -----------------------

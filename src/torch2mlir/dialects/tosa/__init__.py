@@ -33,10 +33,6 @@ from torch2mlir.dialects.tosa import (  # noqa: F401  (their rows are added to t
     values,
 )
 from torch2mlir.dialects.tosa.attributes import (
-    BlockSizeAttr,
-    NanModeAttr,
-    ResizeModeAttr,
-    RoundingModeAttr,
     ShapeType,
 )
 from torch2mlir.dialects.tosa.kinds import TOSA
@@ -44,10 +40,6 @@ from torch2mlir.dialects.tosa.shapes import const_shape
 
 __all__ = [
     "TOSA",
-    "BlockSizeAttr",
-    "NanModeAttr",
-    "ResizeModeAttr",
-    "RoundingModeAttr",
     "ShapeType",
     "const_shape",
 ]
