@@ -10,7 +10,7 @@ from xdsl.ir import Attribute
 from torch2mlir.contract import element_types
 from torch2mlir.conversion.expressions import MethodWords, Number
 from torch2mlir.conversion.torch_to_linalg.complex_functions import FUNCTIONS as OF_COMPLEX
-from torch2mlir.dialects.linalg.words import WORDS
+from torch2mlir.dialects.linalg.words import WORDS, Word
 
 if TYPE_CHECKING:
     from torch2mlir.conversion.lowering import Scalar
@@ -31,16 +31,14 @@ class LinalgWords(MethodWords):
         self.scalars = scalars
 
     def has(self, word: str, dtype: Attribute) -> bool:
+        ops = WORDS.get(OTHER_NAMES.get(word, word), Word())
         if element_types.is_complex(dtype):
-            return self._has(word, 3) or word in OF_COMPLEX
+            return ops.on_complex is not None or word in OF_COMPLEX
         if element_types.is_float(dtype):
             left_out = LEFT_OUT | LEFT_OUT_OF_F64 if isinstance(dtype, Float64Type) else LEFT_OUT
-            return word == "bits" or (word not in left_out and self._has(word, 0))
-        return word == "not" or self._has(word, 2 if element_types.is_unsigned(dtype) else 1)
-
-    def _has(self, word: str, kind: int) -> bool:
-        ops = WORDS.get(OTHER_NAMES.get(word, word))
-        return ops is not None and ops[kind] is not None
+            return word == "bits" or (word not in left_out and ops.on_floats is not None)
+        op = ops.on_unsigned if element_types.is_unsigned(dtype) else ops.on_signed
+        return word == "not" or op is not None
 
     def emit(self, word: str, *operands: Scalar) -> Scalar:
         s, first = self.scalars, operands[0]

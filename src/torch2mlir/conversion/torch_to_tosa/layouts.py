@@ -19,11 +19,6 @@ def only_ones_move(sizes: Sequence[KnownSize], permutation: Sequence[int]) -> bo
     return kept == sorted(kept)
 
 
-def broadcast_size(sizes: Sequence[KnownSize]) -> KnownSize:
-    """The size that sizes broadcast to."""
-    return next((size for size in sizes if size != 1), 1)
-
-
 def slice_is_constant(size: KnownSize, start: KnownSize, length: KnownSize, step: int) -> bool:
     """Whether a slice of one dimension has constant bounds, or reaches to the end."""
     if not isinstance(start, int):

@@ -31,13 +31,19 @@ from xdsl.ir import Attribute, Operation, Region, SSAValue
 from torch2mlir.contract import element_types
 from torch2mlir.contract.element_types import widened
 from torch2mlir.conversion.expressions import Expr
-from torch2mlir.conversion.lowering import Number, Operand, ResultType, Scalar, Tensor
+from torch2mlir.conversion.lowering import (
+    Number,
+    Operand,
+    ResultType,
+    Scalar,
+    Tensor,
+    joint_sizes,
+)
 from torch2mlir.conversion.registry import lowers as register
 from torch2mlir.conversion.tensor_dialect import number_attribute
 from torch2mlir.conversion.torch_to_tosa.casts import cast, computed_dtype, si8, si32
 from torch2mlir.conversion.torch_to_tosa.dynamic_shapes import DynamicShapes
 from torch2mlir.conversion.torch_to_tosa.layouts import (
-    broadcast_size,
     channels_last_permutation,
     only_ones_move,
     slice_is_constant,
@@ -220,7 +226,7 @@ class TosaLowering(DynamicShapes):
         dtype: Attribute,
         properties: Mapping[str, Attribute] | None,
     ) -> Tensor:
-        sizes = [broadcast_size(column) for column in zip(*(x.sizes for x in xs), strict=True)]
+        sizes = joint_sizes(xs)
         operands: list[Tensor | SSAValue] = [*xs]
         if op_class is tosa.MulOp:
             operands.append(self.splat(0, (1,), si8))

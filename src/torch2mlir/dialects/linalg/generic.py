@@ -208,7 +208,7 @@ def _result_type(op: Operation) -> str:
 
 
 def _operand_types(op: Operation) -> str:
-    return f" : {types_text(operand.type for operand in op.operands)}"
+    return f" : {types_text(op.operand_types)}"
 
 
 def _cast_types(op: Operation) -> str:

@@ -178,7 +178,7 @@ def operand_group_text(printer: Printer, keyword: str, operands: Sequence[SSAVal
     """` ins(%a, %b : type, type)`, nothing if there are no operands."""
     if not operands:
         return ""
-    types = types_text(operand.type for operand in operands)
+    types = types_text([operand.type for operand in operands])
     return f" {keyword}({values_text(printer, operands)} : {types})"
 
 

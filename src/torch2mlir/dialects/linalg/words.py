@@ -1,4 +1,4 @@
-"""The scalar ops that words are, by the kind of their operands: in bodies that are emitted and in those of named ops."""
+"""The scalar op that a word is for each kind of operands, in bodies that are emitted and in those of named ops."""
 
 from __future__ import annotations
 
