@@ -320,6 +320,7 @@ def op_classes(
     traits: tuple[OpTrait, ...] = ...,
     base: None = None,
     options: tuple[IRDLOption, ...] = ...,
+    format: str = ...,
 ) -> list[type[RowOp]]: ...
 
 
@@ -330,6 +331,8 @@ def op_classes(
     table: str,
     traits: tuple[OpTrait, ...],
     base: type[RowT],
+    options: tuple[IRDLOption, ...] = ...,
+    format: str = ...,
 ) -> list[type[RowT]]: ...
 
 
@@ -340,6 +343,7 @@ def op_classes(
     traits: tuple[OpTrait, ...] = (Pure(),),
     base: type[Any] | None = None,
     options: tuple[IRDLOption, ...] = (),
+    format: str = "",
 ) -> list[type[Any]]:
     """The classes of ops that are added to a dialect of xDSL's, from a table of text.
 
@@ -350,6 +354,7 @@ def op_classes(
         traits: of all the ops.
         base: a class with a syntax, of all that have no format.
         options: how segments of several variadic operands are told apart.
+        format: of the ops that have none of their own.
     """
     made = list[type[Any]]()
     for entry in entries(table):
@@ -362,7 +367,7 @@ def op_classes(
             traits,
             base,
             options,
-            entry.written,
+            entry.written or format,
         )
         made.append(op_class(entry.class_name, f"{dialect}.{entry.name}", row, kinds))
     return made

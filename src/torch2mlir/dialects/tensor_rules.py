@@ -65,6 +65,21 @@ def same_shape(lhs: Sequence[int], rhs: Sequence[int]) -> bool:
     return len(lhs) == len(rhs) and all(map(same_dim, lhs, rhs))
 
 
+def windowed_dim(size: int, window: int, stride: int, low: int, high: int) -> int:
+    """Number of windows along one dimension; all sizes are dilated already."""
+    if size == DYNAMIC_INDEX or window == DYNAMIC_INDEX:
+        return DYNAMIC_INDEX
+    padded = size + low + high
+    return 0 if padded == 0 or window > padded else (padded - window) // stride + 1
+
+
+def dilated(size: int, dilation: int) -> int:
+    """Size with `dilation - 1` holes between neighbours."""
+    if size in (0, DYNAMIC_INDEX):
+        return size
+    return (size - 1) * dilation + 1
+
+
 def broadcast_dim(dims: Sequence[int]) -> int | None:
     """The dimension that sizes broadcast to: -1 if not known, None if they do not broadcast."""
     known = {dim for dim in dims if dim not in (1, DYNAMIC_INDEX)}

@@ -22,36 +22,28 @@ _OF_TENSORS = op_classes(
     _KINDS,
     """
     to_builtin_tensor operand -> result
-      | $operand attr-dict `:` type($operand) `->` type($result) |
     from_builtin_tensor operand -> result
-      | $operand attr-dict `:` type($operand) `->` type($result) |
     get_next_seed -> result: i64
       | attr-dict `:` `(` `)` `->` type($result) |
       The next seed of random numbers.
     """,
     (),
+    format="$operand attr-dict `:` type($operand) `->` type($result)",
 )
 _OF_NUMBERS = op_classes(
     "torch_c",
     _KINDS,
     """
     to_i1 operand: bool -> result: i1
-      | $operand attr-dict |
     from_i1 operand: i1 -> result: bool
-      | $operand attr-dict |
     to_i64 operand: int -> result: i64
-      | $operand attr-dict |
     from_i64 operand: i64 -> result: int
-      | $operand attr-dict |
     to_f64 operand: float -> result: f64
-      | $operand attr-dict |
     from_f64 operand: f64 -> result: float
-      | $operand attr-dict |
     generator_to_i64 operand: generator -> result: i64
-      | $operand attr-dict |
     i64_to_generator operand: i64 -> result: generator
-      | $operand attr-dict |
     """,
+    format="$operand attr-dict",
 )
 
 TORCH_C = Dialect("torch_c", [*_OF_TENSORS, *_OF_NUMBERS])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from xdsl.dialects.builtin import f32
@@ -142,7 +142,7 @@ def _convolve(lower: TosaLowering, op_class: type[Operation], conv: _Convolution
 
 
 def _plain(lower: TosaLowering, conv: _Convolution) -> Tensor:
-    return _convolve(lower, _conv_op(conv), _with_weight(conv, lower.channels_last(conv.weight)))
+    return _convolve(lower, _conv_op(conv), replace(conv, weight=lower.channels_last(conv.weight)))
 
 
 def _integers(lower: TosaLowering, conv: _Convolution) -> Tensor:
@@ -180,17 +180,13 @@ def _conv_op(conv: _Convolution) -> type[Operation]:
     return tosa.Conv2DOp if len(conv.windows) == 2 else tosa.Conv3DOp
 
 
-def _with_weight(conv: _Convolution, weight: Tensor) -> _Convolution:
-    return _Convolution(conv.x, weight, conv.bias, conv.windows, conv.counts)
-
-
 def _depthwise(lower: TosaLowering, conv: _Convolution) -> Tensor:
     """The weight [C * M, 1, H, W] as [H, W, C, M]."""
     channels = lower.static(conv.x.sizes[-1], "the number of channels")
     out, _, height, width = conv.weight.sizes
     split = (channels, dims.floordiv(out, channels), height, width)
     weight = lower.transpose(lower.reshape(conv.weight, split), (2, 3, 0, 1))
-    return _convolve(lower, tosa.DepthwiseConv2DOp, _with_weight(conv, weight))
+    return _convolve(lower, tosa.DepthwiseConv2DOp, replace(conv, weight=weight))
 
 
 def _transposed(lower: TosaLowering, conv: _Convolution) -> Tensor:
@@ -245,8 +241,8 @@ def _transposed_as_plain(lower: TosaLowering, conv: _Convolution, weight: Tensor
         windows.append(Window(window.size, 1, window.dilation, max(low, 0), max(high, 0)))
     if element_types.is_integer(x.dtype):
         first = lower.transpose(weight, (0, weight.rank - 1, *range(1, weight.rank - 1)))
-        return _integers(lower, _Convolution(x, first, conv.bias, windows, conv.counts))
-    plain = _Convolution(x, weight, conv.bias, windows, conv.counts)
+        return _integers(lower, replace(conv, x=x, weight=first, windows=windows))
+    plain = replace(conv, x=x, weight=weight, windows=windows)
     return _convolve(lower, _conv_op(conv), plain)
 
 

@@ -117,18 +117,3 @@ def require_length(values: Sequence[int], length: int, what: str) -> None:
 def element_count(shape: Sequence[int]) -> int | None:
     """Number of elements; None for a dynamic shape."""
     return None if DYNAMIC_INDEX in shape else prod(shape)
-
-
-def windowed_dim(size: int, window: int, stride: int, low: int, high: int) -> int:
-    """Number of windows along one dimension; all sizes are dilated already."""
-    if size == DYNAMIC_INDEX or window == DYNAMIC_INDEX:
-        return DYNAMIC_INDEX
-    padded = size + low + high
-    return 0 if padded == 0 or window > padded else (padded - window) // stride + 1
-
-
-def dilated(size: int, dilation: int) -> int:
-    """Size with `dilation - 1` holes between neighbours."""
-    if size in (0, DYNAMIC_INDEX):
-        return size
-    return (size - 1) * dilation + 1

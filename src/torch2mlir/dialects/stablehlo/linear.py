@@ -17,7 +17,7 @@ from torch2mlir.dialects.stablehlo.attrs import (
 )
 from torch2mlir.dialects.stablehlo.checks import shape_of
 from torch2mlir.dialects.stablehlo.kinds import StableHLO, syntax
-from torch2mlir.dialects.tensor_rules import require, same_dim, same_shape
+from torch2mlir.dialects.tensor_rules import dilated, require, same_dim, same_shape, windowed_dim
 
 
 def _dims_clause(what: str) -> Clause:
@@ -109,9 +109,9 @@ def _verify_windows(op: RowOp, padding: Sequence[tuple[int, int]] | None) -> Non
         checks.require_length([low for low, _ in padding], rank - 2, "padding")
         for index, (low, high) in enumerate(padding):
             stride, lhs_dilation, rhs_dilation = (values[index] for values in windows)
-            size = checks.dilated(lhs_shape[lhs[2][index]], lhs_dilation)
-            window = checks.dilated(rhs_shape[kernel[2][index]], rhs_dilation)
-            expected[output[2][index]] = checks.windowed_dim(size, window, stride, low, high)
+            size = dilated(lhs_shape[lhs[2][index]], lhs_dilation)
+            window = dilated(rhs_shape[kernel[2][index]], rhs_dilation)
+            expected[output[2][index]] = windowed_dim(size, window, stride, low, high)
     checks.require_shape(op.result, expected, "result")
 
 

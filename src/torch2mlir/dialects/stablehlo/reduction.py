@@ -30,7 +30,7 @@ from torch2mlir.dialects.stablehlo.enums import (
     ComparisonTypeAttr,
 )
 from torch2mlir.dialects.stablehlo.kinds import StableHLO
-from torch2mlir.dialects.tensor_rules import require
+from torch2mlir.dialects.tensor_rules import dilated, require, windowed_dim
 
 # --- bodies --------------------------------------------------------------------------------------
 
@@ -227,9 +227,7 @@ def _window_shape(
     for values in (windows, steps, bases, dilations, pairs):
         checks.require_length(values, len(shape), "window attribute")  # type: ignore[arg-type]
     return [
-        checks.windowed_dim(
-            checks.dilated(size, base), checks.dilated(window, dilation), step, low, high
-        )
+        windowed_dim(dilated(size, base), dilated(window, dilation), step, low, high)
         for size, window, step, base, dilation, (low, high) in zip(
             shape, windows, steps, bases, dilations, pairs
         )

@@ -115,20 +115,17 @@ ConstantIntOp, ConstantBoolOp, ConstantStrOp, ConstantDeviceOp = op_classes(
     _KINDS,
     """
     constant.int {held=value: i64} -> result: int
-      | $value attr-dict |
       ``torch.constant.int 3``.
     constant.bool {held=value: i1} -> result: bool
-      | $value attr-dict |
       ``torch.constant.bool true``.
     constant.str {held=value: text} -> result: str
-      | $value attr-dict |
       ``torch.constant.str "abc"``.
     constant.device {held=value: text} -> result: device
-      | $value attr-dict |
       ``torch.constant.device "cpu"``.
     """,
     _TRAITS,
     ConstantOp,
+    format="$value attr-dict",
 )
 (ConstantFloatOp,) = op_classes(
     "torch",

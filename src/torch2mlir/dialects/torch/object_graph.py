@@ -269,19 +269,16 @@ _YIELDS = op_classes(
     KINDS,
     """
     shape.calculate.yield values*
-      | attr-dict ($values^ `:` type($values))? |
       Yields the computed values.
     shape.calculate.yield.shapes values*
-      | attr-dict ($values^ `:` type($values))? |
       Yields the calculated shapes.
     dtype.calculate.yield values*
-      | attr-dict ($values^ `:` type($values))? |
       Yields the computed values.
     dtype.calculate.yield.dtypes values*
-      | attr-dict ($values^ `:` type($values))? |
       Yields the calculated dtypes.
     """,
     _ENDS,
+    format="attr-dict ($values^ `:` type($values))?",
 )
 
 OPS: list[type[Operation]] = [

@@ -1,11 +1,13 @@
 """What rules of TOSA's rows ask beside their signatures."""
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IntegerAttr, TensorType
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from torch2mlir.dialects.rows import RowOp
-from torch2mlir.dialects.tensor_rules import require, same_dim
+from torch2mlir.dialects.tensor_rules import require, same_dim, windowed_dim
 
 
 def shape_of(value: SSAValue) -> tuple[int, ...] | None:
@@ -28,19 +30,22 @@ def require_positive(op: Operation, name: str, array: Attribute, length: int) ->
         raise VerifyException(f"{op.name}: {name} must be positive, got {array}")
 
 
+def require_windows(
+    op: RowOp, kernel: Sequence[int], pad: Sequence[int], stride: Sequence[int]
+) -> None:
+    """The result of an image has an element for each place of a window; -1 where a size is not known."""
+    for axis, size in enumerate((shape_of(op.input) or ())[1:-1]):
+        low, high = pad[2 * axis : 2 * axis + 2]
+        require_extent(op, axis + 1, windowed_dim(size, kernel[axis], stride[axis], low, high))
+
+
 def require_extent(op: RowOp, axis: int, wanted: int) -> None:
-    """A dimension of the result has the size that its window gives."""
+    """A dimension of the result has this size."""
     result = shape_of(op.output)
     require(
         result is None or same_dim(wanted, result[axis]),
         f"{op.name}: dimension {axis} of the result must be {wanted}, got {op.output.type}",
     )
-
-
-def padded(op: RowOp, axis: int, size: int, pad: tuple[int, ...]) -> int:
-    """The size of a dimension of an image, counted from 1, with its padding; -1 if it is not known."""
-    low, high = pad[2 * axis - 2 : 2 * axis]
-    return size if size == DYNAMIC_INDEX else size + low + high
 
 
 def axis_of(op: Operation, axis: IntegerAttr, value: SSAValue) -> int:

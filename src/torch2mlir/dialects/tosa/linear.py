@@ -6,12 +6,12 @@ Zero points are one-element tensors and belong to quantized element types; float
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 
 from torch2mlir.dialects.rows import RowOp, Rule
-from torch2mlir.dialects.tensor_rules import require, same_dim
+from torch2mlir.dialects.tensor_rules import dilated, require, same_dim
 from torch2mlir.dialects.tosa.checks import (
-    padded,
     require_extent,
     require_length,
     require_positive,
+    require_windows,
     shape_of,
 )
 from torch2mlir.dialects.tosa.kinds import SYNTAX, TOSA
@@ -30,11 +30,8 @@ def _verify_window(op: RowOp, spatial: int, kernel: tuple[int, ...]) -> None:
         require_positive(op, name, getattr(op, name), spatial)
     require_length(op, "pad", op.pad, 2 * spatial)
     pad, stride, dilation = (attr.get_values() for attr in (op.pad, op.stride, op.dilation))
-    for axis, size in enumerate((shape_of(op.input) or ())[1:-1], 1):
-        width = kernel[axis - 1]
-        if DYNAMIC_INDEX not in (size, width):
-            left = padded(op, axis, size, pad) - (width - 1) * dilation[axis - 1] - 1
-            require_extent(op, axis, left // stride[axis - 1] + 1)
+    spans = [dilated(width, step) for width, step in zip(kernel, dilation)]
+    require_windows(op, spans, pad, stride)
 
 
 def _convolution(spatial: int) -> Rule:
@@ -69,8 +66,8 @@ def _verify_transpose_conv2d(op: RowOp) -> None:
     pad, stride = op.out_pad.get_values(), op.stride.get_values()
     for axis, size in enumerate((shape_of(op.input) or ())[1:-1], 1):
         if DYNAMIC_INDEX not in (size, weight[axis]):
-            spread = (size - 1) * stride[axis - 1] + weight[axis]
-            require_extent(op, axis, padded(op, axis, spread, pad))
+            around = pad[2 * axis - 2] + pad[2 * axis - 1]
+            require_extent(op, axis, (size - 1) * stride[axis - 1] + weight[axis] + around)
 
 
 WINDOW = "stride: ints, acc_type: any, local_bound?: bool"

@@ -1,15 +1,7 @@
 """Two-dimensional pooling, channels last: [N, H, W, C]; pad is top, bottom, left, right."""
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX
-
 from torch2mlir.dialects.rows import RowOp
-from torch2mlir.dialects.tosa.checks import (
-    padded,
-    require_extent,
-    require_length,
-    require_positive,
-    shape_of,
-)
+from torch2mlir.dialects.tosa.checks import require_length, require_positive, require_windows
 from torch2mlir.dialects.tosa.kinds import SYNTAX, TOSA
 
 
@@ -18,10 +10,7 @@ def _verify_pool(op: RowOp) -> None:
     require_positive(op, "stride", op.stride, 2)
     require_length(op, "pad", op.pad, 4)
     kernel, stride, pad = (attr.get_values() for attr in (op.kernel, op.stride, op.pad))
-    for axis, size in enumerate((shape_of(op.input) or ())[1:-1], 1):
-        if size != DYNAMIC_INDEX:
-            left = padded(op, axis, size, pad) - kernel[axis - 1]
-            require_extent(op, axis, left // stride[axis - 1] + 1)
+    require_windows(op, kernel, pad, stride)
 
 
 TOSA.rows(
