@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp, TensorType, f32
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, ModuleOp, TensorType, f32, i64
 from xdsl.ir import Block
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError, VerifyException
@@ -115,7 +115,10 @@ def test_operations_are_built_from_inputs_and_outputs():
     generic = linalg.GenericOp.of([a], [c], block, maps, linalg.iterator_types(parallel=2))
     generic.verify()
 
-    transposed = linalg.TransposeOp(a, c, (1, 0))
+    permutation = DenseArrayBase.from_list(i64, [1, 0])
+    transposed = linalg.TransposeOp.create(
+        operands=[a, c], result_types=[square], properties={"permutation": permutation}
+    )
     transposed.verify()
     assert transposed.get_indexing_maps() == maps
 

@@ -240,8 +240,8 @@ def _transposed_as_plain(lower: TosaLowering, conv: _Convolution, weight: Tensor
         x = lower.section(x, axis, first, dims.sub(x.sizes[axis], first + last))
         windows.append(Window(window.size, 1, window.dilation, max(low, 0), max(high, 0)))
     if element_types.is_integer(x.dtype):
-        first = lower.transpose(weight, (0, weight.rank - 1, *range(1, weight.rank - 1)))
-        return _integers(lower, replace(conv, x=x, weight=first, windows=windows))
+        weight = lower.transpose(weight, (0, weight.rank - 1, *range(1, weight.rank - 1)))
+        return _integers(lower, replace(conv, x=x, weight=weight, windows=windows))
     plain = replace(conv, x=x, weight=weight, windows=windows)
     return _convolve(lower, _conv_op(conv), plain)
 

@@ -9,7 +9,6 @@ from xdsl.dialects.builtin import (
     AffineMapAttr,
     ArrayAttr,
     DenseArrayBase,
-    IntegerType,
     ShapedType,
     i64,
 )
@@ -42,53 +41,71 @@ from torch2mlir.dialects.linalg.structured import (
     parse_operand_group,
     tensor_types,
 )
+from torch2mlir.dialects.tensors import integers
+
+Payload = tuple[type[Operation], dict[str, Attribute]]
+"""The one op that a body is, and its attributes."""
 
 
 def _rank(value: SSAValue) -> int:
     return len(value.type.get_shape()) if isinstance(value.type, ShapedType) else 0
 
 
-def _groups_text(printer: Printer, inputs: Sequence[SSAValue], inits: Sequence[SSAValue]) -> str:
-    ins = operand_group_text(printer, "ins", inputs)
-    return ins + operand_group_text(printer, "outs", inits)
+class DimensionsOp(LoopNest, ABC):
+    """``ins(..) outs(..) dimensions = [..] {..}``."""
+
+    @classmethod
+    def dims_keyword(cls) -> str | None:
+        """The name of the property that lists dimensions, where there is one."""
+        return next(iter(cls.get_irdl_definition().properties), None)
+
+    def print(self, printer: Printer) -> None:
+        count = len(self.operands) - len(self.updated())
+        ins = operand_group_text(printer, "ins", self.operands[:count])
+        printer.print_string(ins + operand_group_text(printer, "outs", self.operands[count:]))
+        if (keyword := self.dims_keyword()) is not None:
+            printer.print_string(f" {keyword} = {list(integers(self.properties[keyword]))}")
+        printer.print_op_attributes(self.attributes)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        payload = _parse_payload(parser)
+        inputs = parse_operand_group(parser, "ins")
+        inits = parse_operand_group(parser, "outs")
+        properties = dict[str, Attribute]()
+        if (keyword := cls.dims_keyword()) is not None:
+            parser.parse_keyword(keyword)
+            parser.parse_punctuation("=")
+            dims = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
+            properties[keyword] = DenseArrayBase.from_list(i64, dims)
+        attributes = parser.parse_optional_attr_dict()
+        return cls.create(
+            operands=(*inputs, *inits),
+            result_types=tensor_types(inits),
+            properties=properties,
+            attributes=attributes,
+            regions=cls.parse_bodies(parser, payload, inputs, inits),
+        )
+
+    @classmethod
+    def parse_bodies(
+        cls,
+        parser: Parser,
+        payload: Payload | None,
+        inputs: Sequence[SSAValue],
+        inits: Sequence[SSAValue],
+    ) -> list[Region]:
+        """The regions, of which there may be none; ``payload`` stood for one."""
+        return []
 
 
-def _dims_text(keyword: str, dims: DenseArrayBase[IntegerType]) -> str:
-    return f" {keyword} = [{', '.join(map(str, dims.get_values()))}]"
-
-
-def _parse_dims(parser: Parser, keyword: str) -> DenseArrayBase:
-    parser.parse_keyword(keyword)
-    parser.parse_punctuation("=")
-    dims = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
-    return DenseArrayBase.from_list(i64, dims)
-
-
-class MovementOp(LoopNest, ABC):
+class MovementOp(DimensionsOp, ABC):
     """One input, moved into one output; the body only hands the element on."""
 
     input = operand_def()
     init = operand_def()
     result = var_result_def()
     body = opt_region_def("single_block")
-
-    def __init__(
-        self, input: SSAValue, init: SSAValue, dims: Sequence[int] | DenseArrayBase
-    ) -> None:
-        if not isinstance(dims, DenseArrayBase):
-            dims = DenseArrayBase.from_list(i64, dims)
-        Operation.__init__(
-            self,
-            operands=(input, init),
-            result_types=tensor_types((init,)),
-            properties={self.dims_keyword(): dims},
-        )
-
-    @classmethod
-    def dims_keyword(cls) -> str:
-        """The name of the property that lists dimensions."""
-        (name,) = cls.get_irdl_definition().properties
-        return name
 
     def updated(self) -> Sequence[SSAValue]:
         return (self.init,)
@@ -99,27 +116,6 @@ class MovementOp(LoopNest, ABC):
     def build_body(self) -> Region:
         """The region the name stands for, not attached to the operation."""
         return bodies.build_body(self.name, self.operands, bodies.first_input)
-
-    def print(self, printer: Printer) -> None:
-        source, init = self.operands
-        keyword = self.dims_keyword()
-        dims = self.properties[keyword]
-        assert isinstance(dims, DenseArrayBase)
-        printer.print_string(_groups_text(printer, (source,), (init,)) + _dims_text(keyword, dims))
-        printer.print_op_attributes(self.attributes)
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        inputs = parse_operand_group(parser, "ins")
-        inits = parse_operand_group(parser, "outs")
-        keyword = cls.dims_keyword()
-        dims = _parse_dims(parser, keyword)
-        return cls.create(
-            operands=(*inputs, *inits),
-            result_types=tensor_types(inits),
-            properties={keyword: dims},
-            attributes=parser.parse_optional_attr_dict(),
-        )
 
 
 @irdl_op_definition
@@ -166,7 +162,7 @@ def _parse_mapper(parser: Parser) -> Region:
     return parser.parse_region(arguments)
 
 
-def _parse_payload(parser: Parser) -> tuple[type[Operation], dict[str, Attribute]] | None:
+def _parse_payload(parser: Parser) -> Payload | None:
     """Parse `{ arith.addf {attributes} }`, the short form of a body of one operation."""
     if parser.parse_optional_punctuation("{") is None:
         return None
@@ -180,7 +176,7 @@ def _parse_payload(parser: Parser) -> tuple[type[Operation], dict[str, Attribute
 
 
 def _payload_body(
-    payload: tuple[type[Operation], dict[str, Attribute]],
+    payload: Payload,
     operands: Sequence[SSAValue],
     order: Sequence[int],
 ) -> Region:
@@ -198,7 +194,7 @@ def _payload_body(
     return Region(block)
 
 
-class CombiningOp(LoopNest, ABC):
+class CombiningOp(DimensionsOp, ABC):
     """Elements of inputs and outputs combined by a body that is written out."""
 
     inputs = var_operand_def()
@@ -212,37 +208,24 @@ class CombiningOp(LoopNest, ABC):
         return self.operands[len(self.inputs) :]
 
     def print(self, printer: Printer) -> None:
-        count, dims = len(self.inputs), self.properties.get("dimensions")
-        printer.print_string(_groups_text(printer, self.operands[:count], self.operands[count:]))
-        if isinstance(dims, DenseArrayBase):
-            printer.print_string(_dims_text("dimensions", dims))
-        printer.print_op_attributes(self.attributes)
+        super().print(printer)
         printer.print_string(" (")
         printer.print_list(self.regions[0].block.args, printer.print_block_argument)
         printer.print_string(") ")
         printer.print_region(self.regions[0], print_entry_block_args=False)
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        payload = _parse_payload(parser)
-        inputs = parse_operand_group(parser, "ins")
-        inits = parse_operand_group(parser, "outs")
-        takes_dims = "dimensions" in cls.get_irdl_definition().properties
-        properties = {"dimensions": _parse_dims(parser, "dimensions")} if takes_dims else {}
-        attributes = parser.parse_optional_attr_dict()
-        operands = (*inputs, *inits)
-        body = (
-            _parse_mapper(parser)
-            if payload is None
-            else _payload_body(payload, operands, cls.payload_order(len(inputs), len(inits)))
-        )
-        return cls.create(
-            operands=operands,
-            result_types=tensor_types(inits),
-            properties=properties,
-            attributes=attributes,
-            regions=[body],
-        )
+    def parse_bodies(
+        cls,
+        parser: Parser,
+        payload: Payload | None,
+        inputs: Sequence[SSAValue],
+        inits: Sequence[SSAValue],
+    ) -> list[Region]:
+        if payload is None:
+            return [_parse_mapper(parser)]
+        order = cls.payload_order(len(inputs), len(inits))
+        return [_payload_body(payload, (*inputs, *inits), order)]
 
 
 @irdl_op_definition

@@ -138,7 +138,7 @@ def _value(attribute: I64Array | IntegerAttr) -> Field:
     return attribute.get_values() if isinstance(attribute, DenseArrayBase) else attribute.value.data
 
 
-@irdl_attr_definition
+@irdl_attr_definition(init=False)
 class DotDimensionNumbersAttr(StructAttr):
     """Batching and contracting dimensions of ``dot_general``."""
 
@@ -150,7 +150,7 @@ class DotDimensionNumbersAttr(StructAttr):
     rhs_contracting_dimensions: I64Array
 
 
-@irdl_attr_definition
+@irdl_attr_definition(init=False)
 class GatherDimensionNumbersAttr(StructAttr):
     """Which dimensions of operand, indices and result of ``gather`` correspond."""
 
@@ -164,7 +164,7 @@ class GatherDimensionNumbersAttr(StructAttr):
     index_vector_dim: IntegerAttr
 
 
-@irdl_attr_definition
+@irdl_attr_definition(init=False)
 class ScatterDimensionNumbersAttr(StructAttr):
     """Which dimensions of operand, indices and updates of ``scatter`` correspond."""
 
@@ -178,7 +178,7 @@ class ScatterDimensionNumbersAttr(StructAttr):
     index_vector_dim: IntegerAttr
 
 
-@irdl_attr_definition
+@irdl_attr_definition(init=False)
 class OutputOperandAliasAttr(StructAttr):
     """Which result of a ``custom_call`` lives in which operand's buffer."""
 

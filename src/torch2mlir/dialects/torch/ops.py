@@ -67,7 +67,7 @@ class UsualOp(TorchOp, RowOp):
 def parse_type_list(parser: Parser) -> list[Attribute]:
     """Parses ``!t, !t`` or ``(!t, !t)`` or ``()``."""
     types = parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
-    return parse_types(parser) if types is None else types
+    return parse_types(parser) if types is None else [*types]
 
 
 class RegistryOp(TorchOp):
