@@ -167,8 +167,12 @@ def elementwise() -> Iterator[Instance]:
     yield Instance(hlo.AbsOp, "2xcomplex<f32>", "2xf32")
     yield Instance(hlo.RealOp, "2xcomplex<f64>", "2xf64")
     yield Instance(hlo.ExpOp, "2xcomplex<f32>", "2xcomplex<f32>")
-    highest = hlo.attrs.ResultAccuracyAttr(hlo.enums.ResultAccuracyMode.HIGHEST)
-    bounded = hlo.attrs.ResultAccuracyAttr(hlo.enums.ResultAccuracyMode.TOLERANCE, atol=0.5, ulps=2)
+    exact, within = (
+        hlo.enums.ResultAccuracyModeAttr(hlo.enums.ResultAccuracyMode(mode))
+        for mode in ("HIGHEST", "TOLERANCE")
+    )
+    highest = hlo.attrs.ResultAccuracyAttr(mode=exact)
+    bounded = hlo.attrs.ResultAccuracyAttr(mode=within, atol=0.5, ulps=2)
     yield Instance(hlo.TanhOp, "2xf32", "2xf32", result_accuracy=highest)
     yield Instance(hlo.LogOp, "2xf32", "2xf32", result_accuracy=bounded)
     yield Instance(hlo.IsFiniteOp, "2xf16", "2xi1")
@@ -303,10 +307,7 @@ def linear() -> Iterator[Instance]:
     )
     outer = hlo.DotDimensionNumbersAttr()
     tf32 = FloatTF32Type()
-    one = i64_attr(1)
-    algorithm = hlo.attrs.DotAlgorithmAttr(
-        tf32, tf32, f32, one, one, one, IntegerAttr.from_bool(False)
-    )
+    algorithm = hlo.attrs.DotAlgorithmAttr(lhs_precision_type=tf32, rhs_precision_type=tf32)
     yield Instance(
         hlo.DotGeneralOp, "?x2x3xf32 ?x3x4xf32", "?x2x4xf32", dot_dimension_numbers=batched
     )

@@ -14,7 +14,7 @@ ComparisonTypeAttr = enum_attribute("chlo.comparison_type", ComparisonType)
 PrecisionAttr = enum_attribute("chlo.precision", Precision)
 
 
-@irdl_attr_definition
+@irdl_attr_definition(init=False)
 class RaggedDotDimensionNumbersAttr(StructAttr):
     """Batching, contracting, ragged and group dimensions of ``ragged_dot``."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, TypeAlias, cast
 
@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     TensorType,
+    f32,
     f64,
     i1,
     i64,
@@ -26,7 +27,6 @@ from xdsl.utils.exceptions import VerifyException
 
 from torch2mlir.dialects.enum_attributes import attributes_of
 from torch2mlir.dialects.stablehlo import enums
-from torch2mlir.dialects.stablehlo.enums import ResultAccuracyMode
 
 I64Array: TypeAlias = DenseArrayBase[IntegerType]
 I64_ARRAY = DenseArrayBase.constr(i64)
@@ -72,7 +72,7 @@ def padding_pairs(padding: DenseIntOrFPElementsAttr) -> list[tuple[int, int]]:
 
 # --- structures: ``#stablehlo.dot<lhs_contracting_dimensions = [1], ...>`` -----------------------
 
-Field = Sequence[int] | int
+Field = Sequence[int] | float | Attribute
 
 
 def parse_i64_list(parser: AttrParser) -> list[int]:
@@ -81,61 +81,93 @@ def parse_i64_list(parser: AttrParser) -> list[int]:
 
 
 class StructAttr(ParametrizedAttribute):
-    """Base of the structures: every parameter is an ``i64`` or a list of them, zero or empty if it is not given.
+    """Base of the structures, whose parameters have Python values and come by name: ``<name = value, ...>``.
 
-    ``<name = value, ...>``: fields that are zero or empty are left out, as MLIR does, and come in any order.
+    What is not given has its default, which also says what a field is; a list of integers is the usual. Fields that are
+    zero or empty are left out, as MLIR does, but for structures that write all.
     """
 
+    DEFAULTS: ClassVar[Mapping[str, Field]] = {"index_vector_dim": 0, "operand_index": 0}
     WRITES_ALL: ClassVar[bool] = False
 
     def __init__(self, **fields: Field) -> None:
         names = self.names()
         if unknown := fields.keys() - names:
             raise TypeError(f"{self.name} has no {', '.join(sorted(unknown))}")
-        values = (fields.get(name, _default(name)) for name in names)
-        super().__init__(*(i64_attr(v) if isinstance(v, int) else i64_array(v) for v in values))
+        values = (fields.get(name, self.DEFAULTS.get(name, ())) for name in names)
+        super().__init__(*map(_attribute, values))
 
     @classmethod
     def names(cls) -> list[str]:
         """The fields, in the order of the text."""
         return [name for name, _ in cls.get_irdl_definition().parameters]
 
-    def fields(self) -> dict[str, Field]:
+    def fields(self) -> dict[str, Any]:
         """Field names and Python values, in the order of the text."""
         return {name: _value(getattr(self, name)) for name in self.names()}
 
     def print_parameters(self, printer: Printer) -> None:
-        text = ", ".join(
-            f"{name} = {value if isinstance(value, int) else list(value)}"
-            for name, value in self.fields().items()
-            if value or self.WRITES_ALL
-        )
-        printer.print_string(f"<{text}>")
+        written = [each for each in self.fields().items() if each[1] or self.WRITES_ALL]
+        with printer.in_angle_brackets():
+            printer.print_list(written, lambda each: _print_field(printer, *each))
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        fields: dict[str, Field] = {}
+        fields, names = dict[str, Field](), cls.names()
 
         def parse_field() -> None:
             position = parser.pos
             name = parser.parse_identifier(" as field name")
-            if name not in cls.names():
-                message = f"unknown field '{name}', expected one of {cls.names()}"
-                parser.raise_error(message, position)
+            if name not in names:
+                parser.raise_error(f"unknown field '{name}', expected one of {names}", position)
             parser.parse_punctuation("=")
-            is_integer = isinstance(_default(name), int)
-            fields[name] = parser.parse_integer() if is_integer else parse_i64_list(parser)
+            fields[name] = _parse_value(parser, cls.DEFAULTS.get(name, ()))
 
         parser.parse_comma_separated_list(parser.Delimiter.ANGLE, parse_field)
+        if cls.WRITES_ALL and len(fields) < len(names):
+            parser.raise_error(f"expected all of {names}")
         return cls(**fields).parameters
 
 
-def _default(name: str) -> Field:
-    return 0 if name in ("index_vector_dim", "operand_index") else ()
+def _attribute(value: Field) -> Attribute:
+    if isinstance(value, Attribute):
+        return value
+    if isinstance(value, bool):
+        return IntegerAttr.from_bool(value)
+    if isinstance(value, int):
+        return i64_attr(value)
+    return FloatAttr(value, f64) if isinstance(value, float) else i64_array(value)
 
 
-def _value(attribute: I64Array | IntegerAttr) -> Field:
-    return attribute.get_values() if isinstance(attribute, DenseArrayBase) else attribute.value.data
+def _value(attribute: Attribute) -> Any:
+    if isinstance(attribute, IntegerAttr):
+        return bool(attribute.value.data) if attribute.type == i1 else attribute.value.data
+    if isinstance(attribute, FloatAttr):
+        return attribute.value.data
+    return attribute.get_values() if isinstance(attribute, DenseArrayBase) else attribute
+
+
+def _print_field(printer: Printer, name: str, value: Field) -> None:
+    printer.print_string(f"{name} = ")
+    if isinstance(value, Attribute):
+        printer.print_attribute(value)
+    elif isinstance(value, int):
+        printer.print_int(value, i1 if isinstance(value, bool) else i64)
+    elif isinstance(value, float):
+        printer.print_float(value, f64)
+    else:
+        printer.print_string(str(list(value)))
+
+
+def _parse_value(parser: AttrParser, like: Field) -> Field:
+    if isinstance(like, Attribute):
+        is_type = isinstance(like, TypeAttribute)
+        return parser.parse_type() if is_type else parser.parse_attribute()
+    if isinstance(like, bool):
+        return parser.parse_boolean()
+    if isinstance(like, int):
+        return parser.parse_integer()
+    return float(parser.parse_number()) if isinstance(like, float) else parse_i64_list(parser)
 
 
 @irdl_attr_definition(init=False)
@@ -270,8 +302,7 @@ class ConvDimensionNumbersAttr(ParametrizedAttribute):
 
     def sides(self) -> tuple[tuple[int, int, tuple[int, ...]], ...]:
         """The three tuples :meth:`from_sides` takes."""
-        parameters: Any = self.parameters
-        positions: list[Any] = [_value(parameter) for parameter in parameters]
+        positions = [_value(parameter) for parameter in self.parameters]
         return tuple(tuple(positions[start : start + 3]) for start in (0, 3, 6))
 
     def bare_text(self) -> str:
@@ -297,8 +328,8 @@ class ConvDimensionNumbersAttr(ParametrizedAttribute):
             return cls.parse_bare(parser).parameters
 
 
-@irdl_attr_definition
-class DotAlgorithmAttr(ParametrizedAttribute):
+@irdl_attr_definition(init=False)
+class DotAlgorithmAttr(StructAttr):
     """How a ``dot_general`` computes: precision of operands and accumulator, number of products."""
 
     name = "stablehlo.dot_algorithm"
@@ -310,38 +341,17 @@ class DotAlgorithmAttr(ParametrizedAttribute):
     rhs_component_count: IntegerAttr
     num_primitive_operations: IntegerAttr
     allow_imprecise_accumulation: IntegerAttr
-
-    def print_parameters(self, printer: Printer) -> None:
-        printer.print_string("<")
-        names = (name for name, _ in self.get_irdl_definition().parameters)
-        for index, (name, value) in enumerate(zip(names, self.parameters)):
-            printer.print_string(f"{', ' if index else ''}{name} = ")
-            if isinstance(value, IntegerAttr):
-                printer.print_int(value.value.data, value.type)
-            else:
-                printer.print_attribute(value)
-        printer.print_string(">")
-
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        parameters: list[Attribute] = []
-        with parser.in_angle_brackets():
-            for name, _ in cls.get_irdl_definition().parameters:
-                if parameters:
-                    parser.parse_punctuation(",")
-                parser.parse_keyword(name)
-                parser.parse_punctuation("=")
-                if name.endswith("_type"):
-                    parameters.append(parser.parse_type())
-                elif name.startswith("allow_"):
-                    parameters.append(IntegerAttr(int(parser.parse_boolean()), i1))
-                else:
-                    parameters.append(i64_attr(parser.parse_integer()))
-        return parameters
+    DEFAULTS: ClassVar[Mapping[str, Field]] = {
+        **dict.fromkeys(("lhs_precision_type", "rhs_precision_type", "accumulation_type"), f32),
+        **dict.fromkeys(("lhs_component_count", "rhs_component_count"), 1),
+        "num_primitive_operations": 1,
+        "allow_imprecise_accumulation": False,
+    }
+    WRITES_ALL: ClassVar[bool] = True
 
 
-@irdl_attr_definition
-class ResultAccuracyAttr(ParametrizedAttribute):
+@irdl_attr_definition(init=False)
+class ResultAccuracyAttr(StructAttr):
     """Error bound of a transcendental function; the bounds count in mode ``TOLERANCE`` only."""
 
     name = "stablehlo.result_accuracy"
@@ -350,47 +360,12 @@ class ResultAccuracyAttr(ParametrizedAttribute):
     rtol: FloatAttr
     ulps: IntegerAttr
     mode: enums.ResultAccuracyModeAttr
-
-    def __init__(
-        self, mode: ResultAccuracyMode, *, atol: float = 0.0, rtol: float = 0.0, ulps: int = 0
-    ) -> None:
-        super().__init__(
-            FloatAttr(atol, f64),
-            FloatAttr(rtol, f64),
-            i64_attr(ulps),
-            enums.ResultAccuracyModeAttr(mode),
-        )
-
-    def print_parameters(self, printer: Printer) -> None:
-        printer.print_string("<")
-        for name, bound in (("atol", self.atol), ("rtol", self.rtol)):
-            if bound.value.data:
-                printer.print_string(f"{name} = ")
-                printer.print_float(bound.value.data, f64)
-                printer.print_string(", ")
-        if self.ulps.value.data:
-            printer.print_string(f"ulps = {self.ulps.value.data}, ")
-        printer.print_string("mode = ")
-        printer.print_attribute(self.mode)
-        printer.print_string(">")
-
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        bounds: dict[str, float] = {"atol": 0.0, "rtol": 0.0, "ulps": 0}
-        with parser.in_angle_brackets():
-            while (name := parser.parse_optional_keyword_in(bounds)) is not None:
-                parser.parse_punctuation("=")
-                bounds[name] = parser.parse_number()
-                parser.parse_punctuation(",")
-            parser.parse_keyword("mode")
-            parser.parse_punctuation("=")
-            mode = parser.parse_attribute()
-        return [
-            FloatAttr(bounds["atol"], f64),
-            FloatAttr(bounds["rtol"], f64),
-            i64_attr(int(bounds["ulps"])),
-            mode,
-        ]
+    DEFAULTS: ClassVar[Mapping[str, Field]] = {
+        "atol": 0.0,
+        "rtol": 0.0,
+        "ulps": 0,
+        "mode": enums.ResultAccuracyModeAttr(enums.ResultAccuracyMode.DEFAULT),
+    }
 
 
 @irdl_attr_definition
