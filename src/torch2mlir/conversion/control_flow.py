@@ -97,9 +97,9 @@ def as_while(lower: Lowering, loop: Loop) -> While:
     return While([*counter, *flag, *loop.initial], holds, step)
 
 
-def region_block(
+def region_of(
     lower: Lowering, types: Sequence[Attribute], build: Build, terminator: type[Operation]
-) -> Block:
+) -> Region:
     """A block of what ``build`` emits for its arguments, closed by a terminator."""
     block = Block(arg_types=types)
     outer, lower.body = lower.body, []
@@ -118,7 +118,7 @@ def region_block(
         for cache, known in caches:  # what is remembered of the region's values ends with it
             cache.clear()
             cache.update(known)
-    return block
+    return Region(block)
 
 
 def convert_branch(conversion: FunctionConversion, op: core.PrimIfOp) -> None:
@@ -189,7 +189,7 @@ def branch(
 ) -> Sequence[SSAValue]:
     """One of two regions, by the target's op for it."""
     op_class, terminator = lower.branch_ops
-    regions = [Region(region_block(lower, [], build, terminator)) for build in (on_true, on_false)]
+    regions = [region_of(lower, [], build, terminator) for build in (on_true, on_false)]
     flag = lower.branch_condition(condition)
     return lower.emit(op_class, [flag], types, regions=regions).results
 
@@ -199,10 +199,8 @@ def while_loop(lower: Lowering, loop: Loop) -> Sequence[SSAValue]:
     """A loop by a target's only one, which has a region for its condition and one for its body."""
     carried, (op_class, terminator) = as_while(lower, loop), lower.loop_ops
     types = [value.type for value in carried.initial]
-    regions = [
-        Region(region_block(lower, types, build, terminator))
-        for build in (carried.holds, carried.step)
-    ]
+    builds = (carried.holds, carried.step)
+    regions = [region_of(lower, types, build, terminator) for build in builds]
     op = lower.emit(op_class, carried.initial, types, regions=regions)
     return op.results[len(types) - len(loop.initial) :]
 

@@ -237,3 +237,10 @@ def polynomial(x: Expr, *coefficients: float) -> Expr:
     for coefficient in coefficients[2:]:
         result = result * x + coefficient
     return result
+
+
+def precedes(x: Expr, y: Expr, descending: bool) -> Expr:
+    """Whether sorting puts ``x`` before ``y`` by their values alone; NaN is beyond all numbers."""
+    lesser, greater = (y, x) if descending else (x, y)
+    first = lesser < greater
+    return first | lesser.equals(lesser) & greater.differs(greater) if x.is_float else first

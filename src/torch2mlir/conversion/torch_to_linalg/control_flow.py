@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 
 from xdsl.dialects import cf, scf, tensor
 from xdsl.dialects.builtin import TensorType, i1, i64
-from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from torch2mlir.contract.element_types import si64
-from torch2mlir.conversion.control_flow import Loop, as_while, region_block
+from torch2mlir.conversion.control_flow import Loop, as_while, region_of
 from torch2mlir.conversion.lowering import Scalar, Tensor
 from torch2mlir.conversion.torch_to_linalg.lowering import LinalgLowering, lowers
 from torch2mlir.conversion.torch_to_linalg.scalars import INDEX
@@ -44,7 +44,7 @@ def counted(
     """What ``step(number, *values)`` makes of values for the numbers below an end, in turn."""
     types = [value.type for value in initial]
     bounds = [lower.size(0), end, lower.size(1)]
-    region = Region(region_block(lower, [INDEX, *types], step, scf.YieldOp))
+    region = region_of(lower, [INDEX, *types], step, scf.YieldOp)
     return lower.emit(scf.ForOp, [*bounds, *initial], types, regions=[region]).results
 
 
@@ -68,8 +68,8 @@ def _held(
     """``scf.while``; of the values, ``holds`` gives whether to go on and then them."""
     types = [value.type for value in initial]
     regions = [
-        Region(region_block(lower, types, holds, scf.ConditionOp)),
-        Region(region_block(lower, types, step, scf.YieldOp)),
+        region_of(lower, types, holds, scf.ConditionOp),
+        region_of(lower, types, step, scf.YieldOp),
     ]
     return lower.emit(scf.WhileOp, initial, types, regions=regions).results
 

@@ -14,6 +14,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from torch2mlir.contract.element_types import widened
+from torch2mlir.conversion.convolution import transposed_padding, turned
 from torch2mlir.conversion.lowering import Scalar, Tensor
 from torch2mlir.conversion.torch_to_linalg.linear import TRANSPOSED_RHS, product
 from torch2mlir.conversion.torch_to_linalg.lowering import (
@@ -73,9 +74,11 @@ def convolution(
     count = x.rank - 2
     strides, paddings, dilations = (list(option) for option in (stride, padding, dilation))
     if transposed:
-        extra = list(output_padding)
-        x = spread(lower, x, weight, strides, paddings, dilations, extra)
+        edges = transposed_padding(lower, weight, paddings, dilations, output_padding)
+        x = spread(lower, x, strides, edges)
         weight = turned(lower, weight, groups)
+        if groups == 1:
+            weight = lower.transpose(weight, [1, 0, *range(2, weight.rank)])
         strides = [1] * count
     else:
         around = [0, 0, *paddings]
@@ -225,29 +228,18 @@ def window_place(outer: int, inner: int, stride: int, dilation: int) -> AffineEx
 def spread(
     lower: LinalgLowering,
     x: Tensor,
-    weight: Tensor,
     strides: Sequence[int],
-    paddings: Sequence[int],
-    dilations: Sequence[int],
-    output_paddings: Sequence[int],
+    edges: Sequence[tuple[int, int]],
 ) -> Tensor:
-    """The input with zeros between its elements and around, over which a transposed convolution is a plain one.
-
-    Negative amounts around, of paddings wider than the window, are cut off.
-    """
+    """The input with zeros between its elements and around; negative amounts around are cut off."""
     x = between(lower, x, strides)
-    reach = [
-        dilation * (lower.static(size, "the size of a window") - 1)
-        for dilation, size in zip(dilations, weight.sizes[2:], strict=True)
-    ]
-    low = [0, 0, *(r - p for r, p in zip(reach, paddings, strict=True))]
+    low = [0, 0, *(edge[0] for edge in edges)]
     # the last element has zeros behind it already
-    beyond = [o - (s - 1) for o, s in zip(output_paddings, strides, strict=True)]
-    high = [0, 0, *(a + b for a, b in zip(low[2:], beyond, strict=True))]
+    high = [0, 0, *(edge[1] - (s - 1) for edge, s in zip(edges, strides, strict=True))]
     cut = [max(0, -a) for a in low]
     sizes = [
-        dims.sub(size, max(0, -a) + max(0, -b))
-        for size, a, b in zip(x.sizes, low, high, strict=True)
+        dims.sub(size, first + max(0, -b))
+        for size, first, b in zip(x.sizes, cut, high, strict=True)
     ]
     x = lower.slice(x, cut, sizes, [1] * x.rank)
     return lower.pad(x, [max(0, a) for a in low], [max(0, b) for b in high], 0)
@@ -268,15 +260,3 @@ def between(lower: LinalgLowering, x: Tensor, strides: Sequence[int]) -> Tensor:
         sizes.append(dims.mul(size, stride))
     padded = lower.pad(lower.reshape(x, apart), [0] * len(after), after, 0)
     return lower.reshape(padded, sizes)
-
-
-def turned(lower: LinalgLowering, weight: Tensor, groups: int) -> Tensor:
-    """The weight of a transposed convolution, ``[c, f / groups, ..]``, as that of the plain one."""
-    over = range(2, weight.rank)
-    weight = lower.reverse(weight, [d for d in over if weight.sizes[d] != 1])
-    if groups == 1:
-        return lower.transpose(weight, [1, 0, *over])
-    split = lower.reshape(weight, split_groups(weight.sizes, 0, groups))
-    swapped = lower.transpose(split, [0, 2, 1, *(d + 1 for d in over)])
-    features = dims.mul(groups, swapped.sizes[1])
-    return lower.reshape(swapped, [features, *swapped.sizes[2:]])

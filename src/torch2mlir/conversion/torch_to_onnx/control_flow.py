@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import i1
-from xdsl.ir import Region, SSAValue
+from xdsl.ir import SSAValue
 
 from torch2mlir.contract.element_types import si64
-from torch2mlir.conversion.control_flow import Loop, region_block
+from torch2mlir.conversion.control_flow import Loop, region_of
 from torch2mlir.conversion.lowering import Scalar
 from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering, lowers
 from torch2mlir.dialects import onnx
@@ -26,6 +26,6 @@ def loop(lower: OnnxLowering, loop: Loop) -> Sequence[SSAValue]:
         return [end, *results]
 
     arguments = [lower.tensor_type((), si64), lower.tensor_type((), i1), *types]
-    body = Region(region_block(lower, arguments, step, onnx.YieldOp))
+    body = region_of(lower, arguments, step, onnx.YieldOp)
     operands = [lower._input(trips), go_on.value, *loop.initial]
     return lower.emit(onnx.op_class("Loop"), operands, types, regions=[body]).results

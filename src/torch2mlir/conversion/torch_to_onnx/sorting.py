@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 
 from xdsl.dialects.builtin import i1
-from xdsl.ir import Region, SSAValue
+from xdsl.ir import SSAValue
 
 from torch2mlir.contract import element_types
 from torch2mlir.contract.element_types import si64
-from torch2mlir.conversion.control_flow import region_block
+from torch2mlir.conversion.control_flow import region_of
 from torch2mlir.conversion.lowering import ResultType, Tensor
 from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering, lowers
 from torch2mlir.conversion.torch_to_onnx.words import ui8
@@ -67,7 +67,7 @@ def _first(
         starts, steps = [0] * x.rank, [1] * x.rank
         return [lower.slice(each, starts, sizes, steps).value for each in every]
 
-    bodies = [Region(region_block(lower, [], b, onnx.YieldOp)) for b in (with_nan, of_numbers)]
+    bodies = [region_of(lower, [], b, onnx.YieldOp) for b in (with_nan, of_numbers)]
     types = [lower.tensor_type(r.sizes, r.dtype) for r in results]
     condition = lower.cast(any_nan, i1)
     op = lower.emit(onnx.op_class("If"), [condition.value], types, regions=bodies)

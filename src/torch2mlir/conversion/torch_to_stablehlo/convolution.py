@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from xdsl.ir import Attribute
 
 from torch2mlir.contract.element_types import widened
+from torch2mlir.conversion.convolution import transposed_padding, turned
 from torch2mlir.conversion.lowering import Tensor
 from torch2mlir.conversion.torch_to_stablehlo.lowering import (
     StablehloLowering,
     lowers,
 )
 from torch2mlir.dialects import stablehlo as hlo
-from torch2mlir.dialects.torch import dims
 
 
 @lowers("aten.convolution")
@@ -40,7 +40,7 @@ def convolution(
         "batch_group_count": hlo.i64_attr(1),
     }
     if transposed:
-        edges = transposed_padding(lower, weight, paddings, dilations, list(output_padding))
+        edges = transposed_padding(lower, weight, paddings, dilations, output_padding)
         weight = turned(lower, weight, groups)
         spread = "lhs_dilation"
     else:
@@ -58,37 +58,3 @@ def convolution(
         per_channel = lower.broadcast_in_dim(lower.cast(bias, computed), result.sizes, [1])
         result = lower.apply(hlo.AddOp, result, per_channel)
     return lower.cast(result, lower.out.dtype)
-
-
-# transposed
-
-
-def transposed_padding(
-    lower: StablehloLowering,
-    weight: Tensor,
-    paddings: Sequence[int],
-    dilations: Sequence[int],
-    output_paddings: Sequence[int],
-) -> list[tuple[int, int]]:
-    """The padding with which a transposed convolution is a plain one over the dilated input."""
-    pairs = []
-    window = zip(weight.sizes[2:], paddings, dilations, output_paddings, strict=True)
-    for size, padding, dilation, extra in window:
-        low = dilation * (lower.static(size, "the size of a window") - 1) - padding
-        pairs.append((low, low + extra))
-    return pairs
-
-
-def turned(lower: StablehloLowering, weight: Tensor, groups: int) -> Tensor:
-    """The weight of a transposed convolution, ``[c, f / groups, ..]``, reversed in space.
-
-    The groups become ones of the output channels: ``[f, c / groups, ..]``.
-    """
-    weight = lower.reverse(weight, [d for d in range(2, weight.rank) if weight.sizes[d] != 1])
-    if groups == 1:
-        return weight
-    inputs, outputs, *space = weight.sizes
-    per_group = dims.floordiv(inputs, groups)
-    split = lower.reshape(weight, [groups, per_group, outputs, *space])
-    swapped = lower.transpose(split, [0, 2, 1, *range(3, split.rank)])
-    return lower.reshape(swapped, [dims.mul(groups, outputs), per_group, *space])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Region, SSAValue
 
 from torch2mlir.contract.element_types import highest, lowest, neutral, si64
+from torch2mlir.conversion.expressions import Expr
 from torch2mlir.conversion.lowering import Number, Tensor
 from torch2mlir.conversion.pooling import Window
 from torch2mlir.conversion.torch_to_stablehlo.lowering import StablehloLowering
-from torch2mlir.conversion.torch_to_stablehlo.reduction import COMBINING, extremum_body
+from torch2mlir.conversion.torch_to_stablehlo.reduction import COMBINING
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.torch import dims
 
@@ -35,9 +36,24 @@ class Pools(StablehloLowering):
             [t.value for t in (x, places, *inits)],
             [self.tensor_type(sizes, dtype) for dtype in dtypes],
             properties,
-            [extremum_body(self, x.dtype, "gt", of_nans="gt")],
+            [_greater(self, x.dtype)],
         )
         return [Tensor(v, sizes, dtype) for v, dtype in zip(op.results, dtypes, strict=True)]
+
+
+def _greater(lower: StablehloLowering, dtype: Attribute) -> Region:
+    """The body that chooses of two elements and their places: NaN before numbers, its last; of equals the first."""
+
+    def build(a: SSAValue, i: SSAValue, b: SSAValue, j: SSAValue) -> list[SSAValue]:
+        x, y = (Expr(lower.words, Tensor(value, (), dtype)) for value in (a, b))
+        place, other = (Expr(lower.words, Tensor(value, (), si64)) for value in (i, j))
+        wins = (x > y) | x.equals(y) & (place < other)
+        if x.is_float:
+            wins = wins | x.differs(x) & (y.equals(y) | (place > other))
+        return [wins.where(*pair).value.value for pair in ((x, y), (place, other))]
+
+    types = [lower.tensor_type((), each) for each in (dtype, si64)]
+    return lower.region([*types, *types], build)
 
 
 def _windows(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import IntegerType, Signedness
-from xdsl.ir import Attribute, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Operation
 
 from torch2mlir.contract import element_types
 from torch2mlir.contract.element_types import neutral, si64
@@ -104,34 +104,6 @@ def _in_turn(lower: StablehloLowering, x: Tensor, y: Tensor, axis: int, length: 
     both = lower.concatenate(apart, axis + 1)
     joined = lower.reshape(both, [*x.sizes[:axis], length + length % 2, *inner])
     return lower.section(joined, axis, 0, length)
-
-
-def extremum_body(
-    lower: StablehloLowering, dtype: Attribute, direction: str, of_nans: str = "lt"
-) -> Region:
-    """The body that chooses of two elements and their positions the more extreme one.
-
-    NaN is more extreme than any number, and of equal elements the one in front is chosen, so the order of a
-    reduction does not show. Of two NaNs it is the one whose position compares by ``of_nans``.
-    """
-
-    def build(a: SSAValue, i: SSAValue, b: SSAValue, j: SSAValue) -> list[SSAValue]:
-        x, y = Tensor(a, (), dtype), Tensor(b, (), dtype)
-        place, other = Tensor(i, (), si64), Tensor(j, (), si64)
-        better, equal = lower.compare(direction, x, y), lower.compare("eq", x, y)
-        in_front = lower.apply(hlo.AndOp, equal, lower.compare("lt", place, other))
-        wins = lower.apply(hlo.OrOp, better, in_front)
-        if element_types.is_float(dtype):
-            nan, other_nan = lower.compare("ne", x, x), lower.compare("ne", y, y)
-            chosen = lower.apply(hlo.AndOp, nan, lower.compare(of_nans, place, other))
-            only_nan = lower.compare("gt", nan, other_nan)
-            wins = lower.apply(hlo.OrOp, wins, only_nan)
-            both = lower.apply(hlo.AndOp, chosen, other_nan)
-            wins = lower.apply(hlo.OrOp, wins, both)
-        return [lower.select(wins, *pair).value for pair in ((x, y), (place, other))]
-
-    types = [lower.tensor_type((), dtype), lower.tensor_type((), si64)]
-    return lower.region([*types, *types], build)
 
 
 def _masked_sums(lower: StablehloLowering, x: Tensor, axis: int) -> Tensor:

@@ -10,6 +10,7 @@ from xdsl.ir import Attribute, Region, SSAValue
 
 from torch2mlir.contract import element_types
 from torch2mlir.contract.element_types import si64
+from torch2mlir.conversion.expressions import Expr, precedes
 from torch2mlir.conversion.lowering import Tensor
 from torch2mlir.conversion.torch_to_stablehlo.lowering import StablehloLowering, lowers
 from torch2mlir.dialects import chlo
@@ -75,14 +76,9 @@ def _top(lower: StablehloLowering, x: Tensor, k: int, axis: int, largest: bool) 
 def _comparator(lower: StablehloLowering, dtypes: list[Attribute], descending: bool) -> Region:
     """Whether the first of two elements has to come first; what is sorted along does not matter."""
 
-    def build(a: SSAValue, b: SSAValue, *_: SSAValue) -> list[SSAValue]:
-        x, y = Tensor(a, (), dtypes[0]), Tensor(b, (), dtypes[0])
-        lesser, greater = (y, x) if descending else (x, y)
-        first = lower.compare("lt", lesser, greater)
-        if element_types.is_float(dtypes[0]):
-            number, nan = lower.compare("eq", lesser, lesser), lower.compare("ne", greater, greater)
-            first = lower.apply(hlo.OrOp, first, lower.apply(hlo.AndOp, number, nan))
-        return [first.value]
+    def build(*values: SSAValue) -> list[SSAValue]:
+        x, y = (Expr(lower.words, Tensor(value, (), dtypes[0])) for value in values[:2])
+        return [precedes(x, y, descending).value.value]
 
     types = [lower.tensor_type((), dtype) for dtype in dtypes for _ in range(2)]
     return lower.region(types, build)

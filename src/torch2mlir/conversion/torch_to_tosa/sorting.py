@@ -13,9 +13,8 @@ from collections.abc import Sequence
 
 from xdsl.ir import Attribute
 
-from torch2mlir.contract import element_types
 from torch2mlir.contract.element_types import si64
-from torch2mlir.conversion.expressions import Expr
+from torch2mlir.conversion.expressions import Expr, precedes
 from torch2mlir.conversion.lowering import Tensor
 from torch2mlir.conversion.torch_to_tosa.casts import computed_dtype, si32
 from torch2mlir.conversion.torch_to_tosa.control_flow import while_loop
@@ -51,15 +50,6 @@ def sort(
     )
 
 
-def _precedes(x: Expr, y: Expr, descending: bool) -> Expr:
-    """Whether the order of values alone puts ``x`` before ``y``."""
-    lesser, greater = (y, x) if descending else (x, y)
-    less = greater > lesser
-    if not element_types.is_float(x.value.dtype):
-        return less
-    return less | (lesser.equals(lesser) & ~greater.equals(greater))
-
-
 def _taken(lower: TosaLowering, lines: Tensor, positions: Tensor) -> Tensor:
     """``[n, positions[n, k]]`` of lines ``[N, K]``."""
     rows = lower.gather_rows(lower.reshape(lines, (*lines.sizes, 1)), positions)
@@ -82,8 +72,8 @@ def _places(lower: TosaLowering, values: Tensor, descending: bool) -> Tensor:
     rival = Expr(lower.words, lower.reshape(values, (count, 1, length)))
     columns = Expr(lower.words, lower.iota((1, 1, length), 2, si32))
     rows = Expr(lower.words, lower.iota((1, length, 1), 1, si32))
-    before = _precedes(rival, element, descending)
-    tied = ~_precedes(element, rival, descending) & (columns < rows)
+    before = precedes(rival, element, descending)
+    tied = ~precedes(element, rival, descending) & (columns < rows)
     counted = lower.cast((before | tied).value, si32)
     return lower.reduce("add", counted, [2], si32, (count, length))
 
@@ -141,7 +131,7 @@ def _exchanged(
     partner = lower.broadcast_to(there.of("min", length - 1).value, values.sizes)
     own, own_place = Expr(lower.words, values), Expr(lower.words, found)
     other, other_place = (Expr(lower.words, _taken(lower, x, partner)) for x in (values, found))
-    tied = ~_precedes(own, other, descending) & (own_place > other_place)
-    first = _precedes(other, own, descending) | tied
+    tied = ~precedes(own, other, descending) & (own_place > other_place)
+    first = precedes(other, own, descending) | tied
     taken = (length > there) & ~(first ^ (there > here))
     return [taken.where(other, own).value, taken.where(other_place, own_place).value]
