@@ -17,7 +17,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from torch2mlir.dialects.tensor_rules import same_shape
+from torch2mlir.dialects.stablehlo.attrs import StructAttr
+from torch2mlir.dialects.tensor_rules import require, same_shape
 
 BOOL, SIGNED, UNSIGNED, FLOAT, COMPLEX = "boolean", "signed", "unsigned", "float", "complex"
 
@@ -117,3 +118,27 @@ def require_length(values: Sequence[int], length: int, what: str) -> None:
 def element_count(shape: Sequence[int]) -> int | None:
     """Number of elements; None for a dynamic shape."""
     return None if DYNAMIC_INDEX in shape else prod(shape)
+
+
+def indexed_rank(numbers: StructAttr, names: Sequence[str], rank: int, indices_rank: int) -> int:
+    """The rank of what is gathered, or of updates that are scattered; the dimension numbers are verified.
+
+    Args:
+        numbers: of gather or scatter.
+        names: of the window's dimensions, those a window has not, those of batches, and what an index counts in.
+        rank: of the tensor at whose positions there are windows.
+        indices_rank: of the indices.
+    """
+    fields = numbers.fields()
+    window, dropped, batching, counted = (fields[name] for name in names)
+    require_dims([*dropped, *batching], rank, f"{names[1]} and {names[2]}")
+    require_dims(counted, rank, names[3])
+    require(
+        len(window) + len(dropped) + len(batching) == rank,
+        f"{names[0]}, {names[1]} and {names[2]} must add up to the rank {rank}",
+    )
+    at = fields["index_vector_dim"]
+    require(0 <= at <= indices_rank, f"index_vector_dim {at} must be in [0, {indices_rank}]")
+    result = len(window) + indices_rank - (at < indices_rank)
+    require_dims(window, result, names[0])
+    return result

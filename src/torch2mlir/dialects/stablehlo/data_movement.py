@@ -73,8 +73,8 @@ def _verify_slice(op: RowOp) -> None:
 
 
 def _verify_dynamic_slice(op: RowOp) -> None:
+    _starts_fit(op)
     shape, sizes = shape_of(op.operand), op.slice_sizes.get_values()
-    require(len(op.start_indices) == len(shape), "expected one start index per dimension")
     checks.require_length(sizes, len(shape), "slice_sizes")
     for size, slice_size in zip(shape, sizes):
         fits = slice_size >= 0 and (size == DYNAMIC_INDEX or slice_size <= size)
@@ -111,30 +111,13 @@ def _verify_concatenate(op: RowOp) -> None:
 
 def _verify_gather_base(op: RowOp) -> None:
     numbers = op.dimension_numbers
-    rank, indices_rank = len(shape_of(op.operand)), len(shape_of(op.start_indices))
-    offset, collapsed, batching, start_index_map = (
-        values.get_values()
-        for values in (
-            numbers.offset_dims,
-            numbers.collapsed_slice_dims,
-            numbers.operand_batching_dims,
-            numbers.start_index_map,
-        )
+    result_rank = checks.indexed_rank(
+        numbers,
+        ("offset_dims", "collapsed_slice_dims", "operand_batching_dims", "start_index_map"),
+        len(shape_of(op.operand)),
+        len(shape_of(op.start_indices)),
     )
-    checks.require_dims([*collapsed, *batching], rank, "collapsed and batching dims")
-    checks.require_dims(start_index_map, rank, "start_index_map")
-    require(
-        len(offset) + len(collapsed) + len(batching) == rank,
-        f"offset, collapsed and batching dims must add up to the operand's rank {rank}",
-    )
-    index_vector_dim = numbers.index_vector_dim.value.data
-    require(
-        0 <= index_vector_dim <= indices_rank,
-        f"index_vector_dim {index_vector_dim} must be in [0, {indices_rank}]",
-    )
-    result_rank = len(offset) + indices_rank - (index_vector_dim < indices_rank)
     checks.require_length(shape_of(op.result), result_rank, "result shape")
-    checks.require_dims(offset, result_rank, "offset_dims")
 
 
 def _verify_gather(op: RowOp) -> None:

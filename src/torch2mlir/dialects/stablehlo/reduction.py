@@ -275,33 +275,18 @@ def _verify_select_and_scatter(op: RowOp) -> None:
 
 
 def _verify_scatter(op: RowOp) -> None:
-    count = len(op.inputs)
-    require(count > 0, "expected at least one input")
-    shape = shape_of(op.inputs[0])
-    numbers = op.scatter_dimension_numbers
-    window, inserted, batching, mapped = (
-        values.get_values()
-        for values in (
-            numbers.update_window_dims,
-            numbers.inserted_window_dims,
-            numbers.input_batching_dims,
-            numbers.scatter_dims_to_operand_dims,
-        )
+    count, shape = _inputs(op)
+    updates_rank = checks.indexed_rank(
+        op.scatter_dimension_numbers,
+        (
+            "update_window_dims",
+            "inserted_window_dims",
+            "input_batching_dims",
+            "scatter_dims_to_operand_dims",
+        ),
+        len(shape),
+        len(shape_of(op.scatter_indices)),
     )
-    checks.require_dims([*inserted, *batching], len(shape), "inserted and batching dims")
-    checks.require_dims(mapped, len(shape), "scatter_dims_to_operand_dims")
-    require(
-        len(window) + len(inserted) + len(batching) == len(shape),
-        f"window, inserted and batching dims must add up to the inputs' rank {len(shape)}",
-    )
-    indices_rank = len(shape_of(op.scatter_indices))
-    index_vector_dim = numbers.index_vector_dim.value.data
-    require(
-        0 <= index_vector_dim <= indices_rank,
-        f"index_vector_dim {index_vector_dim} must be in [0, {indices_rank}]",
-    )
-    updates_rank = len(window) + indices_rank - (index_vector_dim < indices_rank)
-    checks.require_dims(window, updates_rank, "update_window_dims")
     for update in op.updates:
         checks.require_length(shape_of(update), updates_rank, "updates' shape")
     _verify_results(op.res, count, shape)
