@@ -34,6 +34,12 @@ def is_complex(dtype: Attribute) -> TypeGuard[ComplexType[Float]]:
     return isinstance(dtype, ComplexType)
 
 
+def part_of(dtype: Attribute) -> Attribute:
+    """The element type of the parts of complex elements."""
+    assert is_complex(dtype)
+    return dtype.element_type
+
+
 def is_bool(dtype: Attribute) -> bool:
     """Whether elements are booleans."""
     return dtype == i1

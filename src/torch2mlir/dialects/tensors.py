@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, TensorType
+from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, IntegerAttr, TensorType
 from xdsl.ir import Attribute, SSAValue
 
 
@@ -38,3 +38,14 @@ def integers(attribute: Attribute) -> Sequence[int]:
     if not isinstance(attribute, DenseArrayBase | DenseIntOrFPElementsAttr):
         raise TypeError(f"a list of integers is expected, not {attribute}")
     return attribute.get_values()
+
+
+def integer(attribute: Attribute) -> int:
+    """The number of ``1 : i64``.
+
+    Raises:
+        TypeError: the attribute is no integer.
+    """
+    if not isinstance(attribute, IntegerAttr):
+        raise TypeError(f"an integer is expected, not {attribute}")
+    return attribute.value.data

@@ -25,7 +25,7 @@ from torch2mlir.contract.pass_order import PassForOps
 from torch2mlir.conversion.driver import drop_unused
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.rows import Elementwise, RowOp
-from torch2mlir.dialects.tensors import integers
+from torch2mlir.dialects.tensors import integer, integers
 from torch2mlir.dialects.weights import dense_elements, retyped_literal
 from torch2mlir.engine_passes.beside import Beside
 
@@ -48,7 +48,7 @@ def _pairs(value: Attribute, order: Sequence[int]) -> Attribute:
 
 def _dimension(value: Attribute, order: Sequence[int]) -> Attribute:
     """The number of a dimension."""
-    return hlo.i64_attr(order.index(value.value.data))  # type: ignore[attr-defined]
+    return hlo.i64_attr(order.index(integer(value)))
 
 
 def _dimensions(value: Attribute, order: Sequence[int]) -> Attribute:

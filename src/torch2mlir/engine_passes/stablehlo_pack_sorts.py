@@ -35,7 +35,7 @@ from torch2mlir.contract.pass_order import PassForOps
 from torch2mlir.conversion.lowering import Tensor
 from torch2mlir.conversion.torch_to_stablehlo.lowering import StablehloLowering
 from torch2mlir.dialects import stablehlo as hlo
-from torch2mlir.dialects.tensors import element_of
+from torch2mlir.dialects.tensors import element_of, integer
 from torch2mlir.engine_passes.in_place_of import as_tensor, replace
 
 _INFINITY: Mapping[type[Attribute], int] = {
@@ -84,14 +84,13 @@ def _has_room(op: Operation) -> bool:
                 and iota.properties["iota_dimension"] == op.properties["dimension"]
                 and isinstance(counted, IntegerType)
                 and counted.width.data in (32, 64)
-                and bool(op.properties["is_stable"].value.data)  # type: ignore[attr-defined]
+                and bool(integer(op.properties["is_stable"]))
             )
     return False
 
 
 def _axis(op: Operation) -> int:
-    axis: int = op.properties["dimension"].value.data  # type: ignore[attr-defined]
-    return axis
+    return integer(op.properties["dimension"])
 
 
 # the order

@@ -31,7 +31,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
 from torch2mlir.contract.pass_order import PassForOps
 from torch2mlir.dialects import arith_ext, linalg, tosa
 from torch2mlir.dialects.linalg.structured import SEGMENTS, segment_sizes
-from torch2mlir.dialects.tensors import element_of, integers, shape_of
+from torch2mlir.dialects.tensors import element_of, integer, integers, shape_of
 from torch2mlir.dialects.tosa.attributes import NanMode, NanModeAttr
 from torch2mlir.engine_passes.beside import INDEX, Beside
 
@@ -86,7 +86,7 @@ class _Rewriting(Beside):
 
     def reduction(self, op: Operation) -> None:
         """A loop nest whose result has size 1 along the axis."""
-        x, axis = op.operands[0], op.properties["axis"].value.data  # type: ignore[attr-defined]
+        x, axis = op.operands[0], integer(op.properties["axis"])
         element, sizes = element_of(x), list(shape_of(x))
         assert isinstance(element, AnyFloat)
         begin, combine = _REDUCTIONS[type(op)]

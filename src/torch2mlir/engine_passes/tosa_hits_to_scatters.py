@@ -33,7 +33,7 @@ from torch2mlir.conversion.torch_to_linalg.scalars import Scalars
 from torch2mlir.conversion.torch_to_linalg.scatter import REDUCTIONS, combined_rows
 from torch2mlir.dialects import tosa
 from torch2mlir.dialects.iree_barriers import ComputeBarrierOp
-from torch2mlir.dialects.tensors import element_of, shape_of
+from torch2mlir.dialects.tensors import element_of, integer, shape_of
 from torch2mlir.engine_passes.in_place_of import as_tensor, replace
 
 MIN_COMPARISONS = 1 << 14
@@ -87,8 +87,7 @@ def _found(op: Operation) -> _Build | None:
 
 def axis_of(op: Operation) -> int:
     """The dimension that a reduction is over."""
-    axis: int = op.properties["axis"].value.data  # type: ignore[attr-defined]
-    return axis
+    return integer(op.properties["axis"])
 
 
 def is_static(value: SSAValue) -> bool:

@@ -107,9 +107,15 @@ def is_tensor_node(node: Node) -> bool:
     return any(isinstance(leaf, torch.Tensor) for leaf in pytree.tree_leaves(value))
 
 
+def _op(node: Node) -> torch._ops.OpOverload:
+    """The op that a node calls."""
+    assert isinstance(node.target, torch._ops.OpOverload)
+    return node.target
+
+
 def argument_of(node: Node, name: str) -> Any:
     """The value a node's call gives a parameter of its op, the default included; None if there is none."""
-    for index, argument in enumerate(node.target._schema.arguments):  # type: ignore[union-attr]
+    for index, argument in enumerate(_op(node)._schema.arguments):
         if argument.name == name:
             if index < len(node.args) and not argument.kwarg_only:
                 return node.args[index]
@@ -119,9 +125,9 @@ def argument_of(node: Node, name: str) -> Any:
 
 def draws(node: Node) -> bool:
     """Whether an op, called like this, draws random numbers."""
-    if torch.Tag.nondeterministic_seeded not in node.target.tags:  # type: ignore[union-attr]
+    if torch.Tag.nondeterministic_seeded not in _op(node).tags:
         return False
-    names = {a.name for a in node.target._schema.arguments}  # type: ignore[union-attr]
+    names = {a.name for a in _op(node)._schema.arguments}
     if names & {"train", "training"}:
         flag = "train" if "train" in names else "training"
         probability = "dropout" if "dropout" in names else "p"
@@ -133,7 +139,7 @@ def draws(node: Node) -> bool:
 
 def written_arguments(node: Node) -> list[Node]:
     """The tensors an op writes to when called like this, undeclared ones included."""
-    schema = node.target._schema  # type: ignore[union-attr]
+    schema = _op(node)._schema
     values = [
         argument_of(node, argument.name)
         for argument in schema.arguments

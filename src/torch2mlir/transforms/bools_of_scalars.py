@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import IntegerType, ModuleOp
 from xdsl.ir import Operation
 
 from torch2mlir.contract.pass_order import PassForOps
+from torch2mlir.dialects.placing import place_before
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.schema import find_schema
@@ -35,7 +36,7 @@ class BoolsToIntegersPass(PassForOps):
                 if isinstance(value.type, t.BoolType):
                     integer = core.build(_INTEGER_OF, [value], [t.int_type])
                     integer.location = each.location
-                    each.parent_block().insert_op_before(integer, each)  # type: ignore[union-attr]
+                    place_before(each, integer)
                     each.operands[place] = integer.results[0]
 
 

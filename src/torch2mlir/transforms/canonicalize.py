@@ -81,8 +81,9 @@ _WIDER = {f32: (f64,), f16: (f32, f64), bf16: (f32, f64)}
 
 
 def _widens(narrow: Attribute, wide: Attribute) -> bool:
-    types = isinstance(narrow, AnyTensorType) and isinstance(wide, AnyTensorType)
-    return types and wide.dtype in _WIDER.get(narrow.dtype, ())  # type: ignore[attr-defined]
+    if not isinstance(narrow, AnyTensorType) or not isinstance(wide, AnyTensorType):
+        return False
+    return narrow.dtype is not None and wide.dtype in _WIDER.get(narrow.dtype, ())
 
 
 def _permutation(op: Operation, values: Values) -> SSAValue | None:
@@ -193,10 +194,10 @@ _DROPOUTS = frozenset(
 
 def _same_dtype(op: Operation, values: Values) -> SSAValue | None:
     source, result = op.operands[0], op.results[0].type
-    tensors = isinstance(source.type, AnyTensorType) and isinstance(result, AnyTensorType)
-    if not tensors or source.type.dtype is None or source.type.dtype != result.dtype:  # type: ignore[attr-defined]
+    if not isinstance(source.type, AnyTensorType) or not isinstance(result, AnyTensorType):
         return None
-    return source
+    dtype = source.type.dtype
+    return source if dtype is not None and dtype == result.dtype else None
 
 
 def _dropout(op: Operation, values: Values) -> SSAValue | None:

@@ -142,9 +142,12 @@ def _dtype_of(type: Attribute, element: Attribute) -> Attribute:
     """The torch dtype of a literal: builtin integers have no sign, torch's have."""
     if isinstance(type, t.AnyTensorType) and type.dtype is not None:
         return type.dtype
-    signless = isinstance(element, IntegerType) and element.signedness.data is Signedness.SIGNLESS
-    if signless and element.width.data > 1:  # type: ignore[attr-defined]
-        return IntegerType(element.width.data, Signedness.SIGNED)  # type: ignore[attr-defined]
+    if (
+        isinstance(element, IntegerType)
+        and element.signedness.data is Signedness.SIGNLESS
+        and element.width.data > 1
+    ):
+        return IntegerType(element.width.data, Signedness.SIGNED)
     return element
 
 

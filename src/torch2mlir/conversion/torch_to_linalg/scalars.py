@@ -213,11 +213,11 @@ class Scalars:
 
     def real(self, x: Scalar) -> Scalar:
         """The real part of a complex number."""
-        return self._emit(complex.ReOp, [x], x.dtype.element_type)  # type: ignore[attr-defined]
+        return self._emit(complex.ReOp, [x], element_types.part_of(x.dtype))
 
     def imaginary(self, x: Scalar) -> Scalar:
         """The imaginary part of a complex number."""
-        return self._emit(complex.ImOp, [x], x.dtype.element_type)  # type: ignore[attr-defined]
+        return self._emit(complex.ImOp, [x], element_types.part_of(x.dtype))
 
     def parts(self, x: Scalar) -> tuple[Scalar, Scalar]:
         """The real and the imaginary part of a complex number."""
@@ -225,7 +225,7 @@ class Scalars:
 
     def magnitude(self, x: Scalar) -> Scalar:
         """The absolute value of a complex number."""
-        return self._emit(complex.AbsOp, [x], x.dtype.element_type)  # type: ignore[attr-defined]
+        return self._emit(complex.AbsOp, [x], element_types.part_of(x.dtype))
 
     def _from_complex(self, x: Scalar, source: ComplexType, dtype: Attribute) -> Scalar:
         if not isinstance(dtype, ComplexType):

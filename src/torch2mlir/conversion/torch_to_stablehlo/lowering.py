@@ -174,7 +174,7 @@ class StablehloLowering(Lowering):
         """Real parts, imaginary parts or magnitudes of complex numbers."""
         held: Any = _HELD.get(x.dtype, x.dtype)
         parts = self.apply(op_class, x, dtype=held.element_type)
-        return self.cast(parts, x.dtype.element_type)  # type: ignore[attr-defined]
+        return self.cast(parts, element_types.part_of(x.dtype))
 
     def real(self, x: Tensor) -> Tensor:
         return self.part(hlo.RealOp, x)
@@ -186,7 +186,7 @@ class StablehloLowering(Lowering):
         held: Any = _HELD.get(dtype, dtype)
         if imaginary is None:
             imaginary = self.splat(0, real.sizes, held.element_type)
-        parts = (self.cast(x, dtype.element_type) for x in (real, imaginary))  # type: ignore[attr-defined]
+        parts = (self.cast(x, element_types.part_of(dtype)) for x in (real, imaginary))
         wide = [self.cast(part, held.element_type) for part in parts]
         return self.op(hlo.ComplexOp, wide, real.sizes, dtype)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Sized
 from math import prod
 from typing import cast
 
@@ -109,7 +109,7 @@ def require_dims(dims: Sequence[int], rank: int, what: str) -> None:
         raise VerifyException(f"{what} {list(dims)} must be different and in [0, {rank})")
 
 
-def require_length(values: Sequence[int], length: int, what: str) -> None:
+def require_length(values: Sized, length: int, what: str) -> None:
     """One entry per dimension."""
     if len(values) != length:
         raise VerifyException(f"{what} has {len(values)} entries, expected {length}")

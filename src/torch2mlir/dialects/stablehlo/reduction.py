@@ -225,7 +225,7 @@ def _window_shape(
     )
     pairs = [(0, 0)] * len(shape) if padding is None else padding_pairs(padding)
     for values in (windows, steps, bases, dilations, pairs):
-        checks.require_length(values, len(shape), "window attribute")  # type: ignore[arg-type]
+        checks.require_length(values, len(shape), "window attribute")
     return [
         windowed_dim(dilated(size, base), dilated(window, dilation), step, low, high)
         for size, window, step, base, dilation, (low, high) in zip(

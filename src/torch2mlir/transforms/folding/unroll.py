@@ -130,12 +130,12 @@ def unroll(loop: core.PrimLoopOp, trips: int) -> Operation | None:
     Returns:
         the first of them; the op after the loop if there are none.
     """
-    parent, block = loop.parent, loop.regions[0].block
+    block = loop.regions[0].block
     carried: list[SSAValue] = list(loop.operands[2:])
     first: Operation | None = None
     for trip in range(trips):
         number = constant(trip, t.int_type, loop.location)
-        parent.insert_op_before(number, loop)  # type: ignore[union-attr]
+        place_before(loop, number)
         first = first or number
         mapping: dict[SSAValue, SSAValue] = {block.args[0]: number.results[0]}
         for argument, value in zip(block.args[1:], carried, strict=True):
@@ -147,7 +147,7 @@ def unroll(loop: core.PrimLoopOp, trips: int) -> Operation | None:
                 clone = op.clone(mapping)
                 for inner, copy in zip(op.walk(), clone.walk(), strict=True):
                     copy.location = inner.location
-                parent.insert_op_before(clone, loop)  # type: ignore[union-attr]
+                place_before(loop, clone)
     for result, value in zip(loop.results, carried, strict=True):
         put_in_place(result, value)
     following = first or loop.next_op

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import torch
 from xdsl.dialects.builtin import FunctionType, i1
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
@@ -111,8 +111,8 @@ def _masked(
     return _built(op, "torch.aten.where.self", [inside, value, other.results[0]], type)
 
 
-def _built(op: Operation, name: str, operands: list[SSAValue], type: object) -> SSAValue:
-    new = core.build(name, operands, [type])  # type: ignore[list-item]
+def _built(op: Operation, name: str, operands: list[SSAValue], type: Attribute) -> SSAValue:
+    new = core.build(name, operands, [type])
     insert_before(op, new)
     return new.results[0]
 
