@@ -17,17 +17,15 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from torch2mlir.contract import element_types
 from torch2mlir.contract.positions import is_natural
-from torch2mlir.conversion.emitter import (
-    DTYPES,
-    Emitter,
-    Number,
-    Operand,
-    ResultType,
-    Scalar,
-    Tensor,
-    dtype_of,
-    joint_sizes,
-)
+from torch2mlir.conversion.emitter import DTYPES as DTYPES
+from torch2mlir.conversion.emitter import Emitter
+from torch2mlir.conversion.emitter import Number as Number
+from torch2mlir.conversion.emitter import Operand as Operand
+from torch2mlir.conversion.emitter import ResultType as ResultType
+from torch2mlir.conversion.emitter import Scalar as Scalar
+from torch2mlir.conversion.emitter import Tensor as Tensor
+from torch2mlir.conversion.emitter import dtype_of as dtype_of
+from torch2mlir.conversion.emitter import joint_sizes as joint_sizes
 from torch2mlir.conversion.expressions import Expr, Words, expressions
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import Dim, KnownSize
@@ -36,19 +34,6 @@ from torch2mlir.dialects.weights import retyped_literal
 if TYPE_CHECKING:
     from torch2mlir.conversion.indexing import Positions
     from torch2mlir.conversion.pooling import Window
-
-
-__all__ = [
-    "DTYPES",
-    "Lowering",
-    "Number",
-    "Operand",
-    "ResultType",
-    "Scalar",
-    "Tensor",
-    "dtype_of",
-    "joint_sizes",
-]
 
 
 class Lowering(Emitter, ABC):

@@ -27,24 +27,20 @@ from xdsl.utils.exceptions import VerifyException
 
 from torch2mlir.dialects.rows import FormattedOp, FormattedRowOp, Kind, op_classes
 from torch2mlir.dialects.torch import types as t
-from torch2mlir.dialects.torch.constants import (
-    ConstantBoolOp,
-    ConstantDeviceOp,
-    ConstantFloatOp,
-    ConstantIntOp,
-    ConstantNoneOp,
-    ConstantNumberOp,
-    ConstantOp,
-    ConstantStrOp,
-    LiteralOp,
-    NonValueTensorLiteralOp,
-    ValueTensorLiteralOp,
-)
+from torch2mlir.dialects.torch.constants import ConstantBoolOp as ConstantBoolOp
+from torch2mlir.dialects.torch.constants import ConstantDeviceOp as ConstantDeviceOp
+from torch2mlir.dialects.torch.constants import ConstantFloatOp as ConstantFloatOp
+from torch2mlir.dialects.torch.constants import ConstantIntOp as ConstantIntOp
+from torch2mlir.dialects.torch.constants import ConstantNoneOp as ConstantNoneOp
+from torch2mlir.dialects.torch.constants import ConstantNumberOp as ConstantNumberOp
+from torch2mlir.dialects.torch.constants import ConstantOp as ConstantOp
+from torch2mlir.dialects.torch.constants import ConstantStrOp as ConstantStrOp
+from torch2mlir.dialects.torch.constants import LiteralOp as LiteralOp
+from torch2mlir.dialects.torch.constants import NonValueTensorLiteralOp as NonValueTensorLiteralOp
+from torch2mlir.dialects.torch.constants import ValueTensorLiteralOp as ValueTensorLiteralOp
 from torch2mlir.dialects.torch.ops import UsualOp, parse_type_list, registry_op
-from torch2mlir.dialects.torch.symbolic import (
-    BindSymbolicShapeOp,
-    SymbolicIntOp,
-)
+from torch2mlir.dialects.torch.symbolic import BindSymbolicShapeOp as BindSymbolicShapeOp
+from torch2mlir.dialects.torch.symbolic import SymbolicIntOp as SymbolicIntOp
 
 KINDS: dict[str, Kind] = {
     "tensor": Kind(),
@@ -364,44 +360,3 @@ OPS: list[type[Operation]] = [
     if isinstance(op, type) and issubclass(op, Operation) and "name" in vars(op)
 ]
 """The ops defined or named here; their bases have no name."""
-
-__all__ = [
-    "BindSymbolicShapeOp",
-    "CastLikeOp",
-    "ConstantBoolOp",
-    "ConstantDeviceOp",
-    "ConstantFloatOp",
-    "ConstantIntOp",
-    "ConstantNoneOp",
-    "ConstantNumberOp",
-    "ConstantOp",
-    "ConstantStrOp",
-    "CopyOp",
-    "CopyToNonValueTensorOp",
-    "CopyToValueTensorOp",
-    "DerefineOp",
-    "HopFlexAttentionOp",
-    "LinearParamsCreateOp",
-    "LiteralOp",
-    "NonValueTensorLiteralOp",
-    "OPS",
-    "build",
-    "OperatorOp",
-    "OperatorTerminatorOp",
-    "OverwriteTensorContentsOp",
-    "PerTensorAffineCreateOp",
-    "PrimDictConstructOp",
-    "PrimIfOp",
-    "PrimIfYieldOp",
-    "PrimListConstructOp",
-    "PrimListUnpackOp",
-    "PrimLoopConditionOp",
-    "PrimLoopOp",
-    "PrimTupleConstructOp",
-    "PromoteDtypesOp",
-    "RuntimeAssertOp",
-    "SymbolicIntOp",
-    "TensorStaticInfoCastOp",
-    "ValsemBernoulliFloatOp",
-    "ValueTensorLiteralOp",
-]
