@@ -34,6 +34,7 @@ class SparseEncodingAttr(CarriedAttr):
     """How a sparse tensor is laid out."""
 
     name = "sparse_tensor.encoding"
+    text: StringAttr
 
 
 def _quantized(kind: str) -> type[CarriedAttr]:
@@ -41,6 +42,7 @@ def _quantized(kind: str) -> type[CarriedAttr]:
         """A quantized number."""
 
         name = f"quant.{kind}"
+        text: StringAttr
 
     return irdl_attr_definition(Quantized)
 

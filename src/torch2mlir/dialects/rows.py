@@ -21,11 +21,12 @@ from textwrap import dedent
 from types import MappingProxyType, new_class
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar, overload
 
-from xdsl.dialects.builtin import StringAttr, SymbolRefAttr
+from xdsl.dialects.builtin import DenseArrayBase, StringAttr, SymbolRefAttr
 from xdsl.ir import Attribute, Dialect, Operation, OpTraits
 from xdsl.irdl import (
     AnyAttr,
     AttrConstraint,
+    BaseAttr,
     IRDLOperation,
     IRDLOption,
     OpDef,
@@ -41,7 +42,7 @@ from xdsl.irdl import (
     VarSingleBlockRegionDef,
     irdl_to_attr_constraint,
 )
-from xdsl.irdl.operations import get_accessors_from_op_def
+from xdsl.irdl.operations import AttrSizedSegments, get_accessors_from_op_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import OpTrait, Pure
@@ -288,6 +289,9 @@ def op_class(class_name: str, name: str, row: Row, kinds: Mapping[str, Kind]) ->
     """
     definition = OpDef(name, options=list(row.options), traits=OpTraits(lambda: row.traits))
     of_properties, shaped = _fill(definition, row.signature, kinds)
+    for option in row.options if row.format else ():
+        if isinstance(option, AttrSizedSegments):  # a format asks where it is
+            definition.properties[option.attribute_name] = PropertyDef(BaseAttr(DenseArrayBase))
 
     def verify(op: RowOp) -> None:
         require_shaped(op, shaped)

@@ -16,7 +16,7 @@ from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, ModuleOp, Signedness, f32, f64, i1
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from torch2mlir.contract.element_types import si64
@@ -119,8 +119,8 @@ def _without_high_parts(lower: StablehloLowering, size: Expr, divisor: Expr) -> 
     return Expr(lower.words, Tensor(loop.results[0], like.sizes, f64))
 
 
-def _bits(x: Expr, dtype: object) -> Expr:
-    return Expr(x.words, x.words.bits(x.value, dtype))  # type: ignore[attr-defined]
+def _bits(x: Expr, dtype: Attribute) -> Expr:
+    return Expr(x.words, x.words.bits(x.value, dtype))
 
 
 def _exponent(x: Expr) -> Expr:

@@ -77,7 +77,7 @@ def _conversion(op: Operation, values: Values) -> SSAValue | None:
     return _same_type(op, values)
 
 
-_WIDER = {f32: (f64,), f16: (f32, f64), bf16: (f32, f64)}
+_WIDER: dict[Attribute, tuple[Attribute, ...]] = {f32: (f64,), f16: (f32, f64), bf16: (f32, f64)}
 
 
 def _widens(narrow: Attribute, wide: Attribute) -> bool:

@@ -143,6 +143,9 @@ class ValueTensorType(AnyTensorType):
     """``!torch.vtensor<[2,?],f32>``: an immutable tensor."""
 
     name = "torch.vtensor"
+    sizes_attr: SizesAttr | NoneAttr
+    dtype_attr: Attribute
+    sparsity: Attribute
 
 
 @irdl_attr_definition
@@ -150,6 +153,9 @@ class NonValueTensorType(AnyTensorType):
     """``!torch.tensor<[2,?],f32>``: a tensor that may be mutated and aliased."""
 
     name = "torch.tensor"
+    sizes_attr: SizesAttr | NoneAttr
+    dtype_attr: Attribute
+    sparsity: Attribute
 
 
 class ContainerType(TorchType):
@@ -172,6 +178,7 @@ class ListType(ContainerType):
     """``!torch.list<int>``."""
 
     name = "torch.list"
+    contained: Attribute
 
 
 @irdl_attr_definition
@@ -179,6 +186,7 @@ class OptionalType(ContainerType):
     """``!torch.optional<int>``."""
 
     name = "torch.optional"
+    contained: Attribute
 
 
 class VariadicType(TorchType):
@@ -201,6 +209,7 @@ class TupleType(VariadicType):
     """``!torch.tuple<int, vtensor>``."""
 
     name = "torch.tuple"
+    contained: ArrayAttr[Attribute]
 
 
 @irdl_attr_definition
@@ -208,6 +217,7 @@ class UnionType(VariadicType):
     """``!torch.union<int, none>``."""
 
     name = "torch.union"
+    contained: ArrayAttr[Attribute]
 
 
 @irdl_attr_definition
