@@ -56,7 +56,7 @@ class Lowering(Emitter, ABC):
             size: the symbol; a size that is known already says nothing new.
             count: rank 0, i64.
         """
-        if not isinstance(size, Dim):
+        if not isinstance(size, Dim) or self.symbols.keys() >= set(size.symbols()):
             return
         if self.depth:
             self.fail("in a branch or loop, a size cannot depend on the elements of a tensor")

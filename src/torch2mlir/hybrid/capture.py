@@ -19,7 +19,7 @@ from torch.utils import _pytree as pytree
 
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.capture import export
-from torch2mlir.frontends.fx.data_sizes import squeezed_by_data
+from torch2mlir.frontends.fx.data_checks import squeezed_by_data
 from torch2mlir.frontends.fx.symbols import bounds
 from torch2mlir.hybrid.effects import draws, written_arguments
 

@@ -32,6 +32,10 @@ _MOST_CAPTURES = 8
 _REMEMBERED = 1024
 """Of how many kinds of calls it is remembered that a capture is right for them."""
 
+_CHECKS_RAISE = (InputError, RuntimeError)
+"""What is raised where an assertion of a program does not hold: by ours and by PyTorch's."""
+_ASSERTION = "Runtime assertion failed"
+
 WANTS_GRADIENT = "gradients are wanted: optimize is for inference"
 
 
@@ -185,7 +189,10 @@ class OptimizedModule(torch.nn.Module):
         if call is not None and not (torch.is_grad_enabled() and self.model.training):
             for variant in self._variants:
                 if (names := variant.names_for(call)) is not None:
-                    return variant([*args, *map(kwargs.__getitem__, names)] if names else args)
+                    try:
+                        return variant([*args, *map(kwargs.__getitem__, names)] if names else args)
+                    except _CHECKS_RAISE as error:
+                        return self._as_in_pytorch(error, args, kwargs)
         reason = self._reason_for_pytorch(args, kwargs)
         if reason is None:
             with torch.no_grad():
@@ -193,11 +200,27 @@ class OptimizedModule(torch.nn.Module):
                 if found is not None and leaves is not None:
                     if call is not None and not found.captured.writes_inputs:
                         found.remember(call, kwargs)
-                    return found(leaves)
+                    try:
+                        return found(leaves)
+                    except _CHECKS_RAISE as error:
+                        return self._as_in_pytorch(error, args, kwargs)
                 if self._regions is not None:
                     return self._regions(*args, **kwargs)
                 reason = self._refused or "another kind of call than any captured one"
         self._in_pytorch[reason] += 1
+        return self.model(*args, **kwargs)
+
+    def _as_in_pytorch(
+        self, error: Exception, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> Any:
+        """A call with elements that the captured program is not for: PyTorch takes it, or raises its own error.
+
+        Raises:
+            Exception: the one given, if it is about something else.
+        """
+        if not isinstance(error, InputError) and _ASSERTION not in str(error):
+            raise error
+        self._in_pytorch["elements for which the captured program does not hold"] += 1
         return self.model(*args, **kwargs)
 
     def _reason_for_pytorch(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str | None:

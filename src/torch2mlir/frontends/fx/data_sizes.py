@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.fx import Node
-from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols, statically_known_true
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 from xdsl.ir import Attribute, SSAValue
 
 from torch2mlir.dialects.torch import core
@@ -22,11 +22,6 @@ if TYPE_CHECKING:
     from torch2mlir.frontends.fx.importer import GraphImporter
 
 aten = torch.ops.aten
-_SQUEEZES = (aten.squeeze.default, aten.squeeze.dim, aten.squeeze.dims)
-_SQUEEZED = (
-    "squeeze of dimension {}, which is 1 in this call and was captured as another size: elements decide it; "
-    "reshape to the rank that is meant"
-)
 _INT64 = dtypes.element_type(torch.int64)
 
 
@@ -111,33 +106,6 @@ def _bound(importer: GraphImporter, bound: Any, size: SSAValue) -> SSAValue:
     return _number(importer, "clamp", [place, scalar(0), size])
 
 
-def squeezed_by_data(node: Node) -> list[int]:
-    """The dimensions that a ``squeeze`` drops for some elements and keeps for others: PyTorch takes them for kept."""
-    if node.target not in _SQUEEZES:
-        return []
-    source, *named = node.args
-    sizes = source.meta["val"].shape  # type: ignore[union-attr]
-    over: Any = named[0] if named else range(len(sizes))
-    dims = [over] if isinstance(over, int) else over
-    return [
-        dim
-        for dim in dims
-        if sizes
-        and free_unbacked_symbols(sizes[dim])
-        and not statically_known_true(sizes[dim] != 1)
-    ]
-
-
-def _squeeze(importer: GraphImporter, node: Node) -> None:
-    """Checks in a run that the dimensions are kept which capture has kept."""
-    scalar = importer.constants.scalar
-    for dim in squeezed_by_data(node):
-        operands = [importer.operand(node.args[0]), scalar(dim)]
-        size = _emit(importer, "size.int", operands, t.int_type)
-        kept = _emit(importer, "ne.int", [size, scalar(1)], t.bool_type)
-        importer.runtime_assert(kept, _SQUEEZED.format(dim))
-
-
 def _counted(importer: GraphImporter, count: SSAValue, symbol: Any) -> SSAValue:
     """A rank-0 count as ``!torch.int``, the size of a tensor of so many zeros."""
     shape = importer.operand([1], "int[]")
@@ -180,6 +148,5 @@ IMPORTS: Mapping[Any, Callable[[GraphImporter, Node], SSAValue | None]] = {
     aten.item.default: _size_from_element,
     aten._local_scalar_dense.default: _size_from_element,
     aten.slice.Tensor: _open_slice,
-    **dict.fromkeys(_SQUEEZES, _squeeze),
 }
 """Ops of which elements may decide a size -> what imports a call where they do; None where they do not."""

@@ -32,6 +32,7 @@ from torch2mlir.frontends.fx import (
     symbols,
 )
 from torch2mlir.frontends.fx.constants import ConstantPool, list_type
+from torch2mlir.frontends.fx.data_checks import check_elements
 from torch2mlir.frontends.fx.mutation import is_pure
 from torch2mlir.frontends.weights import constant_literal, identity, tensor_literal
 
@@ -96,6 +97,8 @@ class GraphImporter:
         self._size_of = size_of
         self._location = location
         self._fixed_location = location is not None
+        self._is_of_op = constants is not None
+        """Whether the graph is what an op is made of, whose elements have been looked at."""
         self.constants = constants or ConstantPool(self.insert)
         self._lists: dict[tuple[SSAValue, ...], SSAValue] = {}
         self.values: dict[Node, Value] = {}
@@ -236,6 +239,8 @@ class GraphImporter:
                 self._rebind(node, written, op.results[0])
         self.insert(op)
         self.values[node] = op.results[0] if len(op.results) == 1 else op.results
+        if not self._is_of_op:
+            check_elements(self, node, op.results[0])
         if target in layout.WRITES:
             self.values[node] = layout.in_own_order(self, node, op.results[0])
 

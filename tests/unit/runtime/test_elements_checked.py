@@ -1,0 +1,135 @@
+"""Elements for which a captured program does not hold are an InputError where eager raises, or takes another road."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+import torch2mlir
+from tests.e2e.agreement import assert_agrees
+from torch2mlir.errors import InputError
+
+FEW, ONE, NONE = (torch.tensor(v) for v in ([0.0, 1, 2, 0, 3], [0.0, 0, 5, 0, 0], [0.0] * 5))
+OTHER = torch.tensor([4.0, 0, 0, 6, 7])
+
+
+def written(x: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+    x = x.clone()
+    x[x > 0] = values
+    return x
+
+
+def rows_written(x: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+    x = torch.stack([x, x + 1], 1)
+    x[x[:, 0] > 0] = values
+    return x
+
+
+def repeated(x: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:
+    return torch.repeat_interleave(x, counts)
+
+
+COUNTS = torch.tensor([0, 1, 2, 0, 1])
+PROGRAMS: dict[
+    str, tuple[Callable[..., Any], list[tuple[torch.Tensor, ...]], list[tuple[torch.Tensor, ...]]]
+] = {
+    "sum with selected": (
+        lambda x: x[x > 0] + torch.ones(3),
+        [(FEW,), (OTHER,)],
+        [(ONE,), (NONE,)],
+    ),
+    "sum with found": (lambda x: x.nonzero()[:, 0] + torch.arange(3), [(FEW,), (OTHER,)], [(ONE,)]),
+    "product with selected": (
+        lambda x: torch.masked_select(x, x > 0) * torch.ones(3),
+        [(FEW,), (OTHER,)],
+        [(ONE,), (NONE,)],
+    ),
+    "columns": (
+        lambda x: torch.stack([x, x])[:, x > 0] @ torch.ones(3, 2),
+        [(FEW,), (OTHER,)],
+        [(ONE,), (NONE,)],
+    ),
+    "sum of two": (lambda x: x[x > 0] + x[x < 2], [(FEW,)], [(ONE,)]),
+    "sum with repeated": (
+        lambda x, n: repeated(x, n) + torch.ones(4),
+        [(FEW, COUNTS), (OTHER, COUNTS.flip(0))],
+        [(FEW, COUNTS + 1)],
+    ),
+    "repeated": (
+        repeated,
+        [(FEW, COUNTS), (OTHER, COUNTS * 0), (FEW, COUNTS + 1)],
+        [(FEW, torch.tensor([0, 1, 2, 0, -1]))],
+    ),
+    "bins": (torch.bincount, [(COUNTS,), (COUNTS + 3,), (COUNTS * 0,)], [(COUNTS - 1,)]),
+    "written": (
+        written,
+        [(FEW, OTHER[:3]), (OTHER, FEW[:3])],
+        [(ONE, OTHER[:3]), (FEW + 1, OTHER[:3])],
+    ),
+    "rows written": (
+        rows_written,
+        [(FEW, torch.ones(3, 2)), (OTHER, torch.ones(3, 2))],
+        [(ONE, torch.ones(3, 2))],
+    ),
+    "one row written": (
+        rows_written,
+        [(FEW, torch.ones(2)), (ONE, torch.ones(2)), (NONE, torch.ones(2))],
+        [],
+    ),
+    "filled": (
+        lambda x, y: x.masked_scatter(x > 0, y),
+        [(FEW, OTHER[:3]), (ONE, OTHER[:3]), (NONE, OTHER[:3])],
+        [(FEW + 1, OTHER[:3])],
+    ),
+    "largest": (lambda x: x[x > 0].max(), [(FEW,), (ONE,)], [(NONE,)]),
+    "smallest of a dimension": (lambda x: x[x > 0].min(0), [(FEW,), (ONE,)], [(NONE,)]),
+    "median of a dimension": (lambda x: x[x > 0].median(0), [(FEW,), (ONE,)], [(NONE,)]),
+    "mode": (lambda x: x[x > 0].mode(0).values, [(FEW,), (ONE,)], [(NONE,)]),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_elements_are_looked_at(name: str) -> None:
+    function, right, wrong = PROGRAMS[name]
+    run = torch2mlir.compile(function, *right[0], output_type="linalg-on-tensors")
+    for arguments in right:
+        assert_agrees(run(*arguments), function(*arguments))
+    for arguments in wrong:
+        with pytest.raises(InputError):
+            run(*arguments)
+    assert_agrees(run(*right[0]), function(*right[0]))
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_optimize_does_what_eager_does(name: str) -> None:
+    function, right, wrong = PROGRAMS[name]
+    optimized = torch2mlir.optimize(function, model_inputs=right[0])
+    for arguments in [*right, *wrong, right[0]]:
+        try:
+            expected = function(*arguments)
+        except (RuntimeError, IndexError) as error:
+            with pytest.raises(type(error)):
+                optimized(*arguments)
+        else:
+            assert_agrees(optimized(*arguments), expected)
+
+
+def test_sizes_that_vary_and_elements_decide() -> None:
+    dim = torch.export.Dim.DYNAMIC
+    function = PROGRAMS["sum with selected"][0]
+    run = torch2mlir.compile(
+        lambda x, y: x[x > 0] + y,
+        FEW,
+        torch.ones(3),
+        output_type="linalg-on-tensors",
+        dynamic_shapes=({0: dim}, {0: dim}),
+    )
+    for x in (FEW, OTHER, FEW):
+        assert_agrees(run(x, torch.ones(3)), function(x))
+    assert_agrees(run(FEW + 1, torch.ones(5)), FEW + 2)
+    for x, y in ((ONE, torch.ones(3)), (FEW, torch.ones(4)), (FEW, torch.ones(2))):
+        with pytest.raises(InputError, match="a size that elements decide"):
+            run(x, y)
