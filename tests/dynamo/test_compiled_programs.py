@@ -58,6 +58,11 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
         ),
         (LEAF,),
     ),
+    "determinants": (
+        # LAPACK's factors are the transposed matrix's where this lies in memory row by row, and so is the gradient's formula
+        lambda x: (torch.linalg.det(x), torch.linalg.slogdet(x), torch.linalg.det(x.mT * 2)),
+        ((torch.randn(2, 4, 4) + 2 * torch.eye(4)).requires_grad_(),),
+    ),
     "expanded_results": (lambda x: ((x + 1)[:, None].expand(3, 5, 4), x.sum().expand(7)), (X,)),
     "results_with_gaps": (lambda x: (x + 1)[:, ::2], (X,)),
     "channels_last": (

@@ -19,13 +19,15 @@ from xdsl.ir import SSAValue
 from torch2mlir.dialects.torch import core
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.fx.control_flow import size_operand
+from torch2mlir.frontends.fx.factors import DETERMINANTS, factored
 
 if TYPE_CHECKING:
     from torch2mlir.frontends.fx.importer import GraphImporter
 
 aten = torch.ops.aten
 
-READS = (aten.as_strided.default, aten.as_strided_copy.default)
+_STRIDED = (aten.as_strided.default, aten.as_strided_copy.default)
+READS = (*_STRIDED, *DETERMINANTS)
 WRITES = (aten.as_strided_scatter.default,)
 
 
@@ -44,14 +46,17 @@ class InMemoryOrder(NamedTuple):
 
 
 def strided_operands(importer: GraphImporter, node: Node) -> list[SSAValue]:
-    """The operands of ``torch.aten.as_strided`` or ``as_strided_scatter`` with a tensor in the order of memory.
+    """The operands of ``torch.aten.as_strided`` or ``as_strided_scatter`` with a tensor in the order of memory; of a
+    determinant, the matrix that is factored.
 
     Raises:
         CaptureError: elements are asked for that the program does not have.
     """
+    if node.target in DETERMINANTS:
+        return [factored(importer, node)]
     source = node.args[0]
     assert isinstance(source, Node)
-    is_read = node.target in READS
+    is_read = node.target in _STRIDED
     base = memory_of(source) if is_read else source
     size, stride, offset = (_argument(node, place, name) for place, name in _PLACES[is_read])
     if is_read:
