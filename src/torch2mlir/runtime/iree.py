@@ -131,6 +131,7 @@ class IreeEngine(Engine):
             "keep-small-arguments",
             "reduce-angles",
             "tosa-extrema-to-linalg",
+            "tosa-positions-to-linalg",
             "tosa-products-of-one-row",
             "tosa-products-of-one-term",
             "depthwise-to-sums",

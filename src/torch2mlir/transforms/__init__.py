@@ -242,6 +242,9 @@ _LOCATIONS: dict[str, str] = {
     "tosa-elementwise-to-linalg": (
         "torch2mlir.engine_passes.tosa_elementwise_to_linalg:TosaElementwiseToLinalgPass"
     ),
+    "tosa-positions-to-linalg": (
+        "torch2mlir.engine_passes.tosa_positions_to_linalg:TosaPositionsToLinalgPass"
+    ),
     "tosa-products-of-one-row": (
         "torch2mlir.engine_passes.tosa_products_of_one_row:TosaProductsOfOneRowPass"
     ),
