@@ -10,7 +10,7 @@ from tests.opdb.calls import failure, recorded
 from torch2mlir.tools.registry_ways import UNSUPPORTED, ways
 from torch2mlir.transforms.decompositions import op_name
 
-SHARE = 24
+SHARE = 48
 """One overload in so many is lowered without ``--full``."""
 
 
