@@ -225,6 +225,8 @@ def power(x: Expr, y: Expr) -> Expr:
     """C's ``pow``, integers wrapping around."""
     if isinstance(y.number, int | float) and (known := _known_power(x, y.number)) is not None:
         return known
+    if x.number == 1:  # also of NaN and infinities, whose logarithms are not 0
+        return y.constant(1)
     if x.is_integer:
         return x.of("power_of_integers", y)
     never_negative = isinstance(x.number, int | float) and x.number > 0

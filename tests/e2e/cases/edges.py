@@ -8,7 +8,7 @@ from math import inf, nan
 import torch
 from torch.nn import functional as F
 
-from tests.e2e.registry import case, f32, f64, i64
+from tests.e2e.registry import case, f32, f64, i32, i64
 
 # zeros have a sign, and every pair of these has its own result
 
@@ -187,6 +187,24 @@ case(
     "max_pool2d_without_finite_numbers",
     lambda x: (F.max_pool2d(x, (1, 4)), F.max_pool2d(x, (1, 2), padding=(0, 1))),
     f32("B", 1, 3, 4, values=NO_FINITE, fixed=True),
+)
+_POWERS = i32("B", 8, values=(140, 300, -140, -150, 3, -300, 200, 0))
+case(
+    "ldexp_of_edges",
+    torch.ldexp,
+    f32("B", 8, values=(6.3e-8, 0.0, 1e20, -1e30, nan, inf, -1e-30, 3.0)),
+    _POWERS,
+)
+case(
+    "ldexp_f64",
+    torch.ldexp,
+    f64("B", 8, values=(1e-250, 1e300, -3.5, 1.0, nan, inf, -0.0, 1.0)),
+    _POWERS,
+)
+case(
+    "number_one_pow_edges",
+    lambda x: (1.0**x, 1**x),
+    f32("B", 6, values=(inf, -inf, nan, 0.0, 2.5, -1.0)),
 )
 case("frexp_of_edges", torch.frexp, f32("B", 8, values=(*VALUES, 1e-40, -3e-45, 2.0**-126)))
 case("frexp_of_edges_f64", torch.frexp, f64("B", 8, values=(*VALUES, 5e-324, -1e-310)))

@@ -123,6 +123,29 @@ def _frexp(x: Tensor) -> tuple[Tensor, Tensor]:
     return torch.where(stays, x, fraction), torch.where(stays, 0, power)
 
 
+@decomposes(aten.ldexp.Tensor)
+def _ldexp(x: Tensor, power: Tensor) -> Tensor:
+    """``x * 2 ** power``; of whole powers by factors that are floats, which ``2 ** 140`` is not in f32."""
+    if power.dtype.is_floating_point:
+        return x * torch.pow(2.0, power)
+    dtype = x.dtype if x.dtype.is_floating_point else torch.get_default_dtype()
+    wide = dtype if dtype is torch.float64 else torch.float32
+    bits, steps = (9 if wide is torch.float64 else 6), 5
+    largest = (steps + 1 << bits) - 1  # more than leads from the least number to the largest
+    power = power.to(torch.int32).clamp(-largest, largest)
+    size, shrinks = power.abs(), power < 0
+
+    def factor(exponent: int) -> Tensor:
+        return torch.where(shrinks, torch.full((), 2.0**-exponent, dtype=wide), 2.0**exponent)
+
+    scaled = x.to(wide)
+    for step in range(1, steps + 1):
+        scaled = scaled * torch.where(size >= step << bits, factor(1 << bits), 1.0)
+    for place in range(bits):
+        scaled = scaled * torch.where((size & (1 << place)) != 0, factor(1 << place), 1.0)
+    return scaled.to(dtype)
+
+
 @decomposes(prims.nextafter.default, aten.nextafter.default)
 def _nextafter(x: Tensor, to: Tensor) -> Tensor:
     """The neighbour of ``x`` towards another number: integers in the order of the floats are one more or less.
