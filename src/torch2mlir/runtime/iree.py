@@ -123,6 +123,7 @@ class IreeEngine(Engine):
         ),
         "tosa": (
             "tosa-few-sums-to-scatters",
+            "tosa-integer-sums-to-scans",
             "tosa-scatters-to-iree",
             "tosa-hits-to-scatters",
             "linalg-loops-to-iree",

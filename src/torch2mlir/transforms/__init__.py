@@ -242,6 +242,9 @@ _LOCATIONS: dict[str, str] = {
     "tosa-elementwise-to-linalg": (
         "torch2mlir.engine_passes.tosa_elementwise_to_linalg:TosaElementwiseToLinalgPass"
     ),
+    "tosa-integer-sums-to-scans": (
+        "torch2mlir.engine_passes.tosa_integer_sums_to_scans:TosaIntegerSumsToScansPass"
+    ),
     "tosa-positions-to-linalg": (
         "torch2mlir.engine_passes.tosa_positions_to_linalg:TosaPositionsToLinalgPass"
     ),
