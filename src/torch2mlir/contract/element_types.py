@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import struct
 from typing import TypeGuard
 
 from xdsl.dialects.builtin import (
@@ -126,3 +127,16 @@ def neutral(word: str, dtype: Attribute) -> bool | float | int:
     if word in ("max", "min"):
         return lowest(dtype) if word == "max" else highest(dtype)
     return {"add": 0, "mul": 1, "or": False, "and": True}[word]
+
+
+def rounded(number: float, element: Attribute) -> float:
+    """The nearest number of a 16-bit float type, of two the even one; of other types, the number itself."""
+    if not isinstance(element, Float16Type | BFloat16Type) or not math.isfinite(number):
+        return number
+    if isinstance(element, Float16Type):
+        if abs(number) >= 65520.0:
+            return math.copysign(math.inf, number)
+        return float(struct.unpack("<e", struct.pack("<e", number))[0])
+    (bits,) = struct.unpack("<I", struct.pack("<f", number))
+    bits += 0x7FFF + (bits >> 16 & 1)
+    return float(struct.unpack("<f", struct.pack("<I", bits & 0xFFFF0000))[0])

@@ -116,6 +116,12 @@ POSITIVE = (0.0, 0.5, 1.0, 2.0, 3.5, 10.0)
 case("pow", torch.pow, f32("B", 12, values=POSITIVE), f32(12, values=(2.0, -1.0, 0.5, 0.0, 3.0)))
 case("pow_edges", torch.pow, f32("B", 11, values=LEFT), f32(11, values=RIGHT))
 case("pow_f64", torch.pow, f64(12, values=POSITIVE), f64(12, values=(2.0, -1.0, 0.5, 0.0, 3.0)))
+case(
+    "remainders_of_halves",
+    lambda x, y: (x % 0.7, torch.fmod(x, 0.3), y % 0.7, torch.fmod(y, -0.3)),
+    f16(6, values=(10.0, -7.3, 0.5, 33.0, -0.1, 70.0)),
+    bf16(6, values=(10.0, -7.3, 0.5, 33.0, -0.1, 70.0)),
+)
 case("pow_half", lambda x, y: (x**2.5, y**2.5), f16(6, values=POSITIVE), bf16(6, values=POSITIVE))
 case("pow_i64", torch.pow, i64("B", 4, values=(-3, 2, 0, 5)), i64(4, values=(0, 1, 2, 3)))
 for exponent in (0, 1, 2, 3, -1, -2, 0.5, -0.5, 2.5, 0.0):
