@@ -211,7 +211,10 @@ class CapturedUnit:
                     signature.outputs[index] = _LEFT_OUT
                 else:
                     results.append(value)
-        _return(function, results)
+        checked = zip(signature.checks, values, strict=True)
+        kept = [(check, value) for check, value in checked if _file(check.location) not in files]
+        signature.checks = [check for check, _ in kept]
+        _return(function, [*results, *(value for _, value in kept)])
         _erase_unused(function, files)
         signature.decisions = [d for d in signature.decisions if _file(d.location) not in files]
 
@@ -223,7 +226,7 @@ def _numbers(members: Group) -> list[int]:
 def _copied(program: Program) -> Program:
     """A copy that can be lowered and cut; the tensors are the same."""
     signature = copy(program.signature)
-    for field in ("inputs", "mutations", "outputs", "decisions"):
+    for field in ("inputs", "mutations", "outputs", "decisions", "checks"):
         setattr(signature, field, list(getattr(signature, field)))
     return replace(program, module=program.module.clone(), signature=signature)
 
