@@ -39,7 +39,6 @@ import jax
 import jax.extend.backend
 import jaxlib.version
 import torch
-from torch.utils.dlpack import from_dlpack
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Operation
 
@@ -50,7 +49,7 @@ from torch2mlir.errors import EngineError
 from torch2mlir.runtime.adopted_memory import AdoptedMemory, is_alone
 from torch2mlir.runtime.diagnostics import compile_error, shortened
 from torch2mlir.runtime.engine import Engine, Executable, Prepared, Run, host_tensor
-from torch2mlir.runtime.lent_memory import ALIGNMENT, LentMemory, capsule_exporter, owning_array
+from torch2mlir.runtime.lent_memory import ALIGNMENT, LentMemory, owning_array
 from torch2mlir.runtime.lowered import LoweredFunction
 
 # What XLA calls the text in error positions.
@@ -162,6 +161,7 @@ class XlaExecutable(Executable):
         self.loaded = loaded
         self._memory = memory
         self._adopted = adopted
+        self._exporters = list(map(adopted.exporter, function.results))
         # by position, the address an argument had last and the view of it
         self._last: list[tuple[int, Any]] = [(0, None)] * len(function.arguments)
 
@@ -202,7 +202,7 @@ class XlaExecutable(Executable):
         """What a call returns, which waits until it is computed."""
         results = self._executed(arrays)
         try:
-            return [_exported(array) for array in results]
+            return [export(array) for export, array in zip(self._exporters, results, strict=True)]
         except jax.errors.JaxRuntimeError as error:
             raise self._failure(error) from error
 
@@ -244,7 +244,9 @@ class XlaExecutable(Executable):
         for index, tensor in donated.items():
             self._adopted.donated(tensor, results[index])
         targets = {result: args[position] for position, result in self.function.updated.items()}
-        return [self._taken(array, targets.get(index)) for index, array in enumerate(results)]
+        return [
+            self._taken(index, array, targets.get(index)) for index, array in enumerate(results)
+        ]
 
     def _own_array(self, args: Sequence[Any], position: int) -> Any | None:
         """The array behind an argument that may be updated in it; None if there is none, or others read it."""
@@ -252,15 +254,15 @@ class XlaExecutable(Executable):
         alone = _is_dense(tensor) and _is_read_once(args, position)
         return self._adopted.array(tensor) if alone else None
 
-    def _taken(self, array: Any, target: torch.Tensor | None) -> torch.Tensor:
+    def _taken(self, index: int, array: Any, target: torch.Tensor | None) -> torch.Tensor:
         """A result: the tensor it updates if that has its memory now, else one of its own."""
-        if target is None or not _is_dense(target):
-            return _exported(array)
         try:
             array.block_until_ready()
         except jax.errors.JaxRuntimeError as error:
             raise self._failure(error) from error
-        return target if self._adopted.replace(target, array) else _exported(array)
+        if target is not None and _is_dense(target) and self._adopted.replace(target, array):
+            return target
+        return self._exporters[index](array)
 
     def _executed(self, arrays: Sequence[Any]) -> list[Any]:
         try:
@@ -281,11 +283,6 @@ def _lies_at(tensor: torch.Tensor, address: int) -> bool:
         return tensor.data_ptr() == address and _is_dense(tensor)
     except RuntimeError:  # of a trace, or sparse
         return False
-
-
-def _exported(array: Any) -> torch.Tensor:
-    """The array as a tensor, once it is computed."""
-    return from_dlpack(capsule_exporter()(array))
 
 
 def _is_dense(tensor: torch.Tensor) -> bool:
