@@ -8,7 +8,7 @@ from typing import Any
 from torch2mlir.conversion.lowering import Lowering, Number, Tensor
 from torch2mlir.conversion.registry import lowers_everywhere
 from torch2mlir.dialects.torch import dims
-from torch2mlir.dialects.torch.dims import KnownSize
+from torch2mlir.dialects.torch.dims import KnownSize, Sizes
 
 
 @lowers_everywhere("aten.view", "aten.unsqueeze", "aten.squeeze.dims")
@@ -46,15 +46,13 @@ def flip(lower: Lowering, x: Tensor, over: Sequence[int]) -> Tensor:
 
 
 @lowers_everywhere("aten.repeat")
-def repeat(lower: Lowering, x: Tensor, repeats: Sequence[KnownSize]) -> Tensor:
+def repeat(lower: Lowering, x: Tensor, repeats: Sizes) -> Tensor:
     """The tensor ``repeats[i]`` times along dimension ``i``; more repeats than dimensions add leading ones."""
     return lower.repeat(x, repeats)
 
 
 @lowers_everywhere("aten.constant_pad_nd")
-def constant_pad_nd(
-    lower: Lowering, x: Tensor, padding: Sequence[KnownSize], value: Number
-) -> Tensor:
+def constant_pad_nd(lower: Lowering, x: Tensor, padding: Sizes, value: Number) -> Tensor:
     """Adds a constant around, the last dimension's amounts first; negative amounts cut."""
     low: list[KnownSize] = [0] * x.rank
     high: list[KnownSize] = [0] * x.rank

@@ -22,7 +22,7 @@ from torch2mlir.contract import element_types
 from torch2mlir.contract.op_name import OpName
 from torch2mlir.dialects.locations import describe
 from torch2mlir.dialects.torch import types as t
-from torch2mlir.dialects.torch.dims import Dim, KnownSize, is_static
+from torch2mlir.dialects.torch.dims import Dim, KnownSize, Sizes, is_static
 from torch2mlir.errors import UnsupportedOpError
 
 Number = bool | int | float | complex
@@ -156,7 +156,7 @@ class Emitter:
         """The builtin element type of a torch one."""
         return t.signless(dtype, self.keep_unsigned)
 
-    def tensor_type(self, sizes: Sequence[KnownSize], dtype: Attribute) -> TensorType[Attribute]:
+    def tensor_type(self, sizes: Sizes, dtype: Attribute) -> TensorType[Attribute]:
         """The builtin tensor type of sizes and a torch element type."""
         return _tensor_type(tuple(sizes), self.element_type(dtype))
 
@@ -199,7 +199,7 @@ class Emitter:
                 self.body = outer
         return value
 
-    def tensor(self, value: SSAValue, sizes: Sequence[KnownSize], dtype: Attribute) -> Tensor:
+    def tensor(self, value: SSAValue, sizes: Sizes, dtype: Attribute) -> Tensor:
         """Wraps a value."""
         return Tensor(value, tuple(sizes), dtype)
 
@@ -207,7 +207,7 @@ class Emitter:
         self,
         op_class: type[Operation],
         operands: Sequence[Any],
-        sizes: Sequence[KnownSize],
+        sizes: Sizes,
         dtype: Attribute,
         properties: Mapping[str, Attribute] | None = None,
         regions: Sequence[Region] = (),

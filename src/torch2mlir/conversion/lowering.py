@@ -28,7 +28,7 @@ from torch2mlir.conversion.emitter import dtype_of as dtype_of
 from torch2mlir.conversion.emitter import joint_sizes as joint_sizes
 from torch2mlir.conversion.expressions import Expr, Words, expressions
 from torch2mlir.dialects.torch import dims
-from torch2mlir.dialects.torch.dims import Dim, KnownSize
+from torch2mlir.dialects.torch.dims import Dim, KnownSize, Sizes
 from torch2mlir.dialects.weights import retyped_literal
 
 if TYPE_CHECKING:
@@ -160,9 +160,7 @@ class Lowering(Emitter, ABC):
         )
 
     @abstractmethod
-    def splat(
-        self, value: Number | Dim | Scalar, sizes: Sequence[KnownSize], dtype: Attribute
-    ) -> Tensor:
+    def splat(self, value: Number | Dim | Scalar, sizes: Sizes, dtype: Attribute) -> Tensor:
         """A tensor with one value everywhere, converted to ``dtype`` as PyTorch converts numbers."""
 
     @abstractmethod
@@ -268,10 +266,10 @@ class Lowering(Emitter, ABC):
     # moving elements
 
     @abstractmethod
-    def broadcast_to(self, x: Tensor, sizes: Sequence[KnownSize]) -> Tensor:
+    def broadcast_to(self, x: Tensor, sizes: Sizes) -> Tensor:
         """Right-aligned broadcasting; a size of 1 that faces another size is repeated."""
 
-    def spread(self, x: Tensor, sizes: Sequence[KnownSize]) -> Tensor:
+    def spread(self, x: Tensor, sizes: Sizes) -> Tensor:
         """An operand of elementwise ops under the sizes of their result: broadcast, unless the dialect does better.
 
         That is a view where an op reads its operands through maps, or the rank alone where ops repeat what has size 1.
@@ -279,33 +277,21 @@ class Lowering(Emitter, ABC):
         return self.broadcast_to(x, sizes)
 
     @abstractmethod
-    def reshape(self, x: Tensor, sizes: Sequence[KnownSize]) -> Tensor:
+    def reshape(self, x: Tensor, sizes: Sizes) -> Tensor:
         """The same elements in row-major order under other sizes."""
 
     @abstractmethod
     def transpose(self, x: Tensor, permutation: Sequence[int]) -> Tensor:
         """``result.sizes[i] == x.sizes[permutation[i]]``."""
 
-    def slice(
-        self,
-        x: Tensor,
-        starts: Sequence[KnownSize],
-        sizes: Sequence[KnownSize],
-        steps: Sequence[int],
-    ) -> Tensor:
+    def slice(self, x: Tensor, starts: Sizes, sizes: Sizes, steps: Sequence[int]) -> Tensor:
         """``sizes[i]`` elements from ``starts[i]`` on, every ``steps[i]``-th."""
         if x.sizes == tuple(sizes) and all(step == 1 for step in steps):
             return x
         return self.sliced(x, starts, sizes, steps)
 
     @abstractmethod
-    def sliced(
-        self,
-        x: Tensor,
-        starts: Sequence[KnownSize],
-        sizes: Sequence[KnownSize],
-        steps: Sequence[int],
-    ) -> Tensor:
+    def sliced(self, x: Tensor, starts: Sizes, sizes: Sizes, steps: Sequence[int]) -> Tensor:
         """A :meth:`slice` that is not the whole tensor."""
 
     def section(
@@ -325,28 +311,24 @@ class Lowering(Emitter, ABC):
         return self.joined(xs, dim, sizes)
 
     @abstractmethod
-    def joined(self, xs: Sequence[Tensor], dim: int, sizes: Sequence[KnownSize]) -> Tensor:
+    def joined(self, xs: Sequence[Tensor], dim: int, sizes: Sizes) -> Tensor:
         """Several tensors, joined along a dimension to one of these sizes."""
 
-    def pad(
-        self, x: Tensor, low: Sequence[KnownSize], high: Sequence[KnownSize], value: Number
-    ) -> Tensor:
+    def pad(self, x: Tensor, low: Sizes, high: Sizes, value: Number) -> Tensor:
         """Adds a constant around; no negative amounts."""
         if all(amount == 0 for amount in (*low, *high)):
             return x
         return self.padded(x, low, high, value)
 
     @abstractmethod
-    def padded(
-        self, x: Tensor, low: Sequence[KnownSize], high: Sequence[KnownSize], value: Number
-    ) -> Tensor:
+    def padded(self, x: Tensor, low: Sizes, high: Sizes, value: Number) -> Tensor:
         """A :meth:`pad` of some amount."""
 
     @abstractmethod
     def reverse(self, x: Tensor, over: Sequence[int]) -> Tensor:
         """The elements in opposite order along dimensions."""
 
-    def repeat(self, x: Tensor, counts: Sequence[KnownSize]) -> Tensor:
+    def repeat(self, x: Tensor, counts: Sizes) -> Tensor:
         """The tensor ``counts[i]`` times along dimension ``i``; more counts than dimensions add leading ones.
 
         A repeated dimension is broadcast from one before it, and joined with that; one of size 1 is broadcast itself.
@@ -360,7 +342,7 @@ class Lowering(Emitter, ABC):
         sizes = [dims.mul(count, size) for count, size in zip(counts, have, strict=True)]
         return self.reshape(self.broadcast_to(self.reshape(x, split), repeated), sizes)
 
-    def sized(self, x: Tensor, sizes: Sequence[KnownSize]) -> Tensor:
+    def sized(self, x: Tensor, sizes: Sizes) -> Tensor:
         """The same tensor under other expressions for its sizes."""
         return Tensor(x.value, tuple(sizes), x.dtype)
 
@@ -370,7 +352,7 @@ class Lowering(Emitter, ABC):
         x: Tensor,
         over: Sequence[int],
         computed: Attribute,
-        sizes: Sequence[KnownSize] | None = None,
+        sizes: Sizes | None = None,
     ) -> Tensor:
         """The elements along dimensions combined by a word: ``add mul max min or and``; a NaN is an extremum.
 
@@ -389,7 +371,7 @@ class Lowering(Emitter, ABC):
         """See :meth:`reduce`."""
 
     @abstractmethod
-    def extremum(self, word: str, x: Tensor, axis: int, sizes: Sequence[KnownSize]) -> list[Tensor]:
+    def extremum(self, word: str, x: Tensor, axis: int, sizes: Sizes) -> list[Tensor]:
         """The ``max`` or ``min`` along a dimension and its first position; the first NaN is both."""
 
     @abstractmethod
@@ -447,5 +429,5 @@ class Lowering(Emitter, ABC):
         """``x`` with values, which broadcast, written where :meth:`take_at` would read, or combined by ``add``."""
 
     @abstractmethod
-    def iota(self, sizes: Sequence[KnownSize], dim: int, dtype: Attribute) -> Tensor:
+    def iota(self, sizes: Sizes, dim: int, dtype: Attribute) -> Tensor:
         """``0, 1, 2, ..`` along a dimension, repeated along the others."""

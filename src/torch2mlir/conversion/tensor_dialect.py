@@ -31,7 +31,7 @@ from torch2mlir.conversion.lowering import Lowering, Scalar, Tensor
 from torch2mlir.dialects import arith_ext, tensor_ext
 from torch2mlir.dialects.linalg.structured import SEGMENTS
 from torch2mlir.dialects.torch import dims
-from torch2mlir.dialects.torch.dims import KnownSize
+from torch2mlir.dialects.torch.dims import KnownSize, Sizes
 
 INDEX = IndexType()
 _WRAPS: dict[str, Attribute] = {"overflowFlags": arith.IntegerOverflowAttr("none")}
@@ -99,7 +99,7 @@ class TensorDialect(Lowering):
 
     # tensors
 
-    def empty(self, sizes: Sequence[KnownSize], dtype: Attribute) -> Tensor:
+    def empty(self, sizes: Sizes, dtype: Attribute) -> Tensor:
         """A destination without contents, one for each type and size."""
         type = self.tensor_type(sizes, dtype)
 
@@ -109,7 +109,7 @@ class TensorDialect(Lowering):
         value = self.in_entry(build, ("empty", tuple(sizes), type))
         return Tensor(value, tuple(sizes), dtype)
 
-    def regrouped(self, x: Tensor, sizes: Sequence[KnownSize]) -> Tensor:
+    def regrouped(self, x: Tensor, sizes: Sizes) -> Tensor:
         """A reshape of a tensor with elements: groups of dimensions collapsed, and expanded to others."""
         groups = regroup(x.sizes, sizes) if x.sizes and sizes else []
         collapsed = self._collapse(x, [source for source, _ in groups])
@@ -125,7 +125,7 @@ class TensorDialect(Lowering):
         op = self.emit(tensor.CollapseShapeOp, [x.value], [type], properties)
         return Tensor(op.results[0], tuple(sizes), x.dtype)
 
-    def _expand(self, x: Tensor, groups: Sequence[range], sizes: Sequence[KnownSize]) -> Tensor:
+    def _expand(self, x: Tensor, groups: Sequence[range], sizes: Sizes) -> Tensor:
         """A group of dimensions for each one."""
         type = self.tensor_type(sizes, x.dtype)
         if len(sizes) == x.rank:
@@ -144,9 +144,9 @@ class TensorDialect(Lowering):
         self,
         x: Tensor,
         starts: Sequence[KnownSize | Scalar],
-        sizes: Sequence[KnownSize],
+        sizes: Sizes,
         steps: Sequence[int],
-        kept: Sequence[KnownSize],
+        kept: Sizes,
     ) -> Tensor:
         """A window of a tensor; ``kept`` are its sizes without dimensions of size 1 to be dropped."""
         operands, properties = self._window([x], starts, sizes, steps)
@@ -157,7 +157,7 @@ class TensorDialect(Lowering):
         x: Tensor,
         into: Tensor,
         starts: Sequence[KnownSize | Scalar],
-        sizes: Sequence[KnownSize],
+        sizes: Sizes,
     ) -> Tensor:
         """A tensor with a window, of these sizes and steps of 1, replaced."""
         operands, properties = self._window([x, into], starts, sizes, [1] * into.rank)
@@ -167,7 +167,7 @@ class TensorDialect(Lowering):
         self,
         tensors: Sequence[Tensor],
         starts: Sequence[KnownSize | Scalar],
-        sizes: Sequence[KnownSize],
+        sizes: Sizes,
         steps: Sequence[int],
     ) -> tuple[list[Tensor | SSAValue], dict[str, Attribute]]:
         """The operands and properties of an op on a window."""
@@ -202,7 +202,7 @@ Group = tuple[range, range]
 """Consecutive source dimensions and the result dimensions that hold the same elements."""
 
 
-def regroup(source: Sequence[KnownSize], result: Sequence[KnownSize]) -> list[Group]:
+def regroup(source: Sizes, result: Sizes) -> list[Group]:
     """The finest split of both shapes into consecutive groups with equal products.
 
     Neither shape has a literal zero, both have at least one dimension. Products are compared as expressions: where
@@ -220,7 +220,7 @@ def regroup(source: Sequence[KnownSize], result: Sequence[KnownSize]) -> list[Gr
     return groups
 
 
-def _prefix_products(sizes: Sequence[KnownSize]) -> list[KnownSize]:
+def _prefix_products(sizes: Sizes) -> list[KnownSize]:
     products: list[KnownSize] = [1]
     for size in sizes:
         products.append(dims.mul(products[-1], size))

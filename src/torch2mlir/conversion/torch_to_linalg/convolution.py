@@ -27,7 +27,7 @@ from torch2mlir.conversion.torch_to_linalg.scalars import Scalars, addition
 from torch2mlir.dialects import linalg
 from torch2mlir.dialects.linalg.structured import SEGMENTS, segment_sizes
 from torch2mlir.dialects.torch import dims
-from torch2mlir.dialects.torch.dims import KnownSize
+from torch2mlir.dialects.torch.dims import KnownSize, Sizes
 
 PLAIN: dict[int, type[Operation]] = {
     1: linalg.Conv1DNcwFcwOp,
@@ -182,7 +182,7 @@ def grouped(
     return lower.reshape(result, init.sizes)
 
 
-def split_groups(sizes: Sequence[KnownSize], dim: int, groups: int) -> list[KnownSize]:
+def split_groups(sizes: Sizes, dim: int, groups: int) -> list[KnownSize]:
     """The sizes with a dimension split in two, the groups first."""
     return [*sizes[:dim], groups, dims.floordiv(sizes[dim], groups), *sizes[dim + 1 :]]
 

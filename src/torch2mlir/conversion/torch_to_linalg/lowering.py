@@ -45,7 +45,7 @@ from torch2mlir.dialects import arith_ext, linalg
 from torch2mlir.dialects.linalg.structured import SEGMENTS, segment_sizes
 from torch2mlir.dialects.tensors import element_of
 from torch2mlir.dialects.torch import dims
-from torch2mlir.dialects.torch.dims import Dim, KnownSize, is_static
+from torch2mlir.dialects.torch.dims import Dim, KnownSize, Sizes, is_static
 from torch2mlir.dialects.weights import dense_elements
 
 lowers = partial(register, "linalg-on-tensors")
@@ -80,9 +80,7 @@ def _iterators(kinds: str) -> Attribute:
     return ArrayAttr([linalg.REDUCTION if kind == "r" else linalg.PARALLEL for kind in kinds])
 
 
-def broadcast_subscripts(
-    sizes: Sequence[KnownSize], result: Sequence[KnownSize], first: int = 0
-) -> list[int | None]:
+def broadcast_subscripts(sizes: Sizes, result: Sizes, first: int = 0) -> list[int | None]:
     """How a nest over the result's dimensions, the loops from ``first`` on, reads an operand broadcast to them."""
     offset = len(result) - len(sizes)
     return [
@@ -97,7 +95,7 @@ class Spread(Tensor):
     Who asks for its value gets a repeated tensor.
     """
 
-    def __init__(self, lower: LinalgLowering, source: Tensor, sizes: Sequence[KnownSize]) -> None:
+    def __init__(self, lower: LinalgLowering, source: Tensor, sizes: Sizes) -> None:
         vars(self).update(
             lower=lower, source=source, sizes=tuple(sizes), dtype=source.dtype, known=None
         )
@@ -147,9 +145,7 @@ class LinalgLowering(TensorDialect):
 
     # constants and destinations
 
-    def splat(
-        self, value: Number | Dim | Scalar, sizes: Sequence[KnownSize], dtype: Attribute
-    ) -> Tensor:
+    def splat(self, value: Number | Dim | Scalar, sizes: Sizes, dtype: Attribute) -> Tensor:
         static = tuple(size for size in sizes if isinstance(size, int))
         if isinstance(value, Dim | Scalar) or len(static) < len(sizes):
             return self.full(value, sizes, dtype)
@@ -157,9 +153,7 @@ class LinalgLowering(TensorDialect):
         literal = dense_elements(type, [self.element(value, dtype)])
         return Tensor(self.constant_value(literal, type), static, dtype)
 
-    def full(
-        self, value: Number | Dim | Scalar, sizes: Sequence[KnownSize], dtype: Attribute
-    ) -> Tensor:
+    def full(self, value: Number | Dim | Scalar, sizes: Sizes, dtype: Attribute) -> Tensor:
         """A tensor filled with one value; a destination to compute into."""
         if isinstance(value, Scalar) and isinstance(value.value.type, TensorType):
             source = Tensor(value.value, (), value.dtype)
@@ -237,7 +231,7 @@ class LinalgLowering(TensorDialect):
         self,
         build: ScalarCode,
         accesses: Sequence[Access],
-        sizes: Sequence[KnownSize],
+        sizes: Sizes,
         dtype: Attribute,
     ) -> Tensor:
         """A tensor whose elements are each computed on their own, from elements of operands at given places."""
@@ -256,7 +250,7 @@ class LinalgLowering(TensorDialect):
         *operands: Operand,
         computed: Attribute | Sequence[Attribute] | None = None,
         dtype: Attribute | None = None,
-        sizes: Sequence[KnownSize] | None = None,
+        sizes: Sizes | None = None,
     ) -> Tensor:
         """``build(s, *elements)`` for corresponding elements of operands.
 
@@ -357,7 +351,7 @@ class LinalgLowering(TensorDialect):
             return Tensor(x.value, x.sizes, dtype)
         return self.elementwise(lambda s, e: s.cast(e, dtype), x, dtype=dtype, sizes=x.sizes)
 
-    def broadcast_to(self, x: Tensor, sizes: Sequence[KnownSize]) -> Tensor:
+    def broadcast_to(self, x: Tensor, sizes: Sizes) -> Tensor:
         if x.sizes == tuple(sizes):
             return x
         subscripts = broadcast_subscripts(x.sizes, sizes)
@@ -367,7 +361,7 @@ class LinalgLowering(TensorDialect):
         operands = [x, self.empty(sizes, x.dtype)]
         return self.op(linalg.BroadcastOp, operands, sizes, x.dtype, {"dimensions": added})
 
-    def spread(self, x: Tensor, sizes: Sequence[KnownSize]) -> Tensor:
+    def spread(self, x: Tensor, sizes: Sizes) -> Tensor:
         return x if x.sizes == tuple(sizes) else Spread(self, x, sizes)
 
     def transpose(self, x: Tensor, permutation: Sequence[int]) -> Tensor:
@@ -378,29 +372,23 @@ class LinalgLowering(TensorDialect):
         properties = {"permutation": i64_array(tuple(permutation))}
         return self.op(linalg.TransposeOp, operands, sizes, x.dtype, properties)
 
-    def reshape(self, x: Tensor, sizes: Sequence[KnownSize]) -> Tensor:
+    def reshape(self, x: Tensor, sizes: Sizes) -> Tensor:
         if x.sizes == tuple(sizes):
             return x
         if 0 in x.sizes or 0 in sizes:
             return self.empty(sizes, x.dtype)
         return self.regrouped(x, sizes)
 
-    def sized(self, x: Tensor, sizes: Sequence[KnownSize]) -> Tensor:
+    def sized(self, x: Tensor, sizes: Sizes) -> Tensor:
         value = self.tensor_cast(x.value, self.tensor_type(sizes, x.dtype))
         return Tensor(value, tuple(sizes), x.dtype)
 
-    def sliced(
-        self,
-        x: Tensor,
-        starts: Sequence[KnownSize],
-        sizes: Sequence[KnownSize],
-        steps: Sequence[int],
-    ) -> Tensor:
+    def sliced(self, x: Tensor, starts: Sizes, sizes: Sizes, steps: Sequence[int]) -> Tensor:
         if 0 in sizes:  # IREE takes a start at the end of a tensor for one outside
             return self.empty(sizes, x.dtype)
         return self.extract_slice(x, starts, sizes, steps, sizes)
 
-    def joined(self, xs: Sequence[Tensor], dim: int, sizes: Sequence[KnownSize]) -> Tensor:
+    def joined(self, xs: Sequence[Tensor], dim: int, sizes: Sizes) -> Tensor:
         joined = [x.sizes[dim] for x in xs]
         shape = [size if isinstance(size, int) else DYNAMIC_INDEX for size in sizes]
         if not is_static(joined):
@@ -411,9 +399,7 @@ class LinalgLowering(TensorDialect):
         wanted = self.tensor_type(sizes, xs[0].dtype)
         return Tensor(self.tensor_cast(op.results[0], wanted), tuple(sizes), xs[0].dtype)
 
-    def padded(
-        self, x: Tensor, low: Sequence[KnownSize], high: Sequence[KnownSize], value: Number
-    ) -> Tensor:
+    def padded(self, x: Tensor, low: Sizes, high: Sizes, value: Number) -> Tensor:
         sizes = [dims.add(*parts) for parts in zip(low, x.sizes, high, strict=True)]
         fill = self.number(value, x.dtype).value
         block = self.block([INDEX] * x.rank, lambda *_: self.emit(tensor.YieldOp, [fill], []))
@@ -439,5 +425,5 @@ class LinalgLowering(TensorDialect):
 
         return self.compute(build, [], x.sizes, x.dtype)
 
-    def iota(self, sizes: Sequence[KnownSize], dim: int, dtype: Attribute) -> Tensor:
+    def iota(self, sizes: Sizes, dim: int, dtype: Attribute) -> Tensor:
         return self.compute(lambda s: s.cast(s.index(dim), dtype), [], sizes, dtype)

@@ -14,7 +14,7 @@ from torch2mlir.conversion.torch_to_linalg.control_flow import counted
 from torch2mlir.conversion.torch_to_linalg.lowering import Access, LinalgLowering, Subscript
 from torch2mlir.conversion.torch_to_linalg.scalars import INDEX, Scalars, addition, two
 from torch2mlir.dialects.torch import dims
-from torch2mlir.dialects.torch.dims import KnownSize
+from torch2mlir.dialects.torch.dims import Sizes
 
 ADDED_IN_F32 = 1024
 """Up to this static length f32 are added up in f32; more of them in f64, as PyTorch's kernel does."""
@@ -45,7 +45,7 @@ class Reductions(LinalgLowering):
         kinds, subscripts = _loops(x, over, result.sizes)
         return self.nest(kinds, [(x, range(x.rank))], [(output, subscripts)], body)[0]
 
-    def extremum(self, word: str, x: Tensor, axis: int, sizes: Sequence[KnownSize]) -> list[Tensor]:
+    def extremum(self, word: str, x: Tensor, axis: int, sizes: Sizes) -> list[Tensor]:
         """The extremum and then where it is: two nests of a comparison each become vectors, one of both does not."""
         kinds, subscripts = _loops(x, [axis], sizes)
         best = self.reduce(word, x, [axis], x.dtype, sizes)
@@ -96,9 +96,7 @@ def _as_table(lower: LinalgLowering, x: Tensor) -> Tensor | None:
     return None if width is None else lower.reshape(x, [count // width, width])
 
 
-def _loops(
-    x: Tensor, over: Sequence[int], sizes: Sequence[KnownSize]
-) -> tuple[str, list[Subscript]]:
+def _loops(x: Tensor, over: Sequence[int], sizes: Sizes) -> tuple[str, list[Subscript]]:
     """The kinds of the loops over a tensor, and how the result is read: dimensions are left out, or have size 1."""
     kinds = "".join("r" if d in over else "p" for d in range(x.rank))
     if len(sizes) == x.rank:

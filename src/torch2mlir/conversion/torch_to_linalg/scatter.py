@@ -27,7 +27,7 @@ from torch2mlir.conversion.torch_to_linalg.lowering import (
 )
 from torch2mlir.conversion.torch_to_linalg.scalars import INDEX, Scalars, addition, two
 from torch2mlir.dialects.torch import dims
-from torch2mlir.dialects.torch.dims import KnownSize
+from torch2mlir.dialects.torch.dims import KnownSize, Sizes
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class _Places:
         row: emits the row of an element and whether there is such a row, from the positions.
     """
 
-    sizes: Sequence[KnownSize]
+    sizes: Sizes
     count: KnownSize
     accesses: Sequence[Access]
     row: Callable[..., tuple[Scalar, Scalar]]
@@ -109,7 +109,7 @@ def _matrix_combined(
     x: Tensor,
     places: _Places,
     value: Access | Callable[[Scalars], Scalar],
-    width: Sequence[KnownSize],
+    width: Sizes,
     how: Reduction,
 ) -> Tensor:
     """``x [K, C]`` combined with an element for each loop, over ``places.sizes`` and then ``width``.
@@ -165,7 +165,7 @@ def _places_along(lower: LinalgLowering, x: Tensor, over: int, index: Tensor, ra
     return _Places(index.sizes, dims.product(x.sizes), [(index, range(rank))], row)
 
 
-def _flattened(s: Scalars, places: Sequence[Scalar], sizes: Sequence[KnownSize]) -> Scalar:
+def _flattened(s: Scalars, places: Sequence[Scalar], sizes: Sizes) -> Scalar:
     """The number in row-major order of a position in a tensor of these sizes."""
     result = places[0]
     for place, size in zip(places[1:], sizes[1:], strict=True):
@@ -208,7 +208,7 @@ def _along(
     return lower.compute(choose, [(x, range(rank)), (writer, range(rank))], x.sizes, x.dtype)
 
 
-def _within(s: Scalars, loop: int, index: Tensor, rest: Sequence[KnownSize]) -> Scalar:
+def _within(s: Scalars, loop: int, index: Tensor, rest: Sizes) -> Scalar:
     """A loop's place, or the last place of the index where the loop goes beyond it."""
     if rest[loop] == 0:
         return s.index(loop)
@@ -293,7 +293,7 @@ def _replaced(lower: LinalgLowering, at: _Indexed, values: Tensor) -> Tensor:
     return lower.compute(choose, accesses, x.sizes, x.dtype)
 
 
-def _position_of(s: Scalars, number: Scalar, sizes: Sequence[KnownSize]) -> list[Scalar]:
+def _position_of(s: Scalars, number: Scalar, sizes: Sizes) -> list[Scalar]:
     """The position of a number in row-major order; some position for -1."""
     rest = s.cast(s("max", number, 0), INDEX)
     position = list[Scalar]()

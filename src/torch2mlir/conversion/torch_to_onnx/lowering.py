@@ -40,7 +40,7 @@ from torch2mlir.conversion.torch_to_onnx.words import COMPARISONS, IN_HALVES, On
 from torch2mlir.dialects import onnx
 from torch2mlir.dialects.placing import end_of
 from torch2mlir.dialects.torch import dims
-from torch2mlir.dialects.torch.dims import Dim, KnownSize, is_static
+from torch2mlir.dialects.torch.dims import Dim, KnownSize, Sizes, is_static
 from torch2mlir.dialects.weights import dense_elements
 
 lowers = partial(register, "onnx")
@@ -87,7 +87,7 @@ class OnnxLowering(Lowering):
         self,
         name: str,
         *inputs: Input,
-        sizes: Sequence[KnownSize],
+        sizes: Sizes,
         dtype: Attribute,
         **attributes: Any,
     ) -> Tensor:
@@ -204,13 +204,13 @@ class OnnxLowering(Lowering):
         # a division that leaves no rest rounds neither up nor down
         return emit("Div", x if natural else emit("Sub", x, emit("Mod", x, y)), y)
 
-    def shape(self, sizes: Sequence[KnownSize]) -> SSAValue:
+    def shape(self, sizes: Sizes) -> SSAValue:
         """Sizes as a ``tensor<Nxi64>``."""
         if is_static(sizes):
             return self.vector(sizes)
         return self.in_entry(lambda: self._shape(sizes), ("shape", tuple(sizes)))
 
-    def _shape(self, sizes: Sequence[KnownSize]) -> SSAValue:
+    def _shape(self, sizes: Sizes) -> SSAValue:
         parts, constant = list[SSAValue](), list[int]()
         for size in (*sizes, None):
             if isinstance(size, int):
@@ -237,9 +237,7 @@ class OnnxLowering(Lowering):
 
     # constants
 
-    def splat(
-        self, value: Number | Dim | Scalar, sizes: Sequence[KnownSize], dtype: Attribute
-    ) -> Tensor:
+    def splat(self, value: Number | Dim | Scalar, sizes: Sizes, dtype: Attribute) -> Tensor:
         if isinstance(value, Scalar):
             return self.broadcast_to(self.cast(Tensor(value.value, (), value.dtype), dtype), sizes)
         if isinstance(value, Dim):
@@ -252,7 +250,7 @@ class OnnxLowering(Lowering):
         constant = self.at_entry(("splat", type, repr(element)), lambda: _constant(type, [element]))
         return Tensor(constant, (), dtype)
 
-    def _full(self, value: Number, sizes: Sequence[KnownSize], dtype: Attribute) -> Tensor:
+    def _full(self, value: Number, sizes: Sizes, dtype: Attribute) -> Tensor:
         one = TensorType(self.element_type(dtype), [1])
         literal = dense_elements(one, [self.element(value, dtype)])
         return self.node(
@@ -277,18 +275,18 @@ class OnnxLowering(Lowering):
 
     # shapes
 
-    def broadcast_to(self, x: Tensor, sizes: Sequence[KnownSize]) -> Tensor:
+    def broadcast_to(self, x: Tensor, sizes: Sizes) -> Tensor:
         if x.sizes == tuple(sizes):
             return x
         if (1,) * (len(sizes) - x.rank) + x.sizes == tuple(sizes):
             return self.reshape(x, sizes)
         return self.node("Expand", x, self.shape(sizes), sizes=sizes, dtype=x.dtype)
 
-    def spread(self, x: Tensor, sizes: Sequence[KnownSize]) -> Tensor:
+    def spread(self, x: Tensor, sizes: Sizes) -> Tensor:
         """As it is: ONNX's operators repeat by PyTorch's rule, and engines fuse vectors that are added, not planes."""
         return x
 
-    def reshape(self, x: Tensor, sizes: Sequence[KnownSize]) -> Tensor:
+    def reshape(self, x: Tensor, sizes: Sizes) -> Tensor:
         if x.sizes == tuple(sizes):
             return x
         kept = [place for place, size in enumerate(sizes) if size != 1]
@@ -302,7 +300,7 @@ class OnnxLowering(Lowering):
         absolute = self.shape(sizes)
         return self.node("Reshape", x, absolute, sizes=sizes, dtype=x.dtype, allowzero=1)
 
-    def _relative_shape(self, x: Tensor, sizes: Sequence[KnownSize]) -> list[int] | None:
+    def _relative_shape(self, x: Tensor, sizes: Sizes) -> list[int] | None:
         """A shape for ``Reshape`` that is known when compiling, where 0, a size that stays, and one -1 can say it."""
         stays = [
             place < x.rank and isinstance(size, Dim) and size == x.sizes[place]
@@ -326,13 +324,7 @@ class OnnxLowering(Lowering):
         sizes = [x.sizes[p] for p in permutation]
         return self.node("Transpose", x, sizes=sizes, dtype=x.dtype, perm=permutation)
 
-    def sliced(
-        self,
-        x: Tensor,
-        starts: Sequence[KnownSize],
-        sizes: Sequence[KnownSize],
-        steps: Sequence[int],
-    ) -> Tensor:
+    def sliced(self, x: Tensor, starts: Sizes, sizes: Sizes, steps: Sequence[int]) -> Tensor:
         axes = [
             axis
             for axis in range(x.rank)
@@ -349,12 +341,10 @@ class OnnxLowering(Lowering):
             bounds.append(self.vector([steps[a] for a in axes]))
         return self.node("Slice", x, *bounds, sizes=sizes, dtype=x.dtype)
 
-    def joined(self, xs: Sequence[Tensor], dim: int, sizes: Sequence[KnownSize]) -> Tensor:
+    def joined(self, xs: Sequence[Tensor], dim: int, sizes: Sizes) -> Tensor:
         return self.node("Concat", *xs, sizes=sizes, dtype=xs[0].dtype, axis=dim)
 
-    def padded(
-        self, x: Tensor, low: Sequence[KnownSize], high: Sequence[KnownSize], value: Number
-    ) -> Tensor:
+    def padded(self, x: Tensor, low: Sizes, high: Sizes, value: Number) -> Tensor:
         sizes = [dims.add(*parts) for parts in zip(low, x.sizes, high, strict=True)]
         amounts = self.shape([*low, *high])
         fill = self.splat(value, (), x.dtype)
@@ -368,20 +358,20 @@ class OnnxLowering(Lowering):
         bounds = (ones, [-(2**62)] * len(over), over, ones)
         return self.node("Slice", x, *map(self.vector, bounds), sizes=x.sizes, dtype=x.dtype)
 
-    def repeat(self, x: Tensor, counts: Sequence[KnownSize]) -> Tensor:
+    def repeat(self, x: Tensor, counts: Sizes) -> Tensor:
         x = self.reshape(x, [1] * (len(counts) - x.rank) + list(x.sizes))
         if all(count == 1 for count in counts):
             return x
         sizes = [dims.mul(count, size) for count, size in zip(counts, x.sizes, strict=True)]
         return self.node("Tile", x, self.shape(counts), sizes=sizes, dtype=x.dtype)
 
-    def iota(self, sizes: Sequence[KnownSize], dim: int, dtype: Attribute) -> Tensor:
+    def iota(self, sizes: Sizes, dim: int, dtype: Attribute) -> Tensor:
         def build() -> SSAValue:
             return self._iota(sizes, dim, dtype).value
 
         return self.tensor(self.in_entry(build, ("iota", tuple(sizes), dim, dtype)), sizes, dtype)
 
-    def _iota(self, sizes: Sequence[KnownSize], dim: int, dtype: Attribute) -> Tensor:
+    def _iota(self, sizes: Sizes, dim: int, dtype: Attribute) -> Tensor:
         length = Tensor(self.size_as_scalar(sizes[dim]), (), si64)
         ends = (self.splat(0, (), si64), length, self.splat(1, (), si64))
         line = self.node("Range", *ends, sizes=(sizes[dim],), dtype=si64)

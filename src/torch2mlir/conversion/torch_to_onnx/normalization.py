@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from torch2mlir.contract.element_types import bit_width, widened
 from torch2mlir.conversion.lowering import ResultType, Tensor
 from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering, lowers
 from torch2mlir.dialects.torch import dims
-from torch2mlir.dialects.torch.dims import KnownSize
+from torch2mlir.dialects.torch.dims import Sizes
 
 
-def _scale(
-    lower: OnnxLowering, weight: Tensor | None, sizes: Sequence[KnownSize], x: Tensor
-) -> Tensor:
+def _scale(lower: OnnxLowering, weight: Tensor | None, sizes: Sizes, x: Tensor) -> Tensor:
     """A factor of the type of ``x``; ones where there is none."""
     return lower.splat(1, sizes, x.dtype) if weight is None else lower.cast(weight, x.dtype)
 
@@ -22,7 +18,7 @@ def _scale(
 def layer_norm(
     lower: OnnxLowering,
     x: Tensor,
-    shape: Sequence[KnownSize],
+    shape: Sizes,
     weight: Tensor | None,
     bias: Tensor | None,
     epsilon: float,
@@ -50,7 +46,7 @@ def layer_norm(
 def rms_norm(
     lower: OnnxLowering,
     x: Tensor,
-    shape: Sequence[KnownSize],
+    shape: Sizes,
     weight: Tensor | None,
     epsilon: float | None,
 ) -> Tensor:

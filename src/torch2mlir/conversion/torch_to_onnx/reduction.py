@@ -14,7 +14,7 @@ from torch2mlir.conversion.lowering import ResultType, Tensor
 from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering, lowers
 from torch2mlir.conversion.torch_to_onnx.words import ui8
 from torch2mlir.dialects.torch import dims
-from torch2mlir.dialects.torch.dims import KnownSize
+from torch2mlir.dialects.torch.dims import KnownSize, Sizes
 
 COMBINING = {
     "add": "ReduceSum",
@@ -33,7 +33,7 @@ class Reductions(OnnxLowering):
         x = self.cast(x, result.dtype)
         return self.reshape(_along(self, word, x, over) if over else x, result.sizes)
 
-    def extremum(self, word: str, x: Tensor, axis: int, sizes: Sequence[KnownSize]) -> list[Tensor]:
+    def extremum(self, word: str, x: Tensor, axis: int, sizes: Sizes) -> list[Tensor]:
         place = _place(self, "ArgMax" if word == "max" else "ArgMin", x, axis)
         value = self.node("GatherElements", x, place, sizes=place.sizes, dtype=x.dtype, axis=axis)
         return [self.reshape(each, sizes) for each in (value, place)]

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from torch2mlir.conversion.lowering import Tensor
 from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering, lowers
-from torch2mlir.dialects.torch.dims import KnownSize
+from torch2mlir.dialects.torch.dims import Sizes
 
 
 @lowers("aten.upsample_bilinear2d.vec")
 def bilinear_by_either(
     lower: OnnxLowering,
     x: Tensor,
-    size: Sequence[KnownSize] | None,
+    size: Sizes | None,
     align_corners: bool,
     factors: Sequence[float] | None,
 ) -> Tensor:
@@ -25,7 +25,7 @@ def bilinear_by_either(
 def bilinear(
     lower: OnnxLowering,
     x: Tensor,
-    size: Sequence[KnownSize],
+    size: Sizes,
     align_corners: bool,
     *factors: float | None,
 ) -> Tensor:

@@ -5,15 +5,13 @@ Positions outside a tensor are held inside it, as ``stablehlo.gather`` does.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from xdsl.ir import Attribute, SSAValue
 
 from torch2mlir.conversion.indexing import Positions, covered
 from torch2mlir.conversion.lowering import Tensor
 from torch2mlir.conversion.torch_to_stablehlo.lowering import StablehloLowering
 from torch2mlir.dialects import stablehlo as hlo
-from torch2mlir.dialects.torch.dims import KnownSize, is_static
+from torch2mlir.dialects.torch.dims import KnownSize, Sizes, is_static
 
 
 class Reads(StablehloLowering):
@@ -64,7 +62,7 @@ def _wrapped(lower: StablehloLowering, index: Tensor, size: KnownSize) -> Tensor
 
 def _gathered(lower: StablehloLowering, x: Tensor, at: Positions, starts: Tensor) -> Tensor:
     """``x`` with the indexed dimensions replaced by those of the indices."""
-    window: Sequence[KnownSize] = [1 if d in at.axes else size for d, size in enumerate(x.sizes)]
+    window: Sizes = [1 if d in at.axes else size for d, size in enumerate(x.sizes)]
     properties: dict[str, Attribute] = {
         "dimension_numbers": hlo.GatherDimensionNumbersAttr(
             offset_dims=at.slice_dims(x),

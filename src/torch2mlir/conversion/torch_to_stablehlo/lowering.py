@@ -28,7 +28,7 @@ from torch2mlir.conversion.registry import lowers as register
 from torch2mlir.conversion.torch_to_stablehlo.words import IN_HALVES, StablehloWords
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.torch import dims
-from torch2mlir.dialects.torch.dims import Dim, KnownSize, is_static
+from torch2mlir.dialects.torch.dims import Dim, KnownSize, Sizes, is_static
 from torch2mlir.dialects.weights import dense_elements
 
 lowers = partial(register, "stablehlo")
@@ -90,14 +90,14 @@ class StablehloLowering(Lowering):
         rest = emit(hlo.RemOp, emit(hlo.AddOp, emit(hlo.RemOp, x, y), y), y)
         return rest if word == "mod" else emit(hlo.DivOp, emit(hlo.SubtractOp, x, rest), y)
 
-    def shape(self, sizes: Sequence[KnownSize]) -> SSAValue:
+    def shape(self, sizes: Sizes) -> SSAValue:
         """Sizes as a ``tensor<Nxi32>``, the shape operand of StableHLO's dynamic ops."""
         if is_static(sizes):
             type = TensorType(i32, [len(sizes)])
             return self.at_entry(("shape", tuple(sizes)), lambda: _constant(type, sizes))
         return self.in_entry(lambda: self._shape(sizes), ("shape", tuple(sizes)))
 
-    def _shape(self, sizes: Sequence[KnownSize]) -> SSAValue:
+    def _shape(self, sizes: Sizes) -> SSAValue:
         parts, constant = list[SSAValue](), list[KnownSize]()
         for size in (*sizes, None):
             if isinstance(size, int):
@@ -133,9 +133,7 @@ class StablehloLowering(Lowering):
 
     # constants
 
-    def splat(
-        self, value: Number | Dim | Scalar, sizes: Sequence[KnownSize], dtype: Attribute
-    ) -> Tensor:
+    def splat(self, value: Number | Dim | Scalar, sizes: Sizes, dtype: Attribute) -> Tensor:
         if isinstance(value, Scalar):
             return self.broadcast_to(self.cast(Tensor(value.value, (), value.dtype), dtype), sizes)
         if isinstance(value, Dim):
@@ -284,7 +282,7 @@ class StablehloLowering(Lowering):
         op_class: type[Operation],
         x: Tensor,
         init: Number,
-        sizes: Sequence[KnownSize],
+        sizes: Sizes,
         properties: dict[str, Attribute],
     ) -> Tensor:
         """The elements of each window combined; see :meth:`window_properties`."""
@@ -294,14 +292,12 @@ class StablehloLowering(Lowering):
 
     # shapes
 
-    def broadcast_to(self, x: Tensor, sizes: Sequence[KnownSize]) -> Tensor:
+    def broadcast_to(self, x: Tensor, sizes: Sizes) -> Tensor:
         if x.sizes == tuple(sizes):
             return x
         return self.broadcast_in_dim(x, sizes, range(len(sizes) - x.rank, len(sizes)))
 
-    def broadcast_in_dim(
-        self, x: Tensor, sizes: Sequence[KnownSize], places: Sequence[int]
-    ) -> Tensor:
+    def broadcast_in_dim(self, x: Tensor, sizes: Sizes, places: Sequence[int]) -> Tensor:
         """Dimension ``i`` of ``x`` becomes dimension ``places[i]``; sizes of 1 and the others are repeated."""
         key = (x.value, tuple(sizes), tuple(places))
         known = self._broadcasts.get(key)
@@ -309,7 +305,7 @@ class StablehloLowering(Lowering):
             known = self._broadcasts[key] = self._broadcast(x, sizes, places)
         return known
 
-    def _broadcast(self, x: Tensor, sizes: Sequence[KnownSize], places: Sequence[int]) -> Tensor:
+    def _broadcast(self, x: Tensor, sizes: Sizes, places: Sequence[int]) -> Tensor:
         properties: dict[str, Attribute] = {"broadcast_dimensions": hlo.i64_array(places)}
         if is_static((*sizes, *x.sizes)):
             return self.op(hlo.BroadcastInDimOp, [x], sizes, x.dtype, properties)
@@ -322,7 +318,7 @@ class StablehloLowering(Lowering):
         operands = [x, self.shape(sizes)]
         return self.op(hlo.DynamicBroadcastInDimOp, operands, sizes, x.dtype, properties)
 
-    def reshape(self, x: Tensor, sizes: Sequence[KnownSize]) -> Tensor:
+    def reshape(self, x: Tensor, sizes: Sizes) -> Tensor:
         if x.sizes == tuple(sizes):
             return x
         if is_static((*x.sizes, *sizes)):
@@ -344,13 +340,7 @@ class StablehloLowering(Lowering):
             return x
         return self.op(hlo.ReverseOp, [x], x.sizes, x.dtype, {"dimensions": hlo.i64_array(over)})
 
-    def sliced(
-        self,
-        x: Tensor,
-        starts: Sequence[KnownSize],
-        sizes: Sequence[KnownSize],
-        steps: Sequence[int],
-    ) -> Tensor:
+    def sliced(self, x: Tensor, starts: Sizes, sizes: Sizes, steps: Sequence[int]) -> Tensor:
         limits = [
             dims.add(start, dims.mul(dims.sub(size, 1), step), 1) if size != 0 else start
             for start, size, step in zip(starts, sizes, steps, strict=True)
@@ -365,13 +355,11 @@ class StablehloLowering(Lowering):
         operands = [x, self.shape(starts), self.shape(limits), self.shape(steps)]
         return self.op(hlo.RealDynamicSliceOp, operands, sizes, x.dtype)
 
-    def joined(self, xs: Sequence[Tensor], dim: int, sizes: Sequence[KnownSize]) -> Tensor:
+    def joined(self, xs: Sequence[Tensor], dim: int, sizes: Sizes) -> Tensor:
         properties = {"dimension": hlo.i64_attr(dim)}
         return self.op(hlo.ConcatenateOp, list(xs), sizes, xs[0].dtype, properties)
 
-    def padded(
-        self, x: Tensor, low: Sequence[KnownSize], high: Sequence[KnownSize], value: Number
-    ) -> Tensor:
+    def padded(self, x: Tensor, low: Sizes, high: Sizes, value: Number) -> Tensor:
         sizes = [dims.add(*parts) for parts in zip(low, x.sizes, high, strict=True)]
         fill = self.splat(value, (), x.dtype)
         if is_static(low) and is_static(high):
@@ -384,13 +372,13 @@ class StablehloLowering(Lowering):
         operands = [x, fill, self.shape(low), self.shape(high), self.shape([0] * x.rank)]
         return self.op(hlo.DynamicPadOp, operands, sizes, x.dtype)
 
-    def iota(self, sizes: Sequence[KnownSize], dim: int, dtype: Attribute) -> Tensor:
+    def iota(self, sizes: Sizes, dim: int, dtype: Attribute) -> Tensor:
         value = self.in_entry(
             lambda: self._iota(sizes, dim, dtype).value, ("iota", tuple(sizes), dim, dtype)
         )
         return self.tensor(value, sizes, dtype)
 
-    def _iota(self, sizes: Sequence[KnownSize], dim: int, dtype: Attribute) -> Tensor:
+    def _iota(self, sizes: Sizes, dim: int, dtype: Attribute) -> Tensor:
         properties = {"iota_dimension": hlo.i64_attr(dim)}
         if is_static(sizes):
             return self.op(hlo.IotaOp, [], sizes, dtype, properties)

@@ -12,7 +12,7 @@ from torch2mlir.contract.element_types import neutral, si64
 from torch2mlir.conversion.lowering import ResultType, Tensor
 from torch2mlir.conversion.torch_to_stablehlo.lowering import StablehloLowering
 from torch2mlir.dialects import stablehlo as hlo
-from torch2mlir.dialects.torch.dims import KnownSize
+from torch2mlir.dialects.torch.dims import Sizes
 
 si32 = IntegerType(32, Signedness.SIGNED)
 
@@ -41,7 +41,7 @@ class Reductions(StablehloLowering):
             x = self.op(hlo.ReduceOp, operands, kept, computed, properties, [body])
         return self.reshape(x, result.sizes)
 
-    def extremum(self, word: str, x: Tensor, axis: int, sizes: Sequence[KnownSize]) -> list[Tensor]:
+    def extremum(self, word: str, x: Tensor, axis: int, sizes: Sizes) -> list[Tensor]:
         """The extremum, the first place that has it or is NaN, and its element there, which may be the other zero.
 
         One reduction of pairs says the same, and engines do it element by element.

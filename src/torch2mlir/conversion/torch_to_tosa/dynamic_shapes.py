@@ -37,7 +37,7 @@ from torch2mlir.dialects.linalg.structured import (
     iterator_types,
     segment_sizes,
 )
-from torch2mlir.dialects.torch.dims import KnownSize
+from torch2mlir.dialects.torch.dims import KnownSize, Sizes
 
 _NUMBERS: dict[type[Operation], type[Operation]] = {
     tosa.AbsOp: math.AbsFOp,
@@ -75,13 +75,13 @@ class DynamicShapes(TensorDialect):
 
     # tensors
 
-    def fill(self, number: Attribute, sizes: Sequence[KnownSize], dtype: Attribute) -> Tensor:
+    def fill(self, number: Attribute, sizes: Sizes, dtype: Attribute) -> Tensor:
         """A tensor of sizes known at run time with one value, a builtin number, everywhere."""
         value = self.at_entry(("number", number), lambda: arith_ext.ConstantOp.of(number))
         operands = [value, self.empty(sizes, dtype)]
         return self.op(linalg.FillOp, operands, sizes, dtype, {SEGMENTS: segment_sizes(1, 1)})
 
-    def repeat_to(self, x: Tensor, sizes: Sequence[KnownSize]) -> Tensor:
+    def repeat_to(self, x: Tensor, sizes: Sizes) -> Tensor:
         """Broadcasts where a repeated dimension becomes one of a size known at run time."""
         offset = len(sizes) - x.rank
         added = [

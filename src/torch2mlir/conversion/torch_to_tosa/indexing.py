@@ -8,7 +8,6 @@ N counts dimensions in front of the indexed ones, K the indexed ones as one, C t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from torch2mlir.contract import element_types
@@ -18,7 +17,7 @@ from torch2mlir.conversion.lowering import Tensor
 from torch2mlir.conversion.torch_to_tosa.casts import si32
 from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering
 from torch2mlir.dialects.torch import dims
-from torch2mlir.dialects.torch.dims import KnownSize
+from torch2mlir.dialects.torch.dims import KnownSize, Sizes
 
 
 class Reads(TosaLowering):
@@ -97,7 +96,7 @@ class Lines:
         last = self.lower.transpose(self.lower.ranked(x, self.rank), self._order)
         return self.lower.reshape(last, (dims.product(last.sizes[:-1]), last.sizes[-1]))
 
-    def back(self, lines: Tensor, sizes: Sequence[KnownSize]) -> Tensor:
+    def back(self, lines: Tensor, sizes: Sizes) -> Tensor:
         """``[N, K]`` in the layout of a tensor of these sizes."""
         shape = [sizes[i] for i in self._order] if sizes else [1]
         inverse = [self._order.index(i) for i in range(self.rank)]

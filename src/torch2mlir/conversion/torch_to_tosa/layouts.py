@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from torch2mlir.dialects.torch import dims
-from torch2mlir.dialects.torch.dims import KnownSize
+from torch2mlir.dialects.torch.dims import KnownSize, Sizes
 
 
 def channels_last_permutation(rank: int) -> tuple[int, ...]:
@@ -13,7 +13,7 @@ def channels_last_permutation(rank: int) -> tuple[int, ...]:
     return (0, *range(2, rank), 1)
 
 
-def only_ones_move(sizes: Sequence[KnownSize], permutation: Sequence[int]) -> bool:
+def only_ones_move(sizes: Sizes, permutation: Sequence[int]) -> bool:
     """Whether a transpose keeps the order of all dimensions that are not 1, so that it is a reshape."""
     kept = [p for p in permutation if sizes[p] != 1]
     return kept == sorted(kept)

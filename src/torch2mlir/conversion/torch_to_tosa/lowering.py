@@ -51,7 +51,7 @@ from torch2mlir.conversion.torch_to_tosa.layouts import (
 from torch2mlir.conversion.torch_to_tosa.words import COMPARISONS, IN_HALVES, OF_NUMBERS, TosaWords
 from torch2mlir.dialects import tosa
 from torch2mlir.dialects.torch import dims
-from torch2mlir.dialects.torch.dims import Dim, KnownSize, is_static
+from torch2mlir.dialects.torch.dims import Dim, KnownSize, Sizes, is_static
 from torch2mlir.dialects.weights import dense_elements, retyped_literal
 
 lowers = partial(register, "tosa")
@@ -85,7 +85,7 @@ class TosaLowering(DynamicShapes):
         self,
         op_class: type[Operation],
         operands: Sequence[Tensor | SSAValue],
-        sizes: Sequence[KnownSize],
+        sizes: Sizes,
         dtype: Attribute,
         properties: Mapping[str, Attribute] | None = None,
         regions: Sequence[Region] = (),
@@ -144,9 +144,7 @@ class TosaLowering(DynamicShapes):
     def literal(self, value: Attribute, sizes: tuple[int, ...], dtype: Attribute) -> Tensor:
         return self.constant(retyped_literal(value, self.tensor_type(sizes, dtype)), sizes, dtype)
 
-    def splat(
-        self, value: Number | Dim | Scalar, sizes: Sequence[KnownSize], dtype: Attribute
-    ) -> Tensor:
+    def splat(self, value: Number | Dim | Scalar, sizes: Sizes, dtype: Attribute) -> Tensor:
         if isinstance(value, Scalar):
             return self.broadcast_to(self.cast(Tensor(value.value, (), value.dtype), dtype), sizes)
         if isinstance(value, Dim):
@@ -258,7 +256,7 @@ class TosaLowering(DynamicShapes):
         """Leading dimensions of size 1 up to a rank."""
         return self.reshape(x, (*[1] * (rank - x.rank), *x.sizes))
 
-    def broadcast_to(self, x: Tensor, sizes: Sequence[KnownSize]) -> Tensor:
+    def broadcast_to(self, x: Tensor, sizes: Sizes) -> Tensor:
         if x.sizes == tuple(sizes):
             return x
         lead = len(sizes) - x.rank
@@ -274,11 +272,11 @@ class TosaLowering(DynamicShapes):
         multiples = [1 if have == size else size for have, size in pairs]
         return self.tile(x, multiples)  # type: ignore[arg-type]
 
-    def spread(self, x: Tensor, sizes: Sequence[KnownSize]) -> Tensor:
+    def spread(self, x: Tensor, sizes: Sizes) -> Tensor:
         """Of the rank of the result: TOSA's ops repeat dimensions of size 1."""
         return self.ranked(x, len(sizes))
 
-    def repeat(self, x: Tensor, counts: Sequence[KnownSize]) -> Tensor:
+    def repeat(self, x: Tensor, counts: Sizes) -> Tensor:
         if not is_static(counts) or sum(not isinstance(size, int) for size in x.sizes) > 1:
             return super().repeat(x, counts)
         return self.tile(self.ranked(x, len(counts)), counts)
@@ -290,7 +288,7 @@ class TosaLowering(DynamicShapes):
         sizes = [dims.mul(size, count) for size, count in zip(x.sizes, multiples, strict=True)]
         return self.op(tosa.TileOp, [x, self.shape(multiples)], sizes, x.dtype)
 
-    def reshape(self, x: Tensor, sizes: Sequence[KnownSize]) -> Tensor:
+    def reshape(self, x: Tensor, sizes: Sizes) -> Tensor:
         if x.sizes == tuple(sizes):
             return x
         source = self._reshaped.get(x.value, x)
@@ -351,19 +349,13 @@ class TosaLowering(DynamicShapes):
             return [self.channels_last(x) for x in xs]
         return None
 
-    def sliced(
-        self,
-        x: Tensor,
-        starts: Sequence[KnownSize],
-        sizes: Sequence[KnownSize],
-        steps: Sequence[int],
-    ) -> Tensor:
+    def sliced(self, x: Tensor, starts: Sizes, sizes: Sizes, steps: Sequence[int]) -> Tensor:
         rows = list(zip(x.sizes, starts, sizes, steps, strict=True))
         if not all(slice_is_constant(*row) for row in rows):
             return self.extract_slice(x, starts, sizes, steps, sizes)
         return self._every_step(x, starts, sizes, steps)  # type: ignore[arg-type]
 
-    def _slice(self, x: Tensor, starts: Sequence[int], sizes: Sequence[KnownSize]) -> Tensor:
+    def _slice(self, x: Tensor, starts: Sequence[int], sizes: Sizes) -> Tensor:
         """A slice without steps; a size that is no constant reaches to the end."""
         if x.sizes == tuple(sizes):
             return x
@@ -375,7 +367,7 @@ class TosaLowering(DynamicShapes):
         self,
         x: Tensor,
         starts: Sequence[int],
-        sizes: Sequence[KnownSize],
+        sizes: Sizes,
         steps: Sequence[int],
     ) -> Tensor:
         """Splits a dimension into ``[size, step]`` and takes the first of each step; pads where the last is short."""
@@ -395,7 +387,7 @@ class TosaLowering(DynamicShapes):
         x = self._slice(self.reshape(x, split), [0] * len(split), first)
         return self.reshape(x, sizes)
 
-    def joined(self, xs: Sequence[Tensor], dim: int, sizes: Sequence[KnownSize]) -> Tensor:
+    def joined(self, xs: Sequence[Tensor], dim: int, sizes: Sizes) -> Tensor:
         # TOSA's tensors have no dimension of size 0
         parts = [x for x in xs if x.sizes[dim] != 0] or xs[:1]
         if len(parts) == 1:
@@ -403,9 +395,7 @@ class TosaLowering(DynamicShapes):
         properties = {"axis": IntegerAttr(dim, i32)}
         return self.op(tosa.ConcatOp, parts, sizes, xs[0].dtype, properties)
 
-    def padded(
-        self, x: Tensor, low: Sequence[KnownSize], high: Sequence[KnownSize], value: Number
-    ) -> Tensor:
+    def padded(self, x: Tensor, low: Sizes, high: Sizes, value: Number) -> Tensor:
         if not is_static((*low, *high)):
             return self._pad_by_joining(x, low, high, value)
         sizes = [dims.add(*parts) for parts in zip(low, x.sizes, high, strict=True)]
@@ -416,9 +406,7 @@ class TosaLowering(DynamicShapes):
         operands: list[Tensor | SSAValue] = [x, self.shape(amounts), fill]  # type: ignore[arg-type]
         return self.op(tosa.PadOp, operands, sizes, x.dtype)
 
-    def _pad_by_joining(
-        self, x: Tensor, low: Sequence[KnownSize], high: Sequence[KnownSize], value: Number
-    ) -> Tensor:
+    def _pad_by_joining(self, x: Tensor, low: Sizes, high: Sizes, value: Number) -> Tensor:
         """Padding whose amounts are no constants: constant tensors are joined on."""
         for dim in range(x.rank):
             parts = []
@@ -428,7 +416,7 @@ class TosaLowering(DynamicShapes):
             x = self.concatenate([parts[0], x, parts[1]], dim)
         return x
 
-    def iota(self, sizes: Sequence[KnownSize], dim: int, dtype: Attribute) -> Tensor:
+    def iota(self, sizes: Sizes, dim: int, dtype: Attribute) -> Tensor:
         length = sizes[dim]
         if isinstance(length, int):
             line = self.elements(range(length), (length,), dtype)

@@ -21,7 +21,7 @@ from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering
 from torch2mlir.conversion.torch_to_tosa.windows import fitted, i64_array, pads
 from torch2mlir.dialects import tosa
 from torch2mlir.dialects.torch import dims
-from torch2mlir.dialects.torch.dims import KnownSize, is_static
+from torch2mlir.dialects.torch.dims import Sizes, is_static
 
 
 class Pools(TosaLowering):
@@ -74,7 +74,7 @@ def _pool(
     lower: TosaLowering,
     op_class: type[Operation],
     x: Tensor,
-    counts: Sequence[KnownSize],
+    counts: Sizes,
     windows: Sequence[sides.Window],
     extra: dict[str, Attribute],
 ) -> Tensor:

@@ -14,7 +14,7 @@ from torch2mlir.conversion.torch_to_tosa.casts import computed_dtype, si8, si32
 from torch2mlir.conversion.torch_to_tosa.layouts import channels_last_permutation
 from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering
 from torch2mlir.dialects import tosa
-from torch2mlir.dialects.torch.dims import KnownSize
+from torch2mlir.dialects.torch.dims import Sizes
 
 COMBINING: dict[str, type[Operation]] = {
     "add": tosa.ReduceSumOp,
@@ -35,7 +35,7 @@ class Reductions(TosaLowering):
         found = _along(self, word, self.cast(self.cast(x, computed), wide), over)
         return self.reshape(self.cast(found, computed), result.sizes)
 
-    def extremum(self, word: str, x: Tensor, axis: int, sizes: Sequence[KnownSize]) -> list[Tensor]:
+    def extremum(self, word: str, x: Tensor, axis: int, sizes: Sizes) -> list[Tensor]:
         place = self.cast(_position(self, x, axis, word == "max"), si64)
         return [self.reduce(word, x, [axis], x.dtype, sizes), self.reshape(place, sizes)]
 

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import DenseArrayBase, i64
 from torch2mlir.conversion.lowering import Tensor
 from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering
 from torch2mlir.dialects.torch import dims
-from torch2mlir.dialects.torch.dims import KnownSize
+from torch2mlir.dialects.torch.dims import KnownSize, Sizes
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Window:
 
 
 def fitted(
-    lower: TosaLowering, x: Tensor, windows: Sequence[Window], counts: Sequence[KnownSize]
+    lower: TosaLowering, x: Tensor, windows: Sequence[Window], counts: Sizes
 ) -> tuple[Tensor, list[Window]]:
     """``x`` (channels last) and windows such that nothing is left over behind the last window, as TOSA demands.
 

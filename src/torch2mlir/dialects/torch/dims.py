@@ -62,6 +62,7 @@ class Dim:
 
 Size = int | Dim | None
 KnownSize = int | Dim
+Sizes = Sequence[KnownSize]
 
 
 def is_static(sizes: Sequence[Size]) -> TypeGuard[Sequence[int]]:
