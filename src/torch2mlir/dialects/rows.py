@@ -6,6 +6,7 @@ A row says what an op takes and gives in one line, as MLIR's operation definitio
     inputs*, init_values* {dimensions: i64s} (body) -> res*  `*` for any number; properties in braces; regions
     input {axis: i32, nan_mode?: nan_mode = ..} -> output    `?` for a property that may be left out
     a: T[n h c], b: T[n c w] -> output: T[n h w]             element types and sizes, see :mod:`.tensor_rules`
+    x: T floats[*s] -> result: T[*s]                         an element type of a kind
 
 beside it how the op is written (:class:`~torch2mlir.dialects.assembly.Syntax`; none is MLIR's generic form), its
 traits, and the rule that its types and properties obey, a function that raises. The constraints of the signature
@@ -19,8 +20,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial
 from textwrap import dedent
 from types import MappingProxyType, new_class
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, cast
 
+from typing_extensions import TypeVar
 from xdsl.dialects.builtin import DenseArrayBase, StringAttr, SymbolRefAttr
 from xdsl.ir import Attribute, Dialect, Operation, OpTraits
 from xdsl.irdl import (
@@ -313,31 +315,7 @@ def op_class(class_name: str, name: str, row: Row, kinds: Mapping[str, Kind]) ->
     return new_class(class_name, (base,), exec_body=lambda body: body.update(members))
 
 
-RowT = TypeVar("RowT", bound=RowOp)
-
-
-@overload
-def op_classes(
-    dialect: str,
-    kinds: Mapping[str, Kind],
-    table: str,
-    traits: tuple[OpTrait, ...] = ...,
-    base: None = None,
-    options: tuple[IRDLOption, ...] = ...,
-    format: str = ...,
-) -> list[type[RowOp]]: ...
-
-
-@overload
-def op_classes(
-    dialect: str,
-    kinds: Mapping[str, Kind],
-    table: str,
-    traits: tuple[OpTrait, ...],
-    base: type[RowT],
-    options: tuple[IRDLOption, ...] = ...,
-    format: str = ...,
-) -> list[type[RowT]]: ...
+RowT = TypeVar("RowT", bound=RowOp, default=RowOp)
 
 
 def op_classes(
@@ -345,10 +323,10 @@ def op_classes(
     kinds: Mapping[str, Kind],
     table: str,
     traits: tuple[OpTrait, ...] = (Pure(),),
-    base: type[Any] | None = None,
+    base: type[RowT] | None = None,
     options: tuple[IRDLOption, ...] = (),
     format: str = "",
-) -> list[type[Any]]:
+) -> list[type[RowT]]:
     """The classes of ops that are added to a dialect of xDSL's, from a table of text.
 
     Args:
@@ -360,7 +338,7 @@ def op_classes(
         options: how segments of several variadic operands are told apart.
         format: of the ops that have none of their own.
     """
-    made = list[type[Any]]()
+    made = list[type[RowT]]()
     for entry in entries(table):
         row = Row(
             entry.name,
@@ -373,7 +351,8 @@ def op_classes(
             options,
             entry.written or format,
         )
-        made.append(op_class(entry.class_name, f"{dialect}.{entry.name}", row, kinds))
+        made_class = op_class(entry.class_name, f"{dialect}.{entry.name}", row, kinds)
+        made.append(cast(type[RowT], made_class))
     return made
 
 
@@ -427,7 +406,7 @@ _SIGNATURE = re.compile(
 )
 _NAME = re.compile(
     r"(?:(?P<accessor>\w+)=)?(?P<name>\w+)(?P<mark>[*?]?)"
-    r"(?::\s*(?P<element>[A-Z]\b|i1(?=\[)|i8(?=\[))?(?P<kind>[a-z]\w*)?(?:\[(?P<dims>[^]]*)\])?)?"
+    r"(?::\s*(?P<element>[A-Z]\b|(?:i1|i8|i32)(?=\[))?\s*(?P<kind>[a-z]\w*)?(?:\[(?P<dims>[^]]*)\])?)?"
 )
 
 

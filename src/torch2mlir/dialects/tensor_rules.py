@@ -38,14 +38,17 @@ from xdsl.dialects.builtin import (
     UnrankedTensorType,
     i1,
     i8,
+    i32,
 )
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
+from torch2mlir.dialects.opaque import CarriedAttr
+
 if TYPE_CHECKING:
     from torch2mlir.dialects.rows import RowOp
 
-ELEMENTS: dict[str, Attribute] = {"i1": i1, "i8": i8}
+ELEMENTS: dict[str, Attribute] = {"i1": i1, "i8": i8, "i32": i32}
 """Element types that a signature may name."""
 
 
@@ -148,6 +151,8 @@ class _Fit:
             message = f"{self.op.name}: {each.name} must have element type {wanted}, got {type}"
             require(type.element_type == wanted, message)
             return
+        if isinstance(type.element_type, CarriedAttr):
+            return  # quantized numbers of several scales may go together
         first, wanted = self.elements.setdefault(each.element, (each.name, type.element_type))
         message = f"{first} has {wanted}, {each.name} has {type.element_type}"
         require(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Sized
+from dataclasses import dataclass
 from math import prod
-from typing import cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -14,22 +14,26 @@ from xdsl.dialects.builtin import (
     Signedness,
     TensorType,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import AttrConstraint
 from xdsl.utils.exceptions import VerifyException
 
 from torch2mlir.dialects.stablehlo.attrs import StructAttr
 from torch2mlir.dialects.tensor_rules import require, same_shape
+from torch2mlir.dialects.tensors import shape_of as shape_of
+from torch2mlir.dialects.tensors import tensor_type as tensor_type
 
 BOOL, SIGNED, UNSIGNED, FLOAT, COMPLEX = "boolean", "signed", "unsigned", "float", "complex"
-
-Kinds = frozenset[str]
-INTEGERS: Kinds = frozenset({SIGNED, UNSIGNED})
-LOGICAL: Kinds = frozenset({BOOL, SIGNED, UNSIGNED})
-FLOATS: Kinds = frozenset({FLOAT})
-FLOAT_OR_COMPLEX: Kinds = frozenset({FLOAT, COMPLEX})
-SIGNED_NUMBERS: Kinds = frozenset({SIGNED, FLOAT, COMPLEX})
-NUMBERS: Kinds = frozenset({SIGNED, UNSIGNED, FLOAT, COMPLEX})
-ANY: Kinds = frozenset({BOOL, SIGNED, UNSIGNED, FLOAT, COMPLEX})
+ELEMENTS: dict[str, tuple[str, ...]] = {
+    "any_elements": (BOOL, SIGNED, UNSIGNED, FLOAT, COMPLEX),
+    "float_or_complex": (FLOAT, COMPLEX),
+    "floats": (FLOAT,),
+    "integers": (SIGNED, UNSIGNED),
+    "logical": (BOOL, SIGNED, UNSIGNED),
+    "numbers": (SIGNED, UNSIGNED, FLOAT, COMPLEX),
+    "signed_numbers": (SIGNED, FLOAT, COMPLEX),
+}
+"""What signatures call the elements of a tensor -> the kinds they may be of."""
 
 
 def element_kind(element_type: Attribute) -> str | None:
@@ -44,14 +48,22 @@ def element_kind(element_type: Attribute) -> str | None:
     return COMPLEX if isinstance(element_type, ComplexType) else None
 
 
-def tensor_type(value: SSAValue) -> TensorType:
-    """The type of a value already known to be a tensor."""
-    return cast(TensorType, value.type)
+@dataclass(frozen=True)
+class TensorOf(AttrConstraint):
+    """A tensor whose elements are of some kinds."""
 
+    kinds: tuple[str, ...]
 
-def shape_of(value: SSAValue) -> tuple[int, ...]:
-    """Shape of a tensor value; ``DYNAMIC_INDEX`` where it is not known."""
-    return tensor_type(value).get_shape()
+    def verify(self, attr: Attribute, constraint_context: object) -> None:
+        if not isinstance(attr, TensorType):
+            raise VerifyException(f"expected a tensor, got {attr}")
+        kind = element_kind(attr.element_type)
+        expected = " or ".join(sorted(self.kinds))
+        message = f"element type {attr.element_type} is {kind}, expected {expected}"
+        require(kind is None or kind in self.kinds, message)
+
+    def mapping_type_vars(self, type_var_mapping: object) -> TensorOf:
+        return self
 
 
 def shape_text(shape: Iterable[int]) -> str:
@@ -72,27 +84,6 @@ def require_shape(value: SSAValue, expected: Sequence[int], what: str) -> None:
     if not same_shape(shape, expected):
         raise VerifyException(
             f"{what} has shape {shape_text(shape)}, expected {shape_text(expected)}"
-        )
-
-
-def require_same_shapes(op: Operation) -> None:
-    """All tensor operands and results have one shape."""
-    values = [*op.operands, *op.results]
-    first_type = values[0].type
-    for value in values[1:]:
-        # The common case costs one comparison of types.
-        if value.type is not first_type and not same_shape(shape_of(values[0]), shape_of(value)):
-            shapes = ", ".join(shape_text(shape_of(each)) for each in values)
-            raise VerifyException(f"operands and result must have one shape, got {shapes}")
-
-
-def require_kind(value: SSAValue, kinds: Kinds) -> None:
-    """The element type of the value is of one of the kinds."""
-    kind = element_kind(tensor_type(value).element_type)
-    if kind is not None and kind not in kinds:
-        raise VerifyException(
-            f"element type {tensor_type(value).element_type} is {kind}, "
-            f"expected {' or '.join(sorted(kinds))}"
         )
 
 

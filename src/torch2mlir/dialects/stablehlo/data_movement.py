@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, i32
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
@@ -13,19 +13,7 @@ from torch2mlir.dialects.stablehlo.attrs import i64_array
 from torch2mlir.dialects.stablehlo.checks import shape_of
 from torch2mlir.dialects.stablehlo.kinds import FUNCTIONAL, StableHLO
 from torch2mlir.dialects.tensor_rules import require, same_dim
-
-
-def movement(rule: Rule | None = None) -> Rule:
-    """A tensor rearranged: the result has its element type, and shapes fit the rule."""
-
-    def verify(op: RowOp) -> None:
-        element_type = checks.tensor_type(op.operand).element_type
-        if checks.element_kind(element_type) is not None:
-            checks.require_element_type(op.result, element_type, "result")
-        if rule is not None:
-            rule(op)
-
-    return verify
+from torch2mlir.dialects.tensors import integer, integers
 
 
 def _verify_broadcast(op: RowOp) -> None:
@@ -138,11 +126,6 @@ def _verify_gather(op: RowOp) -> None:
         )
 
 
-def _verify_get_dimension_size(op: RowOp) -> None:
-    checks.require_dims([op.dimension.value.data], len(shape_of(op.operand)), "dimension")
-    checks.require_element_type(op.result, i32, "result")
-
-
 def _verify_leading_broadcast(op: RowOp) -> None:
     expected = [*op.broadcast_sizes.get_values(), *shape_of(op.operand)]
     checks.require_shape(op.result, expected, "result")
@@ -184,82 +167,86 @@ def _starts_fit(op: RowOp) -> None:
     require(len(op.start_indices) == rank, "expected one start index per dimension")
 
 
-_RULES: dict[str, Rule] = {
-    "reshape": _verify_reshape,
-    "transpose": _verify_transpose,
-    "reverse": lambda op: checks.require_dims(
-        op.dimensions.get_values(), len(shape_of(op.operand)), "dimensions"
-    ),
-    "broadcast_in_dim": _verify_broadcast,
-    "dynamic_broadcast_in_dim": _verify_broadcast,
-    "broadcast": _verify_leading_broadcast,
-    "slice": _verify_slice,
-    "dynamic_slice": _verify_dynamic_slice,
-    "dynamic_update_slice": _starts_fit,
-    "pad": _verify_pad,
-    "gather": _verify_gather,
-    "dynamic_gather": _verify_gather_base,
-    "set_dimension_size": lambda op: checks.require_dims(
-        [op.dimension.value.data], len(shape_of(op.operand)), "dimension"
-    ),
-}
+def _dims_fit(name: str) -> Rule:
+    """A list of dimensions, or one, is of the operand's."""
+
+    def rule(op: RowOp) -> None:
+        dims = op.properties[name]
+        listed = [integer(dims)] if isinstance(dims, IntegerAttr) else integers(dims)
+        checks.require_dims(listed, len(shape_of(op.operand)), name)
+
+    return rule
+
+
 StableHLO.rows(
     """
-    reshape operand -> result
+    reshape operand: T -> result: T
       | same |
       The same elements in row-major order under another static shape.
-    dynamic_reshape operand, output_shape: sizes[#r] -> result: [*r]
+    dynamic_reshape operand: T, output_shape: sizes[#r] -> result: T[*r]
       Under a shape that is an operand.
-    transpose operand {permutation: i64s} -> result
+    transpose operand: T {permutation: i64s} -> result: T
       | dims = permutation |
       Result dimension `i` is operand dimension `permutation[i]`.
-    reverse operand: [*s] {dimensions: i64s} -> result: [*s]
+    reverse operand: T[*s] {dimensions: i64s} -> result: T[*s]
       | same, dims = dimensions |
       In opposite order along dimensions.
-    broadcast_in_dim operand {broadcast_dimensions: i64s} -> result
+    broadcast_in_dim operand: T {broadcast_dimensions: i64s} -> result: T
       | dims = broadcast_dimensions |
       Operand dimension `i` becomes `broadcast_dimensions[i]`; ones are expanded.
-    dynamic_broadcast_in_dim operand, output_dimensions: sizes[#r] {broadcast_dimensions: i64s,
-      known_expanding_dimensions?: i64s, known_nonexpanding_dimensions?: i64s} -> result: [*r]
+    dynamic_broadcast_in_dim operand: T, output_dimensions: sizes[#r] {broadcast_dimensions: i64s,
+      known_expanding_dimensions?: i64s, known_nonexpanding_dimensions?: i64s} -> result: T[*r]
       | dims = broadcast_dimensions |
       ``broadcast_in_dim`` to a shape that is an operand.
-    broadcast operand {broadcast_sizes: i64s} -> result
+    broadcast operand: T {broadcast_sizes: i64s} -> result: T
       | sizes = broadcast_sizes |
       New dimensions in front (deprecated in favour of ``broadcast_in_dim``).
-    slice operand {start_indices: i64s, limit_indices: i64s, strides: i64s} -> result
+    slice operand: T {start_indices: i64s, limit_indices: i64s, strides: i64s} -> result: T
       Every so many elements between static bounds.
-    dynamic_slice operand, start_indices* {slice_sizes: i64s} -> result
+    dynamic_slice operand: T, start_indices* {slice_sizes: i64s} -> result: T
       | sizes = slice_sizes |
       Static sizes from run-time start indices, one scalar each.
-    dynamic_update_slice operand: [*s], update: [~s], start_indices* -> result: [*s]
+    dynamic_update_slice operand: T[*s], update: T[~s], start_indices* -> result: T[*s]
       The operand with a block replaced at run-time start indices, one scalar each.
-    real_dynamic_slice operand: [*s], start_indices: [#s], limit_indices: [#s], strides: [#s] -> result: [~s]
+    real_dynamic_slice operand: T[*s], start_indices: [#s], limit_indices: [#s], strides: [#s] -> result: T[~s]
       ``slice`` whose bounds are operands.
-    pad operand, padding_value: [] {edge_padding_low: i64s, edge_padding_high: i64s, interior_padding: i64s} -> result
+    pad operand: T, padding_value: [] {edge_padding_low: i64s, edge_padding_high: i64s, interior_padding: i64s} ->
+      result: T
       | low = edge_padding_low, high = edge_padding_high, interior = interior_padding |
       Padding at both edges and between elements; negative edges crop.
-    dynamic_pad operand: [*s], padding_value: [],
-      edge_padding_low: [#s], edge_padding_high: [#s], interior_padding: [#s] -> result: [~s]
+    dynamic_pad operand: T[*s], padding_value: [],
+      edge_padding_low: [#s], edge_padding_high: [#s], interior_padding: [#s] -> result: T[~s]
       ``pad`` whose amounts are operands.
-    set_dimension_size operand: [*s], size: [] {dimension: i64} -> result: [*s]
+    set_dimension_size operand: T[*s], size: [] {dimension: i64} -> result: T[*s]
       | dim = dimension |
       One dimension bounded by its static size and of the given run-time size.
     """,
     syntax=FUNCTIONAL,
-    rule=movement(),
-    rules={name: movement(rule) for name, rule in _RULES.items()},
+    rules={
+        "reshape": _verify_reshape,
+        "transpose": _verify_transpose,
+        "reverse": _dims_fit("dimensions"),
+        "broadcast_in_dim": _verify_broadcast,
+        "dynamic_broadcast_in_dim": _verify_broadcast,
+        "broadcast": _verify_leading_broadcast,
+        "slice": _verify_slice,
+        "dynamic_slice": _verify_dynamic_slice,
+        "dynamic_update_slice": _starts_fit,
+        "pad": _verify_pad,
+        "set_dimension_size": _dims_fit("dimension"),
+    },
     syntaxes={"slice": Syntax(" {operands} {ranges}{attributes} : {functional}", ranges=RANGES)},
 )
 StableHLO.rows(
     """
-    gather operand, start_indices {dimension_numbers: gather_dims, indices_are_sorted?: bool, slice_sizes: i64s} ->
-      result
+    gather operand: T, start_indices {dimension_numbers: gather_dims, indices_are_sorted?: bool, slice_sizes: i64s} ->
+      result: T
       Slices of static sizes at positions given by an index tensor.
-    dynamic_gather operand, start_indices, slice_sizes {dimension_numbers: gather_dims, indices_are_sorted?: bool} ->
-      result
+    dynamic_gather operand: T, start_indices, slice_sizes {dimension_numbers: gather_dims, indices_are_sorted?: bool} ->
+      result: T
       ``gather`` whose sizes are an operand.
     """,
-    rules={name: movement(_RULES[name]) for name in ("gather", "dynamic_gather")},
+    rules={"gather": _verify_gather, "dynamic_gather": _verify_gather_base},
 )
 StableHLO.rows(
     """
@@ -268,12 +255,12 @@ StableHLO.rows(
       Tensors joined along a dimension.
     torch_index_select operand, index {dim: i64, batch_dims: i64} -> result
       With batch dimensions (deprecated in favour of ``gather``).
-    get_dimension_size operand {dimension: i64} -> result: []
+    get_dimension_size operand {dimension: i64} -> result: i32[]
       | dim = dimension |
       The size of one dimension.
     """,
     rules={
         "concatenate": _verify_concatenate,
-        "get_dimension_size": _verify_get_dimension_size,
+        "get_dimension_size": _dims_fit("dimension"),
     },
 )

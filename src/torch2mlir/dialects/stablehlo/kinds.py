@@ -28,7 +28,7 @@ from xdsl.parser import Parser
 
 from torch2mlir.dialects.assembly import Clause, Syntax, of_property
 from torch2mlir.dialects.rows import SYMBOL, Kind, OpTable, template
-from torch2mlir.dialects.stablehlo import attrs, enums
+from torch2mlir.dialects.stablehlo import attrs, checks, enums
 from torch2mlir.dialects.stablehlo.attrs import bool_array, i64_array, i64_attr, parse_i64_list
 
 
@@ -103,7 +103,7 @@ KINDS: dict[str, Kind] = {
         lambda value: str([list(pair) for pair in attrs.padding_pairs(value)]),
         _parse_pairs,
     ),
-    "predicates": Kind(TensorType.constr(eq(i1))),
+    "booleans": Kind(TensorType.constr(eq(i1))),
     "sizes": Kind(TensorType.constr(base(IntegerType) | base(IndexType))),
     "string": Kind(StringAttr, str, lambda parser: StringAttr(parser.parse_str_literal())),
     "symbol": SYMBOL,
@@ -131,6 +131,7 @@ KINDS: dict[str, Kind] = {
     "rng_algorithm": enumeration(enums.RngAlgorithmAttr),
     "fft_type": enumeration(enums.FftTypeAttr),
     "transpose": enumeration(enums.TransposeAttr),
+    **{name: Kind(checks.TensorOf(kinds)) for name, kinds in checks.ELEMENTS.items()},
 }
 
 
