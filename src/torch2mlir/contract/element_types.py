@@ -21,6 +21,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 si64 = IntegerType(64, Signedness.SIGNED)
+si32 = IntegerType(32, Signedness.SIGNED)
 
 Float = Float16Type | BFloat16Type | Float32Type | Float64Type
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NoReturn
+from typing import Any, NoReturn
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import FunctionType, ModuleOp, i1
@@ -308,14 +308,23 @@ def convert_module(
 class ConversionPass(ModulePass):
     """Base of the conversion passes."""
 
-    target: ClassVar[str]
+    target: str
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        _convert_in_place(op, self.target)
+        resolve_shapes(op)
+        converted = convert_module(op, self.target)
+        block = op.body.block
+        for function in list(block.ops):
+            if isinstance(function, FuncOp):
+                function.detach()
+                function.drop_all_references()
+        for function in list(converted.body.block.ops):
+            function.detach()
+            block.add_op(function)
 
 
 @dataclass(frozen=True)
-class ConvertTorchToTargetPass(ModulePass):
+class ConvertTorchToTargetPass(ConversionPass):
     """Backend contract to any registered target, one of the user's own for example.
 
     Args:
@@ -324,22 +333,6 @@ class ConvertTorchToTargetPass(ModulePass):
 
     name = "convert-torch-to-target"
     target: str = "linalg-on-tensors"
-
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        _convert_in_place(op, self.target)
-
-
-def _convert_in_place(op: ModuleOp, target: str) -> None:
-    resolve_shapes(op)
-    converted = convert_module(op, target)
-    block = op.body.block
-    for function in list(block.ops):
-        if isinstance(function, FuncOp):
-            function.detach()
-            function.drop_all_references()
-    for function in list(converted.body.block.ops):
-        function.detach()
-        block.add_op(function)
 
 
 @dataclass(frozen=True)

@@ -199,10 +199,6 @@ class Emitter:
                 self.body = outer
         return value
 
-    def tensor(self, value: SSAValue, sizes: Sizes, dtype: Attribute) -> Tensor:
-        """Wraps a value."""
-        return Tensor(value, tuple(sizes), dtype)
-
     def op(
         self,
         op_class: type[Operation],

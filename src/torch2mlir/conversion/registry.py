@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import ChainMap, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -36,22 +36,19 @@ def lowers(target: str, *names: str) -> Callable[[LoweringFunction], LoweringFun
     :class:`~torch2mlir.conversion.lowering.Tensor`, constants as Python values, sizes as ints or
     :class:`~torch2mlir.dialects.torch.dims.Dim`. The function returns a tensor per result.
     """
-    table = _LOWERINGS[get_target(target).name]
-
-    def register(function: LoweringFunction) -> LoweringFunction:
-        for name in names:
-            table[OpName.of(name)] = function
-        return function
-
-    return register
+    return _registers(_LOWERINGS[get_target(target).name], names)
 
 
 def lowers_everywhere(*names: str) -> Callable[[LoweringFunction], LoweringFunction]:
     """As :func:`lowers`, for every target that has no lowering of its own: a function of shared words only."""
+    return _registers(_SHARED, names)
 
+
+def _registers(
+    table: dict[str, LoweringFunction], names: Sequence[str]
+) -> Callable[[LoweringFunction], LoweringFunction]:
     def register(function: LoweringFunction) -> LoweringFunction:
-        for name in names:
-            _SHARED[OpName.of(name)] = function
+        table.update((OpName.of(name), function) for name in names)
         return function
 
     return register

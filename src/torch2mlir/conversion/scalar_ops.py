@@ -13,42 +13,26 @@ from torch2mlir.contract.normal_form import normalize
 from torch2mlir.contract.op_name import OpName
 from torch2mlir.conversion.lowering import DTYPES, Lowering, Operand, ResultType, Scalar, Tensor
 
+_UNARY = "sqrt neg round ceil floor exp log sin cos tanh"
+_BINARY = "mul div remainder eq ne lt le gt ge"
 _TENSOR_OPS: dict[str, tuple[str, tuple[Any, ...]]] = {
+    **{f"aten.{name}": (f"torch.aten.{name}", ()) for name in _UNARY.split()},
+    **{f"aten.{name}": (f"torch.aten.{name}.Tensor", ()) for name in _BINARY.split()},
+    **{
+        f"aten.__{name}__": (f"torch.aten.bitwise_{name}.Tensor", ())
+        for name in ("and", "or", "xor")
+    },
     "aten.add": ("torch.aten.add.Tensor", (1,)),
     "aten.sub": ("torch.aten.sub.Tensor", (1,)),
-    "aten.mul": ("torch.aten.mul.Tensor", ()),
-    "aten.div": ("torch.aten.div.Tensor", ()),
     "aten.floordiv": ("torch.aten.div.Tensor_mode", ("floor",)),
-    "aten.remainder": ("torch.aten.remainder.Tensor", ()),
     "aten.pow": ("torch.aten.pow.Tensor_Tensor", ()),
-    "aten.sqrt": ("torch.aten.sqrt", ()),
-    "aten.neg": ("torch.aten.neg", ()),
-    "aten.round": ("torch.aten.round", ()),
-    "aten.ceil": ("torch.aten.ceil", ()),
-    "aten.floor": ("torch.aten.floor", ()),
-    "aten.eq": ("torch.aten.eq.Tensor", ()),
-    "aten.ne": ("torch.aten.ne.Tensor", ()),
-    "aten.lt": ("torch.aten.lt.Tensor", ()),
-    "aten.le": ("torch.aten.le.Tensor", ()),
-    "aten.gt": ("torch.aten.gt.Tensor", ()),
-    "aten.ge": ("torch.aten.ge.Tensor", ()),
     "prim.max": ("torch.aten.maximum", ()),
     "prim.min": ("torch.aten.minimum", ()),
-    "aten.__not__": ("torch.aten.logical_not", ()),
-    "aten.__and__": ("torch.aten.bitwise_and.Tensor", ()),
-    "aten.__or__": ("torch.aten.bitwise_or.Tensor", ()),
-    "aten.__xor__": ("torch.aten.bitwise_xor.Tensor", ()),
-    "aten.exp": ("torch.aten.exp", ()),
-    "aten.log": ("torch.aten.log", ()),
-    "aten.sin": ("torch.aten.sin", ()),
-    "aten.cos": ("torch.aten.cos", ()),
-    "aten.tanh": ("torch.aten.tanh", ()),
     "prim.abs": ("torch.aten.abs", ()),
-    "aten.Float": ("", ()),
-    "aten.Int": ("", ()),
-    "aten.Bool": ("", ()),
-    "aten.item": ("", ()),
-    "aten._local_scalar_dense": ("", ()),
+    "aten.__not__": ("torch.aten.logical_not", ()),
+    **dict.fromkeys(
+        ("aten.Float", "aten.Int", "aten.Bool", "aten.item", "aten._local_scalar_dense"), ("", ())
+    ),
 }
 """Scalar op without overload -> tensor op, and its further arguments; an empty name only converts."""
 

@@ -30,6 +30,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from torch2mlir.conversion.lowering import Lowering, Scalar, Tensor
 from torch2mlir.dialects import arith_ext, tensor_ext
 from torch2mlir.dialects.linalg.structured import SEGMENTS
+from torch2mlir.dialects.tensors import i64_array
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import KnownSize, Sizes
 
@@ -43,12 +44,6 @@ _SIZE_ARITHMETIC: dict[str, tuple[type[Operation], dict[str, Attribute]]] = {
     "min": (arith.MinSIOp, {}),
     "floordiv": (arith.FloorDivSIOp, {}),
 }
-
-
-@lru_cache(maxsize=1024)
-def i64_array(values: tuple[int, ...]) -> DenseArrayBase:
-    """A list of integers as MLIR's ``array<i64: ..>``."""
-    return DenseArrayBase.from_list(i64, values)
 
 
 def number_attribute(
@@ -178,7 +173,7 @@ class TensorDialect(Lowering):
         return operands, {
             "static_offsets": static_offsets,
             "static_sizes": static_sizes,
-            "static_strides": i64_array(tuple(steps)),
+            "static_strides": i64_array(steps),
             SEGMENTS: DenseArrayBase.from_list(i32, counts),
         }
 

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
-from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, IntegerAttr, TensorType
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    IntegerAttr,
+    IntegerType,
+    TensorType,
+    i64,
+)
 from xdsl.ir import Attribute, SSAValue
 
 
@@ -27,6 +35,16 @@ def shape_of(value: SSAValue) -> tuple[int, ...]:
 def element_of(value: SSAValue) -> Attribute:
     """The element type of a ranked tensor."""
     return tensor_type(value).element_type
+
+
+@lru_cache(maxsize=4096)
+def _i64_array(values: tuple[int, ...]) -> DenseArrayBase[IntegerType]:
+    return DenseArrayBase.from_list(i64, values)
+
+
+def i64_array(values: Sequence[int]) -> DenseArrayBase[IntegerType]:
+    """``array<i64: ...>``: dimensions, strides, sizes."""
+    return _i64_array(tuple(values))
 
 
 def integers(attribute: Attribute) -> Sequence[int]:

@@ -15,11 +15,11 @@ from functools import partial
 from math import prod
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, ModuleOp, Signedness, f32, f64, i1
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, f32, f64, i1
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from torch2mlir.contract.element_types import si64
+from torch2mlir.contract.element_types import si32, si64
 from torch2mlir.contract.pass_order import PassForOps
 from torch2mlir.contract.target import get_target
 from torch2mlir.conversion.expressions import Expr
@@ -41,8 +41,6 @@ _SMALLEST_NORMAL, _SMALLEST = 2.0**-126, 2.0**-149
 _FRACTION = 52
 """Bits of an f64 below its exponent."""
 _SIGN = -(1 << 31)
-
-si32 = IntegerType(32, Signedness.SIGNED)
 
 
 class RemaindersByQuotientsPass(PassForOps):

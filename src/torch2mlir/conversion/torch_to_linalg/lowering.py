@@ -38,12 +38,12 @@ from torch2mlir.conversion.lowering import (
     dtype_of,
 )
 from torch2mlir.conversion.registry import lowers as register
-from torch2mlir.conversion.tensor_dialect import INDEX, TensorDialect, i64_array
+from torch2mlir.conversion.tensor_dialect import INDEX, TensorDialect
 from torch2mlir.conversion.torch_to_linalg.scalars import Scalars
 from torch2mlir.conversion.torch_to_linalg.words import LinalgWords
 from torch2mlir.dialects import arith_ext, linalg
 from torch2mlir.dialects.linalg.structured import SEGMENTS, segment_sizes
-from torch2mlir.dialects.tensors import element_of
+from torch2mlir.dialects.tensors import element_of, i64_array
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import Dim, KnownSize, Sizes, is_static
 from torch2mlir.dialects.weights import dense_elements
@@ -357,7 +357,7 @@ class LinalgLowering(TensorDialect):
         subscripts = broadcast_subscripts(x.sizes, sizes)
         if None in subscripts:
             return self.compute(lambda s, e: e, [(x, subscripts)], sizes, x.dtype)
-        added = i64_array(tuple(range(len(sizes) - x.rank)))
+        added = i64_array(range(len(sizes) - x.rank))
         operands = [x, self.empty(sizes, x.dtype)]
         return self.op(linalg.BroadcastOp, operands, sizes, x.dtype, {"dimensions": added})
 
@@ -369,7 +369,7 @@ class LinalgLowering(TensorDialect):
             return x
         sizes = [x.sizes[p] for p in permutation]
         operands = [x, self.empty(sizes, x.dtype)]
-        properties = {"permutation": i64_array(tuple(permutation))}
+        properties = {"permutation": i64_array(permutation)}
         return self.op(linalg.TransposeOp, operands, sizes, x.dtype, properties)
 
     def reshape(self, x: Tensor, sizes: Sizes) -> Tensor:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import IntegerType, Signedness, f32, f64
+from xdsl.dialects.builtin import f32, f64
 from xdsl.ir import SSAValue
 
 from torch2mlir.contract import element_types
-from torch2mlir.contract.element_types import neutral, si64
+from torch2mlir.contract.element_types import neutral, si32, si64
 from torch2mlir.conversion.lowering import ResultType, Scalar, Tensor
 from torch2mlir.conversion.torch_to_linalg.control_flow import counted
 from torch2mlir.conversion.torch_to_linalg.lowering import Access, LinalgLowering, Subscript
@@ -18,9 +18,6 @@ from torch2mlir.dialects.torch.dims import Sizes
 
 ADDED_IN_F32 = 1024
 """Up to this static length f32 are added up in f32; more of them in f64, as PyTorch's kernel does."""
-
-
-_I32 = IntegerType(32, Signedness.SIGNED)
 
 
 class Reductions(LinalgLowering):
@@ -50,7 +47,7 @@ class Reductions(LinalgLowering):
         kinds, subscripts = _loops(x, [axis], sizes)
         best = self.reduce(word, x, [axis], x.dtype, sizes)
         length = x.sizes[axis]
-        counted = _I32 if isinstance(length, int) and length < 1 << 31 else si64
+        counted = si32 if isinstance(length, int) and length < 1 << 31 else si64
 
         def find(s: Scalars, element: Scalar, best: Scalar, place: Scalar) -> Scalar:
             here = s.compare("eq", element, best)

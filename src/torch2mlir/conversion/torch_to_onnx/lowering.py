@@ -13,8 +13,6 @@ from typing import Any
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
-    IntegerType,
-    Signedness,
     StringAttr,
     TensorType,
     f32,
@@ -44,7 +42,6 @@ from torch2mlir.dialects.torch.dims import Dim, KnownSize, Sizes, is_static
 from torch2mlir.dialects.weights import dense_elements
 
 lowers = partial(register, "onnx")
-si32 = IntegerType(32, Signedness.SIGNED)
 
 _SIZE = TensorType(i64, [1])
 _SIZE_ARITHMETIC = {"add": "Add", "mul": "Mul", "max": "Max", "min": "Min", "mod": "Mod"}
@@ -369,7 +366,8 @@ class OnnxLowering(Lowering):
         def build() -> SSAValue:
             return self._iota(sizes, dim, dtype).value
 
-        return self.tensor(self.in_entry(build, ("iota", tuple(sizes), dim, dtype)), sizes, dtype)
+        value = self.in_entry(build, ("iota", tuple(sizes), dim, dtype))
+        return Tensor(value, tuple(sizes), dtype)
 
     def _iota(self, sizes: Sizes, dim: int, dtype: Attribute) -> Tensor:
         length = Tensor(self.size_as_scalar(sizes[dim]), (), si64)

@@ -9,11 +9,11 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute
 
 from torch2mlir.contract import element_types
-from torch2mlir.contract.element_types import neutral, widened
+from torch2mlir.contract.element_types import neutral, si32, widened
 from torch2mlir.conversion.indexing import Positions
 from torch2mlir.conversion.lowering import Operand, Tensor
 from torch2mlir.conversion.torch_to_onnx.indexing import as_position
-from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering, si32
+from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering
 from torch2mlir.conversion.torch_to_onnx.words import ui8
 from torch2mlir.dialects.torch.dims import KnownSize
 

@@ -376,7 +376,7 @@ class StablehloLowering(Lowering):
         value = self.in_entry(
             lambda: self._iota(sizes, dim, dtype).value, ("iota", tuple(sizes), dim, dtype)
         )
-        return self.tensor(value, sizes, dtype)
+        return Tensor(value, tuple(sizes), dtype)
 
     def _iota(self, sizes: Sizes, dim: int, dtype: Attribute) -> Tensor:
         properties = {"iota_dimension": hlo.i64_attr(dim)}

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import IntegerType, Signedness
 from xdsl.ir import Attribute, Operation
 
 from torch2mlir.contract import element_types
-from torch2mlir.contract.element_types import neutral, si64
+from torch2mlir.contract.element_types import neutral, si32, si64
 from torch2mlir.conversion.lowering import ResultType, Tensor
 from torch2mlir.conversion.torch_to_stablehlo.lowering import StablehloLowering
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.torch.dims import Sizes
-
-si32 = IntegerType(32, Signedness.SIGNED)
 
 COMBINING: dict[str, type[Operation]] = {
     "add": hlo.AddOp,

@@ -5,19 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import BoolAttr, IntegerType, Signedness, f32, i32
+from xdsl.dialects.builtin import BoolAttr, f32, i32
 from xdsl.ir import Attribute, Region, SSAValue
 
 from torch2mlir.contract import element_types
-from torch2mlir.contract.element_types import si64
+from torch2mlir.contract.element_types import si32, si64
 from torch2mlir.conversion.expressions import Expr, precedes
 from torch2mlir.conversion.lowering import Tensor
 from torch2mlir.conversion.torch_to_stablehlo.lowering import StablehloLowering, lowers
 from torch2mlir.dialects import chlo
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.torch.dims import KnownSize
-
-si32 = IntegerType(32, Signedness.SIGNED)
 
 
 @lowers("aten.sort.stable")

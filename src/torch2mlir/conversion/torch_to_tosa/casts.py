@@ -24,6 +24,7 @@ from torch2mlir.contract.element_types import (
     is_float,
     is_integer,
     is_unsigned,
+    si32,
     si64,
 )
 from torch2mlir.conversion.expressions import Expr
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering
 
 si8 = IntegerType(8, Signedness.SIGNED)
-si32 = IntegerType(32, Signedness.SIGNED)
 _HIGH = float(1 << 32)
 """What the upper half of an i64 counts."""
 

@@ -12,8 +12,9 @@ from xdsl.ir import Attribute, Operation
 from torch2mlir.contract import element_types
 from torch2mlir.conversion.lowering import Tensor
 from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering, lowers
-from torch2mlir.conversion.torch_to_tosa.windows import Window, fitted, i64_array, pads
+from torch2mlir.conversion.torch_to_tosa.windows import Window, fitted, pads
 from torch2mlir.dialects import tosa
+from torch2mlir.dialects.tensors import i64_array
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import KnownSize, is_static
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from xdsl.dialects.builtin import Float64Type, f32
 
 from torch2mlir.contract import element_types
+from torch2mlir.contract.element_types import si32
 from torch2mlir.conversion.expressions import Expr
 from torch2mlir.conversion.lowering import Tensor
-from torch2mlir.conversion.torch_to_tosa.casts import si32
 from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering, lowers
 from torch2mlir.dialects import tosa
 

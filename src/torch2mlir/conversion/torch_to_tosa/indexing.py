@@ -11,10 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from torch2mlir.contract import element_types
+from torch2mlir.contract.element_types import si32
 from torch2mlir.conversion.expressions import Expr
 from torch2mlir.conversion.indexing import Positions, covered
 from torch2mlir.conversion.lowering import Tensor
-from torch2mlir.conversion.torch_to_tosa.casts import si32
 from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import KnownSize, Sizes

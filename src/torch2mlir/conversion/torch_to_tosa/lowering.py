@@ -29,7 +29,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 
 from torch2mlir.contract import element_types
-from torch2mlir.contract.element_types import widened
+from torch2mlir.contract.element_types import si32, widened
 from torch2mlir.conversion.expressions import Expr
 from torch2mlir.conversion.lowering import (
     Number,
@@ -41,7 +41,7 @@ from torch2mlir.conversion.lowering import (
 )
 from torch2mlir.conversion.registry import lowers as register
 from torch2mlir.conversion.tensor_dialect import number_attribute
-from torch2mlir.conversion.torch_to_tosa.casts import cast, computed_dtype, si8, si32
+from torch2mlir.conversion.torch_to_tosa.casts import cast, computed_dtype, si8
 from torch2mlir.conversion.torch_to_tosa.dynamic_shapes import DynamicShapes
 from torch2mlir.conversion.torch_to_tosa.layouts import (
     channels_last_permutation,

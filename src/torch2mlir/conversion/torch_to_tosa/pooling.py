@@ -11,15 +11,16 @@ from xdsl.dialects.builtin import f32
 from xdsl.ir import Attribute, Operation
 
 from torch2mlir.contract import element_types
-from torch2mlir.contract.element_types import lowest, si64
+from torch2mlir.contract.element_types import lowest, si32, si64
 from torch2mlir.conversion.expressions import Expr
 from torch2mlir.conversion.lowering import Tensor
 from torch2mlir.conversion.pooling import Window
 from torch2mlir.conversion.torch_to_tosa import windows as sides
-from torch2mlir.conversion.torch_to_tosa.casts import computed_dtype, si32
+from torch2mlir.conversion.torch_to_tosa.casts import computed_dtype
 from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering
-from torch2mlir.conversion.torch_to_tosa.windows import fitted, i64_array, pads
+from torch2mlir.conversion.torch_to_tosa.windows import fitted, pads
 from torch2mlir.dialects import tosa
+from torch2mlir.dialects.tensors import i64_array
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import Sizes, is_static
 

@@ -8,9 +8,9 @@ from xdsl.dialects.builtin import IntegerAttr, i32
 from xdsl.ir import Operation
 
 from torch2mlir.contract import element_types
-from torch2mlir.contract.element_types import neutral, si64
+from torch2mlir.contract.element_types import neutral, si32, si64
 from torch2mlir.conversion.lowering import ResultType, Tensor
-from torch2mlir.conversion.torch_to_tosa.casts import computed_dtype, si8, si32
+from torch2mlir.conversion.torch_to_tosa.casts import computed_dtype, si8
 from torch2mlir.conversion.torch_to_tosa.layouts import channels_last_permutation
 from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering
 from torch2mlir.dialects import tosa

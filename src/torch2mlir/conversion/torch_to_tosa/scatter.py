@@ -6,11 +6,11 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute
 
 from torch2mlir.contract import element_types
-from torch2mlir.contract.element_types import neutral, widened
+from torch2mlir.contract.element_types import neutral, si32, widened
 from torch2mlir.conversion.expressions import Expr
 from torch2mlir.conversion.indexing import Positions, covered
 from torch2mlir.conversion.lowering import Operand, Tensor
-from torch2mlir.conversion.torch_to_tosa.casts import computed_dtype, si32
+from torch2mlir.conversion.torch_to_tosa.casts import computed_dtype
 from torch2mlir.conversion.torch_to_tosa.indexing import Lines, as_rows, flat_row, together
 from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering
 from torch2mlir.dialects import tosa

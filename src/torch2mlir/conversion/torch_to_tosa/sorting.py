@@ -13,10 +13,10 @@ from collections.abc import Sequence
 
 from xdsl.ir import Attribute
 
-from torch2mlir.contract.element_types import si64
+from torch2mlir.contract.element_types import si32, si64
 from torch2mlir.conversion.expressions import Expr, precedes
 from torch2mlir.conversion.lowering import Tensor
-from torch2mlir.conversion.torch_to_tosa.casts import computed_dtype, si32
+from torch2mlir.conversion.torch_to_tosa.casts import computed_dtype
 from torch2mlir.conversion.torch_to_tosa.control_flow import while_loop
 from torch2mlir.conversion.torch_to_tosa.indexing import Lines
 from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering, lowers

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import DenseArrayBase, i64
+from xdsl.dialects.builtin import DenseArrayBase
 
 from torch2mlir.conversion.lowering import Tensor
 from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering
+from torch2mlir.dialects.tensors import i64_array
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import KnownSize, Sizes
 
@@ -56,8 +57,3 @@ def fitted(
 def pads(windows: Sequence[Window]) -> DenseArrayBase:
     """The property ``pad``: before and after each dimension."""
     return i64_array([amount for window in windows for amount in (window.low, window.high)])
-
-
-def i64_array(values: Sequence[int]) -> DenseArrayBase:
-    """A list of integers as MLIR's ``array<i64: ..>``."""
-    return DenseArrayBase.from_list(i64, list(values))

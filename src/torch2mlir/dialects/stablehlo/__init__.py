@@ -16,7 +16,6 @@ from torch2mlir.dialects.stablehlo.attrs import (
     GatherDimensionNumbersAttr,
     ScatterDimensionNumbersAttr,
     TokenType,
-    i64_array,
     i64_attr,
     padding_attr,
     padding_pairs,
@@ -29,6 +28,7 @@ from torch2mlir.dialects.stablehlo.enums import (
 )
 from torch2mlir.dialects.stablehlo.kinds import StableHLO
 from torch2mlir.dialects.stablehlo.reduction import assign_body, combiner, comparator
+from torch2mlir.dialects.tensors import i64_array
 
 __all__ = [
     "StableHLO",

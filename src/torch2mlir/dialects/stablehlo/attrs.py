@@ -27,22 +27,13 @@ from xdsl.utils.exceptions import VerifyException
 
 from torch2mlir.dialects.enum_attributes import attributes_of
 from torch2mlir.dialects.stablehlo import enums
+from torch2mlir.dialects.tensors import i64_array
 
 I64Array: TypeAlias = DenseArrayBase[IntegerType]
 I64_ARRAY = DenseArrayBase.constr(i64)
 """Constraint of a property that is an ``array<i64: ...>``."""
 BOOL_ARRAY = DenseArrayBase.constr(i1)
 """Constraint of a property that is an ``array<i1: ...>``."""
-
-
-@lru_cache(maxsize=4096)
-def _i64_array(values: tuple[int, ...]) -> I64Array:
-    return DenseArrayBase.from_list(i64, values)
-
-
-def i64_array(values: Sequence[int]) -> I64Array:
-    """``array<i64: ...>``: dimensions, strides, sizes."""
-    return _i64_array(tuple(values))
 
 
 def bool_array(values: Sequence[bool]) -> I64Array:

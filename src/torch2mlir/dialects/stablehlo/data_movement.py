@@ -9,11 +9,10 @@ from xdsl.printer import Printer
 from torch2mlir.dialects.assembly import Piece, Read, Syntax
 from torch2mlir.dialects.rows import RowOp, Rule
 from torch2mlir.dialects.stablehlo import checks
-from torch2mlir.dialects.stablehlo.attrs import i64_array
 from torch2mlir.dialects.stablehlo.checks import shape_of
 from torch2mlir.dialects.stablehlo.kinds import FUNCTIONAL, StableHLO
 from torch2mlir.dialects.tensor_rules import require, same_dim
-from torch2mlir.dialects.tensors import integer, integers
+from torch2mlir.dialects.tensors import i64_array, integer, integers
 
 
 def _verify_broadcast(op: RowOp) -> None:

@@ -29,7 +29,8 @@ from xdsl.parser import Parser
 from torch2mlir.dialects.assembly import Clause, Syntax, of_property
 from torch2mlir.dialects.rows import SYMBOL, Kind, OpTable, template
 from torch2mlir.dialects.stablehlo import attrs, checks, enums
-from torch2mlir.dialects.stablehlo.attrs import bool_array, i64_array, i64_attr, parse_i64_list
+from torch2mlir.dialects.stablehlo.attrs import bool_array, i64_attr, parse_i64_list
+from torch2mlir.dialects.tensors import i64_array
 
 
 def enumeration(attribute: type[EnumAttribute[Any]]) -> Kind:

@@ -21,7 +21,7 @@ from torch2mlir.dialects.assembly import (
 )
 from torch2mlir.dialects.rows import RowOp
 from torch2mlir.dialects.stablehlo import checks
-from torch2mlir.dialects.stablehlo.attrs import I64Array, i64_array, padding_pairs, parse_i64_list
+from torch2mlir.dialects.stablehlo.attrs import I64Array, padding_pairs, parse_i64_list
 from torch2mlir.dialects.stablehlo.checks import shape_of
 from torch2mlir.dialects.stablehlo.enums import (
     ComparisonDirection,
@@ -31,6 +31,7 @@ from torch2mlir.dialects.stablehlo.enums import (
 )
 from torch2mlir.dialects.stablehlo.kinds import StableHLO
 from torch2mlir.dialects.tensor_rules import dilated, require, windowed_dim
+from torch2mlir.dialects.tensors import i64_array
 
 # --- bodies --------------------------------------------------------------------------------------
 
