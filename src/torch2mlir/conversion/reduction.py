@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from operator import mul, truediv
 
-from xdsl.dialects.builtin import i1
+from xdsl.dialects.builtin import f16, f64, i1
 
 from torch2mlir.contract.element_types import is_complex, is_float, si64, widened
-from torch2mlir.conversion.lowering import Lowering, Tensor
+from torch2mlir.conversion.lowering import Lowering, ResultType, Tensor
 from torch2mlir.conversion.registry import lowers_everywhere
 from torch2mlir.dialects.torch import dims
 
@@ -104,6 +105,41 @@ def cumsum(lower: Lowering, x: Tensor, dim: int, *_: object) -> Tensor:
     if x.rank == 0 or 0 in x.sizes:
         return lower.cast(x, dtype)
     terms = lower.cast(x, widened(dtype))
-    if is_float(terms.dtype):  # engines begin with the first term, which may be -0.0
-        terms = lower.select(lower.compare("eq", terms, 0.0), 0.0, terms)
-    return lower.cast(lower.running_sum(terms, dim), dtype)
+    if not is_float(terms.dtype):
+        return lower.cast(lower.running_sum(terms, dim), dtype)
+    # engines begin with the first term, which may be -0.0
+    terms = lower.select(lower.compare("eq", terms, 0.0), 0.0, terms)
+    if dtype == f16:
+        return lower.cast(lower.running_sum(terms, dim), dtype)
+    line = ResultType(terms.sizes, terms.dtype)
+    scale = lower.spread(_room(lower, terms, dim), terms.sizes)
+    scaled = lower.formula(mul, terms, scale, computed=terms.dtype, result=line)
+    total = lower.running_sum(scaled, dim)
+    return lower.formula(truediv, total, scale, computed=terms.dtype)
+
+
+def _room(lower: Lowering, terms: Tensor, dim: int) -> Tensor:
+    """A power of two for each line, so that no sum of its elements overflows; it is 1 save for huge numbers.
+
+    Targets add up in an order of their own, eager mode one after the other (and f32 in f64): in ``[-3e38, 3e38, 3e38]``
+    the last two must not meet first.
+    """
+    length = terms.sizes[dim]
+    bits = length.bit_length() if isinstance(length, int) else _BITS_OF_LENGTHS
+    largest = 1023 if terms.dtype == f64 else 127
+    sizes = [1 if d == dim else size for d, size in enumerate(terms.sizes)]
+    line = ResultType(terms.sizes, terms.dtype)
+    finite = lower.formula(
+        lambda x: (abs(x) < math.inf).where(abs(x), 0.0), terms, computed=terms.dtype, result=line
+    )
+    reached = lower.reduce("max", finite, [dim], terms.dtype, sizes)
+    return lower.formula(
+        lambda x: (x < 2.0 ** (largest - bits)).where(x.constant(1.0), 2.0**-bits),
+        lower.reshape(reached, sizes),
+        computed=terms.dtype,
+        result=ResultType(tuple(sizes), terms.dtype),
+    )
+
+
+_BITS_OF_LENGTHS = 31
+"""Of the length of a line that is not known."""

@@ -15,38 +15,57 @@ aten = torch.ops.aten
 
 Combine = Callable[[Any, Any], Any]
 """Of what comes earlier and what comes later."""
+Parts = tuple[Any, ...]
+"""Tensors of one shape whose elements belong together."""
 
 
 def scan(a: Tensor, dim: int, combine: Combine) -> Tensor:
-    """Each element combined with all before it along a dimension.
+    """Each element combined with all before it along a dimension."""
+
+    def combine_one(earlier: Parts, later: Parts) -> Parts:
+        return (combine(*earlier, *later),)
+
+    return scan_together((a,), dim, combine_one)[0]
+
+
+def scan_together(parts: Parts, dim: int, combine: Combine) -> Parts:
+    """Elements of several tensors of one shape, each combined with all before it along a dimension.
 
     The dimension is combined with itself moved by 1, 2, 4, .. places, which takes a logarithmic number of steps (Hillis
-    and Steele): one after the other if the length is known, else in a loop.
+    and Steele): one after the other if the length is known, else in a loop. So later elements meet before what
+    comes before them: ``combine`` must not overflow on the way to a number that does not.
     """
-    length, shift = a.shape[dim], 1
+    length, shift = parts[0].shape[dim], 1
     if not isinstance(length, int):
-        return _looped_scan(a, dim, combine)
+        return _looped_scan(parts, dim, combine)
     while shift < length:
-        earlier = aten.slice(a, dim, 0, length - shift)
-        later = aten.slice(a, dim, shift, length)
-        a = torch.cat([aten.slice(a, dim, 0, shift), combine(earlier, later)], dim)
+        earlier = tuple(aten.slice(a, dim, 0, length - shift) for a in parts)
+        later = tuple(aten.slice(a, dim, shift, length) for a in parts)
+        parts = tuple(
+            torch.cat([aten.slice(a, dim, 0, shift), combined], dim)
+            for a, combined in zip(parts, combine(earlier, later), strict=True)
+        )
         shift *= 2
-    return a
+    return parts
 
 
-def _looped_scan(a: Any, dim: int, combine: Combine) -> Any:
-    def steps(a: Any, shift: Any) -> Any:
-        return as_long_as(shift < a.shape[dim])
+def _looped_scan(parts: Any, dim: int, combine: Combine) -> Any:
+    rank, length = parts[0].dim(), parts[0].shape[dim]
 
-    def step(_: Any, a: Any, shift: Any) -> tuple[Any, Any]:
-        line = [1] * a.dim()
-        line[dim] = a.shape[dim]
-        before = torch.arange(a.shape[dim]) - shift
-        earlier = a.index_select(dim, torch.clamp_min(before, 0))
-        combined = combine(earlier, a)
-        return torch.where((before >= 0).reshape(line), combined, a), shift * 2
+    def steps(shift: Any, *_: Any) -> Any:
+        return as_long_as(shift < length)
 
-    return repeat(steps, step, a, torch.ones((), dtype=torch.int64))[0]
+    def step(_: Any, shift: Any, *parts: Any) -> tuple[Any, ...]:
+        line = [1] * rank
+        line[dim] = parts[0].shape[dim]
+        before = torch.arange(parts[0].shape[dim]) - shift
+        place = torch.clamp_min(before, 0)
+        combined = combine(tuple(a.index_select(dim, place) for a in parts), parts)
+        is_combined = (before >= 0).reshape(line)
+        chosen = (torch.where(is_combined, c, a) for c, a in zip(combined, parts, strict=True))
+        return shift * 2, *chosen
+
+    return tuple(repeat(steps, step, torch.ones((), dtype=torch.int64), *parts)[1:])
 
 
 def limits(dtype: torch.dtype) -> tuple[Any, Any]:
@@ -107,7 +126,10 @@ def _logcumsumexp(a: Tensor, dim: int) -> Tensor:
     """``log(exp(a[0]) + .. + exp(a[i]))``."""
     if a.dim() == 0:
         return aten.alias(a)
-    return scan(a, dim, torch.logaddexp)
+    wide = torch.float32 if a.dtype in (torch.float16, torch.bfloat16) else a.dtype
+    if a.dtype.is_floating_point:
+        a = torch.where(a == 0, 0.0, a)  # the sum begins with -inf, and log(0 + exp(-0.0)) is 0.0
+    return scan(a.to(wide), dim, torch.logaddexp).to(a.dtype)
 
 
 @decomposes(aten.cumprod.default)
@@ -117,5 +139,74 @@ def _cumprod(a: Tensor, dim: int, *, dtype: torch.dtype | None = None) -> Tensor
         dtype = a.dtype if a.dtype.is_floating_point or a.dtype.is_complex else torch.int64
     if a.dim() == 0:
         return aten.alias(a.to(dtype))
+    if not dtype.is_floating_point:
+        return scan(a.to(dtype), dim, torch.mul)
     wide = torch.float32 if dtype in (torch.float16, torch.bfloat16) else dtype
-    return scan(a.to(dtype).to(wide), dim, torch.mul).to(dtype)
+    return _running_product(a.to(dtype).to(wide), dim % a.dim()).to(dtype)
+
+
+_BLOCK = 125
+"""Of how many numbers in ``[sqrt(1/2), sqrt(2))`` the product times that of as many others is a normal float."""
+
+
+def _running_product(a: Tensor, dim: int) -> Tensor:
+    """Products of fractions and sums of powers of two, which elements that follow a zero cannot overflow.
+
+    Eager mode multiplies f32 in f64 and one after the other: ``[0, 3e38, 3e38]`` stays 0, ``[1e30, 1e30, 1e-30]`` ends
+    in ``1e30``. What leaves the range of that type on the way stays outside there, and comes back here.
+    """
+    fraction, power = _balanced(a)
+    length = a.shape[dim]
+    if isinstance(length, int):
+        fraction, more = _products_by_blocks(fraction, dim, length)
+        power = torch.cumsum(power, dim, dtype=torch.int32) + more
+    else:
+        fraction, power = scan_together((fraction, power), dim, _multiplied)
+    return torch.ldexp(fraction, power)
+
+
+def _products_by_blocks(fraction: Tensor, dim: int, length: int) -> tuple[Tensor, Any]:
+    """Running products of balanced fractions: in blocks, times the product of the blocks before."""
+    if length <= _BLOCK:
+        return scan(fraction, dim, torch.mul), 0
+    count = -(-length // _BLOCK)
+    missing = list(fraction.shape)
+    missing[dim] = count * _BLOCK - length
+    padded = torch.cat([fraction, torch.ones(missing, dtype=fraction.dtype)], dim)
+    inside = scan(padded.unflatten(dim, (count, _BLOCK)), dim + 1, torch.mul)
+    ends, of_ends = _balanced(inside.select(dim + 1, -1))
+    before, of_before = _products_by_blocks(ends, dim, count)
+    before, of_more = _balanced(before)
+    power = of_more + torch.cumsum(of_ends, dim, dtype=torch.int32) + of_before
+
+    def of_earlier(each: Tensor, first: int) -> Tensor:
+        start = torch.full_like(each.narrow(dim, 0, 1), first)
+        return torch.cat([start, each.narrow(dim, 0, count - 1)], dim).unsqueeze(dim + 1)
+
+    product = of_earlier(before, 1) * inside
+    powers = of_earlier(power, 0).expand_as(product)
+    return tuple(each.flatten(dim, dim + 1).narrow(dim, 0, length) for each in (product, powers))
+
+
+def _balanced(a: Tensor) -> Parts:
+    """Numbers as a fraction in ``[sqrt(1/2), sqrt(2))`` and a power of two; by products, for TOSA reads no bits."""
+    power = torch.zeros_like(a, dtype=torch.int32)
+    step = 512 if a.dtype is torch.float64 else 64
+    while step >= 1:
+        a, power = _shifted(a, power, step, 2.0**step, 2.0**-step)
+        step //= 2
+    return _shifted(a, power, 1, 2**0.5, 0.5**0.5)
+
+
+def _multiplied(earlier: Parts, later: Parts) -> Parts:
+    """The product of two numbers, each a :func:`_balanced` fraction and a power of two."""
+    return _shifted(earlier[0] * later[0], earlier[1] + later[1], 1, 2**0.5, 0.5**0.5)
+
+
+def _shifted(fraction: Tensor, power: Tensor, step: int, largest: float, least: float) -> Parts:
+    """So many powers of two taken from fractions that are too large, or given to those that are too small."""
+    size = fraction.abs()
+    large, small = size >= largest, size < least
+    shrunk, grown = fraction * 2.0**-step, fraction * 2.0**step
+    fraction = torch.where(large, shrunk, torch.where(small, grown, fraction))
+    return fraction, torch.where(large, power + step, torch.where(small, power - step, power))
