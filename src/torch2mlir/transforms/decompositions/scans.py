@@ -185,7 +185,10 @@ def _products_by_blocks(fraction: Tensor, dim: int, length: int) -> tuple[Tensor
 
     product = of_earlier(before, 1) * inside
     powers = of_earlier(power, 0).expand_as(product)
-    return tuple(each.flatten(dim, dim + 1).narrow(dim, 0, length) for each in (product, powers))
+    product, powers = (
+        each.flatten(dim, dim + 1).narrow(dim, 0, length) for each in (product, powers)
+    )
+    return product, powers
 
 
 def _balanced(a: Tensor) -> Parts:
