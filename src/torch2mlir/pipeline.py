@@ -118,11 +118,11 @@ class Pipeline:
             BackendContractError: something in it is not core and cannot be decomposed.
         """
         self.lower(program, weights_as_arguments=True, check_indices=self.check_indices)
-        entry = entry_function(program.module, program.func_name)
+        entry, signature = entry_function(program.module, program.func_name), program.signature
         if RuntimeAssertOp.name in op_names(program.module):
-            program.signature.checks += checks_as_results(entry)
+            signature.checks = [*signature.checks, *checks_as_results(entry)]
         if PRECONDITIONS in entry.attributes:
-            program.signature.preconditions += preconditions_of(entry)
+            signature.preconditions = [*signature.preconditions, *preconditions_of(entry)]
         return program
 
     def convert(self, program: Program, sizes: Mapping[str, int] | None = None) -> ModuleOp:

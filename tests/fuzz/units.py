@@ -226,7 +226,7 @@ def _numbers(members: Group) -> list[int]:
 def _copied(program: Program) -> Program:
     """A copy that can be lowered and cut; the tensors are the same."""
     signature = copy(program.signature)
-    for field in ("inputs", "mutations", "outputs", "decisions", "checks"):
+    for field in ("inputs", "mutations", "outputs", "decisions"):
         setattr(signature, field, list(getattr(signature, field)))
     return replace(program, module=program.module.clone(), signature=signature)
 
