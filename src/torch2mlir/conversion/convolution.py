@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from torch2mlir.conversion.lowering import Lowering, Tensor
 from torch2mlir.dialects.torch import dims
+from torch2mlir.dialects.torch.dims import KnownSize
 
 
 def transposed_padding(
@@ -37,3 +38,18 @@ def turned(lower: Lowering, weight: Tensor, groups: int) -> Tensor:
     split = lower.reshape(weight, [groups, per_group, outputs, *space])
     swapped = lower.transpose(split, [0, 2, 1, *range(3, split.rank)])
     return lower.reshape(swapped, [dims.mul(groups, outputs), per_group, *space])
+
+
+def apart(lower: Lowering, x: Tensor, steps: Sequence[int]) -> Tensor:
+    """``steps[i] - 1`` zeros after every element along dimension ``i``.
+
+    As padding of dimensions of size 1: a strided tensor.insert_slice comes out wrong from IREE 3.13.
+    """
+    if all(step == 1 for step in steps):
+        return x
+    split, after = list[KnownSize](), list[KnownSize]()
+    for size, step in zip(x.sizes, steps, strict=True):
+        split += [size] if step == 1 else [size, 1]
+        after += [0] if step == 1 else [0, step - 1]
+    padded = lower.pad(lower.reshape(x, split), [0] * len(after), after, 0)
+    return lower.reshape(padded, list(map(dims.mul, x.sizes, steps)))

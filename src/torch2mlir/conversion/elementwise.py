@@ -242,6 +242,16 @@ def convert_element_type(lower: Lowering, x: Tensor, dtype: Any) -> Tensor:
     return lower.cast(x, lower.out.dtype)
 
 
+@lowers_everywhere("aten.complex")
+def complex(lower: Lowering, real: Tensor, imaginary: Tensor) -> Tensor:
+    """Complex numbers of their parts."""
+    return lower.complex(real, imaginary, lower.out.dtype)
+
+
+lowers_everywhere("prims.real")(lambda lower, x: lower.real(x))
+lowers_everywhere("prims.imag")(lambda lower, x: lower.imag(x))
+
+
 @lowers_everywhere("aten.view.dtype")
 def view_dtype(lower: Lowering, x: Tensor, dtype: Any) -> Tensor:
     """The bits of each element as one of another type of the same width."""

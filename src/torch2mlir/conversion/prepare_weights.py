@@ -38,16 +38,7 @@ VALUE_DIALECTS = frozenset(
 )
 """Dialects whose ops compute values and do nothing else, but for those of ``STATEFUL``."""
 
-STATEFUL = frozenset(
-    {
-        "stablehlo.custom_call",
-        "stablehlo.infeed",
-        "stablehlo.outfeed",
-        "stablehlo.recv",
-        "stablehlo.rng",
-        "stablehlo.send",
-    }
-)
+STATEFUL = frozenset({"stablehlo.custom_call", "stablehlo.rng"})
 
 FREE = frozenset(
     {

@@ -17,7 +17,6 @@ _LOWERINGS = defaultdict[str, dict[str, LoweringFunction]](dict)
 _SHARED: dict[str, LoweringFunction] = {}
 """Lowerings in the words that all dialects share; a target's own go before them."""
 _SHARED_FAMILIES = (
-    "complex",
     "indexing",
     "scatter",
     "constructors",

@@ -7,7 +7,6 @@ XLA's own pass of this name.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from io import StringIO
@@ -69,7 +68,7 @@ class StablehloLegalizeToHloPass(ModulePass):
 
 
 def _respell(op: Operation, name: str) -> None:
-    attributes = _attributes({**op.attributes, **op.properties})
+    attributes = {n: _attribute(value) for n, value in (op.attributes | op.properties).items()}
     new = _op_class(name).create(
         operands=op.operands,
         result_types=[_type(type) for type in op.result_types],
@@ -81,10 +80,6 @@ def _respell(op: Operation, name: str) -> None:
     for old, result in zip(op.results, new.results, strict=True):
         result.name_hint = old.name_hint
     Rewriter.replace_op(op, new)
-
-
-def _attributes(attributes: Mapping[str, Attribute]) -> dict[str, Attribute]:
-    return {name: _attribute(value) for name, value in attributes.items()}
 
 
 def _attribute(value: Attribute) -> Attribute:

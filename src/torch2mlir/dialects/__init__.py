@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
+from functools import partial
+from pkgutil import resolve_name
 
 import xdsl.context
 from xdsl.dialects.builtin import Builtin
@@ -13,41 +13,30 @@ from xdsl.ir import Dialect, Operation
 from torch2mlir.dialects import torch as torch_dialect
 from torch2mlir.dialects.rows import OpTable
 
-
-def _from(module: str, attribute: str) -> Callable[[], Dialect]:
-    def load() -> Dialect:
-        dialect = getattr(import_module(module), attribute)
-        if not isinstance(dialect, Dialect):
-            raise TypeError(f"{module}.{attribute} is not a dialect")
-        return dialect
-
-    return load
-
-
-DIALECTS: dict[str, Callable[[], Dialect]] = {
-    "torch": lambda: torch_dialect.Torch,
-    "torch_c": _from("torch2mlir.dialects.torch_c", "TORCH_C"),
-    "stablehlo": _from("torch2mlir.dialects.stablehlo", "StableHLO"),
-    "chlo": _from("torch2mlir.dialects.chlo", "CHLO"),
-    "tosa": _from("torch2mlir.dialects.tosa", "TOSA"),
-    "iree_linalg_ext": _from("torch2mlir.dialects.iree_linalg_ext", "IREE_LINALG_EXT"),
-    "iree_tensor_ext": _from("torch2mlir.dialects.iree_barriers", "IREE_TENSOR_EXT"),
-    "util": _from("torch2mlir.dialects.iree_barriers", "IREE_UTIL"),
-    "linalg": _from("torch2mlir.dialects.linalg", "LINALG"),
-    "tensor": _from("torch2mlir.dialects.tensor_ext", "TENSOR"),
-    "math": _from("torch2mlir.dialects.math_ext", "MATH"),
-    "arith": _from("torch2mlir.dialects.arith_ext", "ARITH"),
-    "cf": _from("xdsl.dialects.cf", "Cf"),
-    "complex": _from("torch2mlir.dialects.complex_ext", "COMPLEX"),
-    "func": _from("torch2mlir.dialects.func_ext", "FUNC"),
-    "ml_program": _from("torch2mlir.dialects.ml_program_ext", "ML_PROGRAM"),
-    "onnx": _from("torch2mlir.dialects.onnx", "ONNX"),
-    "quant": _from("torch2mlir.dialects.opaque", "QUANT"),
-    "scf": _from("xdsl.dialects.scf", "Scf"),
-    "sparse_tensor": _from("torch2mlir.dialects.opaque", "SPARSE_TENSOR"),
-    "tm_tensor": _from("torch2mlir.dialects.tm_tensor", "TM_TENSOR"),
+DIALECTS = {
+    "torch": "torch2mlir.dialects.torch:Torch",
+    "torch_c": "torch2mlir.dialects.torch_c:TORCH_C",
+    "stablehlo": "torch2mlir.dialects.stablehlo:StableHLO",
+    "chlo": "torch2mlir.dialects.chlo:CHLO",
+    "tosa": "torch2mlir.dialects.tosa:TOSA",
+    "iree_linalg_ext": "torch2mlir.dialects.iree_linalg_ext:IREE_LINALG_EXT",
+    "iree_tensor_ext": "torch2mlir.dialects.iree_barriers:IREE_TENSOR_EXT",
+    "util": "torch2mlir.dialects.iree_barriers:IREE_UTIL",
+    "linalg": "torch2mlir.dialects.linalg:LINALG",
+    "tensor": "torch2mlir.dialects.tensor_ext:TENSOR",
+    "math": "torch2mlir.dialects.math_ext:MATH",
+    "arith": "torch2mlir.dialects.arith_ext:ARITH",
+    "cf": "xdsl.dialects.cf:Cf",
+    "complex": "torch2mlir.dialects.complex_ext:COMPLEX",
+    "func": "torch2mlir.dialects.func_ext:FUNC",
+    "ml_program": "torch2mlir.dialects.ml_program_ext:ML_PROGRAM",
+    "onnx": "torch2mlir.dialects.onnx:ONNX",
+    "quant": "torch2mlir.dialects.opaque:QUANT",
+    "scf": "xdsl.dialects.scf:Scf",
+    "sparse_tensor": "torch2mlir.dialects.opaque:SPARSE_TENSOR",
+    "tm_tensor": "torch2mlir.dialects.tm_tensor:TM_TENSOR",
 }
-"""Dialect name -> loader; a dialect is imported when its first op or type is met."""
+"""Dialect name -> where it is; a dialect is imported when its first op or type is met."""
 
 
 @dataclass
@@ -86,8 +75,8 @@ class Context(xdsl.context.Context):
 def register_dialects(context: xdsl.context.Context) -> None:
     """Makes every dialect known to a context; the builtin one is loaded, the others wait until they are used."""
     context.load_dialect(Builtin)
-    for name, loader in DIALECTS.items():
-        context.register_dialect(name, loader)
+    for name, place in DIALECTS.items():
+        context.register_dialect(name, partial(resolve_name, place))
 
 
 def make_context(allow_unregistered: bool = False) -> Context:

@@ -8,20 +8,19 @@ asks for. The comparisons and select are xDSL's and scalar, as in the bodies of 
 
 from typing import Self
 
-from xdsl.dialects import arith, math
+from xdsl.dialects import arith
 from xdsl.dialects.arith import FastMathFlagsAttr, IntegerOverflowAttr
 from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, UnitAttr, container_of
 from xdsl.ir import Attribute, Dialect, Operation, TypedAttribute
 from xdsl.irdl import (
+    VarConstraint,
     base,
     irdl_op_definition,
     prop_def,
     result_def,
-    traits_def,
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from torch2mlir.dialects.rows import Kind, op_classes
@@ -82,28 +81,12 @@ def literal_type(value: Attribute) -> Attribute:
     return value.get_type()
 
 
-@irdl_op_definition
-class RemfOp(arith.FloatingPointLikeBinaryOperation):
-    """The remainder of x / y, with the sign of x."""
-
-    name = "arith.remf"
-
-    traits = traits_def(Pure())
-
-
-@irdl_op_definition
-class FlushDenormalsOp(math.FloatingPointLikeUnaryMathOperation):
-    """x, or zero with its sign if x is denormal."""
-
-    name = "arith.flush_denormals"
-
-    traits = traits_def(Pure())
-
-
-ConvertfOp, FPToSIOp, IndexCastUIOp, SIToFPOp, TruncIOp = op_classes(
+RemfOp, FlushDenormalsOp, ConvertfOp, FPToSIOp, IndexCastUIOp, SIToFPOp, TruncIOp = op_classes(
     "arith",
     {
         "fastmath": Kind(FastMathFlagsAttr),
+        "flags": Kind(FastMathFlagsAttr, default=NO_FLAGS),
+        "same": Kind(VarConstraint("T", FLOAT)),
         "float": Kind(FLOAT),
         "index": Kind(base(IntegerType) | base(IndexType)),
         "integer": Kind(container_of(IntegerType)),
@@ -111,6 +94,12 @@ ConvertfOp, FPToSIOp, IndexCastUIOp, SIToFPOp, TruncIOp = op_classes(
         "unit": Kind(UnitAttr),
     },
     """
+    remf lhs: same, rhs: same {fastmath?: flags} -> result: same
+      | $lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($result) |
+      The remainder of x / y, with the sign of x.
+    flush_denormals operand: same {fastmath?: flags} -> result: same
+      | $operand (`fastmath` `` $fastmath^)? attr-dict `:` type($result) |
+      x, or zero with its sign if x is denormal.
     convertf input: float {fastmath?} -> result: float
       | $input (`fastmath` `` $fastmath^)? attr-dict `:` type($input) `to` type($result) |
       Converts between float types of equal width.

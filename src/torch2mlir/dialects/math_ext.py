@@ -30,23 +30,16 @@ from xdsl.utils.exceptions import VerifyException
 from torch2mlir.dialects.arith_ext import FLOAT, NO_FLAGS, extended
 from torch2mlir.dialects.rows import Kind, op_classes
 
-
-@irdl_op_definition
-class ErfcOp(math.FloatingPointLikeUnaryMathOperation):
-    """1 - erf(x)."""
-
-    name = "math.erfc"
-
-    traits = traits_def(Pure())
-
-
-ClampFOp, SincosOp = op_classes(
+ErfcOp, ClampFOp, SincosOp = op_classes(
     "math",
     {
         "same": Kind(VarConstraint("T", FLOAT)),
         "fastmath": Kind(FastMathFlagsAttr, default=NO_FLAGS),
     },
     """
+    erfc operand: same {fastmath?} -> result: same
+      | $operand (`fastmath` `` $fastmath^)? attr-dict `:` type($result) |
+      1 - erf(x).
     clampf value: same, min: same, max: same {fastmath?} -> result: same
       | $value `to` `[` $min `,` $max `]` (`fastmath` `` $fastmath^)? attr-dict `:` type($result) |
       min(max(value, low), high).

@@ -326,6 +326,7 @@ def op_classes(
     base: type[RowT] | None = None,
     options: tuple[IRDLOption, ...] = (),
     format: str = "",
+    bases: Mapping[str, type[RowT]] = MappingProxyType({}),
 ) -> list[type[RowT]]:
     """The classes of ops that are added to a dialect of xDSL's, from a table of text.
 
@@ -337,6 +338,7 @@ def op_classes(
         base: a class with a syntax, of all that have no format.
         options: how segments of several variadic operands are told apart.
         format: of the ops that have none of their own.
+        bases: name of an op -> its own base.
     """
     made = list[type[RowT]]()
     for entry in entries(table):
@@ -347,7 +349,7 @@ def op_classes(
             None,
             entry.doc,
             traits,
-            base,
+            bases.get(entry.name, base),
             options,
             entry.written or format,
         )

@@ -14,7 +14,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from torch2mlir.contract.element_types import widened
-from torch2mlir.conversion.convolution import transposed_padding, turned
+from torch2mlir.conversion.convolution import apart, transposed_padding, turned
 from torch2mlir.conversion.lowering import Scalar, Tensor
 from torch2mlir.conversion.torch_to_linalg.linear import TRANSPOSED_RHS, product
 from torch2mlir.conversion.torch_to_linalg.lowering import (
@@ -232,7 +232,7 @@ def spread(
     edges: Sequence[tuple[int, int]],
 ) -> Tensor:
     """The input with zeros between its elements and around; negative amounts around are cut off."""
-    x = between(lower, x, strides)
+    x = apart(lower, x, [1, 1, *strides])
     low = [0, 0, *(edge[0] for edge in edges)]
     # the last element has zeros behind it already
     high = [0, 0, *(edge[1] - (s - 1) for edge, s in zip(edges, strides, strict=True))]
@@ -243,20 +243,3 @@ def spread(
     ]
     x = lower.slice(x, cut, sizes, [1] * x.rank)
     return lower.pad(x, [max(0, a) for a in low], [max(0, b) for b in high], 0)
-
-
-def between(lower: LinalgLowering, x: Tensor, strides: Sequence[int]) -> Tensor:
-    """``strides[i] - 1`` zeros after every element along the ``i``-th dimension of the window.
-
-    As padding of dimensions of size 1: a strided tensor.insert_slice comes out wrong from IREE 3.13.
-    """
-    if all(stride == 1 for stride in strides):
-        return x
-    apart, after = list(x.sizes[:2]), [0, 0]
-    sizes = list(x.sizes[:2])
-    for size, stride in zip(x.sizes[2:], strides, strict=True):
-        apart += [size, 1]
-        after += [0, stride - 1]
-        sizes.append(dims.mul(size, stride))
-    padded = lower.pad(lower.reshape(x, apart), [0] * len(after), after, 0)
-    return lower.reshape(padded, sizes)

@@ -224,17 +224,17 @@ class _Indexed:
     def __init__(self, lower: LinalgLowering, x: Tensor, at: Positions) -> None:
         self.lower = lower
         self.x = x
-        self.indexed, self.front, self.sizes = at.axes, at.front, at.sizes
-        self.indices = at.indices
+        self.at = at
         self.whole = at.others(x)
         self.width = [x.sizes[d] for d in self.whole]
-        self.covered = [x.sizes[d] for d in self.indexed]
+        self.covered = [x.sizes[d] for d in at.axes]
 
     @property
     def places(self) -> _Places:
         """The first loops are the dimensions of the indices."""
-        accesses = [(i, broadcast_subscripts(i.sizes, self.sizes)) for i in self.indices]
-        return _Places(self.sizes, dims.product(self.covered), accesses, self._row)
+        sizes = self.at.sizes
+        accesses = [(i, broadcast_subscripts(i.sizes, sizes)) for i in self.at.indices]
+        return _Places(sizes, dims.product(self.covered), accesses, self._row)
 
     def _row(self, s: Scalars, *positions: Scalar) -> tuple[Scalar, Scalar]:
         pairs = zip(positions, self.covered, strict=True)
@@ -249,47 +249,47 @@ class _Indexed:
         self, values: Tensor, block: Sequence[int], whole: Sequence[int]
     ) -> list[int | None]:
         """How values, which broadcast to the indexed result, are read by loops for the indices and the rest."""
-        loops = [*whole[: self.front], *block, *whole[self.front :]]
-        result = [*self.width[: self.front], *self.sizes, *self.width[self.front :]]
-        places = broadcast_subscripts(values.sizes, result)
+        front = self.at.front
+        loops = [*whole[:front], *block, *whole[front:]]
+        places = broadcast_subscripts(values.sizes, self.at.indexed_sizes(self.x))
         return [None if p is None else loops[p] for p in places]
 
 
-def _added(lower: LinalgLowering, at: _Indexed, values: Tensor) -> Tensor:
+def _added(lower: LinalgLowering, rows: _Indexed, values: Tensor) -> Tensor:
     """The matrix of rows is ``x`` with the indexed dimensions first."""
-    x, count = at.x, len(at.sizes)
-    order = [*at.indexed, *at.whole]
+    x, count = rows.x, len(rows.at.sizes)
+    order = [*rows.at.axes, *rows.whole]
     moved = lower.transpose(lower.cast(x, widened(x.dtype)), order)
-    matrix = lower.reshape(moved, [dims.product(at.covered), dims.product(at.width)])
-    loops = range(count + len(at.whole))
-    value = (values, at.value_subscripts(values, loops[:count], loops[count:]))
-    matrix = _matrix_combined(lower, matrix, at.places, value, at.width, SUM)
+    matrix = lower.reshape(moved, [dims.product(rows.covered), dims.product(rows.width)])
+    loops = range(count + len(rows.whole))
+    value = (values, rows.value_subscripts(values, loops[:count], loops[count:]))
+    matrix = _matrix_combined(lower, matrix, rows.places, value, rows.width, SUM)
     moved = lower.reshape(matrix, moved.sizes)
     return lower.cast(lower.transpose(moved, [order.index(d) for d in range(x.rank)]), x.dtype)
 
 
-def _replaced(lower: LinalgLowering, at: _Indexed, values: Tensor) -> Tensor:
+def _replaced(lower: LinalgLowering, rows: _Indexed, values: Tensor) -> Tensor:
     """First who writes each indexed place, then the elements."""
-    x, count = at.x, len(at.sizes)
+    x, count = rows.x, len(rows.at.sizes)
     if count == 0:
-        return _replaced_once(lower, at, values)
+        return _replaced_once(lower, rows, values)
 
     def number(s: Scalars) -> Scalar:
         """In row-major order."""
         places = [s.index(loop) for loop in range(count)]
-        return s.cast(_flattened(s, places, at.sizes), si64)
+        return s.cast(_flattened(s, places, rows.at.sizes), si64)
 
-    writer = lower.reshape(_last_writer(lower, at.places, number), at.covered)
+    writer = lower.reshape(_last_writer(lower, rows.places, number), rows.covered)
 
     def choose(s: Scalars, old: Scalar, number: Scalar) -> Scalar:
-        known = _position_of(s, number, at.sizes) + [s.index(d) for d in at.whole]
+        known = _position_of(s, number, rows.at.sizes) + [s.index(d) for d in rows.whole]
         loops = range(len(known))
-        order = at.value_subscripts(values, loops[:count], loops[count:])
+        order = rows.value_subscripts(values, loops[:count], loops[count:])
         zero = s.constant(0, INDEX)
         new = s.extract(values, [zero if p is None else known[p] for p in order])
         return s.select(s.compare("ge", number, 0), new, old)
 
-    accesses: list[Access] = [(x, range(x.rank)), (writer, at.indexed)]
+    accesses: list[Access] = [(x, range(x.rank)), (writer, rows.at.axes)]
     return lower.compute(choose, accesses, x.sizes, x.dtype)
 
 
@@ -304,17 +304,17 @@ def _position_of(s: Scalars, number: Scalar, sizes: Sizes) -> list[Scalar]:
     return [rest, *position]
 
 
-def _replaced_once(lower: LinalgLowering, at: _Indexed, values: Tensor) -> Tensor:
+def _replaced_once(lower: LinalgLowering, rows: _Indexed, values: Tensor) -> Tensor:
     """Indices without dimensions: one position is written."""
-    x = at.x
+    x = rows.x
 
     def choose(s: Scalars, old: Scalar, value: Scalar, *positions: Scalar) -> Scalar:
         same = [
             s.compare("eq", wrapped(s, position, x.sizes[d]), s.index(d))
-            for position, d in zip(positions, at.indexed, strict=True)
+            for position, d in zip(positions, rows.at.axes, strict=True)
         ]
         return s.select(reduce(lambda x, y: s("and", x, y), same), value, old)
 
-    value = (values, at.value_subscripts(values, [], at.whole))
-    accesses: list[Access] = [(x, range(x.rank)), value, *((i, []) for i in at.indices)]
+    value = (values, rows.value_subscripts(values, [], rows.whole))
+    accesses: list[Access] = [(x, range(x.rank)), value, *((i, []) for i in rows.at.indices)]
     return lower.compute(choose, accesses, x.sizes, x.dtype)

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import f32
 from xdsl.ir import Attribute, Operation
 
 from torch2mlir.contract import element_types
+from torch2mlir.conversion.convolution import apart
 from torch2mlir.conversion.lowering import Tensor
 from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering, lowers
 from torch2mlir.conversion.torch_to_tosa.windows import Window, fitted, pads
@@ -20,7 +21,7 @@ from torch2mlir.dialects.torch.dims import KnownSize, is_static
 
 
 @dataclass(frozen=True)
-class _Convolution:
+class Convolution:
     """A convolution with two or three spatial dimensions.
 
     Attributes:
@@ -55,14 +56,14 @@ def convolution(
     spatial = x.rank - 2
     if spatial > 3:
         lower.fail(f"TOSA has no convolution over {spatial} dimensions")
-    rows = zip(*(_per_dimension(v, spatial) for v in (stride, dilation, padding)), strict=True)
+    rows = zip(stride, dilation, padding, strict=True)
     windows = [
         Window(lower.static(size, "the size of a kernel"), step, spread, pad, pad)
         for size, (step, spread, pad) in zip(weight.sizes[2:], rows, strict=True)
     ]
     if bias is None:
         bias = lower.splat(0, (lower.out.sizes[1],), x.dtype)
-    conv = _Convolution(lower.channels_last(x), weight, bias, windows, list(lower.out.sizes[2:]))
+    conv = Convolution(lower.channels_last(x), weight, bias, windows, list(lower.out.sizes[2:]))
     if spatial == 1:
         conv = _with_height(lower, conv)
     if element_types.is_integer(x.dtype):
@@ -74,16 +75,11 @@ def convolution(
     return lower.channels_first(lower.reshape(result, sizes))
 
 
-def _per_dimension(values: Sequence[int], spatial: int) -> list[int]:
-    """One value for all dimensions stands for as many."""
-    return [values[i % len(values)] for i in range(spatial)]
-
-
-def _with_height(lower: TosaLowering, conv: _Convolution) -> _Convolution:
+def _with_height(lower: TosaLowering, conv: Convolution) -> Convolution:
     """One spatial dimension as the width of an image of height 1."""
     count, length, channels = conv.x.sizes
     out, inner, size = conv.weight.sizes
-    return _Convolution(
+    return Convolution(
         lower.reshape(conv.x, (count, 1, length, channels)),
         lower.reshape(conv.weight, (out, inner, 1, size)),
         conv.bias,
@@ -94,9 +90,9 @@ def _with_height(lower: TosaLowering, conv: _Convolution) -> _Convolution:
 
 def _in_groups(
     lower: TosaLowering,
-    conv: _Convolution,
+    conv: Convolution,
     groups: int,
-    convolve: Callable[[TosaLowering, _Convolution], Tensor],
+    convolve: Callable[[TosaLowering, Convolution], Tensor],
 ) -> Tensor:
     """One convolution per group of channels, joined; one depthwise convolution if a group is one channel."""
     if groups == 1:
@@ -109,7 +105,7 @@ def _in_groups(
         _split(lower, conv.bias, 0, groups),
         strict=True,
     )
-    results = [convolve(lower, _Convolution(*part, conv.windows, conv.counts)) for part in parts]
+    results = [convolve(lower, Convolution(*part, conv.windows, conv.counts)) for part in parts]
     return lower.concatenate(results, conv.x.rank - 1)
 
 
@@ -119,7 +115,7 @@ def _split(lower: TosaLowering, x: Tensor, axis: int, groups: int) -> list[Tenso
     return [lower.section(x, axis, g * size, size) for g in range(groups)]
 
 
-def _zero_points(lower: TosaLowering, conv: _Convolution) -> list[Tensor]:
+def _zero_points(lower: TosaLowering, conv: Convolution) -> list[Tensor]:
     """Of input and weight; floats have none."""
     return [lower.splat(0, (1,), conv.x.dtype)] * 2
 
@@ -128,7 +124,7 @@ def _accumulator(dtype: Attribute) -> Attribute:
     return f32 if element_types.is_float(dtype) else dtype
 
 
-def _convolve(lower: TosaLowering, op_class: type[Operation], conv: _Convolution) -> Tensor:
+def convolve_as(lower: TosaLowering, op_class: type[Operation], conv: Convolution) -> Tensor:
     """A TOSA convolution of operands in its own layout."""
     x, windows = fitted(lower, conv.x, conv.windows, conv.counts)
     properties: dict[str, Attribute] = {
@@ -142,11 +138,13 @@ def _convolve(lower: TosaLowering, op_class: type[Operation], conv: _Convolution
     return lower.op(op_class, operands, sizes, x.dtype, properties)
 
 
-def _plain(lower: TosaLowering, conv: _Convolution) -> Tensor:
-    return _convolve(lower, _conv_op(conv), replace(conv, weight=lower.channels_last(conv.weight)))
+def _plain(lower: TosaLowering, conv: Convolution) -> Tensor:
+    return convolve_as(
+        lower, _conv_op(conv), replace(conv, weight=lower.channels_last(conv.weight))
+    )
 
 
-def _integers(lower: TosaLowering, conv: _Convolution) -> Tensor:
+def _integers(lower: TosaLowering, conv: Convolution) -> Tensor:
     """A product of matrices for each element of the window: TOSA convolves no integers of 32 and 64 bits.
 
     Products and sums are elementwise, as ``tosa.matmul`` takes 8 and 16 bits only.
@@ -172,25 +170,25 @@ def _integers(lower: TosaLowering, conv: _Convolution) -> Tensor:
     return total
 
 
-def _transposed_integers(lower: TosaLowering, conv: _Convolution) -> Tensor:
+def _transposed_integers(lower: TosaLowering, conv: Convolution) -> Tensor:
     weight = lower.transpose(conv.weight, (1, *range(2, len(conv.windows) + 2), 0))
     return _transposed_as_plain(lower, conv, weight)
 
 
-def _conv_op(conv: _Convolution) -> type[Operation]:
+def _conv_op(conv: Convolution) -> type[Operation]:
     return tosa.Conv2DOp if len(conv.windows) == 2 else tosa.Conv3DOp
 
 
-def _depthwise(lower: TosaLowering, conv: _Convolution) -> Tensor:
+def _depthwise(lower: TosaLowering, conv: Convolution) -> Tensor:
     """The weight [C * M, 1, H, W] as [H, W, C, M]."""
     channels = lower.static(conv.x.sizes[-1], "the number of channels")
     out, _, height, width = conv.weight.sizes
     split = (channels, dims.floordiv(out, channels), height, width)
     weight = lower.transpose(lower.reshape(conv.weight, split), (2, 3, 0, 1))
-    return _convolve(lower, tosa.DepthwiseConv2DOp, replace(conv, weight=weight))
+    return convolve_as(lower, tosa.DepthwiseConv2DOp, replace(conv, weight=weight))
 
 
-def _transposed(lower: TosaLowering, conv: _Convolution) -> Tensor:
+def _transposed(lower: TosaLowering, conv: Convolution) -> Tensor:
     """``tosa.transpose_conv2d`` with the kernel spread by its dilation.
 
     TOSA has none over three dimensions, and IREE 3.13 compiles none of sizes known at run time: there it is a plain
@@ -229,7 +227,7 @@ def _end(lower: TosaLowering, window: Window, size: KnownSize, count: KnownSize)
     return lower.static(dims.sub(count, spread), "the padding of a transposed convolution")
 
 
-def _transposed_as_plain(lower: TosaLowering, conv: _Convolution, weight: Tensor) -> Tensor:
+def _transposed_as_plain(lower: TosaLowering, conv: Convolution, weight: Tensor) -> Tensor:
     x, windows = conv.x, list[Window]()
     for axis, (window, count) in enumerate(zip(conv.windows, conv.counts, strict=True), 1):
         end = _end(lower, window, conv.x.sizes[axis], count)
@@ -244,18 +242,12 @@ def _transposed_as_plain(lower: TosaLowering, conv: _Convolution, weight: Tensor
         weight = lower.transpose(weight, (0, weight.rank - 1, *range(1, weight.rank - 1)))
         return _integers(lower, replace(conv, x=x, weight=weight, windows=windows))
     plain = replace(conv, x=x, weight=weight, windows=windows)
-    return _convolve(lower, _conv_op(conv), plain)
+    return convolve_as(lower, _conv_op(conv), plain)
 
 
 def _spread(lower: TosaLowering, x: Tensor, axis: int, step: int) -> Tensor:
     """``step - 1`` zeros between the elements along an axis."""
     if step == 1 or x.sizes[axis] == 1:
         return x
-    size = x.sizes[axis]
-    split = (*x.sizes[: axis + 1], 1, *x.sizes[axis + 1 :])
-    none = [0] * len(split)
-    high = [step - 1 if i == axis + 1 else 0 for i in range(len(split))]
-    padded = lower.pad(lower.reshape(x, split), none, high, 0)
-    longer = dims.mul(size, step)
-    joined = lower.reshape(padded, (*x.sizes[:axis], longer, *x.sizes[axis + 1 :]))
-    return lower.section(joined, axis, 0, dims.sub(longer, step - 1))
+    longer = apart(lower, x, [step if i == axis else 1 for i in range(x.rank)])
+    return lower.section(longer, axis, 0, dims.sub(longer.sizes[axis], step - 1))

@@ -17,6 +17,7 @@ from torch2mlir.conversion.lowering import Tensor
 from torch2mlir.conversion.pooling import Window
 from torch2mlir.conversion.torch_to_tosa import windows as sides
 from torch2mlir.conversion.torch_to_tosa.casts import computed_dtype
+from torch2mlir.conversion.torch_to_tosa.convolution import Convolution, convolve_as
 from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering
 from torch2mlir.conversion.torch_to_tosa.windows import fitted, pads
 from torch2mlir.dialects import tosa
@@ -161,13 +162,6 @@ def _window_sums(lower: TosaLowering, x: Tensor, window: Window) -> Tensor:
     """A depthwise convolution with a kernel of ones."""
     channels = lower.static(x.sizes[3], "the number of channels")
     kernel = lower.splat(1, (*window.kernel, channels, 1), x.dtype)
-    bias, zero = lower.splat(0, (channels,), x.dtype), lower.splat(0, (1,), x.dtype)
-    properties: dict[str, Attribute] = {
-        "pad": pads(_sides(window)),
-        "stride": i64_array(window.strides),
-        "dilation": i64_array([1, 1]),
-        "acc_type": f32,
-    }
-    sizes = (x.sizes[0], *window.counts, channels)
-    operands = [x, kernel, bias, zero, zero]
-    return lower.op(tosa.DepthwiseConv2DOp, operands, sizes, x.dtype, properties)
+    bias = lower.splat(0, (channels,), x.dtype)
+    conv = Convolution(x, kernel, bias, _sides(window), list(window.counts))
+    return convolve_as(lower, tosa.DepthwiseConv2DOp, conv)

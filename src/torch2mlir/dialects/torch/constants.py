@@ -109,8 +109,15 @@ _KINDS = {
     "device": Kind(eq(t.device_type)),
     "none": Kind(eq(t.none_type)),
 }
-_TRAITS = (Pure(), ConstantLike())
-ConstantIntOp, ConstantBoolOp, ConstantStrOp, ConstantDeviceOp = op_classes(
+(
+    ConstantIntOp,
+    ConstantBoolOp,
+    ConstantStrOp,
+    ConstantDeviceOp,
+    ConstantFloatOp,
+    ConstantNumberOp,
+    ConstantNoneOp,
+) = op_classes(
     "torch",
     _KINDS,
     """
@@ -122,42 +129,18 @@ ConstantIntOp, ConstantBoolOp, ConstantStrOp, ConstantDeviceOp = op_classes(
       ``torch.constant.str "abc"``.
     constant.device {held=value: text} -> result: device
       ``torch.constant.device "cpu"``.
-    """,
-    _TRAITS,
-    ConstantOp,
-    format="$value attr-dict",
-)
-(ConstantFloatOp,) = op_classes(
-    "torch",
-    _KINDS,
-    """
     constant.float {held=value: f64} -> result: float
-      | $value attr-dict |
       ``torch.constant.float 1.5``.
-    """,
-    _TRAITS,
-    _FloatOp,
-)
-(ConstantNumberOp,) = op_classes(
-    "torch",
-    _KINDS,
-    """
     constant.number {held=value: any_number} -> result: number
       ``"torch.constant.number"() <{value = 3 : i64}> : () -> !torch.number``.
-    """,
-    _TRAITS,
-    _NumberOp,
-)
-(ConstantNoneOp,) = op_classes(
-    "torch",
-    _KINDS,
-    """
     constant.none -> result: none
       | attr-dict |
       ``torch.constant.none``.
     """,
-    _TRAITS,
-    _NoneOp,
+    (Pure(), ConstantLike()),
+    ConstantOp,
+    format="$value attr-dict",
+    bases={"constant.float": _FloatOp, "constant.number": _NumberOp, "constant.none": _NoneOp},
 )
 
 
