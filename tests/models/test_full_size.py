@@ -1,22 +1,56 @@
-"""A model at its full size: what engines compile differently where tensors are large is not seen in small ones."""
+"""Models at their full size: what engines compile differently where tensors are large is not seen in small ones."""
 
 from __future__ import annotations
 
+import pytest
 import torch
+from torch.utils import _pytree as pytree
 
 import torch2mlir
 from torch2mlir.runtime import iree
-from zoo import MODELS
+from zoo import MODELS, ZooModel
+
+ON_ENGINES = [
+    ("stablehlo", "xla"),
+    *((of, "iree") for of in ("linalg-on-tensors", "tosa", "stablehlo")),
+]
+IN_EVERY_RUN = {("resnet50", "tosa", "iree")}
+"""Its convolutions as products without data tiling were wrong by five times; the only other product has one row."""
 
 
-def test_resnet_of_one_picture_through_tosa() -> None:
-    """Its convolutions as products without data tiling were wrong by five times; the only other product has one row."""
-    entry = MODELS["resnet50"](size="full")
-    compiled = torch2mlir.compile(entry.model, *entry.args, output_type="tosa")
-    with torch.no_grad():
-        for _ in range(3):
-            x = torch.randn_like(entry.args[0])
-            torch.testing.assert_close(compiled(x), entry.model(x), rtol=1e-3, atol=1e-4)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "engine" in metafunc.fixturenames:
+        cells = {(name, *on) for name in MODELS for on in ON_ENGINES}
+        wanted = sorted(cells if metafunc.config.getoption("--full") else IN_EVERY_RUN)
+        metafunc.parametrize(("name", "output_type", "engine"), wanted)
+
+
+def test_agrees_with_eager(name: str, output_type: str, engine: str) -> None:
+    entry = MODELS[name](size="full")
+    compiled = torch2mlir.compile(
+        entry.model, *entry.args, **entry.kwargs, output_type=output_type, engine=engine
+    )
+    for seed in range(3):
+        args, kwargs = _drawn(entry, seed)
+        with torch.no_grad():
+            expected = pytree.tree_leaves(entry.model(*args, **kwargs))
+            found = pytree.tree_leaves(compiled(*args, **kwargs))
+        for ours, eager in zip(found, expected, strict=True):
+            if isinstance(eager, torch.Tensor):
+                torch.testing.assert_close(ours, eager, rtol=1e-3, atol=1e-4)
+
+
+def _drawn(entry: ZooModel, seed: int) -> tuple[list[torch.Tensor], dict[str, torch.Tensor]]:
+    """Other arguments of the same kinds: numbers, or tokens that every vocabulary has."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def draw(x: torch.Tensor) -> torch.Tensor:
+        if x.is_floating_point():
+            return torch.randn(x.shape, generator=generator, dtype=x.dtype)
+        is_mask = int(x.max()) <= 1
+        return x if is_mask else torch.randint(900, x.shape, generator=generator, dtype=x.dtype)
+
+    return [draw(x) for x in entry.args], {key: draw(x) for key, x in entry.kwargs.items()}
 
 
 def test_data_tiling_is_left_out_for_rows_without_convolutions_alone() -> None:
