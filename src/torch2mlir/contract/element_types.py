@@ -134,9 +134,9 @@ def rounded(number: float, element: Attribute) -> float:
     """The nearest number of a 16-bit float type, of two the even one; of other types, the number itself."""
     if not isinstance(element, Float16Type | BFloat16Type) or not math.isfinite(number):
         return number
+    if abs(number) >= _TOO_LARGE[type(element)]:
+        return math.copysign(math.inf, number)
     if isinstance(element, Float16Type):
-        if abs(number) >= 65520.0:
-            return math.copysign(math.inf, number)
         return float(struct.unpack("<e", struct.pack("<e", number))[0])
     (bits,) = struct.unpack("<I", struct.pack("<f", number))
     bits += 0x7FFF + (bits >> 16 & 1)

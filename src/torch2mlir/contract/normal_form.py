@@ -22,6 +22,7 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute
 
 from torch2mlir.contract.core_ops import BINARY, UNARY
+from torch2mlir.contract.element_types import bit_width, is_float, rounded
 from torch2mlir.contract.positions import from_front, start_from_front
 from torch2mlir.contract.promotion import promote, scalar_dtype
 from torch2mlir.dialects.torch.dims import KnownSize
@@ -82,6 +83,29 @@ def _cast_to(form: Form, operands: Operands, dtype: Attribute) -> None:
 def of_the_result(form: Form, operands: Operands) -> None:
     """All tensors are of the type of the result."""
     _cast_to(form, operands, form.out.dtype)
+
+
+def rounded_numbers(form: Form, operands: Operands) -> None:
+    """Numbers beside 16-bit floats are of that type first, as PyTorch's kernels take them: 0.7 is 0.6992 in bf16."""
+    operands[:] = (_rounded(form, operand) for operand in operands)
+
+
+def _rounded(form: Form, operand: Any) -> Any:
+    return rounded(operand, form.out.dtype) if isinstance(operand, int | float) else operand
+
+
+def second_as_it_is(form: Form, operands: Operands) -> None:
+    """As ``of_the_result``, but a wider number beside 16-bit floats, a tensor of rank 0, keeps its type.
+
+    PyTorch's kernels multiply by such a number, and divide by it, in f32; the first operand is rounded.
+    """
+    dtype, (x, y) = form.out.dtype, operands[:2]
+    operands[0] = _rounded(form, x)
+    is_number = is_float(dtype) and _is_tensor(y) and y.rank == 0 and is_float(y.dtype)
+    if is_number and bit_width(y.dtype) > bit_width(dtype) and _is_tensor(x):
+        operands[0] = form.cast(x, dtype)
+    else:
+        of_the_result(form, operands)
 
 
 def of_booleans(form: Form, operands: Operands) -> None:
@@ -244,11 +268,15 @@ _LOGICAL = {f"torch.aten.logical_{name}" for name in ("and", "or", "xor")}
 def _rules() -> dict[str, tuple[Rule, ...]]:
     arithmetic = (UNARY | BINARY) - _OF_THE_OPERAND - _COMPARISONS - _LOGICAL
     repeated = of_the_result_sizes
-    rules: dict[str, tuple[Rule, ...]] = dict.fromkeys(arithmetic, (of_the_result, repeated))
+    rounding = (rounded_numbers, of_the_result, repeated)
+    rules: dict[str, tuple[Rule, ...]] = dict.fromkeys(arithmetic, rounding)
     rules |= dict.fromkeys(_OF_THE_OPERAND, (repeated,))
     rules |= dict.fromkeys(_COMPARISONS, (promoted, repeated))
     rules |= dict.fromkeys(_LOGICAL, (of_booleans, repeated))
+    by_numbers = ["mul.Tensor", "mul.Scalar", "div.Tensor", "div.Scalar"]
+    by_numbers += ["div.Tensor_mode", "div.Scalar_mode"]
     named: dict[str, tuple[Rule, ...]] = {
+        **dict.fromkeys(by_numbers, (second_as_it_is, repeated)),
         "clamp": (of_the_result, repeated),
         "clamp.Tensor": (of_the_result, repeated),
         "where.self": (branches_of_the_result, repeated),

@@ -105,12 +105,12 @@ BINARY: dict[str, tuple[str, ...]] = {
     "bitwise_or": ("Tensor", "Scalar"),
     "bitwise_xor": ("Tensor", "Scalar"),
     "div": ("Tensor", "Scalar"),
-    "fmod": ("Tensor",),
+    "fmod": ("Tensor", "Scalar"),
     "maximum": ("",),
     "minimum": ("",),
     "mul": ("Tensor", "Scalar"),
     "pow": ("Tensor_Tensor", "Tensor_Scalar", "Scalar"),
-    "remainder": ("Tensor",),
+    "remainder": ("Tensor", "Scalar"),
 }
 """ATen op -> overloads."""
 
@@ -125,21 +125,6 @@ def _binary(word: str) -> Callable[..., Tensor]:
 for _name, _overloads in BINARY.items():
     _names = (f"aten.{_name}.{overload}".removesuffix(".") for overload in _overloads)
     lowers_everywhere(*_names)(_binary(WORDS.get(_name, _name)))
-
-
-def _remainder(word: str) -> Callable[..., Tensor]:
-    plain = _binary(word)
-
-    def lower_remainder(lower: Lowering, x: Tensor, y: float) -> Tensor:
-        """A number is one of the tensor's dtype first, as PyTorch's kernels take it: 0.7 is 0.69921875 in bf16."""
-        is_number = isinstance(y, float) and lower.out.dtype == x.dtype
-        return plain(lower, x, element_types.rounded(y, x.dtype) if is_number else y)
-
-    return lower_remainder
-
-
-for _name in ("fmod", "remainder"):
-    lowers_everywhere(f"aten.{_name}.Scalar")(_remainder(WORDS.get(_name, _name)))
 
 
 def _sum(word: str) -> Callable[..., Tensor]:

@@ -7,7 +7,6 @@ the program's symbols, so no lowering computes or checks shapes at run time.
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar, NoReturn
@@ -203,19 +202,18 @@ class Lowering(Emitter, ABC):
         return self.words.has(word, dtype)
 
     def computed_with(self, word: str, dtype: Attribute, *operands: Operand) -> Attribute:
-        """As :meth:`computed_in`, and wide enough for the numbers among the operands.
+        """As :meth:`computed_in`, and wide enough for the numbers among the operands, also those in tensors.
 
-        PyTorch computes with a number beside half floats in f32: ``x * 1e5`` of f16 may be finite.
+        PyTorch multiplies half floats by a number in f32: ``x * 1e5`` of f16 may be finite.
         """
         computed = self.computed_in(word, dtype)
-        if element_types.is_float(computed) and any(
-            isinstance(x, int | float)
-            and math.isinf(element_types.in_range(x, computed))
-            and math.isfinite(x)
+        fits = all(
+            x.dtype == dtype
+            if isinstance(x, Tensor)
+            else not isinstance(x, int | float) or element_types.rounded(x, computed) == x
             for x in operands
-        ):
-            return element_types.widened(computed)
-        return computed
+        )
+        return computed if fits else element_types.widened(computed)
 
     def computed_in(self, word: str, dtype: Attribute) -> Attribute:
         """The type that a word, or its formula, is computed in to give elements of a type.

@@ -122,6 +122,24 @@ case(
     f16(6, values=(10.0, -7.3, 0.5, 33.0, -0.1, 70.0)),
     bf16(6, values=(10.0, -7.3, 0.5, 33.0, -0.1, 70.0)),
 )
+
+
+def _with_numbers(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """Arithmetic with numbers that 16-bit floats round; results as integers, of which each bit is compared."""
+    results = (
+        *(x * 0.7, x / 0.7, x // 0.7, torch.div(x, 0.7, rounding_mode="trunc"), 0.7 * x),
+        *(x + 0.7, x - 0.7, 0.7 - x, x + 2049, x * 1e5),
+        *(x * torch.tensor(0.7), torch.tensor(0.7) * x, x // torch.tensor(0.7)),
+    )
+    return tuple(torch.clamp(each.float() * 4096, -(2**30), 2**30).int() for each in results)
+
+
+case("numbers_beside_f16", _with_numbers, f16(4, 50, low=-20, high=20))
+case(
+    "numbers_beside_bf16",
+    lambda x: (x // 0.7, torch.div(x, 0.7, rounding_mode="trunc"), x * 0.7, x + 0.7),
+    bf16(4, 50, low=-20, high=20),
+)
 case("pow_half", lambda x, y: (x**2.5, y**2.5), f16(6, values=POSITIVE), bf16(6, values=POSITIVE))
 case("pow_i64", torch.pow, i64("B", 4, values=(-3, 2, 0, 5)), i64(4, values=(0, 1, 2, 3)))
 for exponent in (0, 1, 2, 3, -1, -2, 0.5, -0.5, 2.5, 0.0):
