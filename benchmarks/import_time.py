@@ -2,6 +2,7 @@
 
     python benchmarks/import_time.py
     python benchmarks/import_time.py --models resnet50 llama --dialects stablehlo --runs 5 --no-peer
+    python benchmarks/import_time.py --models llama llama-128 llama-1000 --no-peer --runs 1
 
 Each figure is the median of runs in processes of their own, ours and the peer's in turn, with the extremes
 behind it. A second table shows what writing costs in memory, relative to the weights' own bytes.
@@ -17,6 +18,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +36,9 @@ from zoo import MODELS, ZooModel, llama
 SUBJECTS: dict[str, Callable[..., ZooModel]] = {
     **MODELS,
     "llama-128": partial(llama, layers=128),
+    "llama-1000": partial(llama, layers=1000),
 }
+LAYERS = {"llama": 32, "llama-128": 128, "llama-1000": 1000}
 SHOWN = ("resnet50", "bert-base", "gpt2", "vit-base", "llama", "llama-128")
 DIALECTS = ("torch", "linalg-on-tensors", "stablehlo", "tosa")
 WRITINGS = ("str(m)", "save", "save external")
@@ -237,12 +241,15 @@ def writing_table(results: Results, options: argparse.Namespace) -> Table:
 
 
 def scaling(results: Results, options: argparse.Namespace) -> Iterator[str]:
-    """How the time grows from 32 layers to 128."""
+    """How the time grows with the layers of Llama, from each depth that was measured to the next."""
+    measured = [name for name in LAYERS if name in options.models]
     for dialect in options.dialects:
-        cells = [results.imports.get((name, dialect, "ours")) for name in ("llama", "llama-128")]
-        if all(cell is not None and not cell.failure for cell in cells):
-            short, deep = (cell.seconds for cell in cells if cell is not None)
-            yield f"128 layers of Llama to {dialect} take {deep / short:.2f}x the time of 32"
+        for few, many in pairwise(measured):
+            cells = [results.imports[name, dialect, "ours"] for name in (few, many)]
+            if not any(cell.failure for cell in cells):
+                ratio = cells[1].seconds / cells[0].seconds
+                depths = f"{LAYERS[many]} layers of Llama to {dialect}", LAYERS[few]
+                yield f"{depths[0]} take {ratio:.2f}x the time of {depths[1]}"
 
 
 def _failures(results: Results) -> Iterator[tuple[str, str]]:
