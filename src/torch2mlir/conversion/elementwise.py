@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from operator import methodcaller
 from typing import Any
@@ -94,7 +95,14 @@ lowers_everywhere("aten.logical_not")(_formula(logical_not, _own))
 @lowers_everywhere("aten.abs")
 def absolute(lower: Lowering, x: Tensor) -> Tensor:
     """``|x|``, the magnitude of complex numbers; the lowest integer and unsigned ones stay."""
+    if element_types.is_complex(x.dtype):
+        return lower.formula(magnitude, x, computed=x.dtype)
     return x if element_types.is_unsigned(x.dtype) else lower.formula(abs, x, computed=x.dtype)
+
+
+def magnitude(x: Expr) -> Expr:
+    """``|x|`` of complex numbers, infinite with an infinite part also beside NaN, as C's ``hypot``."""
+    return x.of("isinf").where(math.inf, abs(x))
 
 
 # two operands, computed in the type of the result

@@ -38,7 +38,13 @@ def div(x: Expr, y: Expr) -> Expr:
     if isinstance(y.number, int | float):
         number = float(y.number)
         return x * (1 / number if number else math.copysign(math.inf, number))
-    return x * y.of("reciprocal")
+    scale = _of_huge(y)
+    return x * scale * (y * scale).of("reciprocal")
+
+
+def _of_huge(y: Expr) -> Expr:
+    """What numbers are multiplied by whose inverse engines would take for zero, as they do subnormal ones; or 1."""
+    return (abs(y) > 2.0**125).where(y.constant(2.0**-4), 1.0)
 
 
 @formula("sqrt")
@@ -150,6 +156,8 @@ def div_trunc(x: Expr, y: Expr) -> Expr:
 
 def _quotient(x: Expr, y: Expr) -> Expr:
     """``x / y`` rounded once: the product with the inverse, corrected by what it leaves over."""
+    scale = _of_huge(y)
+    x, y = x * scale, y * scale
     inverse = y.of("reciprocal")
     raw = x * inverse
     (upper, lower), (high, low) = _halves(abs(y)), _halves(abs(raw))
@@ -363,8 +371,8 @@ def asinh(x: Expr) -> Expr:
 
 @formula("acosh")
 def acosh(x: Expr) -> Expr:
-    """``log1p(t + sqrt(2 t + t**2))`` with ``t = x - 1``; ``log(2 x)`` where the square is too large."""
-    above = x - 1.0
+    """``log1p(t + sqrt(2 t + t**2))`` with ``t = x - 1``; ``log(2 x)`` where the square is too large, NaN below 1."""
+    above = (x < 1.0).where(math.nan, x - 1.0)
     small = (above + (above * 2.0 + above * above).of("sqrt")).of("log1p")
     return (x > _LARGE).where(x.of("log") + math.log(2), small)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf, nan
+
 import torch
 
 from tests.e2e.registry import c64, case, f32, i64
@@ -78,4 +80,9 @@ case(
     "complex_halves",
     lambda x: (x.chalf(), (x.chalf() * (1 + 2j)).to(torch.complex64), x.chalf().real),
     f32("B", 3),
+)
+case(
+    "complex_magnitudes_beside_nan",
+    lambda x: x.abs(),
+    c64(4, values=(complex(inf, nan), complex(nan, -inf), complex(nan, 1), complex(3, 4))),
 )

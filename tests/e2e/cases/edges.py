@@ -216,3 +216,15 @@ case(
     f32("B", 121, values=[x for x in NEXT for _ in NEXT], fixed=True),
     f32("B", 121, values=[*NEXT] * len(NEXT), fixed=True),
 )
+
+# what engines take for zero, as the inverse of a huge number is, must not decide a quotient
+_HUGE = (3.4e38, -3.4e38, 1e38, 1.0, inf, -3e38, 2e38, -1.0)
+case(
+    "quotients_of_huge_numbers",
+    lambda x, y: (F.softsign(x), torch.hypot(x, y), torch.atan2(y, x), x / y, y / x),
+    f32("B", 8, values=_HUGE),
+    f32("B", 8, values=(3.4e38, 1.0, -2e38, 3e38, 5.0)),
+)
+case(
+    "acosh_of_huge_negatives", torch.acosh, f32("B", 6, values=(-1e5, -3.4e38, -1e30, 3.4e38, 1.0))
+)
