@@ -31,6 +31,7 @@ needs the (thread-local) switch.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -228,13 +229,14 @@ class XlaExecutable(Executable):
     def _run_in_place(self, args: Sequence[Any]) -> list[torch.Tensor]:
         """With arguments that the program updates: a result that has become an argument's elements is that argument."""
         arrays, donated, copies = list[Any](), dict[int, torch.Tensor](), list[torch.Tensor]()
+        updated, times = self.function.updated, Counter(map(id, args))
         for position, arg in enumerate(args):
-            result = self.function.updated.get(position)
+            result = updated.get(position)
             if type(arg) is Prepared:
                 arrays.append(arg.handle)
             elif result is None:
                 arrays.append(self._lent(position, arg, copies))
-            elif (array := self._own_array(args, position)) is not None:
+            elif times[id(arg)] == 1 and (array := self._own_array(args, position)) is not None:
                 arrays.append(array)
                 donated[result] = arg
             else:  # XLA updates a copy; the view itself is gone after the call
@@ -243,7 +245,7 @@ class XlaExecutable(Executable):
         results = self._executed(arrays)
         for index, tensor in donated.items():
             self._adopted.donated(tensor, results[index])
-        targets = {result: args[position] for position, result in self.function.updated.items()}
+        targets = {result: args[position] for position, result in updated.items()}
         return [
             self._taken(index, array, targets.get(index)) for index, array in enumerate(results)
         ]
@@ -291,10 +293,10 @@ def _is_dense(tensor: torch.Tensor) -> bool:
 
 
 def _is_read_once(args: Sequence[Any], position: int) -> bool:
-    """Whether no other argument shares the memory of one that is updated."""
+    """Whether no other argument shares the memory of one that is updated, which is not given twice."""
     tensor = args[position]
     if is_alone(tensor):
-        return sum(arg is tensor for arg in args) == 1
+        return True
     begin, end = tensor.data_ptr(), tensor.data_ptr() + tensor.nbytes
     for index, other in enumerate(args):
         pointer = other.pointer if isinstance(other, Prepared) else other.data_ptr()
