@@ -346,7 +346,9 @@ class CompiledFunction:
             return _Converted(module, inputs)
         # What grows with the sizes of a call would have to be prepared, and kept, for each of them.
         small = 0 if self.program.signature.ranges else SMALL
-        split = prepare_weights(entry_function(module, self.program.func_name), weights, small)
+        entry = entry_function(module, self.program.func_name)
+        self.engine.pack_weights(entry, weights)
+        split = prepare_weights(entry, weights, small)
         if split is None:
             return _Converted(module, inputs)
         return _Converted(

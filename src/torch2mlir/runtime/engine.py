@@ -16,11 +16,12 @@ import atexit
 import importlib
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import torch
+from xdsl.dialects.func import FuncOp
 
 from torch2mlir.errors import EngineError, InputError
 from torch2mlir.runtime.lowered import LoweredFunction
@@ -109,6 +110,15 @@ class Engine(ABC):
         Raises:
             EngineError: the engine does not take this dialect, or refuses the program.
         """
+
+    def pack_weights(self, function: FuncOp, weights: Collection[int]) -> None:
+        """Adds what rearranges weights as the engine's kernels read them, if that is of use; in place.
+
+        Args:
+            function: in a target dialect, before what depends on weights alone is moved out of it.
+            weights: positions of the arguments that stay the same over many calls.
+        """
+        return None
 
     def updating(self, function: LoweredFunction, pairs: Mapping[int, int]) -> LoweredFunction:
         """The function, so that the engine updates arguments of it in place, if it can; not compiled yet.

@@ -10,6 +10,8 @@ Choices, measured with IREE 3.13 on two cores (BERT-base sized, 128 tokens, weig
   per call. With one thread ``local-sync`` is used, and for loops over unknown sizes that come through TOSA: with
   several threads their calls fail ("transient buffer has not been committed");
 - depthwise convolutions are loops over slices (``depthwise-to-sums``): the named ops are up to 50 times slower;
+- products of weights and more than one row are written in tiles (``packed_weights``), and the weights' tiles made once:
+  data tiling rearranges them at every call;
 - no data tiling for products of one row: the weights, arguments as they are, would be rearranged at every call, which
   goes through memory three times;
 - data tiling from global optimization on: from dispatch creation on, which ``--iree-opt-data-tiling`` stands for, it is
@@ -46,7 +48,7 @@ import ctypes
 import json
 import re
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from ctypes.util import find_library
 from functools import cache, cached_property
@@ -67,6 +69,7 @@ from torch2mlir.runtime.refused_op import with_model_line
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
+    from xdsl.dialects.func import FuncOp
 
 _INPUT_TYPES = {"stablehlo": "stablehlo", "tosa": "tosa", "linalg-on-tensors": "none"}
 _FLAGS = (
@@ -75,7 +78,7 @@ _FLAGS = (
     "--iree-input-demote-f64-to-f32=false",
 )
 _TILED, _UNFOLDED = "--iree-global-opt-data-tiling", "--iree-global-opt-use-im2col-for-convs"
-_PRODUCTS = frozenset({"linalg.batch_matmul", "linalg.matmul", "tosa.matmul"})
+_PRODUCTS = frozenset({"linalg.batch_matmul", "linalg.matmul", "linalg.mmt4d", "tosa.matmul"})
 _CALLS_C_LIBRARY = re.compile(
     r"math\.(?!absf|ceil|copysign|floor|fma|sqrt|trunc)\w+ .* : f64|arith\.remf .* : f64"
     r"|(stablehlo|chlo)\.(?!abs|add|broadcast|ceil|constant|divide|floor|multiply|sqrt|subtract)\w+ .*xf64>"
@@ -172,6 +175,11 @@ class IreeEngine(Engine):
             raise with_model_line(error, function, _try) from error
         written = written_arguments(function.entry)
         return self._load(bytecode, function, written, _runs_in_turn(text, output_type))
+
+    def pack_weights(self, function: FuncOp, weights: Collection[int]) -> None:
+        from torch2mlir.engine_passes.packed_weights import pack_weights
+
+        pack_weights(function, weights)
 
     def version(self) -> str:
         return " ".join([iree.compiler.version.VERSION, *_FLAGS, _TILED, _UNFOLDED, _HEADER])

@@ -1,0 +1,132 @@
+"""IREE: weights are brought into the order of the kernels once, for products of more than one row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+import torch2mlir
+
+dialects = pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa"])
+
+
+class Block(nn.Module):
+    """What products meet in a transformer: a norm before, an activation, a residual behind, two of one weight."""
+
+    def __init__(self, bias: bool = True) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(32)
+        self.up = nn.Linear(32, 48, bias=bias)
+        self.down = nn.Linear(48, 32, bias=bias)
+        self.mix = nn.Parameter(torch.randn(32, 64) / 6)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = x + self.down(F.gelu(self.up(self.norm(x))))
+        y = y + self.down(torch.relu(self.up(y * x[..., :1])))
+        return y @ self.mix
+
+
+def packed(compiled: Any) -> int:
+    """How many products read a weight in tiles, all of which are made beforehand."""
+    text = compiled.text()
+    main = text.split("@main_prepare")[0]
+    assert main.count("linalg.transpose") <= 2 * main.count("linalg.mmt4d")
+    return int(main.count("linalg.mmt4d"))
+
+
+@torch.no_grad()
+def agrees(
+    model: Callable[..., Any],
+    compiled: Callable[..., Any],
+    *sizes: int,
+    dtype: torch.dtype = torch.float32,
+    tolerance: float = 1e-5,
+) -> None:
+    for _ in range(3):
+        x = torch.randn(sizes).to(dtype)
+        torch.testing.assert_close(compiled(x), model(x), rtol=tolerance, atol=10 * tolerance)
+
+
+@dialects
+@pytest.mark.parametrize("rows", [2, 3, 7, 8, 13, 197])
+@torch.no_grad()
+def test_rows(rows: int, output_type: str) -> None:
+    model = Block().eval()
+    x = torch.randn(1, rows, 32)
+    compiled = torch2mlir.compile(model, x, engine="iree", output_type=output_type)
+    assert packed(compiled) == 5
+    (program,) = compiled.programs.values()
+    assert sum(each.dim() == 3 for each in program.prepared_values()) == 3
+    agrees(model, compiled, 1, rows, 32)
+
+
+@dialects
+@torch.no_grad()
+def test_changed_weights(output_type: str) -> None:
+    model = Block(bias=False).eval()
+    compiled = torch2mlir.compile(
+        model, torch.randn(2, 5, 32), engine="iree", output_type=output_type
+    )
+    agrees(model, compiled, 2, 5, 32)
+    model.up.weight.mul_(2)
+    agrees(model, compiled, 2, 5, 32)
+    model.down.weight = nn.Parameter(torch.randn(32, 48) / 6)
+    agrees(model, compiled, 2, 5, 32)
+    model.mix.data = (torch.randn(64, 32) / 6).t()
+    agrees(model, compiled, 2, 5, 32)
+
+
+@dialects
+@torch.no_grad()
+def test_what_stays(output_type: str) -> None:
+    """One row, a second operand of the call, columns that are no whole tiles, other element types."""
+    linear, odd = nn.Linear(32, 48).eval(), nn.Linear(32, 21).eval()
+    wanted = {"engine": "iree", "output_type": output_type}
+    one = torch2mlir.compile(linear, torch.randn(1, 32), **wanted)
+    assert packed(one) == 0
+    agrees(linear, one, 1, 32)
+    few = torch2mlir.compile(odd, torch.randn(4, 32), **wanted)
+    assert packed(few) == 0
+    agrees(odd, few, 4, 32)
+    both = torch2mlir.compile(torch.matmul, torch.randn(4, 32), torch.randn(32, 48), **wanted)
+    assert packed(both) == 0
+    for dtype, tolerance in ((torch.float16, 2e-3), (torch.bfloat16, 2e-2)):
+        half = nn.Linear(32, 48).eval().to(dtype)
+        compiled = torch2mlir.compile(half, torch.randn(4, 32).to(dtype), **wanted)
+        assert packed(compiled) == 0
+        agrees(half, compiled, 4, 32, dtype=dtype, tolerance=tolerance)
+
+
+@torch.no_grad()
+def test_rows_that_vary() -> None:
+    model = Block().eval()
+    compiled = torch2mlir.compile(
+        model,
+        torch.randn(2, 5, 32),
+        engine="iree",
+        output_type="linalg-on-tensors",
+        dynamic_shapes=({0: torch.export.Dim.DYNAMIC, 1: torch.export.Dim.DYNAMIC},),
+    )
+    assert packed(compiled) == 0
+    for sizes in ((2, 5, 32), (3, 1, 32), (2, 17, 32)):
+        agrees(model, compiled, *sizes)
+
+
+@dialects
+@torch.no_grad()
+def test_infinite_weights_stay_in_their_rows(output_type: str) -> None:
+    """Rows that fill a tile up are multiplied too, and cut off."""
+    model = nn.Linear(32, 48).eval()
+    model.weight[3, 4] = torch.inf
+    model.weight[5, 6] = torch.nan
+    x = torch.randn(5, 32)
+    compiled = torch2mlir.compile(model, x, engine="iree", output_type=output_type)
+    assert packed(compiled) == 1
+    for _ in range(3):
+        x = torch.randn(5, 32)
+        torch.testing.assert_close(compiled(x), model(x), equal_nan=True)
