@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block
 from xdsl.passes import ModulePass
 
 
@@ -32,6 +33,6 @@ def run_in_order(passes: Iterable[ModulePass], context: Context, module: ModuleO
         present = None
 
 
-def op_names(module: ModuleOp) -> set[str]:
-    """The names of the ops in a module."""
+def op_names(module: ModuleOp | Block) -> set[str]:
+    """The names of the ops in a module, or a block."""
     return {op.name for op in module.walk()}

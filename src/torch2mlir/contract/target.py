@@ -131,7 +131,7 @@ def get_target(name: object) -> Target:
     """
     if isinstance(name, Target):
         return name
-    canonical = _canonical(name)
+    canonical = name if isinstance(name, str) and name in _TARGETS else _canonical(name)
     if canonical not in _TARGETS:
         raise Torch2MLIRError(f"unknown target '{name}'", hint=f"use one of {', '.join(_TARGETS)}")
     return _TARGETS[canonical]
@@ -143,6 +143,8 @@ def check_output_type(output_type: object) -> str:
     Raises:
         Torch2MLIRError: there is no such output type.
     """
+    if isinstance(output_type, str) and output_type in _TARGETS:
+        return output_type
     canonical = _canonical(output_type)
     if canonical not in BEFORE_TARGETS and canonical not in _TARGETS:
         raise Torch2MLIRError(

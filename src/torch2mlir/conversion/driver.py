@@ -226,7 +226,7 @@ class FunctionConversion:
                 "with torch2mlir.optimize",
             )
         lower.results = [self._type(r.type) for r in op.results]
-        lower.used = [r.first_use is not None for r in op.results]
+        lower.given = op.results
         operands = [self.operand(operand) for operand in op.operands]
         if isinstance(op, RegistryOp):
             _check_known(lower, op, operands)

@@ -44,7 +44,7 @@ def _unary(name: str, integers_stay: Callable[[Attribute], bool]) -> Callable[..
         if integers_stay(x.dtype):
             return x
         computed = lower.computed_in(word, lower.out.dtype)
-        return lower.formula(lambda x: x.of(word), x, computed=computed)
+        return lower.formula(methodcaller("of", word), x, computed=computed)
 
     return lower_unary
 
@@ -124,10 +124,11 @@ BINARY: dict[str, tuple[str, ...]] = {
 
 
 def _binary(word: str) -> Callable[..., Tensor]:
-    def computed(lower: Lowering, x: Operand, y: Operand) -> Attribute:
-        return lower.computed_with(word, lower.out.dtype, x, y)
+    def lower_binary(lower: Lowering, x: Operand, y: Operand) -> Tensor:
+        computed = lower.computed_with(word, lower.out.dtype, x, y)
+        return lower.formula(lambda x, y: x.of(word, y), x, y, computed=computed)
 
-    return _formula(lambda x, y: x.of(word, y), computed)
+    return lower_binary
 
 
 for _name, _overloads in BINARY.items():

@@ -102,8 +102,7 @@ def _tensor_type(sizes: tuple[KnownSize, ...], element: Attribute) -> TensorType
 class Emitter:
     """The context of a conversion: emits ops at the current place, with the current source line.
 
-    ``results`` are the types of the op being lowered, ``used`` says which of them anybody uses: for the others a
-    lowering may return None.
+    ``results`` are the types of the op being lowered.
 
     Ops go to the *body*; constants, weights and sizes go to the *entry*, before the body, so that one of each serves
     the whole function.
@@ -122,7 +121,8 @@ class Emitter:
         self.depth = 0
         """In how many regions of branches and loops the body is."""
         self.results: list[ResultType] = []
-        self.used: list[bool] = []
+        self.given: Sequence[SSAValue] = ()
+        """The results, as they are in the program that is converted."""
         self.location: LocationAttr = UNKNOWN_LOC
         self.op_name = ""
         self.symbols: dict[str, SSAValue] = {}
@@ -136,6 +136,11 @@ class Emitter:
     def out(self) -> ResultType:
         """The type of the op's only (or first) result."""
         return self.results[0]
+
+    @property
+    def used(self) -> list[bool]:
+        """Which of the op's results anybody uses; for the others a lowering may return None."""
+        return [result.first_use is not None for result in self.given]
 
     def fail(self, reason: str, hint: str | None = None) -> NoReturn:
         """Stops with an error that names the op, its source line and the dialect."""

@@ -197,10 +197,6 @@ class Lowering(Emitter, ABC):
         """An operand as a formula computes with it, whose result has these sizes."""
         return self.operand(operand, dtype)
 
-    def has_word(self, word: str, dtype: Attribute) -> bool:
-        """Whether the dialect has a word, rather than its formula, for elements of a type."""
-        return self.words.has(word, dtype)
-
     def computed_with(self, word: str, dtype: Attribute, *operands: Operand) -> Attribute:
         """As :meth:`computed_in`, and wide enough for the numbers among the operands, also those in tensors.
 
@@ -220,7 +216,7 @@ class Lowering(Emitter, ABC):
 
         Formulas round more than once, so half floats are computed in f32.
         """
-        return dtype if self.has_word(word, dtype) else element_types.widened(dtype)
+        return dtype if self.words.has(word, dtype) else element_types.widened(dtype)
 
     @abstractmethod
     def bits(self, x: Tensor, dtype: Attribute) -> Tensor:

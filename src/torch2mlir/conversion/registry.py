@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from torch2mlir.contract.op_name import OpName
-from torch2mlir.contract.target import get_target
+from torch2mlir.contract.target import Target, get_target
 from torch2mlir.loading import loaded
 
 LoweringFunction = Callable[..., Any]
@@ -58,10 +58,14 @@ def lowering_functions(target: str) -> Mapping[str, LoweringFunction]:
 
     Its own come before those of its base, and those before what is said in shared words.
     """
-    found = get_target(target)
-    _ = found.lowering_class  # its import registers them
+    return _functions_of(get_target(target))
+
+
+@cache
+def _functions_of(target: Target) -> Mapping[str, LoweringFunction]:
+    _ = target.lowering_class  # its import registers them
     _load_shared()
-    return ChainMap(*[_LOWERINGS[each.name] for each in found.family], _SHARED)
+    return ChainMap(*[_LOWERINGS[each.name] for each in target.family], _SHARED)
 
 
 @cache

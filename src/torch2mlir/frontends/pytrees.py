@@ -21,7 +21,7 @@ def register_types(value: Any) -> None:
     while True:
         unknown = {type(leaf) for leaf in pytree.tree_leaves(value)} - pytree.SUPPORTED_NODES.keys()
         for kind in unknown:
-            if _is_cache(kind):
+            if knows_caches() and _is_cache(kind):
                 _register_cache(kind)
             elif is_dataclass(kind) and all(field.init for field in fields(kind)):
                 torch.export.register_dataclass(kind)

@@ -79,7 +79,7 @@ class Binder:
                 continue
             self._tensors.append(item.position)
             dtype, sizes = item.type.dtype, item.type.sizes
-            if dtype is None or sizes is None or not all(isinstance(size, int) for size in sizes):
+            if dtype is None or sizes is None or not dims.is_static(sizes):
                 is_fixed = False
             elif is_fixed:
                 fixed.append((dtypes.FROM_ELEMENT_TYPE[dtype], sizes))

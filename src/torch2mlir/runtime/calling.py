@@ -24,7 +24,7 @@ from torch2mlir.program import (
     UserInput,
     UserOutput,
 )
-from torch2mlir.runtime.binding import Binder, Shapes
+from torch2mlir.runtime.binding import Binder
 from torch2mlir.runtime.lowered import TensorSpec
 from torch2mlir.runtime.model_state import check_state
 from torch2mlir.runtime.shared_memory import WrittenMemory
@@ -41,29 +41,17 @@ class CallingConvention:
 
     def __init__(self, signature: Signature, sizes: SizeCheck | None = None) -> None:
         self.signature = signature
-        self._binder = Binder(signature, sizes)
+        binder = Binder(signature, sizes)
+        self.bind = binder.bound
+        """The leaves of a call's arguments, and the values of the symbols; InputError of another program's call."""
+        self.leaves = binder.leaves
+        """The leaves alone, whose sizes are not looked at; InputError of another structure than at capture."""
         self._written = set[str]()
         for mutation in signature.mutations:
             if mutation.position is None:
                 self._written.add(mutation.name)
         self._container = _container(signature.out_spec, signature.outputs)
         self._memory = WrittenMemory(signature) if signature.mutations else None
-
-    def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[list[Any], Shapes]:
-        """The leaves of a call's arguments, and the values of the symbols.
-
-        Raises:
-            InputError: not a call that the program was captured for.
-        """
-        return self._binder.bound(args, kwargs)
-
-    def leaves(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
-        """The flat arguments of a call, whose sizes are not looked at.
-
-        Raises:
-            InputError: not the structure that the program was captured for.
-        """
-        return self._binder.leaves(args, kwargs)
 
     def check(self, leaves: Sequence[Any]) -> None:
         """Looks at a call's arguments before anything is computed.

@@ -209,7 +209,8 @@ class CompiledFunction:
             self._take(replaced)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        self.follow_model()
+        if self._model_state is not None:
+            self.follow_model()
         try:
             if self.verification is None:
                 result = self._call(args, kwargs)
@@ -333,7 +334,7 @@ class CompiledFunction:
     def _converted(self, symbols: Mapping[str, int]) -> _Converted:
         """The program as the engine wants it, and what of it is a function of the weights."""
         module = self.pipeline.convert(self.program, symbols)
-        run_passes(self.engine.passes.get(self.output_type, ()), module)
+        run_passes(self.engine.passes.get(self.pipeline.output_type, ()), module)
         inputs = self.program.signature.inputs
         weights = [
             position
@@ -401,7 +402,7 @@ class CompiledFunction:
         return compile_cached(self.engine, function, code)
 
     def _lowered(self, module: ModuleOp, name: str | None = None) -> LoweredFunction:
-        return LoweredFunction.of(module, self.output_type, name or self.program.func_name)
+        return LoweredFunction.of(module, self.pipeline.output_type, name or self.program.func_name)
 
 
 def _with_own_tensor(item: FunctionInput, memo: dict[int, Any]) -> FunctionInput:

@@ -43,7 +43,7 @@ import torch
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Operation
 
-from torch2mlir.dialects import stablehlo as hlo
+from torch2mlir.contract.pass_order import op_names
 from torch2mlir.dialects.locations import describe
 from torch2mlir.engine_passes.stablehlo_updates_in_place import DISABLED_PASS, update_in_place
 from torch2mlir.errors import EngineError
@@ -141,15 +141,13 @@ class XlaEngine(Engine):
 
 
 def _options(function: LoweredFunction) -> Any:
-    keeps_barriers = function.updated or _has_barrier(function.module)
+    keeps_barriers = function.updated or "stablehlo.optimization_barrier" in op_names(
+        function.module
+    )
     overrides = {"xla_disable_hlo_passes": DISABLED_PASS} if keeps_barriers else {}
     return jax.extend.backend.get_compile_options(
         num_replicas=1, num_partitions=1, env_options_overrides=overrides
     )
-
-
-def _has_barrier(module: ModuleOp) -> bool:
-    return any(isinstance(op, hlo.OptimizationBarrierOp) for op in module.walk())
 
 
 class XlaExecutable(Executable):

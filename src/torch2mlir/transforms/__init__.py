@@ -6,6 +6,7 @@ Passes are imported when they are run: the ones that need PyTorch's semantics im
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 
 from xdsl.passes import ModulePass
@@ -270,6 +271,7 @@ _LOCATIONS: dict[str, str] = {
 
 
 def _loader(name: str, location: str) -> Callable[[], type[ModulePass]]:
+    @cache
     def load() -> type[ModulePass]:
         module, _, attribute = location.partition(":")
         try:

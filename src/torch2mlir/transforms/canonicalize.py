@@ -16,6 +16,7 @@ from xdsl.passes import ModulePass
 from xdsl.traits import Pure
 
 from torch2mlir.contract.core_ops import CORE_OPS, IDENTITIES, SCALAR_OPS
+from torch2mlir.contract.pass_order import op_names
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch.dims import Dim
 from torch2mlir.dialects.torch.lists import is_written
@@ -333,8 +334,7 @@ _WRITERS = frozenset(LIST_WRITERS.keys() | DICT_WRITERS)
 
 def canonicalize(block: Block) -> None:
     """Folds, merges and removes in a block and the regions in it."""
-    names = {op.name for op in block.walk()}
-    _Canonicalizer(not names.isdisjoint(_WRITERS)).run(block)
+    _Canonicalizer(not op_names(block).isdisjoint(_WRITERS)).run(block)
 
 
 def remove_unused(block: Block) -> None:

@@ -146,12 +146,11 @@ class LinalgLowering(TensorDialect):
     # constants and destinations
 
     def splat(self, value: Number | Dim | Scalar, sizes: Sizes, dtype: Attribute) -> Tensor:
-        static = tuple(size for size in sizes if isinstance(size, int))
-        if isinstance(value, Dim | Scalar) or len(static) < len(sizes):
+        if isinstance(value, Dim | Scalar) or not is_static(sizes):
             return self.full(value, sizes, dtype)
-        type = self.tensor_type(static, dtype)
+        type = self.tensor_type(sizes, dtype)
         literal = dense_elements(type, [self.element(value, dtype)])
-        return Tensor(self.constant_value(literal, type), static, dtype)
+        return Tensor(self.constant_value(literal, type), tuple(sizes), dtype)
 
     def full(self, value: Number | Dim | Scalar, sizes: Sizes, dtype: Attribute) -> Tensor:
         """A tensor filled with one value; a destination to compute into."""

@@ -130,8 +130,8 @@ class OnnxLowering(Lowering):
         sizes = joint_sizes(tensors)
         return self.node(code, *tensors, sizes=sizes, dtype=dtype or first.dtype, **attributes)
 
-    def has_word(self, word: str, dtype: Attribute) -> bool:
-        return word in IN_HALVES or super().has_word(word, dtype)
+    def computed_in(self, word: str, dtype: Attribute) -> Attribute:
+        return dtype if word in IN_HALVES else super().computed_in(word, dtype)
 
     def clamp(self, x: Tensor, low: float, high: float) -> Tensor:
         bounds = [self.splat(bound, (), x.dtype) for bound in (low, high)]

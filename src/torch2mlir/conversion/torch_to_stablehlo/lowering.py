@@ -139,13 +139,12 @@ class StablehloLowering(Lowering):
         if isinstance(value, Dim):
             scalar = Tensor(self.size_as_scalar(value), (), element_types.si64)
             return self.broadcast_to(self.cast(scalar, dtype), sizes)
-        static = tuple(size for size in sizes if isinstance(size, int))
-        if len(static) < len(sizes):
+        if not is_static(sizes):
             return self.broadcast_to(self.splat(value, (), dtype), sizes)
-        type, element = self.tensor_type(static, dtype), self.element(value, dtype)
+        type, element = self.tensor_type(sizes, dtype), self.element(value, dtype)
         key = ("splat", type, repr(element))
         constant = self.at_entry(key, lambda: _constant(type, [element]))
-        return Tensor(constant, static, dtype)
+        return Tensor(constant, tuple(sizes), dtype)
 
     # elements
 
@@ -229,8 +228,8 @@ class StablehloLowering(Lowering):
             return self.cast(operand, dtype)
         return self.splat(operand, result.sizes, dtype)
 
-    def has_word(self, word: str, dtype: Attribute) -> bool:
-        return word in IN_HALVES or super().has_word(word, dtype)
+    def computed_in(self, word: str, dtype: Attribute) -> Attribute:
+        return dtype if word in IN_HALVES else super().computed_in(word, dtype)
 
     def clamp(self, x: Tensor, low: float, high: float) -> Tensor:
         bounds = [self.splat(bound, (), x.dtype) for bound in (low, high)]

@@ -202,7 +202,7 @@ class TosaLowering(DynamicShapes):
     def computed_in(self, word: str, dtype: Attribute) -> Attribute:
         if element_types.is_float(dtype):
             return dtype if word in IN_HALVES or word in OF_NUMBERS else widened(dtype)
-        return dtype if self.has_word(word, dtype) else computed_dtype(dtype)
+        return dtype if self.words.has(word, dtype) else computed_dtype(dtype)
 
     def clamp(self, x: Tensor, low: float, high: float) -> Tensor | None:
         dtype = x.dtype

@@ -67,7 +67,7 @@ Sizes = Sequence[KnownSize]
 
 def is_static(sizes: Sequence[Size]) -> TypeGuard[Sequence[int]]:
     """Whether every size is a number."""
-    return all(isinstance(size, int) for size in sizes)
+    return {int}.issuperset(map(type, sizes))
 
 
 def are_known(sizes: Sequence[Size]) -> TypeGuard[Sequence[KnownSize]]:

@@ -100,9 +100,8 @@ def retype_function(function: FuncOp) -> None:
     block = function.body.blocks.first
     if block is None or not isinstance(block.last_op, ReturnOp):
         return
-    inputs = [arg.type for arg in block.args]
     function.properties["function_type"] = FunctionType.from_lists(
-        inputs, list(block.last_op.operand_types)
+        block.arg_types, block.last_op.operand_types
     )
 
 

@@ -104,8 +104,9 @@ class _FunctionImport:
 
     def finish(self, results: Sequence[SSAValue]) -> Program:
         """Closes the function and wraps it in a module."""
-        self.block.add_op(ReturnOp.create(operands=results))
-        type = FunctionType.from_lists([a.type for a in self.block.args], [r.type for r in results])
+        end = ReturnOp.create(operands=results)
+        self.block.add_op(end)
+        type = FunctionType.from_lists(self.block.arg_types, end.operand_types)
         function = FuncOp(self.func_name, type, Region(self.block))
         return Program(ModuleOp([function]), self.signature, self.func_name)
 
@@ -121,7 +122,7 @@ class _ExportedImport(_FunctionImport):
 
     def run(self) -> Program:
         exported, specs = self.exported, self.exported.graph_signature
-        placeholders = [n for n in self.nodes if n.op == "placeholder"]
+        placeholders = exported.graph.find_nodes(op="placeholder")
         pairs = list(zip(placeholders, specs.input_specs, strict=True))
         written = self._written_placeholders()
         position = 0

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import torch
@@ -24,32 +26,30 @@ _BEGINS = ("_grad_increment_nesting", "_jvp_increment_nesting")
 def gradients_noted() -> Iterator[list[str]]:
     """Notes the transforms by autograd that are entered."""
     noted = list[str]()
-
-    def noting(name: str, begin: Callable[[], int]) -> Callable[[], int]:
-        def begin_noted() -> int:
-            noted.append(name)
-            return begin()
-
-        return begin_noted
-
-    real = {name: getattr(eager_transforms, name) for name in _BEGINS}
+    real = list(zip(_BEGINS, attrgetter(*_BEGINS)(eager_transforms), strict=True))
     try:
-        for name, begin in real.items():
-            setattr(eager_transforms, name, noting(name, begin))
+        for name, begin in real:
+            setattr(eager_transforms, name, partial(_begin_noted, noted, name, begin))
         yield noted
     finally:
-        for name, begin in real.items():
+        for name, begin in real:
             setattr(eager_transforms, name, begin)
+
+
+def _begin_noted(noted: list[str], name: str, begin: Callable[[], int]) -> int:
+    noted.append(name)
+    return begin()
 
 
 def has_autocast(exported: torch.export.ExportedProgram) -> bool:
     """Whether a region of the program is computed with casts that are not in it."""
-    bodies = [m for m in exported.graph_module.modules() if isinstance(m, torch.fx.GraphModule)]
-    return any(
-        node.target is torch.ops.higher_order.wrap_with_autocast
-        for body in bodies
-        for node in body.graph.nodes
-    )
+    region = torch.ops.higher_order.wrap_with_autocast
+    for body in exported.graph_module.modules():
+        if not isinstance(body, torch.fx.GraphModule):
+            continue
+        if body.graph.find_nodes(op="call_function", target=region):
+            return True
+    return False
 
 
 def exported_below_autograd(
@@ -70,7 +70,9 @@ def check_transforms(exported: torch.export.ExportedProgram) -> None:
         CaptureError: it has.
     """
     is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
-    if any(isinstance(c, torch.Tensor) and is_wrapped(c) for c in exported.constants.values()):
+    if exported.constants and any(
+        isinstance(c, torch.Tensor) and is_wrapped(c) for c in exported.constants.values()
+    ):
         raise CaptureError(
             "PyTorch exports the arguments of torch.func.grad (or vjp, jvp, jacrev, ..) as constants of the program",
             hint="compile the model itself, which is captured another way, and let no number or branch in it "

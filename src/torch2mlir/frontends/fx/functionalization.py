@@ -140,7 +140,7 @@ def without_tokens(exported: ExportedProgram) -> ExportedProgram:
 
     Calls are imported in their order, which needs no token.
     """
-    if all(spec.kind is not InputKind.TOKEN for spec in exported.graph_signature.input_specs):
+    if not exported.graph_signature.input_tokens:
         return exported
     return _remove_effect_tokens(_rebuilt(exported, {}, set()))
 
