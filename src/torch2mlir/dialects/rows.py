@@ -396,6 +396,11 @@ def entries(table: str) -> Iterator[Entry]:
         )
 
 
+def ops_named(dialect: object, names: str) -> dict[str, type[Operation]]:
+    """Ops of a dialect, or of a module with their classes, by name: ``exp`` for ``ExpOp``."""
+    return {name: getattr(dialect, f"{name.capitalize()}Op") for name in names.split()}
+
+
 def template(text: str) -> Syntax:
     """The syntax of a template."""
     from torch2mlir.dialects.assembly import Syntax

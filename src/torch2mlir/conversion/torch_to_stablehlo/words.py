@@ -11,6 +11,7 @@ from torch2mlir.contract import element_types
 from torch2mlir.conversion.expressions import MethodWords, Number
 from torch2mlir.dialects import chlo
 from torch2mlir.dialects import stablehlo as hlo
+from torch2mlir.dialects.rows import ops_named
 
 if TYPE_CHECKING:
     from torch2mlir.conversion.lowering import Tensor
@@ -18,53 +19,25 @@ if TYPE_CHECKING:
 
 OpClass = type[Operation]
 
-OF_NUMBERS: dict[str, OpClass] = {
-    "abs": hlo.AbsOp,
-    "add": hlo.AddOp,
-    "div": hlo.DivOp,
-    "max": hlo.MaxOp,
-    "min": hlo.MinOp,
-    "mul": hlo.MulOp,
-    "neg": hlo.NegOp,
-    "rem": hlo.RemOp,
+OF_NUMBERS = {
+    **ops_named(hlo, "abs add div max min mul neg rem"),
     "sub": hlo.SubtractOp,
 }
-OF_INTEGERS: dict[str, OpClass] = {
-    "and": hlo.AndOp,
-    "not": hlo.NotOp,
-    "or": hlo.OrOp,
+OF_INTEGERS = {
+    **ops_named(hlo, "and not or xor"),
     "power_of_integers": hlo.PowOp,
     "shl": hlo.ShiftLeftOp,
     "shr": hlo.ShiftRightArithmeticOp,
-    "xor": hlo.XorOp,
 }
-OF_FLOATS: dict[str, OpClass] = {
-    "acos": chlo.AcosOp,
-    "acosh": chlo.AcoshOp,
-    "asin": chlo.AsinOp,
-    "asinh": chlo.AsinhOp,
-    "atan": chlo.AtanOp,
-    "atan2": hlo.Atan2Op,
-    "atanh": chlo.AtanhOp,
-    "ceil": hlo.CeilOp,
+OF_FLOATS = {
+    **ops_named(chlo, "acos acosh asin asinh atan atanh cosh erf sinh"),
+    **ops_named(hlo, "atan2 ceil exp expm1 floor log log1p rsqrt sqrt tan tanh"),
     "cos": hlo.CosineOp,
-    "cosh": chlo.CoshOp,
-    "erf": chlo.ErfOp,
-    "exp": hlo.ExpOp,
-    "expm1": hlo.Expm1Op,
-    "floor": hlo.FloorOp,
-    "log": hlo.LogOp,
-    "log1p": hlo.Log1pOp,
     "power": hlo.PowOp,
     # halves go to the even neighbour
     "round": hlo.RoundNearestEvenOp,
-    "rsqrt": hlo.RsqrtOp,
     "sigmoid": hlo.LogisticOp,
     "sin": hlo.SineOp,
-    "sinh": chlo.SinhOp,
-    "sqrt": hlo.SqrtOp,
-    "tan": hlo.TanOp,
-    "tanh": hlo.TanhOp,
 }
 """Of complex numbers too, where CHLO and StableHLO have it so."""
 IN_HALVES = {"reciprocal", "relu", "trunc", "sign", "remainder", "signbit"}

@@ -58,25 +58,23 @@ def cast(lower: TosaLowering, x: Tensor, dtype: Attribute) -> Tensor:
     if is_bool(dtype):
         return _to_bool(lower, x)
     if is_bool(x.dtype):
-        return (
-            _direct(lower, _direct(lower, x, si32), dtype)
-            if is_float(dtype)
-            else _direct(lower, x, dtype)
-        )
+        return _direct(lower, x, si32, dtype) if is_float(dtype) else _direct(lower, x, dtype)
     if is_float(x.dtype):
         return _from_float(lower, x, dtype)
     return _int_to_float(lower, x, dtype) if is_float(dtype) else _int_to_int(lower, x, dtype)
 
 
-def _direct(lower: TosaLowering, x: Tensor, dtype: Attribute) -> Tensor:
-    """One ``tosa.cast``; nothing for equal types."""
-    return x if x.dtype == dtype else lower.elementwise(tosa.CastOp, x, dtype=dtype)
+def _direct(lower: TosaLowering, x: Tensor, *dtypes: Attribute) -> Tensor:
+    """One ``tosa.cast`` after the other; none for equal types."""
+    for dtype in dtypes:
+        x = x if x.dtype == dtype else lower.elementwise(tosa.CastOp, x, dtype=dtype)
+    return x
 
 
 def _to_bool(lower: TosaLowering, x: Tensor) -> Tensor:
     """``x != 0``; ``tosa.cast`` has it for integers, not for floats."""
     if not is_float(x.dtype):
-        return _direct(lower, x, dtype=IntegerType(1))
+        return _direct(lower, x, IntegerType(1))
     return lower.compare("ne", x, 0)
 
 
@@ -95,7 +93,7 @@ def _cast_f64(lower: TosaLowering, x: Tensor, dtype: Attribute) -> Tensor:
 def _from_float(lower: TosaLowering, x: Tensor, dtype: Attribute) -> Tensor:
     if is_float(dtype):
         halves = {type(x.dtype), type(dtype)} == {Float16Type, BFloat16Type}
-        return _direct(lower, _direct(lower, x, f32) if halves else x, dtype)
+        return _direct(lower, x, f32, dtype) if halves else _direct(lower, x, dtype)
     whole = Expr(lower.words, _direct(lower, x, f32)).of("trunc")
     if bit_width(computed_dtype(dtype)) == 64:
         return _int_to_int(lower, _float_to_long(lower, whole), dtype)
@@ -106,11 +104,8 @@ def _float_to_long(lower: TosaLowering, whole: Expr) -> Tensor:
     """``high * 2**32 + low`` with both in 32 bits; splitting a whole f32 so is exact."""
     high = (whole * (1 / _HIGH) + 0.5).of("floor")
     low = whole - high * _HIGH
-    upper, lower_half = (
-        Expr(lower.words, _direct(lower, _direct(lower, part.value, si32), si64))
-        for part in (high, low)
-    )
-    found: Tensor = (upper.of("shl", 32) + lower_half).value
+    upper, rest = (Expr(lower.words, _direct(lower, e.value, si32, si64)) for e in (high, low))
+    found: Tensor = (upper.of("shl", 32) + rest).value
     return found
 
 
@@ -137,7 +132,7 @@ def _long_to_float(lower: TosaLowering, x: Tensor) -> Tensor:
     one = whole.constant(1.0, f32)
     scale = is_short.where(one, 65536.0)
     high, low = (
-        Expr(lower.words, _direct(lower, _direct(lower, part.value, si32), f32))
+        Expr(lower.words, _direct(lower, part.value, si32, f32))
         for part in (whole.of("shr", 24), whole.of("and", 0xFFFFFF))
     )
     found: Tensor = ((high * float(1 << 24) + low) * scale).value
@@ -155,10 +150,8 @@ def _int_to_int(lower: TosaLowering, x: Tensor, dtype: Attribute) -> Tensor:
         signed = IntegerType(bit_width(x.dtype), Signedness.SIGNED)
         extended = _int_to_int(lower, Tensor(x.value, x.sizes, signed), wide)
         return _int_to_int(lower, lower.elementwise(tosa.BitwiseAndOp, extended, mask), dtype)
-    result = x
-    if 64 in (bit_width(x.dtype), bit_width(dtype)):
-        result = _direct(lower, x, si32)
-    result = _direct(lower, result, dtype)
+    through = [si32] if 64 in (bit_width(x.dtype), bit_width(dtype)) else []
+    result = _direct(lower, x, *through, dtype)
     if bit_width(x.dtype) < bit_width(dtype) == 64:
         lower.narrowed[result.value] = x
     return result

@@ -10,6 +10,7 @@ from xdsl.ir import Attribute, Operation
 from torch2mlir.contract import element_types
 from torch2mlir.conversion.expressions import MethodWords, Number
 from torch2mlir.dialects import tosa
+from torch2mlir.dialects.rows import ops_named
 
 if TYPE_CHECKING:
     from torch2mlir.conversion.lowering import Tensor
@@ -17,15 +18,12 @@ if TYPE_CHECKING:
 
 OpClass = type[Operation]
 
-OF_NUMBERS: dict[str, OpClass] = {
-    "abs": tosa.AbsOp,
-    "add": tosa.AddOp,
+OF_NUMBERS = {
+    **ops_named(tosa, "abs add mul sub"),
     "max": tosa.MaximumOp,
     "min": tosa.MinimumOp,
-    "mul": tosa.MulOp,
-    "sub": tosa.SubOp,
 }
-OF_INTEGERS: dict[str, OpClass] = {
+OF_INTEGERS = {
     "and": tosa.BitwiseAndOp,
     "div": tosa.IntDivOp,
     "not": tosa.BitwiseNotOp,
@@ -34,28 +32,16 @@ OF_INTEGERS: dict[str, OpClass] = {
     "shr": tosa.ArithmeticRightShiftOp,
     "xor": tosa.BitwiseXorOp,
 }
-OF_BOOLEANS: dict[str, OpClass] = {
+OF_BOOLEANS = {
     "and": tosa.LogicalAndOp,
     "not": tosa.LogicalNotOp,
     "or": tosa.LogicalOrOp,
     "xor": tosa.LogicalXorOp,
 }
-IN_HALVES: dict[str, OpClass] = {
-    "ceil": tosa.CeilOp,
-    "floor": tosa.FloorOp,
-    "neg": tosa.NegateOp,
-}
-OF_FLOATS: dict[str, OpClass] = {
-    "cos": tosa.CosOp,
-    "erf": tosa.ErfOp,
-    "exp": tosa.ExpOp,
-    "log": tosa.LogOp,
+IN_HALVES = {**ops_named(tosa, "ceil floor"), "neg": tosa.NegateOp}
+OF_FLOATS = {
+    **ops_named(tosa, "cos erf exp log reciprocal rsqrt sigmoid sin tanh"),
     "power_of_positive": tosa.PowOp,
-    "reciprocal": tosa.ReciprocalOp,
-    "rsqrt": tosa.RsqrtOp,
-    "sigmoid": tosa.SigmoidOp,
-    "sin": tosa.SinOp,
-    "tanh": tosa.TanhOp,
 }
 """Functions of floats; half precision computes in f32."""
 COMPARISONS: dict[str, tuple[OpClass, bool, bool]] = {

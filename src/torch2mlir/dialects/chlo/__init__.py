@@ -4,12 +4,8 @@ from torch2mlir.dialects.chlo import (  # noqa: F401  (their rows are added to t
     elementwise,
     structured,
 )
-from torch2mlir.dialects.chlo.kinds import CHLO
+from torch2mlir.dialects.chlo.kinds import CHLO as CHLO
 from torch2mlir.dialects.rows import RowOp
-
-__all__ = [
-    "CHLO",
-]
 
 
 def __getattr__(name: str) -> type[RowOp]:

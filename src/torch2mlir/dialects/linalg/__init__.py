@@ -15,37 +15,20 @@ Facts about the consumers (torch-mlir-opt 20261001 and IREE 3.13):
   linalg.reduce and linalg.map; we read that and print the long form.
 """
 
-from xdsl.dialects.linalg.ops import YieldOp
+from xdsl.dialects.linalg.ops import YieldOp as YieldOp
 from xdsl.ir import Operation
 
-from torch2mlir.dialects.linalg.generic import GenericOp, IndexOp
+from torch2mlir.dialects.linalg.generic import GenericOp as GenericOp
+from torch2mlir.dialects.linalg.generic import IndexOp as IndexOp
 from torch2mlir.dialects.linalg.named import NamedOp
-from torch2mlir.dialects.linalg.primitives import (
-    BroadcastOp,
-    MovementOp,
-    TransposeOp,
-)
-from torch2mlir.dialects.linalg.structured import (
-    PARALLEL,
-    REDUCTION,
-    dims_map,
-    iterator_types,
-)
-from torch2mlir.dialects.linalg.table import LINALG
-
-__all__ = [
-    "LINALG",
-    "PARALLEL",
-    "REDUCTION",
-    "BroadcastOp",
-    "GenericOp",
-    "IndexOp",
-    "TransposeOp",
-    "YieldOp",
-    "dims_map",
-    "iterator_types",
-    "materialize_bodies",
-]
+from torch2mlir.dialects.linalg.primitives import BroadcastOp as BroadcastOp
+from torch2mlir.dialects.linalg.primitives import MovementOp
+from torch2mlir.dialects.linalg.primitives import TransposeOp as TransposeOp
+from torch2mlir.dialects.linalg.structured import PARALLEL as PARALLEL
+from torch2mlir.dialects.linalg.structured import REDUCTION as REDUCTION
+from torch2mlir.dialects.linalg.structured import dims_map as dims_map
+from torch2mlir.dialects.linalg.structured import iterator_types as iterator_types
+from torch2mlir.dialects.linalg.table import LINALG as LINALG
 
 
 def __getattr__(name: str) -> type[NamedOp]:

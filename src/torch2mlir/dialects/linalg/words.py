@@ -8,6 +8,7 @@ from xdsl.dialects import arith, complex, math
 from xdsl.ir import Operation
 
 from torch2mlir.dialects import arith_ext
+from torch2mlir.dialects.rows import ops_named
 
 OpClass = type[Operation]
 
@@ -21,11 +22,24 @@ class Word(NamedTuple):
     on_complex: OpClass | None = None
 
 
+_OF_FLOATS = (
+    "acos acosh asin asinh atan atan2 atanh ceil cosh erf floor log2 round sinh trunc"
+    " cos exp log log1p rsqrt sin sqrt tan tanh"
+)
+_OF_COMPLEX = "cos exp expm1 log log1p rsqrt sin sqrt tan tanh"
+
 WORDS: dict[str, Word] = {
+    **{name: Word(op) for name, op in ops_named(math, _OF_FLOATS).items()},
+    "copysign": Word(math.CopySignOp),
+    "expm1": Word(math.ExpM1Op),
+    "pow": Word(math.PowFOp, None, None, complex.PowOp),
+    "roundeven": Word(math.RoundEvenOp),
+    "abs": Word(math.AbsFOp, math.AbsIOp),
     "add": Word(arith.AddfOp, arith.AddiOp, arith.AddiOp, complex.AddOp),
     "sub": Word(arith.SubfOp, arith.SubiOp, arith.SubiOp, complex.SubOp),
     "mul": Word(arith.MulfOp, arith.MuliOp, arith.MuliOp, complex.MulOp),
     "div": Word(arith.DivfOp, arith.DivSIOp, arith.DivUIOp, complex.DivOp),
+    "neg": Word(arith.NegfOp, None, None, complex.NegOp),
     "rem": Word(arith_ext.RemfOp, arith.RemSIOp, arith.RemUIOp),
     "max": Word(arith.MaximumfOp, arith.MaxSIOp, arith.MaxUIOp),
     "min": Word(arith.MinimumfOp, arith.MinSIOp, arith.MinUIOp),
@@ -34,34 +48,6 @@ WORDS: dict[str, Word] = {
     "xor": Word(None, arith.XOrIOp, arith.XOrIOp),
     "shl": Word(None, arith.ShLIOp, arith.ShLIOp),
     "shr": Word(None, arith.ShRSIOp, arith.ShRUIOp),
-    "neg": Word(arith.NegfOp, None, None, complex.NegOp),
-    "abs": Word(math.AbsFOp, math.AbsIOp),
-    "acos": Word(math.AcosOp),
-    "acosh": Word(math.AcoshOp),
-    "asin": Word(math.AsinOp),
-    "asinh": Word(math.AsinhOp),
-    "atan": Word(math.AtanOp),
-    "atan2": Word(math.Atan2Op),
-    "atanh": Word(math.AtanhOp),
-    "ceil": Word(math.CeilOp),
-    "copysign": Word(math.CopySignOp),
-    "cos": Word(math.CosOp, None, None, complex.CosOp),
-    "cosh": Word(math.CoshOp),
-    "erf": Word(math.ErfOp),
-    "exp": Word(math.ExpOp, None, None, complex.ExpOp),
-    "expm1": Word(math.ExpM1Op, None, None, complex.Expm1Op),
-    "floor": Word(math.FloorOp),
-    "log": Word(math.LogOp, None, None, complex.LogOp),
-    "log1p": Word(math.Log1pOp, None, None, complex.Log1pOp),
-    "log2": Word(math.Log2Op),
-    "pow": Word(math.PowFOp, None, None, complex.PowOp),
-    "roundeven": Word(math.RoundEvenOp),
-    "round": Word(math.RoundOp),
-    "rsqrt": Word(math.RsqrtOp, None, None, complex.RsqrtOp),
-    "sin": Word(math.SinOp, None, None, complex.SinOp),
-    "sinh": Word(math.SinhOp),
-    "sqrt": Word(math.SqrtOp, None, None, complex.SqrtOp),
-    "tan": Word(math.TanOp, None, None, complex.TanOp),
-    "tanh": Word(math.TanhOp, None, None, complex.TanhOp),
-    "trunc": Word(math.TruncOp),
 }
+for _name, _op in ops_named(complex, _OF_COMPLEX).items():
+    WORDS[_name] = WORDS[_name]._replace(on_complex=_op)

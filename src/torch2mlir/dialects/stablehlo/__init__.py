@@ -9,47 +9,28 @@ from torch2mlir.dialects.stablehlo import (  # noqa: F401  (their rows are added
     linear,
     linear_algebra,
 )
+from torch2mlir.dialects.stablehlo.attrs import BoundsAttr as BoundsAttr
+from torch2mlir.dialects.stablehlo.attrs import ConvDimensionNumbersAttr as ConvDimensionNumbersAttr
+from torch2mlir.dialects.stablehlo.attrs import DotDimensionNumbersAttr as DotDimensionNumbersAttr
 from torch2mlir.dialects.stablehlo.attrs import (
-    BoundsAttr,
-    ConvDimensionNumbersAttr,
-    DotDimensionNumbersAttr,
-    GatherDimensionNumbersAttr,
-    ScatterDimensionNumbersAttr,
-    TokenType,
-    i64_attr,
-    padding_attr,
-    padding_pairs,
+    GatherDimensionNumbersAttr as GatherDimensionNumbersAttr,
 )
-from torch2mlir.dialects.stablehlo.enums import (
-    ComparisonDirection,
-    ComparisonDirectionAttr,
-    ComparisonType,
-    ComparisonTypeAttr,
+from torch2mlir.dialects.stablehlo.attrs import (
+    ScatterDimensionNumbersAttr as ScatterDimensionNumbersAttr,
 )
-from torch2mlir.dialects.stablehlo.kinds import StableHLO
-from torch2mlir.dialects.stablehlo.reduction import assign_body, combiner, comparator
-from torch2mlir.dialects.tensors import i64_array
-
-__all__ = [
-    "StableHLO",
-    "BoundsAttr",
-    "ComparisonDirection",
-    "ComparisonDirectionAttr",
-    "ComparisonType",
-    "ComparisonTypeAttr",
-    "ConvDimensionNumbersAttr",
-    "DotDimensionNumbersAttr",
-    "GatherDimensionNumbersAttr",
-    "ScatterDimensionNumbersAttr",
-    "TokenType",
-    "assign_body",
-    "combiner",
-    "comparator",
-    "i64_array",
-    "i64_attr",
-    "padding_attr",
-    "padding_pairs",
-]
+from torch2mlir.dialects.stablehlo.attrs import TokenType as TokenType
+from torch2mlir.dialects.stablehlo.attrs import i64_attr as i64_attr
+from torch2mlir.dialects.stablehlo.attrs import padding_attr as padding_attr
+from torch2mlir.dialects.stablehlo.attrs import padding_pairs as padding_pairs
+from torch2mlir.dialects.stablehlo.enums import ComparisonDirection as ComparisonDirection
+from torch2mlir.dialects.stablehlo.enums import ComparisonDirectionAttr as ComparisonDirectionAttr
+from torch2mlir.dialects.stablehlo.enums import ComparisonType as ComparisonType
+from torch2mlir.dialects.stablehlo.enums import ComparisonTypeAttr as ComparisonTypeAttr
+from torch2mlir.dialects.stablehlo.kinds import StableHLO as StableHLO
+from torch2mlir.dialects.stablehlo.reduction import assign_body as assign_body
+from torch2mlir.dialects.stablehlo.reduction import combiner as combiner
+from torch2mlir.dialects.stablehlo.reduction import comparator as comparator
+from torch2mlir.dialects.tensors import i64_array as i64_array
 
 
 def __getattr__(name: str) -> type[RowOp]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Self, cast
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, LocationAttr, TensorType, i1
+from xdsl.dialects.builtin import LocationAttr, TensorType, i1
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import SameVariadicOperandSize
 from xdsl.parser import Parser, UnresolvedOperand
@@ -21,7 +21,7 @@ from torch2mlir.dialects.assembly import (
 )
 from torch2mlir.dialects.rows import RowOp
 from torch2mlir.dialects.stablehlo import checks
-from torch2mlir.dialects.stablehlo.attrs import I64Array, padding_pairs, parse_i64_list
+from torch2mlir.dialects.stablehlo.attrs import padding_pairs, parse_i64_list
 from torch2mlir.dialects.stablehlo.checks import shape_of
 from torch2mlir.dialects.stablehlo.enums import (
     ComparisonDirection,
@@ -31,24 +31,30 @@ from torch2mlir.dialects.stablehlo.enums import (
 )
 from torch2mlir.dialects.stablehlo.kinds import StableHLO
 from torch2mlir.dialects.tensor_rules import dilated, require, windowed_dim
-from torch2mlir.dialects.tensors import i64_array
+from torch2mlir.dialects.tensors import i64_array, integers
 
 # --- bodies --------------------------------------------------------------------------------------
 
 
-def _return(values: Sequence[SSAValue], location: LocationAttr | None) -> Operation:
-    return StableHLO["ReturnOp"].create(operands=values, location=location)
+def _pairs(element_types: Sequence[Attribute]) -> Block:
+    """A block that takes two scalars of each type."""
+    return Block(arg_types=[TensorType(each, []) for each in element_types for _ in range(2)])
+
+
+def _returning(block: Block, values: Sequence[SSAValue], location: LocationAttr | None) -> Region:
+    block.add_op(StableHLO["ReturnOp"].create(operands=values, location=location))
+    return Region(block)
 
 
 def combiner(
     op_type: type[Operation], element_type: Attribute, location: LocationAttr | None = None
 ) -> Region:
     """The body ``(a, b) -> op_type(a, b)`` of scalars: of a sum, a product, a maximum."""
-    scalar = TensorType(element_type, [])
-    block = Block(arg_types=[scalar, scalar])
-    combined = op_type.create(operands=block.args, result_types=[scalar], location=location)
-    block.add_ops([combined, _return(combined.results, location)])
-    return Region(block)
+    block = _pairs([element_type])
+    types = [block.args[0].type]
+    combined = op_type.create(operands=block.args, result_types=types, location=location)
+    block.add_op(combined)
+    return _returning(block, combined.results, location)
 
 
 def comparator(
@@ -65,8 +71,7 @@ def comparator(
         compare_type: TOTALORDER gives NaN a place too.
         location: of the ops in the body.
     """
-    types = [TensorType(element_type, []) for element_type in element_types for _ in range(2)]
-    block = Block(arg_types=types)
+    block = _pairs(element_types)
     properties: dict[str, Attribute] = {"comparison_direction": ComparisonDirectionAttr(direction)}
     if compare_type is not None:
         properties["compare_type"] = ComparisonTypeAttr(compare_type)
@@ -76,16 +81,14 @@ def comparator(
         properties=properties,
         location=location,
     )
-    block.add_ops([compare, _return(compare.results, location)])
-    return Region(block)
+    block.add_op(compare)
+    return _returning(block, compare.results, location)
 
 
 def assign_body(element_type: Attribute, location: LocationAttr | None = None) -> Region:
     """The body ``(old, new) -> new`` of a ``scatter`` that overwrites."""
-    scalar = TensorType(element_type, [])
-    block = Block(arg_types=[scalar, scalar])
-    block.add_op(_return(block.args[1:], location))
-    return Region(block)
+    block = _pairs([element_type])
+    return _returning(block, block.args[1:], location)
 
 
 def _verify_body(region: Region, argument_count: int, result_count: int) -> None:
@@ -209,22 +212,13 @@ class ReduceBase(RowOp):
 # --- what is verified ----------------------------------------------------------------------------
 
 
-def _window_shape(
-    shape: Sequence[int],
-    window_dimensions: I64Array,
-    strides: I64Array | None,
-    padding: DenseIntOrFPElementsAttr | None,
-    base_dilations: I64Array | None = None,
-    window_dilations: I64Array | None = None,
-) -> list[int]:
+def _window_shape(op: RowOp, shape: Sequence[int]) -> list[int]:
     """Number of windows along each dimension."""
     ones = (1,) * len(shape)
-    windows = window_dimensions.get_values()
-    steps, bases, dilations = (
-        ones if values is None else values.get_values()
-        for values in (strides, base_dilations, window_dilations)
-    )
-    pairs = [(0, 0)] * len(shape) if padding is None else padding_pairs(padding)
+    windows = op.window_dimensions.get_values()
+    given = map(op.properties.get, ("window_strides", "base_dilations", "window_dilations"))
+    steps, bases, dilations = (ones if each is None else integers(each) for each in given)
+    pairs = [(0, 0)] * len(shape) if op.padding is None else padding_pairs(op.padding)
     for values in (windows, steps, bases, dilations, pairs):
         checks.require_length(values, len(shape), "window attribute")
     return [
@@ -254,23 +248,14 @@ def _verify_reduce(op: RowOp) -> None:
 
 def _verify_reduce_window(op: RowOp) -> None:
     count, shape = _inputs(op)
-    expected = _window_shape(
-        shape,
-        op.window_dimensions,
-        op.window_strides,
-        op.padding,
-        op.base_dilations,
-        op.window_dilations,
-    )
-    _verify_results(op.res, count, expected)
+    _verify_results(op.res, count, _window_shape(op, shape))
     _verify_body(op.body, 2 * count, count)
 
 
 def _verify_select_and_scatter(op: RowOp) -> None:
     shape = shape_of(op.operand)
     if op.window_dimensions is not None:
-        expected = _window_shape(shape, op.window_dimensions, op.window_strides, op.padding)
-        checks.require_shape(op.source, expected, "source")
+        checks.require_shape(op.source, _window_shape(op, shape), "source")
     _verify_body(op.select, 2, 1)
     _verify_body(op.scatter, 2, 1)
 

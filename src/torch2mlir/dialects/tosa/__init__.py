@@ -32,17 +32,9 @@ from torch2mlir.dialects.tosa import (  # noqa: F401  (their rows are added to t
     reduction,
     values,
 )
-from torch2mlir.dialects.tosa.attributes import (
-    ShapeType,
-)
-from torch2mlir.dialects.tosa.kinds import TOSA
-from torch2mlir.dialects.tosa.shapes import const_shape
-
-__all__ = [
-    "TOSA",
-    "ShapeType",
-    "const_shape",
-]
+from torch2mlir.dialects.tosa.attributes import ShapeType as ShapeType
+from torch2mlir.dialects.tosa.kinds import TOSA as TOSA
+from torch2mlir.dialects.tosa.shapes import const_shape as const_shape
 
 
 def __getattr__(name: str) -> type[RowOp]:
