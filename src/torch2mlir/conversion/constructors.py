@@ -6,7 +6,7 @@ from typing import Any
 
 from torch2mlir.contract.element_types import si64
 from torch2mlir.conversion.expressions import Expr
-from torch2mlir.conversion.lowering import Lowering, Number, Scalar, Tensor
+from torch2mlir.conversion.lowering import Lowering, Number, ResultType, Scalar, Tensor
 from torch2mlir.conversion.registry import lowers_everywhere
 from torch2mlir.dialects.torch.dims import Dim
 
@@ -27,8 +27,10 @@ def scalar_tensor(lower: Lowering, value: Count, *_: object) -> Tensor:
 
 @lowers_everywhere("aten.repeat_interleave.Tensor")
 def repeat_interleave(lower: Lowering, repeats: Tensor, *_: object) -> Tensor:
-    """As many zeros as the only element of ``repeats`` says."""
-    count = lower.reshape(lower.cast(repeats, si64), ())
+    """As many zeros as the only element of ``repeats`` says; none for a negative one, which a check of the call tells."""
+    given = lower.reshape(lower.cast(repeats, si64), ())
+    result = ResultType((), si64)
+    count = lower.formula(lambda x: x.of("max", 0), given, computed=si64, result=result)
     lower.learn_size(lower.out.sizes[0], count)
     return lower.splat(0, lower.out.sizes, si64)
 

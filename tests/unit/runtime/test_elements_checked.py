@@ -33,6 +33,7 @@ def repeated(x: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:
 
 
 COUNTS = torch.tensor([0, 1, 2, 0, 1])
+CROSSING = torch.tensor([5, -4, 0, 2, 1])  # running sums beyond their total
 PROGRAMS: dict[
     str, tuple[Callable[..., Any], list[tuple[torch.Tensor, ...]], list[tuple[torch.Tensor, ...]]]
 ] = {
@@ -42,6 +43,21 @@ PROGRAMS: dict[
         [(ONE,), (NONE,)],
     ),
     "sum with found": (lambda x: x.nonzero()[:, 0] + torch.arange(3), [(FEW,), (OTHER,)], [(ONE,)]),
+    "repeats of which some, or all, are negative": (
+        repeated,
+        [(FEW, COUNTS), (OTHER, COUNTS.flip(0)), (FEW, COUNTS * 0)],
+        [(FEW, CROSSING), (FEW, -COUNTS)],
+    ),
+    "one negative number of repeats": (
+        lambda x, n: torch.repeat_interleave(x[:1], n[2:3]),
+        [(FEW, COUNTS)],
+        [(FEW, -COUNTS)],
+    ),
+    "repeats that do not give the size that is asked for": (
+        lambda x, n: torch.repeat_interleave(x, n, output_size=4),
+        [(FEW, COUNTS), (OTHER, COUNTS.flip(0))],
+        [(FEW, COUNTS * 5), (FEW, COUNTS * 0), (FEW, CROSSING)],
+    ),
     "product with selected": (
         lambda x: torch.masked_select(x, x > 0) * torch.ones(3),
         [(FEW,), (OTHER,)],

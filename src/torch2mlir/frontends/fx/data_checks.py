@@ -80,7 +80,11 @@ class _Checks:
         if not isinstance(counts, Node):
             return
         self._not_negative(counts)
-        if self.node.kwargs.get("output_size") is None:
+        size = self.node.kwargs.get("output_size")
+        if isinstance(size, int):
+            message = f"the counts of {_name(self.node)} do not give its output_size, {size}"
+            self._hold("eq.Scalar", self._sum(counts), self.scalar(size), message)
+        if size is None:
             own = self.node.target is aten.repeat_interleave.Tensor
             dim: Any = 0 if own or len(self.node.args) < 3 else self.node.args[2]
             self._count_is_size(counts, dim or 0)

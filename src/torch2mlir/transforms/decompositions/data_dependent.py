@@ -26,18 +26,21 @@ def _zeros(count: Tensor) -> Tensor:
 def _repeat_interleave(repeats: Tensor, *, output_size: int | None = None) -> Tensor:
     """Position ``i`` as often as ``repeats[i]`` says.
 
-    A running sum of ones that stand where a position's block ends: every block moves those behind it one up.
+    A running sum of ones that stand where a position's block ends: every block moves those behind it one up. Counts
+    below zero, or that do not give the size asked for, are told after the run: until then no place is outside.
     """
     if repeats.dtype != torch.int64:  # the places have the dtype of the counts
         places = aten.repeat_interleave.Tensor(repeats.to(torch.int64), output_size=output_size)
         return places.to(repeats.dtype)
     if isinstance(repeats.shape[0], int) and repeats.shape[0] == 1:
         return NotImplemented
-    ends = repeats.to(torch.int64).cumsum(0)
+    repeats = torch.clamp_min(repeats, 0)
+    ends = repeats.cumsum(0)
     if output_size is None:
         places = _zeros(repeats.sum())
     else:
         places = repeats.new_zeros([output_size], dtype=torch.int64)
+        ends = torch.clamp_max(ends, output_size)
     # blocks that end at the very end move nothing: one more place takes their marks
     marks = aten.constant_pad_nd(places, [0, 1]).index_add(0, ends, torch.ones_like(ends))
     return marks.cumsum(0).narrow(0, 0, places.shape[0])
