@@ -27,7 +27,7 @@ def scalar_tensor(lower: Lowering, value: Count, *_: object) -> Tensor:
 
 @lowers_everywhere("aten.repeat_interleave.Tensor")
 def repeat_interleave(lower: Lowering, repeats: Tensor, *_: object) -> Tensor:
-    """As many zeros as the only element of ``repeats`` says; none for a negative one, which a check of the call tells."""
+    """As many zeros as the only element of ``repeats`` says; none for a negative one, which a check tells."""
     given = lower.reshape(lower.cast(repeats, si64), ())
     result = ResultType((), si64)
     count = lower.formula(lambda x: x.of("max", 0), given, computed=si64, result=result)
