@@ -87,7 +87,8 @@ def of_the_result(form: Form, operands: Operands) -> None:
 
 def rounded_numbers(form: Form, operands: Operands) -> None:
     """Numbers beside 16-bit floats are of that type first, as PyTorch's kernels take them: 0.7 is 0.6992 in bf16."""
-    operands[:] = (_rounded(form, operand) for operand in operands)
+    if is_float(dtype := form.out.dtype) and bit_width(dtype) == 16:
+        operands[:] = (_rounded(form, operand) for operand in operands)
 
 
 def _rounded(form: Form, operand: Any) -> Any:
@@ -100,7 +101,7 @@ def second_as_it_is(form: Form, operands: Operands) -> None:
     PyTorch's kernels multiply by such a number, and divide by it, in f32; the first operand is rounded.
     """
     dtype, (x, y) = form.out.dtype, operands[:2]
-    operands[0] = _rounded(form, x)
+    operands[0] = x if _is_tensor(x) else _rounded(form, x)
     is_number = is_float(dtype) and _is_tensor(y) and y.rank == 0 and is_float(y.dtype)
     if is_number and bit_width(y.dtype) > bit_width(dtype) and _is_tensor(x):
         operands[0] = form.cast(x, dtype)

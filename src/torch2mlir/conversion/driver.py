@@ -55,7 +55,7 @@ class FunctionConversion:
         """The converted function."""
         lower = self.lower
         source = function.body.block
-        block = Block(arg_types=[self.boundary_type(arg.type) for arg in source.args])
+        block = Block(arg_types=list(map(self.boundary_type, source.arg_types)))
         for old, new in zip(source.args, block.args, strict=True):
             new.name_hint = old.name_hint
         self.bind(source.args, block.args)
@@ -79,7 +79,7 @@ class FunctionConversion:
             lower.location = op.location
             lower.op_name = op.op_name if isinstance(op, core.OperatorOp) else op.name
             if op.has_trait(IsTerminator):
-                return [self.result(operand) for operand in op.operands]
+                return list(map(self.result, op.operands))
             if (convert := CONTROL_FLOW.get(type(op))) is not None:
                 convert(self, op)
             elif isinstance(op, core.RuntimeAssertOp):
@@ -225,9 +225,9 @@ class FunctionConversion:
                 hint="register one with @torch2mlir.lowering(..), choose another dialect, or run that part in PyTorch "
                 "with torch2mlir.optimize",
             )
-        lower.results = [self._type(r.type) for r in op.results]
+        lower.results = list(map(self._type, op.result_types))
         lower.given = op.results
-        operands = [self.operand(operand) for operand in op.operands]
+        operands = list(map(self.operand, op.operands))
         if isinstance(op, RegistryOp):
             _check_known(lower, op, operands)
         returned = function(lower, *normalize(lower, lower.op_name, operands))

@@ -20,7 +20,7 @@ from torch2mlir.contract.pass_order import PassForOps
 from torch2mlir.conversion.lowering import Scalar, Tensor
 from torch2mlir.conversion.torch_to_linalg.lowering import LinalgLowering
 from torch2mlir.conversion.torch_to_linalg.scalars import Scalars
-from torch2mlir.conversion.torch_to_linalg.scatter import REDUCTIONS, combined_rows
+from torch2mlir.conversion.torch_to_linalg.scatter import combined_rows
 from torch2mlir.dialects import tosa
 from torch2mlir.dialects.tensors import element_of, integers, shape_of
 from torch2mlir.engine_passes.in_place_of import as_tensor, replace
@@ -171,5 +171,5 @@ def _added(lower: LinalgLowering, found: _Sums) -> list[Tensor]:
     at = lower.reshape(at, [batches * count, 1])
     begin = lower.reshape(lower.cast(values, rows.dtype), [batches * places, width])
     flat = lower.reshape(rows, [batches * count, width])
-    sums = combined_rows(lower, begin, apart(lower, at), apart(lower, flat), REDUCTIONS["add"])
+    sums = combined_rows(lower, begin, apart(lower, at), apart(lower, flat), "add")
     return [lower.cast(lower.reshape(sums, values.sizes), values.dtype)]

@@ -30,7 +30,7 @@ from torch2mlir.contract.pass_order import PassForOps
 from torch2mlir.conversion.lowering import Scalar, Tensor
 from torch2mlir.conversion.torch_to_linalg.lowering import LinalgLowering
 from torch2mlir.conversion.torch_to_linalg.scalars import Scalars
-from torch2mlir.conversion.torch_to_linalg.scatter import REDUCTIONS, combined_rows
+from torch2mlir.conversion.torch_to_linalg.scatter import combined_rows
 from torch2mlir.dialects import tosa
 from torch2mlir.dialects.iree_barriers import ComputeBarrierOp
 from torch2mlir.dialects.tensors import element_of, integer, shape_of
@@ -179,7 +179,7 @@ def _over_indices(
     at = lower.compute(place, [(flat, range(2))], [batches, count], si64)
     begin = lower.full(start, [outside + 1, width], rows.dtype)
     at = lower.reshape(at, [batches * count, 1])
-    found = combined_rows(lower, begin, apart(lower, at), apart(lower, rows), REDUCTIONS[word])
+    found = combined_rows(lower, begin, apart(lower, at), apart(lower, rows), word)
     return lower.slice(found, [0, 0], [outside, width], [1, 1])
 
 

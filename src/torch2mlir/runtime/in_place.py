@@ -59,17 +59,17 @@ CONTROL_FLOW = frozenset({"scf", "stablehlo.case", "stablehlo.if", "stablehlo.wh
 
 def written_arguments(function: FuncOp) -> frozenset[int]:
     """The positions of the arguments that the function may compute into."""
-    ops, arguments = list(function.body.walk()), function.body.block.args
+    ops, block = list(function.body.walk()), function.body.block
     written = [value for op in ops for value in _destinations(op)]
     types = {value.type for value in written}
-    if types.isdisjoint(arg.type for arg in arguments) and not any(map(_retypes, ops)):
+    if types.isdisjoint(block.arg_types) and not any(map(_retypes, ops)):
         return frozenset()
     memory = _Memory()
     for op in ops:
         for one, other in _shared(op):
             memory.join(one, other)
     places = {memory.of(value) for value in written}
-    return frozenset(arg.index for arg in arguments if memory.of(arg) in places)
+    return frozenset(arg.index for arg in block.args if memory.of(arg) in places)
 
 
 def _retypes(op: Operation) -> bool:

@@ -12,7 +12,7 @@ from torch2mlir.contract.element_types import neutral, si32, si64
 from torch2mlir.conversion.lowering import ResultType, Scalar, Tensor
 from torch2mlir.conversion.torch_to_linalg.control_flow import counted
 from torch2mlir.conversion.torch_to_linalg.lowering import Access, LinalgLowering, Subscript
-from torch2mlir.conversion.torch_to_linalg.scalars import INDEX, Scalars, addition, two
+from torch2mlir.conversion.torch_to_linalg.scalars import INDEX, Scalars, addition, combining
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import Sizes
 
@@ -33,7 +33,7 @@ class Reductions(LinalgLowering):
         return self.reshape(total, result.sizes)
 
     def _in_one_nest(self, word: str, x: Tensor, over: Sequence[int], result: ResultType) -> Tensor:
-        combine = addition if word == "add" else two(word)
+        combine = combining(word)
 
         def body(s: Scalars, element: Scalar, accumulator: Scalar) -> Scalar:
             return combine(s, s.cast(element, result.dtype), accumulator)

@@ -258,6 +258,11 @@ def addition(s: Scalars, x: Scalar, y: Scalar) -> Scalar:
     return s("or" if element_types.is_bool(x.dtype) else "add", x, y)
 
 
+def combining(word: str) -> Callable[[Scalars, Scalar, Scalar], Scalar]:
+    """What a word makes of two elements, booleans included."""
+    return addition if word == "add" else two(word)
+
+
 def two(word: str) -> Callable[[Scalars, Scalar, Scalar], Scalar]:
     """A function of two operands that is one op."""
     return lambda s, x, y: s(word, x, y)

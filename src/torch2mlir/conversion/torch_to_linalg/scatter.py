@@ -12,12 +12,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import SSAValue
 
 from torch2mlir.contract import element_types
 from torch2mlir.contract.element_types import si64, widened
 from torch2mlir.conversion.indexing import Positions
-from torch2mlir.conversion.lowering import Number, Operand, Scalar, Tensor
+from torch2mlir.conversion.lowering import Operand, Scalar, Tensor
 from torch2mlir.conversion.torch_to_linalg.control_flow import counted
 from torch2mlir.conversion.torch_to_linalg.indexing import wrapped
 from torch2mlir.conversion.torch_to_linalg.lowering import (
@@ -25,27 +25,9 @@ from torch2mlir.conversion.torch_to_linalg.lowering import (
     LinalgLowering,
     broadcast_subscripts,
 )
-from torch2mlir.conversion.torch_to_linalg.scalars import INDEX, Scalars, addition, two
+from torch2mlir.conversion.torch_to_linalg.scalars import INDEX, Scalars, combining
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import KnownSize, Sizes
-
-
-@dataclass(frozen=True)
-class Reduction:
-    """How elements written to one place are combined, and what changes nothing."""
-
-    code: Callable[[Scalars, Scalar, Scalar], Scalar]
-    neutral: Callable[[Attribute], Number]
-
-
-SUM = Reduction(addition, lambda dtype: 0)
-GREATEST = Reduction(two("max"), element_types.lowest)
-REDUCTIONS: dict[str, Reduction] = {
-    "add": SUM,
-    "max": GREATEST,
-    "min": Reduction(two("min"), element_types.highest),
-    "mul": Reduction(two("mul"), lambda dtype: 1),
-}
 
 
 class Writes(LinalgLowering):
@@ -54,7 +36,7 @@ class Writes(LinalgLowering):
     def scatter(
         self, x: Tensor, axis: int, index: Tensor, source: Operand, word: str | None
     ) -> Tensor:
-        return _along(self, x, axis, index, source, REDUCTIONS[word] if word else None)
+        return _along(self, x, axis, index, source, word)
 
     def put(self, x: Tensor, at: Positions, values: Tensor, word: str | None) -> Tensor:
         return (_added if word else _replaced)(self, _Indexed(self, x, at), values)
@@ -64,9 +46,10 @@ class Writes(LinalgLowering):
 
 
 def combined_rows(
-    lower: LinalgLowering, x: Tensor, places: Tensor, rows: Tensor, how: Reduction
+    lower: LinalgLowering, x: Tensor, places: Tensor, rows: Tensor, word: str
 ) -> Tensor:
     """``x [K, C]`` whose rows at ``places [N, 1]``, none of them outside, are combined with ``rows [N, C]`` in turn."""
+    combine = combining(word)
     s, width, zero = lower.scalars, x.sizes[1], Scalar(lower.size(0), INDEX)
 
     def row(of: Tensor, number: Scalar) -> Tensor:
@@ -79,7 +62,7 @@ def combined_rows(
         old = row(so_far, place)
         accesses: list[Access] = [(row(rows, here), range(2))]
         (new,) = lower.nest(
-            "pp", accesses, [(old, range(2))], lambda s, update, old: how.code(s, old, update)
+            "pp", accesses, [(old, range(2))], lambda s, update, old: combine(s, old, update)
         )
         return [lower.insert_slice(new, so_far, [place, 0], [1, width]).value]
 
@@ -110,7 +93,7 @@ def _matrix_combined(
     places: _Places,
     value: Access | Callable[[Scalars], Scalar],
     width: Sizes,
-    how: Reduction,
+    word: str,
 ) -> Tensor:
     """``x [K, C]`` combined with an element for each loop, over ``places.sizes`` and then ``width``.
 
@@ -120,7 +103,7 @@ def _matrix_combined(
         places: the row of each element.
         value: the elements, read or computed.
         width: the sizes that make up ``C``.
-        how: of what is there and what comes.
+        word: combines what is there and what comes.
     """
     known = len(places.accesses)
     number = dims.product([*places.sizes])
@@ -132,14 +115,14 @@ def _matrix_combined(
     def element(s: Scalars, *read: Scalar) -> Scalar:
         _, exists = places.row(s, *read[:known])
         update = value(s) if callable(value) else read[known]
-        return s.select(exists, s.cast(update, x.dtype), how.neutral(x.dtype))
+        return s.select(exists, s.cast(update, x.dtype), element_types.neutral(word, x.dtype))
 
     read = [*places.accesses] if callable(value) else [*places.accesses, value]
     rows = lower.compute(row, places.accesses, places.sizes, si64)
     updates = lower.compute(element, read, [*places.sizes, *width], x.dtype)
     rows = lower.reshape(rows, [number, 1])
     updates = lower.reshape(updates, [number, dims.product([*width])])
-    return combined_rows(lower, x, rows, updates, how)
+    return combined_rows(lower, x, rows, updates, word)
 
 
 def _last_writer(
@@ -147,7 +130,7 @@ def _last_writer(
 ) -> Tensor:
     """``[K, 1]``: for each row the greatest number of an element written to it, -1 if none is."""
     nobody = lower.full(-1, [places.count, 1], si64)
-    return _matrix_combined(lower, nobody, places, number, [], GREATEST)
+    return _matrix_combined(lower, nobody, places, number, [], "max")
 
 
 # along one dimension, the index as large as the source
@@ -183,7 +166,7 @@ def _along(
     dim: int,
     index: Tensor,
     source: Operand,
-    combined: Reduction | None = None,
+    combined: str | None,
 ) -> Tensor:
     """``x[i, index[i, j, k], k] = source[i, j, k]`` for ``dim == 1``, or ``+=`` and its like."""
     rank = x.rank
@@ -263,7 +246,7 @@ def _added(lower: LinalgLowering, rows: _Indexed, values: Tensor) -> Tensor:
     matrix = lower.reshape(moved, [dims.product(rows.covered), dims.product(rows.width)])
     loops = range(count + len(rows.whole))
     value = (values, rows.value_subscripts(values, loops[:count], loops[count:]))
-    matrix = _matrix_combined(lower, matrix, rows.places, value, rows.width, SUM)
+    matrix = _matrix_combined(lower, matrix, rows.places, value, rows.width, "add")
     moved = lower.reshape(matrix, moved.sizes)
     return lower.cast(lower.transpose(moved, [order.index(d) for d in range(x.rank)]), x.dtype)
 

@@ -36,11 +36,6 @@ from torch2mlir.dialects.tensors import i64_array, integers
 # --- bodies --------------------------------------------------------------------------------------
 
 
-def _pairs(element_types: Sequence[Attribute]) -> Block:
-    """A block that takes two scalars of each type."""
-    return Block(arg_types=[TensorType(each, []) for each in element_types for _ in range(2)])
-
-
 def _returning(block: Block, values: Sequence[SSAValue], location: LocationAttr | None) -> Region:
     block.add_op(StableHLO["ReturnOp"].create(operands=values, location=location))
     return Region(block)
@@ -50,9 +45,9 @@ def combiner(
     op_type: type[Operation], element_type: Attribute, location: LocationAttr | None = None
 ) -> Region:
     """The body ``(a, b) -> op_type(a, b)`` of scalars: of a sum, a product, a maximum."""
-    block = _pairs([element_type])
-    types = [block.args[0].type]
-    combined = op_type.create(operands=block.args, result_types=types, location=location)
+    scalar = TensorType(element_type, [])
+    block = Block(arg_types=[scalar, scalar])
+    combined = op_type.create(operands=block.args, result_types=[scalar], location=location)
     block.add_op(combined)
     return _returning(block, combined.results, location)
 
@@ -71,7 +66,8 @@ def comparator(
         compare_type: TOTALORDER gives NaN a place too.
         location: of the ops in the body.
     """
-    block = _pairs(element_types)
+    types = [TensorType(element_type, []) for element_type in element_types for _ in range(2)]
+    block = Block(arg_types=types)
     properties: dict[str, Attribute] = {"comparison_direction": ComparisonDirectionAttr(direction)}
     if compare_type is not None:
         properties["compare_type"] = ComparisonTypeAttr(compare_type)
@@ -87,7 +83,7 @@ def comparator(
 
 def assign_body(element_type: Attribute, location: LocationAttr | None = None) -> Region:
     """The body ``(old, new) -> new`` of a ``scatter`` that overwrites."""
-    block = _pairs([element_type])
+    block = Block(arg_types=[TensorType(element_type, [])] * 2)
     return _returning(block, block.args[1:], location)
 
 

@@ -28,8 +28,9 @@ _SIZES = {aten._ctc_loss.default: _of_alignments, aten._ctc_loss.Tensor: _of_ali
 def bounded_sizes() -> Iterator[None]:
     """While it holds, fake tensors have these sizes."""
     known = fake_impls.op_implementations_dict
-    added = {op: rule for op, rule in _SIZES.items() if op not in known}
-    known.update(added)
+    added = _SIZES.keys() - known.keys()
+    for op in added:
+        known[op] = _SIZES[op]
     try:
         yield
     finally:
