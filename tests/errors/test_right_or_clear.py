@@ -67,6 +67,11 @@ REFUSED: dict[str, Given] = {
         (torch.randn(3, 4), torch.tensor([0, 1]), torch.tensor([True, False, True, False])),
         None,
     ),
+    "bytes_against_aliasing": (
+        lambda x: nn.functional.interpolate(x, size=(3, 3), mode="bilinear", antialias=True),
+        (torch.arange(49, dtype=torch.uint8).view(1, 1, 7, 7),),
+        None,
+    ),
     "larger_by_a_half": (_larger(1.5), (torch.randn(1, 2, 4, 4),), ({2: Dim("H", min=2, max=9)},)),
 }
 
