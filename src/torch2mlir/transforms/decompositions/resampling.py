@@ -139,7 +139,7 @@ def _forward(
     if x.dtype is torch.uint8:
         raise BackendContractError(
             "PyTorch resamples uint8 against aliasing in fixed point, whose rounding no other op has",
-            hint="resample x.float(), round and convert the result; or leave the op to PyTorch with torch2mlir.optimize",
+            hint="resample x.float(), round and convert the result; or leave it to PyTorch with torch2mlir.optimize",
         )
     result = computed_in(x)
     for dim, (size, scale) in reversed(list(enumerate(zip(sizes, scales, strict=True), 2))):
