@@ -6,8 +6,8 @@ so in ``torch2mlir.compile``; an exported program stays whole, for the toolchain
 
 What is prepared costs memory for as long as the program lives, so a value is prepared only
 
-- if it takes no more bytes than the weights it is computed from, or no more than ``small`` bytes: a mask or a table of
-  positions yes, a large weight that is dequantized or a broadcast no;
+- if it takes no more bytes than the weights it is computed from and ``small`` more: a mask, a table of positions or a
+  weight filled up to whole tiles yes, a large weight that is dequantized or a broadcast no;
 - if the op behind it does work: constants, iotas, broadcasts, slices and reshapes cost nothing where they are used.
 
 Where a value is not prepared, what it is computed from is looked at in its stead. Only ops of the function's own block
@@ -31,7 +31,7 @@ from torch2mlir.dialects.tensors import shape_of
 from torch2mlir.errors import PassError
 
 SMALL = 1 << 20
-"""Bytes a prepared value may take whatever it is computed from."""
+"""Bytes a prepared value may take beyond the weights it is computed from."""
 
 VALUE_DIALECTS = frozenset(
     {"arith", "chlo", "complex", "linalg", "math", "stablehlo", "tensor", "tosa"}
@@ -86,7 +86,7 @@ def prepare_weights(
     Args:
         function: of one block, in a target dialect.
         weights: positions of the arguments that stay the same over many calls.
-        small: bytes a prepared value may always take.
+        small: bytes a prepared value may take beyond those weights.
 
     Returns:
         The new function, which is not in a module yet, or None if there is nothing to prepare.
@@ -187,7 +187,7 @@ class _Cone:
         sources = self.sources[value]
         if not sources and prod(shape_of(value)) == 1:
             return False  # the engine folds a number, and knows it then
-        return size <= max(self.small, sum(_bytes(source.type) or 0 for source in sources))
+        return size <= self.small + sum(_bytes(source.type) or 0 for source in sources)
 
     def function(self, name: str) -> FuncOp:
         """The function that computes the prepared values."""
@@ -252,7 +252,7 @@ class PrepareWeightsPass(ModulePass):
 
     Args:
         arguments: positions of the arguments that are weights; without them only constants are.
-        small: bytes a prepared value may always take.
+        small: bytes a prepared value may take beyond those weights.
         function: the function to split, the first public one by default.
     """
 

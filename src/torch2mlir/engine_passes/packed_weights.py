@@ -97,14 +97,14 @@ def _is_zero(init: SSAValue) -> bool:
 
 
 def _fits(found: _Product) -> bool:
-    """Whether a product is one of f32 with more than one row, of whole tiles of columns."""
+    """Whether a product is one of f32 with more than one row, and of a tile of columns at least."""
     sizes, weight = shape_of(found.rows), shape_of(found.weight)
     if DYNAMIC_INDEX in (*sizes, *weight) or 0 in (*sizes, *weight) or len(weight) != 2:
         return False
     if any(element_of(value) != f32 for value in (found.rows, found.weight)):
         return False
     columns = weight[0] if found.is_turned else weight[1]
-    return sizes[-2] > 1 and columns % _columns_of_a_tile() == 0
+    return sizes[-2] > 1 and columns >= _columns_of_a_tile()
 
 
 def _columns_of_a_tile() -> int:
@@ -126,20 +126,25 @@ def _packed(lower: LinalgLowering, op: Operation, found: _Product, tiles: _Tiles
     right = _of_terms(lower, tiles[key])
     sizes = [padded // tile, right.sizes[0], tile, right.sizes[2]]
     result = product(lower, linalg.Mmt4dOp, left, right, lower.full(0, sizes, f32))
-    columns = shape_of(op.results[0])[-1]
-    flat = lower.reshape(lower.transpose(result, [0, 2, 1, 3]), [padded, columns])
-    if padded != count:
+    columns, tiled = shape_of(op.results[0])[-1], shape_of(right.value)[0] * _columns_of_a_tile()
+    flat = lower.reshape(lower.transpose(result, [0, 2, 1, 3]), [padded, tiled])
+    if (padded, tiled) != (count, columns):
         flat = lower.sliced(flat, [0, 0], [count, columns], [1, 1])
     return [lower.reshape(flat, shape_of(op.results[0]))]
 
 
 def _weight_in_tiles(lower: LinalgLowering, weight: Tensor, is_turned: bool) -> Tensor:
-    """``[N / tile, K, tile]``."""
-    tile = _columns_of_a_tile()
-    first, second = shape_of(weight.value)
+    """``[N / tile, K, tile]``, the last tile filled up with zeros."""
+    tile, sizes = _columns_of_a_tile(), shape_of(weight.value)
+    axis = 0 if is_turned else 1
+    if missing := -sizes[axis] % tile:
+        high = [0, 0]
+        high[axis] = missing
+        weight = lower.padded(weight, [0, 0], high, 0)
+    count = (sizes[axis] + missing) // tile
     if is_turned:
-        return lower.transpose(lower.reshape(weight, [first // tile, tile, second]), [0, 2, 1])
-    return lower.transpose(lower.reshape(weight, [first, second // tile, tile]), [1, 0, 2])
+        return lower.transpose(lower.reshape(weight, [count, tile, sizes[1]]), [0, 2, 1])
+    return lower.transpose(lower.reshape(weight, [sizes[0], count, tile]), [1, 0, 2])
 
 
 def _of_terms(lower: LinalgLowering, x: Tensor) -> Tensor:

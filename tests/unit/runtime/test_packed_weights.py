@@ -84,8 +84,8 @@ def test_changed_weights(output_type: str) -> None:
 @dialects
 @torch.no_grad()
 def test_what_stays(output_type: str) -> None:
-    """One row, a second operand of the call, columns that are no whole tiles, other element types."""
-    linear, odd = nn.Linear(32, 48).eval(), nn.Linear(32, 21).eval()
+    """One row, a second operand of the call, few columns, other element types."""
+    linear, odd = nn.Linear(32, 48).eval(), nn.Linear(32, 5).eval()
     wanted = {"engine": "iree", "output_type": output_type}
     one = torch2mlir.compile(linear, torch.randn(1, 32), **wanted)
     assert packed(one) == 0
@@ -100,6 +100,24 @@ def test_what_stays(output_type: str) -> None:
         compiled = torch2mlir.compile(half, torch.randn(4, 32).to(dtype), **wanted)
         assert packed(compiled) == 0
         agrees(half, compiled, 4, 32, dtype=dtype, tolerance=tolerance)
+
+
+@dialects
+@torch.no_grad()
+def test_columns_that_are_no_whole_tiles(output_type: str) -> None:
+    class Head(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.turned = nn.Linear(32, 21)
+            self.plain = nn.Parameter(torch.randn(21, 37) / 5)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return F.softmax(self.turned(x) @ self.plain, -1)
+
+    model = Head().eval()
+    compiled = torch2mlir.compile(model, torch.randn(6, 32), engine="iree", output_type=output_type)
+    assert packed(compiled) == 2
+    agrees(model, compiled, 6, 32)
 
 
 @torch.no_grad()
