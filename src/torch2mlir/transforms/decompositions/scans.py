@@ -170,10 +170,11 @@ def _products_by_blocks(fraction: Tensor, dim: int, length: int) -> tuple[Tensor
     if length <= _BLOCK:
         return scan(fraction, dim, torch.mul), 0
     count = -(-length // _BLOCK)
+    block = -(-length // count)
     missing = list(fraction.shape)
-    missing[dim] = count * _BLOCK - length
+    missing[dim] = count * block - length
     padded = torch.cat([fraction, torch.ones(missing, dtype=fraction.dtype)], dim)
-    inside = scan(padded.unflatten(dim, (count, _BLOCK)), dim + 1, torch.mul)
+    inside = scan(padded.unflatten(dim, (count, block)), dim + 1, torch.mul)
     ends, of_ends = _balanced(inside.select(dim + 1, -1))
     before, of_before = _products_by_blocks(ends, dim, count)
     before, of_more = _balanced(before)
