@@ -12,10 +12,10 @@ fewer in all the next power of two. A product of one row stays: it reads the wei
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
-import torch
 from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseIntOrFPElementsAttr, FloatAttr, f32
 from xdsl.dialects.func import FuncOp
@@ -45,23 +45,34 @@ class _Product(NamedTuple):
     is_turned: bool
 
 
-_Tiles = dict[tuple[SSAValue, bool], Tensor]
-"""What has been made of weights: one that every step of a loop written out multiplies with is made once."""
+@dataclass(frozen=True)
+class _Tiles:
+    """What weights are made into.
+
+    Attributes:
+        columns: of a tile.
+        made: of each weight, and whether it is turned: one that every step of a loop written out multiplies with is
+            made once.
+    """
+
+    columns: int
+    made: dict[tuple[SSAValue, bool], Tensor] = field(default_factory=dict)
 
 
-def pack_weights(function: FuncOp, weights: Collection[int]) -> None:
+def pack_weights(function: FuncOp, weights: Collection[int], columns: int) -> None:
     """Rearranges the products of a function with its weights; in place.
 
     Args:
         function: of one block, Linalg-on-Tensors or TOSA.
         weights: positions of the arguments that stay the same over many calls.
+        columns: of a tile: the elements of a vector of the machine.
     """
     block = function.body.block
     known = {block.args[position] for position in weights}
-    tiles = _Tiles()
+    tiles = _Tiles(columns)
     for op in list(block.ops):
         found = _product_of(op)
-        if found is not None and found.weight in known and _fits(found):
+        if found is not None and found.weight in known and _fits(found, columns):
             build = partial(_packed, op=op, found=found, tiles=tiles)
             replace(op, build, "linalg-on-tensors")
 
@@ -96,7 +107,7 @@ def _is_zero(init: SSAValue) -> bool:
     return isinstance(value, FloatAttr) and value.value.data == 0
 
 
-def _fits(found: _Product) -> bool:
+def _fits(found: _Product, least: int) -> bool:
     """Whether a product is one of f32 with more than one row, and of a tile of columns at least."""
     sizes, weight = shape_of(found.rows), shape_of(found.weight)
     if DYNAMIC_INDEX in (*sizes, *weight) or 0 in (*sizes, *weight) or len(weight) != 2:
@@ -104,11 +115,7 @@ def _fits(found: _Product) -> bool:
     if any(element_of(value) != f32 for value in (found.rows, found.weight)):
         return False
     columns = weight[0] if found.is_turned else weight[1]
-    return sizes[-2] > 1 and columns >= _columns_of_a_tile()
-
-
-def _columns_of_a_tile() -> int:
-    return 16 if torch.backends.cpu.get_cpu_capability() == "AVX512" else 8
+    return sizes[-2] > 1 and columns >= least
 
 
 def _packed(lower: LinalgLowering, op: Operation, found: _Product, tiles: _Tiles) -> list[Tensor]:
@@ -121,22 +128,21 @@ def _packed(lower: LinalgLowering, op: Operation, found: _Product, tiles: _Tiles
         rows = lower.padded(rows, [0, 0], [padded - count, 0], 0)
     blocks = lower.reshape(rows, [padded // tile, tile, depth])
     left = _of_terms(lower, lower.transpose(blocks, [0, 2, 1]))
-    if key not in tiles:
-        tiles[key] = _weight_in_tiles(lower, as_tensor(found.weight), found.is_turned)
-    right = _of_terms(lower, tiles[key])
+    if key not in tiles.made:
+        tiles.made[key] = _in_tiles(lower, as_tensor(found.weight), found.is_turned, tiles.columns)
+    right = _of_terms(lower, tiles.made[key])
     sizes = [padded // tile, right.sizes[0], tile, right.sizes[2]]
     result = product(lower, linalg.Mmt4dOp, left, right, lower.full(0, sizes, f32))
-    columns, tiled = shape_of(op.results[0])[-1], shape_of(right.value)[0] * _columns_of_a_tile()
+    columns, tiled = shape_of(op.results[0])[-1], shape_of(right.value)[0] * tiles.columns
     flat = lower.reshape(lower.transpose(result, [0, 2, 1, 3]), [padded, tiled])
     if (padded, tiled) != (count, columns):
         flat = lower.sliced(flat, [0, 0], [count, columns], [1, 1])
     return [lower.reshape(flat, shape_of(op.results[0]))]
 
 
-def _weight_in_tiles(lower: LinalgLowering, weight: Tensor, is_turned: bool) -> Tensor:
+def _in_tiles(lower: LinalgLowering, weight: Tensor, is_turned: bool, tile: int) -> Tensor:
     """``[N / tile, K, tile]``, the last tile filled up with zeros."""
-    tile, sizes = _columns_of_a_tile(), shape_of(weight.value)
-    axis = 0 if is_turned else 1
+    sizes, axis = shape_of(weight.value), 0 if is_turned else 1
     if missing := -sizes[axis] % tile:
         high = [0, 0]
         high[axis] = missing

@@ -179,7 +179,8 @@ class IreeEngine(Engine):
     def pack_weights(self, function: FuncOp, weights: Collection[int]) -> None:
         from torch2mlir.engine_passes.packed_weights import pack_weights
 
-        pack_weights(function, weights)
+        is_wide = torch.backends.cpu.get_cpu_capability() == "AVX512"
+        pack_weights(function, weights, columns=16 if is_wide else 8)
 
     def version(self) -> str:
         return " ".join([iree.compiler.version.VERSION, *_FLAGS, _TILED, _UNFOLDED, _HEADER])
