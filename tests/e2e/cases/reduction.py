@@ -132,6 +132,8 @@ STATISTICS: dict[str, Callable[..., Any]] = {
 }
 for name, function in STATISTICS.items():
     case(name, function, f32("B", 6))
+# the sum of many numbers far from zero is rounded by more than their deviations
+case("deviations_far_from_zero", lambda x: ((x + 1e5).var(1), (x + 1e5).std(-1)), f32("B", 1500))
 case("sum_over_a_dynamic_axis", lambda x: x.sum(1), f32(2, "S"))
 case("mean_over_a_dynamic_axis", lambda x: (x.mean(1), x.mean((0, 1))), f32("B", "S", 2))
 case("amax_over_a_dynamic_axis", lambda x: x.amax((0, 1)), f32("B", "S", 2))

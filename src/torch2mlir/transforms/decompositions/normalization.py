@@ -24,8 +24,8 @@ def _var(
     keepdim: bool = False,
     **_: object,
 ) -> Tensor:
-    """Mean of squared deviations, divided by ``n - correction``. https://pytorch.org/docs/stable/generated/torch.var.html"""
-    return _var_mean(a, dim, correction=correction, keepdim=keepdim)[0]
+    """Sum of squared deviations over ``n - correction``. https://pytorch.org/docs/stable/generated/torch.var.html"""
+    return _moments(a, dim, correction, keepdim, is_refined=True)[0]
 
 
 @decomposes(aten.var_mean.correction)
@@ -36,6 +36,27 @@ def _var_mean(
     correction: Number | None = None,
     keepdim: bool = False,
 ) -> tuple[Tensor, Tensor]:
+    """As ``var``, and the mean: what normalization layers take, at a pass over the tensor less than ``var``."""
+    return _moments(a, dim, correction, keepdim, is_refined=False)
+
+
+def _moments(
+    a: Tensor,
+    dim: Sequence[int] | None,
+    correction: Number | None,
+    keepdim: bool,
+    is_refined: bool,
+) -> tuple[Tensor, Tensor]:
+    """Variance and mean.
+
+    Args:
+        a: of any rank.
+        dim: the dimensions; none stands for all.
+        correction: what the number of elements is less in the divisor; None stands for 1.
+        keepdim: whether these dimensions stay, of size 1.
+        is_refined: whether deviations are from a mean that is exact to the last digit. The sum of many numbers far from
+            zero is rounded, in f32 and by the order an engine adds in, by more than their deviations may be.
+    """
     dims = list(dim) if dim else list(range(a.dim()))
     count: Any = 1
     for axis in dims:
@@ -43,6 +64,8 @@ def _var_mean(
     computed = a.float() if a.dtype in (torch.float16, torch.bfloat16) else a
     mean = computed.mean(dims, keepdim=True)
     deviation = computed - mean
+    if is_refined:
+        deviation = deviation - deviation.mean(dims, keepdim=True)
     squares = deviation.abs() ** 2 if deviation.is_complex() else deviation * deviation
     # torch.sum of the squares over n - correction; the sum and the mean are the same where there is no correction
     correction = 1 if correction is None else correction
@@ -57,8 +80,7 @@ def _var_mean(
         variance = squares.sum(dims, keepdim=keepdim) / divisor
     if not keepdim:
         mean = mean.squeeze(dims)
-    real = variance.dtype if not a.is_complex() else variance.dtype
-    return variance.to(real if computed is a else a.dtype), mean.to(a.dtype)
+    return variance if computed is a else variance.to(a.dtype), mean.to(a.dtype)
 
 
 @decomposes(aten._native_batch_norm_legit_no_training.default)
