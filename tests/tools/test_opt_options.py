@@ -21,7 +21,8 @@ def lowerings_as_they_were() -> Iterator[None]:
     registry.lowering_functions("stablehlo")
     lowerings, own = dict(registry._LOWERINGS["stablehlo"]), set(registry._OWN["stablehlo"])
     yield
-    registry._LOWERINGS["stablehlo"] = lowerings
+    registry._LOWERINGS["stablehlo"].clear()
+    registry._LOWERINGS["stablehlo"].update(lowerings)
     registry._OWN["stablehlo"] = own
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from xdsl.dialects.builtin import IntegerType, Signedness
+from xdsl.dialects.builtin import IntegerType, Signedness, f64
 
 from torch2mlir.conversion.expressions import Expr, Number, formula, polynomial
 
@@ -43,7 +43,12 @@ def div(x: Expr, y: Expr) -> Expr:
 
 
 def _of_huge(y: Expr) -> Expr:
-    """What numbers are multiplied by whose inverse engines would take for zero, as they do subnormal ones; or 1."""
+    """What numbers are multiplied by whose inverse engines would take for zero, as they do subnormal ones; or 1.
+
+    In f64, which is Python's numbers where a dialect has no tensors of it, the inverse of such a number is far from zero.
+    """
+    if y.dtype == f64:
+        return y.constant(1.0)
     return (abs(y) > 2.0**125).where(y.constant(2.0**-4), 1.0)
 
 
