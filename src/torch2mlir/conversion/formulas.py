@@ -45,7 +45,7 @@ def div(x: Expr, y: Expr) -> Expr:
 def _of_huge(y: Expr) -> Expr:
     """What numbers are multiplied by whose inverse engines would take for zero, as they do subnormal ones; or 1.
 
-    In f64, which is Python's numbers where a dialect has no tensors of it, the inverse of such a number is far from zero.
+    In f64 their inverses are far from zero; where a dialect has no tensors of f64, Python's numbers are of it.
     """
     if y.dtype == f64:
         return y.constant(1.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -140,6 +140,14 @@ def test_copies_and_other_results_stay_as_they_are(
             assert all(map(torch.equal, kept, mine))
 
 
+@pytest.fixture
+def alone() -> Iterator[None]:
+    """What was compiled for two tensors is not guarded against parts of one, in PyTorch's own backends neither."""
+    torch._dynamo.reset()
+    yield
+    torch._dynamo.reset()
+
+
 PAIRS: dict[str, Callable[[torch.Tensor], tuple[torch.Tensor, torch.Tensor]]] = {
     "twice": lambda cache: (cache, cache),
     "view of the whole": lambda cache: (cache, cache.view_as(cache)),
@@ -148,12 +156,11 @@ PAIRS: dict[str, Callable[[torch.Tensor], tuple[torch.Tensor, torch.Tensor]]] = 
 
 
 @pytest.mark.parametrize("pair", PAIRS)
+@pytest.mark.usefixtures("alone")
 @torch.no_grad()
 def test_two_caches_of_one_memory(
     programs: tuple[Callable[..., Any], Callable[..., Any]], pair: str
 ) -> None:
-    # what was compiled for two tensors is not guarded against one, in PyTorch's own backends neither
-    torch._dynamo.reset()
     run, both = compiled(step, {"fallback": False}), PAIRS[pair]
     ours, theirs = programs[0](torch.ones(()))[0], torch.ones(SIZES)
     for place in range(3):
@@ -162,6 +169,7 @@ def test_two_caches_of_one_memory(
         assert torch.equal(ours, theirs)
 
 
+@pytest.mark.usefixtures("alone")
 @torch.no_grad()
 def test_caches_that_are_parts_of_one_result(
     programs: tuple[Callable[..., Any], Callable[..., Any]],
