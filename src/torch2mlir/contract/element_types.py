@@ -130,6 +130,14 @@ def neutral(word: str, dtype: Attribute) -> bool | float | int:
     return {"add": 0, "mul": 1, "or": False, "and": True}[word]
 
 
+def as_element(number: float, element: Attribute) -> float:
+    """A number as PyTorch's kernels take it: integers wrap around, of 16-bit floats it is the nearest."""
+    if not isinstance(number, int) or not isinstance(element, IntegerType) or element == i1:
+        return rounded(number, element)
+    least = int(lowest(element))
+    return (number - least) % (1 << bit_width(element)) + least
+
+
 def rounded(number: float, element: Attribute) -> float:
     """The nearest number of a 16-bit float type, of two the even one; of other types, the number itself."""
     if not isinstance(element, Float16Type | BFloat16Type) or not math.isfinite(number):

@@ -22,7 +22,7 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute
 
 from torch2mlir.contract.core_ops import BINARY, UNARY
-from torch2mlir.contract.element_types import bit_width, is_float, rounded
+from torch2mlir.contract.element_types import as_element, bit_width, is_float
 from torch2mlir.contract.positions import from_front, start_from_front
 from torch2mlir.contract.promotion import promote, scalar_dtype
 from torch2mlir.dialects.torch.dims import KnownSize
@@ -85,14 +85,13 @@ def of_the_result(form: Form, operands: Operands) -> None:
     _cast_to(form, operands, form.out.dtype)
 
 
-def rounded_numbers(form: Form, operands: Operands) -> None:
-    """Numbers beside 16-bit floats are of that type first, as PyTorch's kernels take them: 0.7 is 0.6992 in bf16."""
-    if is_float(dtype := form.out.dtype) and bit_width(dtype) == 16:
-        operands[:] = (_rounded(form, operand) for operand in operands)
+def numbers_of_the_result(form: Form, operands: Operands) -> None:
+    """Numbers are of the type of the result, as PyTorch's kernels take them: 0.7 in bf16 is 0.6992, -4 in uint8 252."""
+    operands[:] = (_as_element(form, operand) for operand in operands)
 
 
-def _rounded(form: Form, operand: Any) -> Any:
-    return rounded(operand, form.out.dtype) if isinstance(operand, int | float) else operand
+def _as_element(form: Form, operand: Any) -> Any:
+    return as_element(operand, form.out.dtype) if isinstance(operand, int | float) else operand
 
 
 def second_as_it_is(form: Form, operands: Operands) -> None:
@@ -101,7 +100,7 @@ def second_as_it_is(form: Form, operands: Operands) -> None:
     PyTorch's kernels multiply by such a number, and divide by it, in f32; the first operand is rounded.
     """
     dtype, (x, y) = form.out.dtype, operands[:2]
-    operands[0] = x if _is_tensor(x) else _rounded(form, x)
+    operands[0] = x if _is_tensor(x) else _as_element(form, x)
     is_number = is_float(dtype) and _is_tensor(y) and y.rank == 0 and is_float(y.dtype)
     if is_number and bit_width(y.dtype) > bit_width(dtype) and _is_tensor(x):
         operands[0] = form.cast(x, dtype)
@@ -269,7 +268,7 @@ _LOGICAL = {f"torch.aten.logical_{name}" for name in ("and", "or", "xor")}
 def _rules() -> dict[str, tuple[Rule, ...]]:
     arithmetic = (UNARY | BINARY) - _OF_THE_OPERAND - _COMPARISONS - _LOGICAL
     repeated = of_the_result_sizes
-    rounding = (rounded_numbers, of_the_result, repeated)
+    rounding = (numbers_of_the_result, of_the_result, repeated)
     rules: dict[str, tuple[Rule, ...]] = dict.fromkeys(arithmetic, rounding)
     rules |= dict.fromkeys(_OF_THE_OPERAND, (repeated,))
     rules |= dict.fromkeys(_COMPARISONS, (promoted, repeated))

@@ -3,6 +3,9 @@
 IREE 3.13 reads the part where it lies, and takes its elements to follow each other there: every element of
 ``x[:, 0][i]`` is the first one. It does so where the distance between them is only known at run time, a size of the
 whole tensor behind its first.
+
+So is a part of one element that gets more dimensions than the tensor has it is taken from, ``x[:1][:, None]`` of a
+vector: IREE takes the part in that shape at once, an op that its own verifier refuses.
 """
 
 from __future__ import annotations
@@ -15,7 +18,8 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
 from xdsl.ir import Operation, SSAValue
 
 from torch2mlir.contract.pass_order import PassForOps
-from torch2mlir.engine_passes.kept_apart import keep_apart
+from torch2mlir.dialects.tensors import shape_of
+from torch2mlir.engine_passes.kept_apart import hide, keep_apart
 
 _SLICES = frozenset(
     {
@@ -47,8 +51,12 @@ class ComputeSlicesFirstPass(PassForOps):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         slices = [each for each in op.walk() if each.name in _SLICES]
         for each in slices:
-            if _has_unknown_distances(each.operands[0]) and _is_read_by_position(each.results[0]):
-                keep_apart(each.results[0])
+            whole, part = each.operands[0], each.results[0]
+            is_misread = _has_unknown_distances(whole) and _is_read_by_position(part)
+            if is_misread:
+                keep_apart(part)
+            elif set(shape_of(part)) <= {1} and _gets_dimensions(part, len(shape_of(whole))):
+                hide(part)
 
 
 def _has_unknown_distances(whole: SSAValue) -> bool:
@@ -62,6 +70,16 @@ def _has_unknown_distances(whole: SSAValue) -> bool:
 
 def _is_read_by_position(value: SSAValue) -> bool:
     return any(use.name in _BY_POSITION for use in _users(value))
+
+
+def _gets_dimensions(part: SSAValue, most: int) -> bool:
+    """Whether an element is read, by itself or broadcast, as a tensor of more dimensions than this."""
+    read = [result for use in part.uses for result in use.operation.results]
+    shapes = [(each, shape_of(each)) for each in read if isinstance(each.type, TensorType)]
+    return any(
+        set(shape) <= {1} and (len(shape) > most or _gets_dimensions(each, most))
+        for each, shape in shapes
+    )
 
 
 def _users(value: SSAValue) -> Iterator[Operation]:

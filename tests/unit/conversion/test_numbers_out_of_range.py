@@ -21,8 +21,7 @@ PROGRAMS: dict[str, Callable[[torch.Tensor], Any]] = {
     "of f32": lambda x: (x.float() * 1e39, x.float() < 1e39, x.float() + 1e300),
 }
 
-
-@pytest.mark.parametrize(
+on_every_target = pytest.mark.parametrize(
     "output_type, engine",
     [
         ("stablehlo", "xla"),
@@ -31,6 +30,9 @@ PROGRAMS: dict[str, Callable[[torch.Tensor], Any]] = {
         ("onnx", "onnxruntime"),
     ],
 )
+
+
+@on_every_target
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_numbers_that_a_dtype_cannot_hold(name: str, output_type: str, engine: str) -> None:
     if engine == "onnxruntime":
@@ -44,3 +46,36 @@ def test_numbers_that_a_dtype_cannot_hold(name: str, output_type: str, engine: s
     for _ in range(3):
         x = argument()
         torch.testing.assert_close(compiled(x), program(x))
+
+
+def _beside_bytes(x: torch.Tensor) -> list[torch.Tensor]:
+    """Each of these wraps around where the dtype cannot hold it: -4 is 252 as a uint8."""
+    numbers = [-4, -1, 255, 300, -300]
+    wrapped = [n for n in numbers if torch.tensor(n).to(x.dtype)]
+    quotients = [torch.div(x, n, rounding_mode="trunc") for n in wrapped]
+    return [
+        *quotients,
+        *[x % n for n in wrapped],
+        *[torch.fmod(x, n) for n in wrapped],
+        *[x // n for n in wrapped],
+        *[(x * n + n) // 2 for n in numbers],
+        *[(n - x) % 7 for n in numbers],
+    ]
+
+
+@on_every_target
+@pytest.mark.parametrize("dtype", [torch.int8, torch.uint8])
+def test_integers_that_a_dtype_cannot_hold(
+    dtype: torch.dtype, output_type: str, engine: str
+) -> None:
+    if engine == "onnxruntime":
+        pytest.importorskip("onnxruntime")
+
+    def argument() -> torch.Tensor:
+        return torch.randint(-128, 255, (9,)).to(dtype)
+
+    compiled = torch2mlir.compile(_beside_bytes, argument(), output_type=output_type, engine=engine)
+    for _ in range(3):
+        x = argument()
+        for ours, eager in zip(compiled(x), _beside_bytes(x), strict=True):
+            torch.testing.assert_close(ours, eager, rtol=0, atol=0)

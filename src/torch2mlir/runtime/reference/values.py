@@ -115,7 +115,10 @@ def held_dtype(dtype: torch.dtype) -> torch.dtype:
 def _rounded(array: Array, dtype: torch.dtype) -> Array:
     """The nearest value of a narrow dtype for every element, in the dtype that holds them."""
     wide = torch.from_numpy(np.array(array, np.complex64 if dtype.is_complex else np.float32))
-    return wide.to(dtype).to(wide.dtype).numpy()
+    rounded = wide.to(dtype).to(wide.dtype)
+    if dtype is torch.bfloat16:  # PyTorch gives every NaN a sign
+        rounded = rounded.where(~wide.isnan(), wide)
+    return rounded.numpy()
 
 
 def fit(value: Any, type_: Attribute) -> Array:
@@ -228,7 +231,13 @@ def to_bytes(array: Array, type_: Attribute) -> bytes:
     narrow = _narrow(type_)
     if narrow is None:
         return array.tobytes()
-    stored = torch.from_numpy(np.array(array, order="C")).to(narrow)
+    array = np.array(array, order="C")
+    if (
+        narrow is torch.bfloat16
+    ):  # the upper half of the bits, where NaN keeps its sign, and stays NaN
+        upper = np.right_shift(array.view(np.uint32), 16).astype(np.uint16)
+        return np.where(np.isnan(array), upper | 0x40, upper).tobytes()
+    stored = torch.from_numpy(array).to(narrow)
     return stored.reshape(-1).view(torch.uint8).numpy().tobytes()
 
 

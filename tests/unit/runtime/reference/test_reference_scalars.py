@@ -123,6 +123,14 @@ def test_casts(cast, source, target, values, expected):
     assert run_one(text, torch.tensor(values, dtype=dtype)).tolist() == expected
 
 
+def test_bfloat16_nans_keep_their_sign():
+    bits = torch.tensor([0x7FC0, 0x7F81, -0x40, -1], dtype=torch.int16)
+    text = per_element("%r = arith.bitcast %a : bf16 to i16", ["bf16"], "i16", 4)
+    found = run_one(text, bits.view(torch.bfloat16))
+    assert (found < 0).tolist() == [False, False, True, True]
+    assert found.view(torch.bfloat16).isnan().all()
+
+
 def test_narrow_floats_are_rounded_after_every_op():
     body = "%s = arith.addf %a, %b : {0}\n%r = arith.subf %s, %a : {0}"
     for kind, dtype in (("bf16", torch.bfloat16), ("f16", torch.float16)):

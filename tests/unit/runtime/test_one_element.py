@@ -1,0 +1,26 @@
+"""One element of a tensor that is read with more dimensions than the tensor has: IREE refused it (see docs/engines.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from repeated_calls import agrees_with_eager
+
+PROGRAMS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "concatenated": lambda x: torch.cat([x[:1][:, None], x[1:2][:, None]]),
+    "multiplied": lambda x: x[:1].expand(1, 1) @ x[None, 1:2],
+    "of_rank_0": lambda x: x[0].view(1, 1) @ x[1].view(1, 1),
+    "multiplied_in_a_batch": lambda x: (x[:, None] * 2)[1:2][None] @ (x[:, None] * 3)[:1][None],
+    "sorted": lambda x: x[:1][:, None].sort(0).values,
+    "put": lambda x: (x * 2).index_put((torch.tensor([0]),), x[1:2]),
+}
+
+
+@pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
+@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
+def test_more_dimensions_for_one_element(
+    program: Callable[[torch.Tensor], torch.Tensor], output_type: str
+) -> None:
+    agrees_with_eager(program, lambda: (torch.randn(3),), output_type=output_type, engine="iree")
