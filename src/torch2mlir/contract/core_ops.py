@@ -77,6 +77,17 @@ SORTING = {
     "torch.aten.sort.stable",
 }
 
+ORDERED = (
+    _with_overloads("lt le gt ge remainder fmod", "Tensor", "Scalar")
+    | _with_overloads("div", "Tensor_mode", "Scalar_mode")
+    | _with_overloads("max min", "dim")
+    | _plain("maximum minimum clamp amax amin argmax argmin topk max_pool2d_with_indices")
+    | _plain("relu sign signbit floor ceil round trunc atan2 erf")
+    | SORTING
+    | {"torch.aten.clamp.Tensor"}
+)
+"""Ops that tell less from more, which complex numbers are not."""
+
 MAKES_SIZE = "torch.aten.repeat_interleave.Tensor"
 """The op whose result is as long as an element of its operand says."""
 

@@ -16,13 +16,13 @@ conversions by hand (of Python's arithmetic at run time, of loops) come through 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute
 
-from torch2mlir.contract.core_ops import BINARY, UNARY
-from torch2mlir.contract.element_types import as_element, bit_width, is_float
+from torch2mlir.contract.core_ops import BINARY, ORDERED, UNARY
+from torch2mlir.contract.element_types import as_element, bit_width, is_complex, is_float
 from torch2mlir.contract.positions import from_front, start_from_front
 from torch2mlir.contract.promotion import promote, scalar_dtype
 from torch2mlir.dialects.torch.dims import KnownSize
@@ -47,6 +47,7 @@ class Form(Protocol):
     def cast(self, x: Any, dtype: Attribute) -> Any: ...
     def spread(self, x: Any, sizes: Sequence[KnownSize]) -> Any: ...
     def static(self, value: object, what: str) -> int: ...
+    def fail(self, reason: str, hint: str | None = None) -> NoReturn: ...
 
 
 Operands = list[Any]
@@ -118,6 +119,15 @@ def promoted(form: Form, operands: Operands) -> None:
     tensors = [(o.dtype, o.rank) for o in operands if _is_tensor(o)]
     numbers = [getattr(o, "dtype", None) or scalar_dtype(o) for o in operands if not _is_tensor(o)]
     _cast_to(form, operands, promote(tensors, numbers))
+
+
+def ordered(form: Form, operands: Operands) -> None:
+    """No operand is complex: such numbers are neither less nor greater than others."""
+    if any(_is_tensor(operand) and is_complex(operand.dtype) for operand in operands):
+        form.fail(
+            "complex numbers have no order, and eager PyTorch refuses the op as well",
+            "compare x.abs(), x.real or x.imag",
+        )
 
 
 def branches_of_the_result(form: Form, operands: Operands) -> None:
@@ -314,7 +324,8 @@ def _rules() -> dict[str, tuple[Rule, ...]]:
         "avg_pool2d": (pool(1, 2, 3),),
         "convolution": (_convolution,),
     }
-    return rules | {f"torch.aten.{name}": given for name, given in named.items()}
+    rules |= {f"torch.aten.{name}": given for name, given in named.items()}
+    return rules | {name: (ordered, *rules.get(name, ())) for name in ORDERED}
 
 
 RULES: dict[str, tuple[Rule, ...]] = _rules()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 from typing import cast
 
@@ -11,6 +11,7 @@ import torch
 from xdsl.dialects.builtin import f32
 from xdsl.ir import Attribute, SSAValue
 
+import torch2mlir
 from torch2mlir.contract.core_ops import BINARY, COMPLEX, SELECTION
 from torch2mlir.contract.normal_form import normalize
 from torch2mlir.contract.positions import from_front, start_from_front
@@ -18,6 +19,7 @@ from torch2mlir.contract.promotion import promote, scalar_dtype
 from torch2mlir.conversion.lowering import ResultType, Tensor
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import KnownSize
+from torch2mlir.errors import UnsupportedOpError
 from torch2mlir.frontends.dtypes import element_type
 
 DTYPES = (
@@ -50,6 +52,30 @@ def test_numbers_count_least(number: complex) -> None:
         x = torch.zeros([2] * rank, dtype=dtype)
         ours = promote([(element_type(dtype), rank)], [scalar_dtype(number)])
         assert ours == element_type(torch.result_type(x, number)), f"{dtype} and {number}"
+
+
+ORDERING: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "compare": lambda x: x < x,
+    "sort": lambda x: x.sort(-1).values,
+    "topk": lambda x: x.topk(1).values,
+    "amax": lambda x: x.amax(0),
+    "clamp": lambda x: x.clamp(0, 1),
+    "floor": torch.floor,
+    "remainder": lambda x: x % 2,
+    "unique": torch.unique,
+}
+
+
+@pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo", "onnx"])
+@pytest.mark.parametrize("program", ORDERING.values(), ids=ORDERING)
+def test_complex_numbers_have_no_order(
+    program: Callable[[torch.Tensor], torch.Tensor], output_type: str
+) -> None:
+    x = torch.randn(3, dtype=torch.complex64)
+    with pytest.raises((NotImplementedError, RuntimeError)):
+        program(x)
+    with pytest.raises(UnsupportedOpError):
+        torch2mlir.export_and_import(program, x, output_type=output_type)
 
 
 class Recorder:
