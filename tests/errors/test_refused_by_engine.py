@@ -11,13 +11,6 @@ from torch2mlir.errors import EngineError
 from torch2mlir.runtime import refused_op
 
 
-class EveryOther(torch.nn.Module):
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        v = x.clone().view(-1)
-        v[::2] *= 2  # EveryOther
-        return v
-
-
 class MostFrequent(torch.nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return torch.mode(x * 2, 1).values  # MostFrequent
@@ -28,7 +21,6 @@ def _dims(count: int) -> tuple[dict[int, Dim]]:
 
 
 PROGRAMS: dict[str, tuple[type[torch.nn.Module], tuple[int, ...], int, str]] = {
-    "every_other": (EveryOther, (5, 3), 1, "tosa.gather"),
     "most_frequent": (MostFrequent, (3, 40), 2, "tosa.while_loop"),
 }
 

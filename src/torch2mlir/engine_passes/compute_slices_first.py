@@ -4,7 +4,9 @@ IREE 3.13 reads the part where it lies, and takes its elements to follow each ot
 ``x[:, 0][i]`` is the first one. It does so where the distance between them is only known at run time, a size of the
 whole tensor behind its first.
 
-So is a part of one element that gets more dimensions than the tensor has it is taken from, ``x[:1][:, None]`` of a
+A part that leaves elements of a row out, every second or all but one, it refuses to read so (``x[:, ::2].flip(1)``).
+
+So it does a part of one element that gets more dimensions than the tensor has it is taken from, ``x[:1][:, None]`` of a
 vector: IREE takes the part in that shape at once, an op that its own verifier refuses.
 """
 
@@ -18,7 +20,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
 from xdsl.ir import Operation, SSAValue
 
 from torch2mlir.contract.pass_order import PassForOps
-from torch2mlir.dialects.tensors import shape_of
+from torch2mlir.dialects.tensors import integers, shape_of
 from torch2mlir.engine_passes.kept_apart import hide, keep_apart
 
 _SLICES = frozenset(
@@ -52,8 +54,8 @@ class ComputeSlicesFirstPass(PassForOps):
         slices = [each for each in op.walk() if each.name in _SLICES]
         for each in slices:
             whole, part = each.operands[0], each.results[0]
-            is_misread = _has_unknown_distances(whole) and _is_read_by_position(part)
-            if is_misread:
+            is_spread = _has_unknown_distances(whole) or _leaves_elements_out(each)
+            if is_spread and _is_read_by_position(part):
                 keep_apart(part)
             elif set(shape_of(part)) <= {1} and _gets_dimensions(part, len(shape_of(whole))):
                 hide(part)
@@ -66,6 +68,15 @@ def _has_unknown_distances(whole: SSAValue) -> bool:
     op = whole.owner  # which is a part of something itself, perhaps
     is_part = isinstance(op, Operation) and op.name in _SLICES | _SAME_MEMORY
     return is_part and _has_unknown_distances(op.operands[0])  # type: ignore[union-attr]
+
+
+def _leaves_elements_out(op: Operation) -> bool:
+    """Whether elements of a part are further apart in memory than they are in a row of the whole."""
+    steps = op.properties.get("strides") or op.properties.get("static_strides")
+    if steps is not None and any(step != 1 for step in integers(steps)):
+        return True
+    whole, part = shape_of(op.operands[0]), shape_of(op.results[0])
+    return bool(whole) and bool(part) and part[-1] == 1 != whole[-1]
 
 
 def _is_read_by_position(value: SSAValue) -> bool:

@@ -305,7 +305,8 @@ def _text(function: LoweredFunction) -> str:
 
 
 def _try(function: LoweredFunction) -> bytes:
-    return _compile(function, _text(function))
+    """Without data tiling, which is what a refused program was compiled with last."""
+    return _compile_to_bytecode(_text(function), function.target.name)
 
 
 def _compile(function: LoweredFunction, text: str) -> bytes:

@@ -1,6 +1,7 @@
-"""Elements of a part of a tensor that are read by position, where the sizes of the tensor are known at run time only.
+"""Elements of a part of a tensor that are read by position.
 
-IREE took the elements of the part to follow each other in memory: every element of ``x[:, 0][i]`` was the first.
+Where the sizes of the tensor are known at run time only, IREE took the elements of the part to follow each other in
+memory: every element of ``x[:, 0][i]`` was the first. Where they are known, it refused parts with elements left out.
 """
 
 from __future__ import annotations
@@ -17,6 +18,12 @@ import torch2mlir
 
 def _rows(x: Tensor) -> Tensor:
     return torch.arange(x.shape[0])
+
+
+def _with_every_other_doubled(x: Tensor, i: Tensor) -> Tensor:
+    line = x.clone().view(-1)
+    line[::2] *= 2
+    return line[i]
 
 
 PROGRAMS: dict[str, Callable[[Tensor, Tensor], object]] = {
@@ -37,6 +44,7 @@ PROGRAMS: dict[str, Callable[[Tensor, Tensor], object]] = {
     "sorted": lambda x, i: x[:, 1].sort()[0],
     "masked_scatter": lambda x, i: x[:, :1].masked_scatter(x[:, 1:2] > 0, x[:, 0].clone()),
     "window": lambda x, i: x.unfold(1, 2, 1)[:, 0][i],
+    "every_other_changed": _with_every_other_doubled,
 }
 OF_THREE: dict[str, Callable[[Tensor, Tensor], object]] = {
     "first_of_two": lambda x, i: x[:, 0, 0][i],
@@ -75,3 +83,22 @@ def _check(program: Callable[[Tensor, Tensor], object], rank: int, output_type: 
 
 def _arguments(shape: tuple[int, ...]) -> tuple[Tensor, Tensor]:
     return torch.randn(shape), torch.randint(0, shape[0], (shape[0],))
+
+
+OF_KNOWN_SIZES: dict[str, Callable[[Tensor], object]] = {
+    "every_other_column": lambda x: x[:, ::2].flip(1),
+    "every_other_row": lambda x: x[::2].flip(0),
+    "diagonal": lambda x: (x.diagonal().flip(0), x[:, :2].diagonal(-1).flip(-1)),
+    "places_of_the_diagonal": lambda x: x.diagonal()[torch.tensor([2, 1])],
+    "rolled": lambda x: (x[:, ::3].roll(1, 1), x.diagonal(1).roll(1)),
+}
+
+
+@pytest.mark.parametrize("output_type", [*DIALECTS, "stablehlo"])
+@pytest.mark.parametrize("name", OF_KNOWN_SIZES)
+def test_of_known_sizes(name: str, output_type: str) -> None:
+    program, x = OF_KNOWN_SIZES[name], torch.randn(3, 5)
+    compiled = torch2mlir.compile(program, x, output_type=output_type, engine="iree")
+    for _ in range(3):
+        x = torch.randn(3, 5)
+        torch.testing.assert_close(compiled(x), program(x))
