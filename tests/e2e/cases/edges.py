@@ -65,6 +65,13 @@ case(
     f32("B", 6, values=(-inf, -3e30, -2.0, -0.0, 0.0, 1e-20, 0.7, 9.0, 3e30, inf, nan)),
 )
 
+# 1 + erf of what is far below zero is 0, times a huge number
+case(
+    "gelu_far_below_zero",
+    lambda x: (F.gelu(x), F.gelu(x, approximate="tanh")),
+    f32("B", 6, values=(-1e6, -1e5, -1e4, -1e3, -50.0, -13.0, -8.0, -6.5, 1e4)),
+)
+
 # of several NaNs pools know the last, and a window without a largest element has its first place
 
 ROW = [1.0, nan, -2.0, nan, 5.0, 0.0, -inf, nan, 3.0, 5.0, nan, 5.0, 1.0]

@@ -59,6 +59,30 @@ case(
     loose=10,
 )
 case("layer_norm_of_a_large_mean", nn.LayerNorm, f32("B", 6, low=29, high=31), init=(6,), loose=10)
+# means that are rounded by more than tolerances of what is left of numbers far from zero, or of equal ones
+for name, normalized in {
+    "layer_norm": lambda x: f.layer_norm(x, (768,)),
+    "group_norm": lambda x: f.group_norm(x.view(-1, 4, 24, 8), 2),
+    "instance_norm": lambda x: f.instance_norm(x.view(-1, 3, 16, 16)),
+    "var_mean": lambda x: torch.var_mean(x, 1),
+}.items():
+    case(
+        f"{name}_far_from_zero",
+        lambda x, g=normalized: g(x + 1000.0),
+        f32("B", 768),
+        loose=150,
+    )
+# eager's own layers of images, and ONNX Runtime's, round the mean of equal numbers
+case(
+    "layer_norm_of_equal_numbers",
+    lambda x: f.layer_norm(x, (768,)),
+    f32("B", 768, values=(12345.678,)),
+)
+case(
+    "var_mean_of_equal_numbers",
+    lambda x: torch.var_mean(x, 1),
+    f32("B", 768, values=(12345.678,)),
+)
 case("batch_norm_2d", _enlivened(nn.BatchNorm2d), IMAGE, init=(4,), loose=5)
 case("batch_norm_1d", _enlivened(nn.BatchNorm1d), f32("B", 4), init=(4,), loose=5)
 case("batch_norm_3d", _enlivened(nn.BatchNorm3d), f32("B", 4, 2, 3, 2), init=(4,), loose=5)

@@ -20,12 +20,21 @@ prims = torch.ops.prims
 def _var(
     a: Tensor,
     dim: Sequence[int] | None = None,
-    correction: float = 1,
+    correction: Number | None = 1,
     keepdim: bool = False,
     **_: object,
 ) -> Tensor:
-    """Sum of squared deviations over ``n - correction``. https://pytorch.org/docs/stable/generated/torch.var.html"""
-    return _moments(a, dim, correction, keepdim, is_refined=True)[0]
+    """Sum of squared deviations over ``n - correction``. https://pytorch.org/docs/stable/generated/torch.var.html
+
+    Deviations are from a mean that is exact to the last digit. The sum of many numbers far from zero is rounded, in f32
+    and by the order an engine adds in, by more than their deviations may be.
+    """
+    dims = list(dim) if dim else list(range(a.dim()))
+    computed = _widened(a)
+    deviation = computed - computed.mean(dims, keepdim=True)
+    deviation = deviation - deviation.mean(dims, keepdim=True)
+    variance = _squares(deviation).mean(dims, keepdim=keepdim)
+    return _corrected(variance, a, dims, correction)
 
 
 @decomposes(aten.var_mean.correction)
@@ -36,51 +45,59 @@ def _var_mean(
     correction: Number | None = None,
     keepdim: bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """As ``var``, and the mean: what normalization layers take, at a pass over the tensor less than ``var``."""
-    return _moments(a, dim, correction, keepdim, is_refined=False)
+    """Variance and mean, which normalization layers take, at a pass over the tensor less than ``var``.
 
-
-def _moments(
-    a: Tensor,
-    dim: Sequence[int] | None,
-    correction: Number | None,
-    keepdim: bool,
-    is_refined: bool,
-) -> tuple[Tensor, Tensor]:
-    """Variance and mean.
-
-    Args:
-        a: of any rank.
-        dim: the dimensions; none stands for all.
-        correction: what the number of elements is less in the divisor; None stands for 1.
-        keepdim: whether these dimensions stay, of size 1.
-        is_refined: whether deviations are from a mean that is exact to the last digit. The sum of many numbers far from
-            zero is rounded, in f32 and by the order an engine adds in, by more than their deviations may be.
+    Deviations are from an estimate, the mean of a few elements, so that their sum is of small numbers; and it is added
+    in the same loop as their squares: ``var = mean(d * d) - mean(d) ** 2``, https://doi.org/10.1080/00031305.1983.10483115.
     """
     dims = list(dim) if dim else list(range(a.dim()))
-    count: Any = 1
+    computed = _widened(a)
+    estimate = _few(computed, dims).mean(dims, keepdim=True)
+    deviation = computed - estimate
+    rest = deviation.mean(dims, keepdim=True)
+    mean = estimate + rest
+    # of equal elements the difference of the two may be rounded to less than nothing
+    variance = (_squares(deviation).mean(dims, keepdim=True) - _squares(rest)).clamp(min=0)
+    if not keepdim:
+        variance, mean = variance.squeeze(dims), mean.squeeze(dims)
+    return _corrected(variance, a, dims, correction), mean.to(a.dtype)
+
+
+def _few(a: Tensor, dims: Sequence[int]) -> Tensor:
+    """Elements evenly spread over the dimensions: 16 of one, 4 of each of several; all where the size is not known."""
+    wanted = 16 if len(dims) == 1 else 4
     for axis in dims:
-        count = count * a.shape[axis]
-    computed = a.float() if a.dtype in (torch.float16, torch.bfloat16) else a
-    mean = computed.mean(dims, keepdim=True)
-    deviation = computed - mean
-    if is_refined:
-        deviation = deviation - deviation.mean(dims, keepdim=True)
-    squares = deviation.abs() ** 2 if deviation.is_complex() else deviation * deviation
-    # torch.sum of the squares over n - correction; the sum and the mean are the same where there is no correction
+        size: Any = a.shape[axis]
+        if isinstance(size, int) and size > wanted:
+            step = -(-size // wanted)
+            a = aten.slice.Tensor(a, axis, (step - 1) // 2, size, step)
+    return a
+
+
+def _widened(a: Tensor) -> Tensor:
+    return a.float() if a.dtype in (torch.float16, torch.bfloat16) else a
+
+
+def _squares(a: Tensor) -> Tensor:
+    return a.abs() ** 2 if a.is_complex() else a * a
+
+
+def _corrected(
+    variance: Tensor, a: Tensor, dims: Sequence[int], correction: Number | None
+) -> Tensor:
+    """Of the mean of the squares their sum over ``n - correction``, not less than 0; None stands for 1."""
     correction = 1 if correction is None else correction
-    if correction == 0:
-        variance = squares.mean(dims, keepdim=keepdim)
-    else:
+    if correction != 0:
+        count: Any = 1
+        for axis in dims:
+            count = count * a.shape[axis]
         divisor = count - correction
         if isinstance(divisor, torch.SymInt | torch.SymFloat):
             divisor = torch.sym_max(divisor, 0)
         else:
             divisor = max(divisor, 0)
-        variance = squares.sum(dims, keepdim=keepdim) / divisor
-    if not keepdim:
-        mean = mean.squeeze(dims)
-    return variance if computed is a else variance.to(a.dtype), mean.to(a.dtype)
+        variance = variance * count / divisor
+    return variance if a.is_complex() else variance.to(a.dtype)
 
 
 @decomposes(aten._native_batch_norm_legit_no_training.default)
