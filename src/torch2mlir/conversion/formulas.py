@@ -192,10 +192,14 @@ def rem(x: Expr, y: Expr) -> Expr:
     if isinstance(y.number, int | float) and _is_power_of_two(float(y.number)):
         rest = rest - (rest * (1 / abs(y.number))).of("floor") * abs(y.number)
     else:
+        scale = _of_huge(size)
+        rest, size = rest * scale, size * scale
         inverse, halves = size.of("reciprocal"), _halves(size)
         for step in reversed(range(_STEPS)):
             rest = _taken_off(rest, inverse, size, halves, 2.0 ** (_STEP * step))
-        rest = (abs(x) < size).where(abs(x), (rest < 0.0).where(rest + size, rest))
+        rest = (rest < 0.0).where(rest + size, rest)
+        rest = (scale < 1.0).where(rest * 16.0, rest)
+        rest = (abs(x) < abs(y)).where(abs(x), rest)
         rest = (abs(x) * inverse > 2.0 ** (_STEP * _STEPS)).where(math.nan, rest)
     return is_negative(x).where(-rest, rest)
 

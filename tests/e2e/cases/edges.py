@@ -43,6 +43,14 @@ DIVISIONS = {
     "floor_divide": torch.floor_divide,
     "trunc_divide": lambda x, y: torch.div(x, y, rounding_mode="trunc"),
 }
+for name in ("fmod", "remainder"):
+    # divisors whose inverse is taken for zero
+    case(
+        f"{name}_by_huge_numbers",
+        DIVISIONS[name],
+        f32("B", 6, values=(-3.4e38, 3.4e38, 1e38, -3.3e38, 2.0, -1e-30)),
+        f32("B", 6, values=(3e38, 8.6e37, -3e38, 1.7e38, 2e38, 1e38)),
+    )
 for name, function in DIVISIONS.items():
     case(f"{name}_of_zeros", function, f32("B", 169, values=LEFT), f32("B", 169, values=RIGHT))
     for number in (2.0, -0.3, 3.3):

@@ -68,6 +68,13 @@ case("polygamma_1", lambda x: torch.polygamma(1, x), f32("B", 4, values=POSITIVE
 case("polygamma_3", lambda x: torch.polygamma(3, x), f32(2, 3, values=(-1.3, 0.4, 2.5)), loose=9)
 case("zeta", special.zeta, f32(2, 3, low=1.5, high=9.0), f32(3, low=0.5, high=9.0), loose=4)
 case(
+    "zeta_of_huge_numbers",
+    lambda s, q: special.zeta(s, q) * q ** (s - 1),
+    f32("B", 6, values=(1.125, 1.25, 1.5, 2.0, 1.125, 1.0625)),
+    f32("B", 6, values=(1e30, 1e25, 1e18, 1e12, 1e37, 1e37)),
+    loose=4,
+)
+case(
     "igamma",
     torch.igamma,
     f32(9, values=(0.3, 1.0, 5.0, 18.0, 30.0, 30.0, 0.0, 2.0, -1.0)),

@@ -175,11 +175,11 @@ def _zeta_positive(s: Tensor | Number, q: Tensor) -> Tensor:
         total = total + (q + step) ** -s
     w = q + _ZETA_STEPS
     last = w**-s
-    rest = last * w / (s - 1) + last / 2
+    rest = w ** (1 - s) / (s - 1) + last / 2  # last * w would be 0 where last is too small
     term = last * s / w
     square = 1 / (w * w)
     for index, divisor in enumerate(_ZETA_CORRECTIONS):
         rest = rest + term / divisor
         term = term * ((s + 2 * index + 1) * (s + 2 * index + 2)) * square
-    negligible = last <= torch.finfo(q.dtype).eps / 4 * total
+    negligible = last < torch.finfo(q.dtype).eps / 4 * total
     return torch.where(negligible, total + last, total + rest)
