@@ -12,6 +12,8 @@ Facts about OpenVINO 2026.4 and its plugin for the CPU:
 - ``TopK`` does not keep the order of equal elements, so sorting is refused; positions outside a tensor read 0;
 - ``ReduceMax`` begins with the lowest finite number and ``ReduceMin`` with the highest:
   ``onnx-extrema-of-infinities`` gives the infinity where there is nothing else;
+- an operator with a neutral operand is left out even where that has more dimensions than the other, so that the result
+  has too few: ``onnx-one-rank-of-elements`` gives these dimensions first;
 - half floats are held in 32 bits and not rounded: a program with any is refused;
 - ``Abs`` of constants is folded to these constants: of integers the conversion says it otherwise, else it is refused;
 - ``ReduceSum(x, 2) + b`` of ``[3, 2, 4]`` and ``[2]`` adds wrong elements unless the reduced dimension stays with size
@@ -80,7 +82,9 @@ class OpenVinoEngine(Engine):
     name = "openvino"
     output_types = frozenset({"onnx"})
     builds_weights_in = True
-    passes: ClassVar[Mapping[str, Sequence[str]]] = {"onnx": ("onnx-extrema-of-infinities",)}
+    passes: ClassVar[Mapping[str, Sequence[str]]] = {
+        "onnx": ("onnx-extrema-of-infinities", "onnx-one-rank-of-elements")
+    }
 
     def __init__(self) -> None:
         self._core = ov.Core()

@@ -202,6 +202,9 @@ _LOCATIONS: dict[str, str] = {
     "onnx-extrema-of-infinities": (
         "torch2mlir.engine_passes.onnx_extrema_of_infinities:OnnxExtremaOfInfinitiesPass"
     ),
+    "onnx-one-rank-of-elements": (
+        "torch2mlir.engine_passes.onnx_one_rank_of_elements:OnnxOneRankOfElementsPass"
+    ),
     "onnx-functions-by-formulas": (
         "torch2mlir.engine_passes.onnx_functions_by_formulas:OnnxFunctionsByFormulasPass"
     ),
