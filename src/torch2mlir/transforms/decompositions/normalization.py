@@ -69,8 +69,9 @@ def _few(a: Tensor, dims: Sequence[int]) -> Tensor:
     for axis in dims:
         size: Any = a.shape[axis]
         if isinstance(size, int) and size > wanted:
-            step = -(-size // wanted)
-            a = aten.slice.Tensor(a, axis, (step - 1) // 2, size, step)
+            # whole steps from the start on: TOSA, which has no steps, pads any other slice to them
+            step = size // wanted
+            a = aten.slice.Tensor(a, axis, 0, wanted * step, step)
     return a
 
 
