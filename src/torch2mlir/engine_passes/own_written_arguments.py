@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import zip_longest
+from itertools import product, zip_longest
 from math import prod
 
 from xdsl.dialects import arith, complex, tensor
@@ -64,9 +64,9 @@ _VIEWS = frozenset(
 _OVERWRITING = frozenset({"linalg.broadcast", "linalg.fill", "linalg.transpose"})
 """Linalg ops that do not read what they compute into."""
 
-_OF_ELEMENTS = frozenset({"chlo", "linalg", "stablehlo", "tosa"})
+_OF_ELEMENTS = frozenset({"chlo", "linalg", "stablehlo", "tensor", "tosa"})
 """Dialects whose ops are sometimes one of their operands: of one element the sum, the only one that is gathered."""
-_FRESH = frozenset({"const", "constant", "fill", "iota", "yield", "return"})
+_FRESH = frozenset({"const", "constant", "empty", "fill", "iota", "yield", "return"})
 """Their ops that never are."""
 
 _CONTROL_FLOW = frozenset({"scf", "stablehlo.case", "stablehlo.if", "stablehlo.while"}) | frozenset(
@@ -155,10 +155,10 @@ def _shared(op: Operation) -> Iterator[tuple[SSAValue, SSAValue]]:
     dialect, _, name = op.name.partition(".")
     if op.name in _VIEWS:
         yield op.results[0], op.operands[0]
-    elif dialect in _OF_ELEMENTS and len(op.results) == 1 and name not in _FRESH:
-        for value in _read(op):
-            if _may_be_the_same(value, op.results[0]):
-                yield op.results[0], value
+    elif dialect in _OF_ELEMENTS and name not in _FRESH:
+        for result, value in product(op.results, _read(op)):
+            if _may_be_the_same(value, result):
+                yield result, value
     if op.name in _CONTROL_FLOW or dialect in _CONTROL_FLOW:
         blocks = [block for region in op.regions for block in region.blocks]
         ends = [block.last_op.operands for block in blocks if block.last_op is not None]
