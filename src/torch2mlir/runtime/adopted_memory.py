@@ -102,6 +102,22 @@ class AdoptedMemory:
         tensor.untyped_storage()._swap_data_ptr_(storage)  # type: ignore[attr-defined]
         return True
 
+    def given_back(self, tensor: torch.Tensor) -> None:
+        """Memory of PyTorch's for a tensor whose memory was donated to a call that failed.
+
+        Its elements are those that are there, updated or not; NaN, or 0, where XLA has let go of them. The array that
+        the call has left cannot be donated again.
+        """
+        cell = self._cells.pop(tensor.data_ptr(), None)
+        if cell is None:
+            return
+        if cell.array.is_deleted():
+            lost = math.nan if tensor.is_floating_point() or tensor.is_complex() else 0
+            elements = torch.full_like(tensor, lost)
+        else:
+            elements = tensor.clone()
+        tensor.untyped_storage()._swap_data_ptr_(elements.untyped_storage())  # type: ignore[attr-defined]
+
     def _memory(self, array: Any, count: int, kind: _Kind) -> Any:
         """The bytes of an array, which live as long as somebody looks at them."""
         address = array.unsafe_buffer_pointer()

@@ -240,13 +240,18 @@ class XlaExecutable(Executable):
             else:  # XLA updates a copy; the view itself is gone after the call
                 copies.append(_aligned(arg))
                 arrays.append(self._memory.view(copies[-1], is_kept=False))
-        results = self._executed(arrays)
-        for index, tensor in donated.items():
-            self._adopted.donated(tensor, results[index])
         targets = {result: args[position] for position, result in updated.items()}
-        return [
-            self._taken(index, array, targets.get(index)) for index, array in enumerate(results)
-        ]
+        try:
+            results = self._executed(arrays)
+            for index, tensor in donated.items():
+                self._adopted.donated(tensor, results[index])
+            return [
+                self._taken(index, array, targets.get(index)) for index, array in enumerate(results)
+            ]
+        except EngineError:
+            for tensor in donated.values():
+                self._adopted.given_back(tensor)
+            raise
 
     def _own_array(self, args: Sequence[Any], position: int) -> Any | None:
         """The array behind an argument that may be updated in it; None if there is none, or others read it."""
