@@ -40,3 +40,21 @@ func.func @as_it_is(%x: tensor<?x4xf32>, %y: tensor<?x?xf32>, %n: index, %i: ind
   %2 = tensor.extract_slice %y[0, 1] [%n, 1] [1, 1] : tensor<?x?xf32> to tensor<?x1xf32>
   return %1, %2 : f32, tensor<?x1xf32>
 }
+
+// CHECK-LABEL: func.func @every_second(
+// CHECK:         compute_barrier
+func.func @every_second(%x: tensor<4xf32>, %i: index) -> f32 {
+  %0 = tensor.extract_slice %x[0] [2] [2] : tensor<4xf32> to tensor<2xf32>
+  %1 = tensor.extract %0[%i] : tensor<2xf32>
+  return %1 : f32
+}
+
+// CHECK-LABEL: func.func @one_element_of_more_dimensions(
+// CHECK:         %[[PART:.*]] = tensor.extract_slice
+// CHECK-NEXT:    %[[HIDDEN:.*]] = "util.optimization_barrier"(%[[PART]])
+// CHECK-NEXT:    tensor.expand_shape %[[HIDDEN]]
+func.func @one_element_of_more_dimensions(%x: tensor<3xf32>) -> tensor<1x1xf32> {
+  %0 = tensor.extract_slice %x[0] [1] [1] : tensor<3xf32> to tensor<1xf32>
+  %1 = tensor.expand_shape %0 [[0, 1]] output_shape [1, 1] : tensor<1xf32> into tensor<1x1xf32>
+  return %1 : tensor<1x1xf32>
+}

@@ -71,12 +71,14 @@ def _has_unknown_distances(whole: SSAValue) -> bool:
 
 
 def _leaves_elements_out(op: Operation) -> bool:
-    """Whether elements of a part are further apart in memory than they are in a row of the whole."""
+    """Whether elements of a part are further apart in memory than they are in a row of the whole, by steps."""
     steps = op.properties.get("strides") or op.properties.get("static_strides")
     if steps is not None and any(step != 1 for step in integers(steps)):
         return True
     whole, part = shape_of(op.operands[0]), shape_of(op.results[0])
-    return bool(whole) and bool(part) and part[-1] == 1 != whole[-1]
+    # the first of every two is the first column of pairs where a dialect has no steps
+    is_reshaped = getattr(op.operands[0].owner, "name", "") in _SAME_MEMORY
+    return is_reshaped and bool(whole) and bool(part) and part[-1] == 1 != whole[-1]
 
 
 def _is_read_by_position(value: SSAValue) -> bool:
