@@ -4,7 +4,7 @@
     python -m tests.fuzz.between --count 500 --seed 7 --on linalg-reference,stablehlo-xla
 
 Programs are compiled many at a time (``tests.fuzz.units``); on what one dialect refuses, the others are still compared.
-Every fourth lot of programs is of sizes known at run time. Differences go to ``--findings``.
+Of every few lots of programs (``--dynamic-every``, 4) one is of sizes known at run time. Differences go to ``--findings``.
 """
 
 from __future__ import annotations
@@ -145,6 +145,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=FIRST_SEED, help="of the first program")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--unit", type=int, default=DRAWN, help="programs drawn at a time")
+    parser.add_argument("--dynamic-every", type=int, default=4, help="lots, of which one is dynamic")
     parser.add_argument("--on", default="linalg-reference,tosa-iree,stablehlo-xla")
     parser.add_argument("--findings", type=Path, default=Path("between-findings.md"))
     return parser.parse_args()
@@ -162,7 +163,8 @@ def main() -> int:
             while len(running) < options.processes and (seed := next(units, None)) is not None:
                 if time.monotonic() - start > 60 * options.minutes:
                     break
-                dynamic = (seed - options.seed) // options.unit % 4 == 3
+                lot, every = (seed - options.seed) // options.unit, options.dynamic_every
+                dynamic = lot % every == every - 1
                 count = min(options.unit, last - seed)
                 running.add(pool.submit(compare_seeds, seed, count, names, dynamic))
             if not running:
