@@ -145,7 +145,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=FIRST_SEED, help="of the first program")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--unit", type=int, default=DRAWN, help="programs drawn at a time")
-    parser.add_argument("--dynamic-every", type=int, default=4, help="lots, of which one is dynamic")
+    parser.add_argument(
+        "--dynamic-every", type=int, default=4, help="lots, of which one is dynamic"
+    )
     parser.add_argument("--on", default="linalg-reference,tosa-iree,stablehlo-xla")
     parser.add_argument("--findings", type=Path, default=Path("between-findings.md"))
     return parser.parse_args()

@@ -22,19 +22,8 @@ from xdsl.ir import Operation, SSAValue
 from torch2mlir.contract.pass_order import PassForOps
 from torch2mlir.dialects.tensors import integers, shape_of
 from torch2mlir.engine_passes.kept_apart import hide, keep_apart
+from torch2mlir.engine_passes.views import RESHAPES, SLICES
 
-_SLICES = frozenset(
-    {
-        *("tensor.extract_slice", "tosa.slice", "stablehlo.slice"),
-        *("stablehlo.dynamic_slice", "stablehlo.real_dynamic_slice"),
-    }
-)
-_SAME_MEMORY = frozenset(
-    {
-        *("tensor.collapse_shape", "tensor.expand_shape", "tensor.cast", "tensor.reshape"),
-        *("tosa.reshape", "stablehlo.reshape", "stablehlo.dynamic_reshape"),
-    }
-)
 _BY_POSITION = frozenset(
     {
         *(tensor.ExtractOp.name, "tosa.gather", "tosa.reverse", "tosa.resize"),
@@ -48,10 +37,10 @@ class ComputeSlicesFirstPass(PassForOps):
     """See the module's docstring."""
 
     name = "compute-slices-first"
-    looks_for = _SLICES
+    looks_for = SLICES
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        slices = [each for each in op.walk() if each.name in _SLICES]
+        slices = [each for each in op.walk() if each.name in SLICES]
         for each in slices:
             whole, part = each.operands[0], each.results[0]
             is_spread = _has_unknown_distances(whole) or _leaves_elements_out(each)
@@ -66,7 +55,7 @@ def _has_unknown_distances(whole: SSAValue) -> bool:
     if isinstance(whole.type, TensorType) and DYNAMIC_INDEX in whole.type.get_shape()[1:]:
         return True
     op = whole.owner  # which is a part of something itself, perhaps
-    is_part = isinstance(op, Operation) and op.name in _SLICES | _SAME_MEMORY
+    is_part = isinstance(op, Operation) and op.name in SLICES | RESHAPES
     return is_part and _has_unknown_distances(op.operands[0])  # type: ignore[union-attr]
 
 
@@ -77,7 +66,7 @@ def _leaves_elements_out(op: Operation) -> bool:
         return True
     whole, part = shape_of(op.operands[0]), shape_of(op.results[0])
     # the first of every two is the first column of pairs where a dialect has no steps
-    is_reshaped = getattr(op.operands[0].owner, "name", "") in _SAME_MEMORY
+    is_reshaped = getattr(op.operands[0].owner, "name", "") in RESHAPES
     return is_reshaped and bool(whole) and bool(part) and part[-1] == 1 != whole[-1]
 
 
@@ -87,17 +76,24 @@ def _is_read_by_position(value: SSAValue) -> bool:
 
 def _gets_dimensions(part: SSAValue, most: int) -> bool:
     """Whether an element is read, by itself or broadcast, as a tensor of more dimensions than this."""
-    read = [result for use in part.uses for result in use.operation.results]
-    shapes = [(each, shape_of(each)) for each in read if isinstance(each.type, TensorType)]
-    return any(
-        set(shape) <= {1} and (len(shape) > most or _gets_dimensions(each, most))
-        for each, shape in shapes
-    )
+    seen, waiting = {part}, [part]
+    while waiting:
+        for use in waiting.pop().uses:
+            for each in use.operation.results:
+                if each in seen or not isinstance(each.type, TensorType):
+                    continue
+                shape = shape_of(each)
+                if set(shape) <= {1}:
+                    if len(shape) > most:
+                        return True
+                    seen.add(each)
+                    waiting.append(each)
+    return False
 
 
 def _users(value: SSAValue) -> Iterator[Operation]:
     """What uses a value, or the same memory by another shape."""
     for use in value.uses:
         yield use.operation
-        if use.operation.name in _SAME_MEMORY and use.index == 0:
+        if use.operation.name in RESHAPES and use.index == 0:
             yield from _users(use.operation.results[0])

@@ -29,17 +29,18 @@ from torch2mlir.dialects.linalg.structured import dims_map
 from torch2mlir.dialects.tensors import element_of, shape_of
 from torch2mlir.dialects.weights import dense_elements
 from torch2mlir.engine_passes.beside import Beside
+from torch2mlir.engine_passes.views import RESHAPES
 
 _COMBINING = ("arith.addf", "arith.addi", "arith.mulf", "arith.muli")
 _COUNTED = (*_COMBINING, "stablehlo.add", "stablehlo.multiply")
 """Of these the number of equal terms matters, unlike of maxima."""
 _NUMBERS = ("linalg.fill", "tensor.empty", "tensor.splat")
 """Ops whose result is one number everywhere."""
-_MOVED = {
-    *("tensor.cast", "tensor.collapse_shape", "tensor.expand_shape", "tensor.extract_slice"),
-    *("tosa.reshape", "tosa.reverse", "tosa.slice", "tosa.tile", "tosa.transpose"),
-    *("stablehlo.broadcast_in_dim", "stablehlo.dynamic_broadcast_in_dim", "stablehlo.reshape"),
-    *("stablehlo.dynamic_reshape", "stablehlo.reverse", "stablehlo.slice", "stablehlo.transpose"),
+_MOVED = RESHAPES | {
+    *("tensor.extract_slice", "tosa.slice", "stablehlo.slice"),
+    *("tosa.reverse", "tosa.tile", "tosa.transpose"),
+    *("stablehlo.broadcast_in_dim", "stablehlo.dynamic_broadcast_in_dim"),
+    *("stablehlo.reverse", "stablehlo.transpose"),
 }
 """Ops whose result has the elements of the first operand."""
 _CASTS = {

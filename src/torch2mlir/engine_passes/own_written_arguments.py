@@ -35,25 +35,18 @@ from torch2mlir.dialects.linalg.structured import dims_map, iterator_types
 from torch2mlir.dialects.tensors import element_of, shape_of
 from torch2mlir.dialects.weights import dense_elements
 from torch2mlir.engine_passes.beside import INDEX, Beside
+from torch2mlir.engine_passes.views import RESHAPES, SLICES
 
-_VIEWS = frozenset(
-    {
+_VIEWS = (
+    RESHAPES
+    | SLICES
+    | {
         "stablehlo.bitcast_convert",
         "stablehlo.broadcast_in_dim",
         "stablehlo.dynamic_broadcast_in_dim",
-        "stablehlo.dynamic_reshape",
         "stablehlo.optimization_barrier",
-        "stablehlo.reshape",
-        "stablehlo.slice",
         "tensor.bitcast",
-        "tensor.cast",
-        "tensor.collapse_shape",
-        "tensor.expand_shape",
-        "tensor.extract_slice",
-        "tensor.reshape",
         "tosa.identity",
-        "tosa.reshape",
-        "tosa.slice",
         "iree_tensor_ext.compute_barrier.start",
         "tosa.tile",
         "util.optimization_barrier",

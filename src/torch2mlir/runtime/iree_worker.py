@@ -2,7 +2,7 @@
 
 The file is run by its path, and imports nothing of this package: it starts as fast as IREE's compiler loads. Requests
 come in on stdin and answers go out on stdout, each a JSON header and a payload behind their two lengths; the process
-ends when stdin does. Arguments of the command line are flags that IREE has for a whole process only.
+ends when stdin does, and in the middle of a program when whoever asks has been killed. Arguments of the command line are flags that IREE has for a whole process only.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import json
 import os
 import struct
 import sys
+import threading
+import time
 from ctypes.util import find_library
 from typing import IO, Any
 
@@ -88,8 +90,16 @@ def _send_diagnostics(invocation: Any, callback: Any) -> None:
     enable(invocation._inv_p, 0, callback, None)
 
 
+def _end_with(owner: int) -> None:
+    """Ends this process when another one, its parent, has ended: a program may take IREE minutes."""
+    while os.getppid() == owner:
+        time.sleep(1)
+    os._exit(1)
+
+
 def main() -> None:
     """Answers requests until stdin ends."""
+    threading.Thread(target=_end_with, args=[os.getppid()], daemon=True).start()
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what the compiler prints is no answer
     from iree.compiler.api import ctypes_dl

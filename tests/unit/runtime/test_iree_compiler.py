@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -75,3 +79,33 @@ def test_a_small_program_compiles_fast_once_the_process_is_warm() -> None:
         compiled()
         times.append(time.perf_counter() - start)
     assert min(times) < 1.0  # 0.1 s on an idle machine
+
+
+OWNER = """
+import os, time
+from torch2mlir.runtime.iree_compiler import _Process
+process = _Process(())
+keeper = os.fork()
+if keeper:
+    print(process._process.pid, keeper, flush=True)
+time.sleep(60)
+"""
+
+
+def test_the_compiler_ends_with_a_program_that_is_killed() -> None:
+    """Also where it does not see the end of its input, as while it compiles: a process that was forked holds it open."""
+    owner = subprocess.Popen([sys.executable, "-c", OWNER], stdout=subprocess.PIPE, text=True)
+    assert owner.stdout is not None
+    compiler, keeper = map(int, owner.stdout.readline().split())
+    time.sleep(1)  # until it takes requests
+    owner.kill()
+    owner.wait()
+    try:
+        for _ in range(100):
+            if not Path(f"/proc/{compiler}").exists():
+                return
+            time.sleep(0.1)
+        os.kill(compiler, signal.SIGKILL)
+        raise AssertionError("the compiler goes on")
+    finally:
+        os.kill(keeper, signal.SIGKILL)

@@ -24,3 +24,17 @@ def test_more_dimensions_for_one_element(
     program: Callable[[torch.Tensor], torch.Tensor], output_type: str
 ) -> None:
     agrees_with_eager(program, lambda: (torch.randn(3),), output_type=output_type, engine="iree")
+
+
+def test_elements_that_many_results_need_are_looked_at_once() -> None:
+    """Every value of the chain is read three times: there are more ways through it than can be followed."""
+
+    def chain(x: torch.Tensor) -> torch.Tensor:
+        value = x[:1, 0]
+        for _ in range(40):
+            value = 0.5 * (value + torch.sin(value) * value)
+        return value
+
+    agrees_with_eager(
+        chain, lambda: (torch.randn(3, 4),), output_type="linalg-on-tensors", engine="iree"
+    )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
@@ -10,9 +12,12 @@ import torch.nn.functional as F
 from repeated_calls import agrees_with_eager
 from torch.export import Dim
 
+import torch2mlir
+
 ON = ("linalg-on-tensors", "tosa", "stablehlo")
 
 Update = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+Pairs = list[tuple[torch.Tensor, torch.Tensor]]
 
 _FIRST = torch.tensor([0])
 
@@ -27,15 +32,7 @@ UPDATES: dict[str, Update] = {
     "cumsum": lambda v, x: v.cumsum(-1) + x,
 }
 
-OF_ANY_LENGTH = [
-    (output_type, name)
-    for output_type in ON
-    for name in UPDATES
-    if not (output_type == "stablehlo" and name.startswith("scatter"))  # IREE refuses it
-]
-
 on_every_dialect = pytest.mark.parametrize("output_type", ON)
-of_every_kind = pytest.mark.parametrize("update", UPDATES.values(), ids=UPDATES)
 
 
 @on_every_dialect
@@ -74,44 +71,110 @@ def test_a_read_of_the_only_row(output_type: str) -> None:
     )
 
 
+def updates_and_lines(
+    updates: Iterable[Update],
+) -> Callable[[Pairs], list[tuple[torch.Tensor, torch.Tensor]]]:
+    """Updates of one argument each, which is a result as well: the extrema of a single line are the line."""
+
+    def run(pairs: Pairs) -> list[tuple[torch.Tensor, torch.Tensor]]:
+        both = zip(updates, pairs, strict=True)
+        return [(update(v, x), v.amin(0)) for update, (v, x) in both]
+
+    return run
+
+
 @on_every_dialect
-@of_every_kind
-def test_an_argument_is_a_result_and_updated(update: Update, output_type: str) -> None:
-    """The extrema of a single line are the line: the result is the argument's memory."""
-
-    def update_and_line(v: torch.Tensor, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        return update(v, x), v.amin(0)
-
+def test_an_argument_is_a_result_and_updated(output_type: str) -> None:
     agrees_with_eager(
-        update_and_line, lambda: (torch.randn(1, 3), torch.randn(1, 3)), output_type=output_type
-    )
-
-
-@pytest.mark.parametrize(("output_type", "name"), OF_ANY_LENGTH)
-def test_an_argument_of_any_length(name: str, output_type: str) -> None:
-    update = UPDATES[name]
-
-    def update_and_line(v: torch.Tensor, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        return update(v, x), v.amin(0)
-
-    agrees_with_eager(
-        update_and_line,
-        lambda: (torch.randn(1, 3), torch.randn(1, 3)),
+        updates_and_lines(UPDATES.values()),
+        lambda: ([(torch.randn(1, 3), torch.randn(1, 3)) for _ in UPDATES],),
         output_type=output_type,
         engine="iree",
-        dynamic_shapes=({1: Dim("n", min=2, max=9)}, {1: Dim("n", min=2, max=9)}),
     )
 
 
 @on_every_dialect
-@pytest.mark.parametrize("dtype", [torch.bool, torch.uint8, torch.int64, torch.float16])
-def test_arguments_of_other_types(dtype: torch.dtype, output_type: str) -> None:
-    def put_and_line(v: torch.Tensor, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        return v.index_put((_FIRST, _FIRST), x[0, 1]), v.squeeze(0)
+def test_an_argument_of_any_length(output_type: str) -> None:
+    scatters = output_type != "stablehlo"  # IREE refuses those of StableHLO
+    updates = {k: v for k, v in UPDATES.items() if scatters or not k.startswith("scatter")}
+    lengths = itertools.cycle([3, 4, 7, 2])
+    any_length = Dim("n", min=2, max=9)
 
-    def drawn() -> torch.Tensor:
+    def drawn() -> tuple[Pairs]:
+        n = next(lengths)
+        return ([(torch.randn(1, n), torch.randn(1, n)) for _ in updates],)
+
+    agrees_with_eager(
+        updates_and_lines(updates.values()),
+        drawn,
+        output_type=output_type,
+        engine="iree",
+        calls=4,
+        dynamic_shapes=([({1: any_length}, {1: any_length}) for _ in updates],),
+    )
+
+
+@on_every_dialect
+def test_arguments_of_other_types(output_type: str) -> None:
+    dtypes = [torch.bool, torch.uint8, torch.int64, torch.float16]
+
+    def put_and_line(pairs: Pairs) -> list[tuple[torch.Tensor, torch.Tensor]]:
+        return [(v.index_put((_FIRST, _FIRST), x[0, 1]), v.squeeze(0)) for v, x in pairs]
+
+    def drawn(dtype: torch.dtype) -> torch.Tensor:
         return (3 * torch.rand(1, 3)).to(dtype)
 
     agrees_with_eager(
-        put_and_line, lambda: (drawn(), drawn()), output_type=output_type, engine="iree"
+        put_and_line,
+        lambda: ([(drawn(dtype), drawn(dtype)) for dtype in dtypes],),
+        output_type=output_type,
+        engine="iree",
     )
+
+
+@on_every_dialect
+def test_in_branches_and_loops(output_type: str) -> None:
+    """What one branch updates the other hands on, and so does the loop that makes no turn."""
+
+    def updated(
+        v: torch.Tensor, w: torch.Tensor, x: torch.Tensor, turns: torch.Tensor
+    ) -> tuple[torch.Tensor, ...]:
+        chosen = torch.cond(
+            x.sum() > 0,
+            lambda v, x: v.index_copy(-1, _FIRST, x[..., :1]),
+            lambda v, x: v.clone(),
+            (v, x),
+        )
+        _, looped = torch.while_loop(
+            lambda i, w: i < turns,
+            lambda i, w: (i + 1, w.index_add(-1, _FIRST, w[..., 1:2])),
+            (torch.zeros_like(turns), w),
+        )
+        return chosen, v.amin(0), looped, w.amax(0)
+
+    lines = itertools.cycle([0, 2, 1, 0])
+    signs = itertools.cycle([1.0, -1.0])
+
+    def drawn() -> tuple[torch.Tensor, ...]:
+        turns = torch.tensor(next(lines))
+        return torch.randn(1, 3), torch.randn(1, 3), torch.rand(1, 3) * next(signs), turns
+
+    agrees_with_eager(updated, drawn, output_type=output_type, engine="iree", calls=4)
+
+
+@on_every_dialect
+def test_from_several_threads(output_type: str) -> None:
+    def updated(v: torch.Tensor, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return v.index_copy(-1, _FIRST, x[..., :1]), v.amin(0)
+
+    def drawn(_: int) -> tuple[torch.Tensor, torch.Tensor]:
+        return torch.randn(1, 3), torch.randn(1, 3)
+
+    compiled = torch2mlir.compile(updated, *drawn(0), output_type=output_type, engine="iree")
+    arguments = [drawn(number) for number in range(200)]
+    kept = [(v.clone(), x.clone()) for v, x in arguments]
+    with ThreadPoolExecutor(8) as threads:
+        results = list(threads.map(lambda given: compiled(*given), arguments))
+    for given, before, result in zip(arguments, kept, results, strict=True):
+        torch.testing.assert_close(given, before, rtol=0, atol=0)
+        torch.testing.assert_close(result, updated(*before), rtol=0, atol=0)
