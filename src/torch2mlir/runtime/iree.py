@@ -116,6 +116,7 @@ class IreeEngine(Engine):
             "keep-terms-of-sums",
             "compute-reductions-first",
             "compute-slices-first",
+            "compute-masks-first",
             "end-at-loops",
         ),
         "stablehlo": (
@@ -126,6 +127,7 @@ class IreeEngine(Engine):
             "keep-terms-of-sums",
             "compute-reductions-first",
             "compute-slices-first",
+            "compute-masks-first",
             "end-at-loops",
         ),
         "tosa": (
@@ -149,6 +151,7 @@ class IreeEngine(Engine):
             "keep-terms-of-sums",
             "compute-reductions-first",
             "compute-slices-first",
+            "compute-masks-first",
             "end-at-loops",
         ),
     }

@@ -2,7 +2,8 @@
 
 The file is run by its path, and imports nothing of this package: it starts as fast as IREE's compiler loads. Requests
 come in on stdin and answers go out on stdout, each a JSON header and a payload behind their two lengths; the process
-ends when stdin does, and in the middle of a program when whoever asks has been killed. Arguments of the command line are flags that IREE has for a whole process only.
+ends when stdin does, and in the middle of a program when whoever asks has been killed. Arguments of the command line
+are flags that IREE has for a whole process only.
 """
 
 from __future__ import annotations
