@@ -231,6 +231,7 @@ _LOCATIONS: dict[str, str] = {
     "compute-slices-first": "torch2mlir.engine_passes.compute_slices_first:ComputeSlicesFirstPass",
     "compute-masks-first": "torch2mlir.engine_passes.compute_masks_first:ComputeMasksFirstPass",
     "end-at-loops": "torch2mlir.engine_passes.end_at_loops:EndAtLoopsPass",
+    "fill-by-loops": "torch2mlir.engine_passes.fill_by_loops:FillByLoopsPass",
     "extend-bfloat16-by-bits": (
         "torch2mlir.engine_passes.extend_bfloat16_by_bits:ExtendBfloat16ByBitsPass"
     ),
