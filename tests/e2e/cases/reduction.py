@@ -47,6 +47,29 @@ case(
     lambda x: (x.amax(1), x.amin(1)),
     f32("B", 3, values=(1.0, nan, 2.0, -inf, -inf, -inf, inf)),
 )
+case(
+    "long_lines",
+    lambda x, y: (
+        *(x.sum(1), x.amax(1, keepdim=True), x.amin(1), (x / 16 + 1).prod(1), x.softmax(1)),
+        *(
+            y.mean((2, 3)),
+            y.amax((-2, -1), keepdim=True),
+            (y - y.mean((2, 3), True)).square().sum((2, 3)),
+        ),
+    ),
+    f32("B", 512),
+    f32("B", 3, 8, 32),
+)
+case(
+    "long_lines_nan",
+    lambda x: (x.sum(1), x.amax(1), x.amin(1), x.prod(1)),
+    f32("B", 272, values=(*[1.0] * 300, nan, *[1.0] * 280, inf, *[-1.0] * 90, -inf, 0.5)),
+)
+case(
+    "long_lines_of_zeros",
+    lambda x: (x.sum(1), x.amax(1), x.amin(1), x.prod(1)),
+    f32("B", 272, values=(-0.0,)),
+)
 case("max_min_all", lambda x: (x.max(), x.min()), f32("B", 4))
 case("max_all_i64", lambda x: (x.max(), x.min()), i64("B", 4))
 case("prod", lambda x: (x.prod(1), x.prod(0, keepdim=True)), f32("B", 4))
