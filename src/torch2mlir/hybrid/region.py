@@ -54,6 +54,7 @@ class Regions:
     def __init__(self, graph_module: GraphModule, written: AbstractSet[Node]) -> None:
         self.root = graph_module
         self.written = written
+        self._made = dict[Node, bool]()
 
     @cached_property
     def carriers(self) -> Mapping[sympy.Symbol, tuple[Node, int]]:
@@ -76,6 +77,11 @@ class Regions:
         )
 
     def _can_be_made(self, node: Node) -> bool:
+        if node not in self._made:  # there may be many ways to one
+            self._made[node] = self._is_made(node)
+        return self._made[node]
+
+    def _is_made(self, node: Node) -> bool:
         if node.op == "placeholder":
             return symbol_of(node) in self.carriers
         if node.target in _SIZE_OPS:

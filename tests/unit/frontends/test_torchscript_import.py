@@ -99,6 +99,32 @@ def test_traced_shapes_are_forgotten_when_asked() -> None:
         torchscript.compile(Scaled(), example, use_tracing=True)
 
 
+@pytest.mark.parametrize("model", [Scaled(), lambda x: x * 2], ids=["module", "function"])
+def test_what_was_traced_before_is_compiled_for_its_shape_alone(model) -> None:
+    traced = torch.jit.trace(model, X)
+    example = TensorPlaceholder.like(X, dynamic_axes=[0])
+    for other in (example, torch.randn(5, 3), torch.randn(3)):
+        with pytest.raises(torch2mlir.CaptureError, match="was traced with .2, 3. for 'x', and"):
+            torchscript.compile(traced, other)
+    check(traced, X, torch.randn(2, 3))
+    check(traced, example, torch.randn(5, 3), ignore_traced_shapes=True)
+
+
+def with_numbers_of_a_trace(x):
+    n = x.shape[0]  # a tensor of one element, while it is traced
+    for _ in range(25):
+        n = n + n - n  # each of two, or there would be more ways to the first than can be followed
+    return x.new_zeros(n)
+
+
+def test_numbers_of_a_trace_are_computed_once() -> None:
+    example = TensorPlaceholder.like(X, dynamic_axes=[0])
+    module = torchscript.compile(
+        with_numbers_of_a_trace, example, use_tracing=True, ignore_traced_shapes=True
+    )
+    assert len(str(module)) < 10_000
+
+
 def branching(x, y):
     if x.dim() > 1:
         return torch.nn.functional.softmax(x + y, dim=-1)

@@ -20,6 +20,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from torch2mlir.dialects.torch import object_graph
 from torch2mlir.dialects.torch import types as t
+from torch2mlir.dialects.torch.dims import Size
 from torch2mlir.errors import CaptureError, Torch2MLIRError
 from torch2mlir.frontends.torchscript.graph import Callee, function_type, import_graph
 from torch2mlir.frontends.torchscript.types import TypeImporter
@@ -166,10 +167,36 @@ def _annotate(function: FuncOp, bounds: Sequence[Attribute | None], schema: Any)
             f"'{schema.name}' takes {len(arguments)} arguments, {len(bounds)} examples are given",
             hint="give a tensor or TensorPlaceholder for every argument without a default",
         )
+    for argument, traced, promised in zip(arguments, inputs[len(own) :], bounds):
+        _check_traced(schema.name, argument.name, traced, promised)
     bound = [DictionaryAttr({} if type is None else {"torch.type_bound": type}) for type in bounds]
     if any(attributes.data for attributes in bound):
         rest = [DictionaryAttr({}) for _ in left_out]
         function.properties["arg_attrs"] = ArrayAttr([*own, *bound, *rest])
+
+
+def _check_traced(function: str, name: str, traced: Attribute, promised: Attribute | None) -> None:
+    """What tracing has observed of an argument is all that it may be.
+
+    Raises:
+        CaptureError: other sizes are promised.
+    """
+    if not isinstance(traced, t.AnyTensorType) or not isinstance(promised, t.AnyTensorType):
+        return
+    seen, given = traced.sizes, promised.sizes
+    if seen is None or given is None:
+        return
+    if len(seen) == len(given) and all(s is None or s == g for s, g in zip(seen, given)):
+        return
+    raise CaptureError(
+        f"'{function}' was traced with {_shape(seen)} for '{name}', and the example promises {_shape(given)}",
+        hint="say ignore_traced_shapes=True if the trace is right for all of them, or script the model",
+    )
+
+
+def _shape(sizes: Sequence[Size]) -> str:
+    shown = (str(size) if isinstance(size, int) else "?" for size in sizes)
+    return f"[{', '.join(shown)}]"
 
 
 class _ObjectImport(_Functions):

@@ -42,19 +42,33 @@ def _is_size(value: SSAValue, values: Values) -> bool:
     return isinstance(known, Dim) or (isinstance(known, int) and known >= 0)
 
 
-def _number(value: SSAValue, values: Values, before: Operation) -> SSAValue | None:
+Numbers = dict[SSAValue, SSAValue | None]
+"""Tensor of one element -> the int that it holds, where that is computed from ints."""
+
+
+def _number(
+    value: SSAValue, values: Values, before: Operation, numbers: Numbers
+) -> SSAValue | None:
     """The int that a tensor of one element holds."""
     if isinstance(value.type, t.IntType):
         return value
+    if value not in numbers:  # there may be many ways to one
+        numbers[value] = _computed(value, values, before, numbers)
+    return numbers[value]
+
+
+def _computed(
+    value: SSAValue, values: Values, before: Operation, numbers: Numbers
+) -> SSAValue | None:
     owner = value.owner
     if not isinstance(owner, Operation):
         return None
     if owner.name in _NUMBERS:
-        return _number(owner.operands[0], values, before)
+        return _number(owner.operands[0], values, before, numbers)
     name = _ARITHMETIC.get(owner.name)
     if name is None or (len(owner.operands) > 2 and values.of(owner.operands[2]) not in _RULES):
         return None
-    operands = [_number(operand, values, before) for operand in owner.operands[:2]]
+    operands = [_number(operand, values, before, numbers) for operand in owner.operands[:2]]
     a, b = operands
     if a is None or b is None:
         return None
@@ -71,7 +85,7 @@ _RULES = (1, "trunc", "floor")
 def _int(op: Operation, values: Values) -> Sequence[SSAValue] | None:
     if (known := CAST_FOLDS[_INT](op, values)) is not None:
         return known
-    number = _number(op.operands[0], values, op)
+    number = _number(op.operands[0], values, op, {})
     return None if number is None else [number]
 
 
