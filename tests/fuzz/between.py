@@ -56,7 +56,7 @@ class Tally:
     Attributes:
         programs: how many were generated.
         compared: by pair of configurations, how many programs both took.
-        refused: by configuration, how many programs it refused, or PyTorch's capture did.
+        refused: by configuration, how many programs it refused, or PyTorch's capture did, or eager mode.
         found: the differences, each with its program.
     """
 
@@ -78,7 +78,12 @@ def compare(programs: Sequence[Program], names: Sequence[str]) -> Tally:
     tally, groups = Tally(len(programs)), dict[Any, list[Member]]()
     for number, program in enumerate(programs):
         trial = Trial(program)
-        groups.setdefault(trial.key, []).append((number, trial))
+        try:
+            key = trial.key
+        except Exception:  # an integer is divided by 0 for some values
+            tally.refused["eager"] += 1
+            continue
+        groups.setdefault(key, []).append((number, trial))
     for group in groups.values():
         for start in range(0, len(group), UNIT):
             _compare_group(group[start : start + UNIT], names, tally)
