@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf, nan
 from typing import Any
 
 from torch.nn import functional as f
@@ -71,6 +72,29 @@ case(
     lambda x, grid: f.grid_sample(x, grid, padding_mode="border", align_corners=False),
     f32(2, 2, 3, 4, 3),
     f32(2, 2, 3, 2, 3, **IN_GRID),
+    loose=20,
+)
+# outside of an image is zero, also beside elements that are infinite; a place that is no number is NaN but in a volume
+for name in ("nearest", "bilinear", "bicubic"):
+    case(
+        f"grid_sample_{name}_beside_infinities",
+        _sample({"mode": name}),
+        f32(2, 2, 4, 3, values=(inf, 1.0, nan, -2.0, 3.0, -inf, 0.5)),
+        f32(2, 3, 2, 2, low=-3.0, high=3.0),
+        loose=20,
+    )
+    case(
+        f"grid_sample_{name}_at_no_number",
+        _sample({"mode": name}),
+        f32(2, 2, 4, 3),
+        f32(2, 3, 2, 2, values=(nan, 0.3, -0.2, 0.5, inf, 0.1, -inf)),
+        loose=20,
+    )
+case(
+    "grid_sample_volume_at_no_number",
+    _sample({}),
+    f32(2, 2, 4, 3, 3, values=(inf, 1.0, -2.0, 3.0, nan, 0.5)),
+    f32(2, 3, 2, 2, 3, values=(nan, 0.3, 2.0, 0.5, inf, 0.1, -2.0, -inf)),
     loose=20,
 )
 case(

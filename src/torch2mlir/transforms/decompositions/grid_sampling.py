@@ -118,20 +118,23 @@ class _Corner:
     inside: Any
     taps: Sequence[_Tap]
 
+    def element(self, source: Tensor) -> Tensor:
+        """The elements of each channel ``[n, c, p]``, zero outside, whatever the element that is nearest."""
+        found = torch.gather(source, 2, _everywhere(self.flat, source.shape[1]))
+        return torch.where(self.inside, found, 0.0)
+
     def weight(self) -> Tensor:
         """The product of the weights, zero outside."""
-        return self._product([tap.weight for tap in self.taps])
+        return torch.where(self.inside, self.weight_anywhere(), 0.0)
+
+    def weight_anywhere(self) -> Tensor:
+        """The product of the weights, NaN where a coordinate is NaN or infinite."""
+        return reduce(torch.mul, [tap.weight for tap in self.taps])
 
     def slope(self, dim: int) -> Tensor:
         """The derivative of the weight by the grid along a dimension."""
         factors = [tap.slope if i == dim else tap.weight for i, tap in enumerate(self.taps)]
-        return self._product(factors)
-
-    def _product(self, factors: Sequence[Any]) -> Tensor:
-        total = factors[0]
-        for factor in factors[1:]:
-            total = total * factor
-        return torch.where(self.inside, total, 0.0)
+        return torch.where(self.inside, reduce(torch.mul, factors), 0.0)
 
 
 def _corners(sizes: Sequence[Any], grid: Tensor, mode: _Mode) -> Iterator[_Corner]:
@@ -158,11 +161,14 @@ def _everywhere(flat: Tensor, channels: int) -> Tensor:
 def _grid_sampler(
     x: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
 ) -> Tensor:
-    """Elements at the taps of each place of the grid, weighted."""
+    """Elements at the taps of each place of the grid, weighted.
+
+    As PyTorch's kernels do, images take zero times the weight of a tap outside, volumes leave such a tap out.
+    """
     mode = _Mode(interpolation_mode, padding_mode, align_corners)
-    source = x.flatten(2)
+    source, of_volume = x.flatten(2), x.dim() == 5
     parts = [
-        torch.gather(source, 2, _everywhere(corner.flat, x.shape[1])) * corner.weight()
+        corner.element(source) * (corner.weight() if of_volume else corner.weight_anywhere())
         for corner in _corners(x.shape[2:], grid, mode)
     ]
     return reduce(torch.add, parts).reshape([*x.shape[:2], *grid.shape[1:-1]])
@@ -189,6 +195,6 @@ def _grid_sampler_backward(
         if output_mask[0]:
             of_input = of_input.scatter_add(2, places, flow * corner.weight())
         if output_mask[1] and interpolation_mode != NEAREST:
-            pull = (torch.gather(source, 2, places) * flow).sum(1, keepdim=True)
+            pull = (corner.element(source) * flow).sum(1, keepdim=True)
             of_grid = [g + (pull * corner.slope(d)).squeeze(1) for d, g in enumerate(of_grid)]
     return of_input.reshape(x.shape), torch.stack(of_grid[::-1], -1).reshape(grid.shape)
