@@ -78,3 +78,22 @@ func.func @others(%x: tensor<4x?xf32>, %y: tensor<4x64xf32>) -> (tensor<4xf32>, 
   } -> tensor<4xf32>
   func.return %0, %2 : tensor<4xf32>, tensor<4xf32>
 }
+
+// The same in TOSA.
+// CHECK-LABEL: func.func @in_tosa(
+// CHECK:         tosa.reshape %x
+// CHECK:         tosa.reduce_sum {{.*}} {axis = 1 : i32} : (tensor<4x32x16xf32>) -> tensor<4x1x16xf32>
+// CHECK:         tosa.reduce_sum {{.*}} {axis = 1 : i32} : (tensor<4x16xf32>) -> tensor<4x1xf32>
+func.func @in_tosa(%x: tensor<4x512xf32>) -> tensor<4x1xf32> {
+  %0 = tosa.reduce_sum %x {axis = 1 : i32} : (tensor<4x512xf32>) -> tensor<4x1xf32>
+  func.return %0 : tensor<4x1xf32>
+}
+
+// CHECK-LABEL: func.func @squares_in_tosa(
+// CHECK:         tosa.reduce_sum {{.*}} : (tensor<4x512xf32>) -> tensor<4x1xf32>
+func.func @squares_in_tosa(%x: tensor<4x512xf32>) -> tensor<4x1xf32> {
+  %shift = "tosa.const"() <{values = dense<0> : tensor<1xi8>}> : () -> tensor<1xi8>
+  %squares = tosa.mul %x, %x, %shift : (tensor<4x512xf32>, tensor<4x512xf32>, tensor<1xi8>) -> tensor<4x512xf32>
+  %0 = tosa.reduce_sum %squares {axis = 1 : i32} : (tensor<4x512xf32>) -> tensor<4x1xf32>
+  func.return %0 : tensor<4x1xf32>
+}

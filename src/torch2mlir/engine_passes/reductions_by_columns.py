@@ -10,20 +10,22 @@ slow ones (an RMS norm of 768 takes 1.2 times as long).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import ModuleOp, TensorType, f32
-from xdsl.ir import Block, Operation
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineMap
 
 from torch2mlir.contract.pass_order import PassForOps
-from torch2mlir.conversion.lowering import ResultType, Tensor
+from torch2mlir.conversion.lowering import Lowering, ResultType, Tensor
 from torch2mlir.conversion.torch_to_linalg.lowering import LinalgLowering
-from torch2mlir.dialects import linalg
-from torch2mlir.dialects.tensors import element_of, shape_of
+from torch2mlir.conversion.torch_to_tosa.lowering import TosaLowering
+from torch2mlir.dialects import linalg, tosa
+from torch2mlir.dialects.tensors import element_of, integer, shape_of
 from torch2mlir.engine_passes.in_place_of import as_tensor, replace
 
 _WORDS: dict[type[Operation], str] = {
@@ -33,6 +35,13 @@ _WORDS: dict[type[Operation], str] = {
     arith.MinimumfOp: "min",
 }
 """What combines two elements -> the word of lowerings for it."""
+_WORDS_OF_TOSA: dict[type[Operation], str] = {
+    tosa.ReduceSumOp: "add",
+    tosa.ReduceProductOp: "mul",
+}
+"""Those of floats; extrema are nests already (``tosa-extrema-to-linalg``)."""
+_WRITTEN = (tosa.Conv2DOp, tosa.MatMulOp, tosa.ReshapeOp, tosa.TransposeOp)
+"""Ops of TOSA's whose results lie in memory."""
 _COLUMNS = 16
 """Elements of f32 in a vector of 512 bits."""
 _SHORTEST = 256
@@ -43,19 +52,21 @@ class ReductionsByColumnsPass(PassForOps):
     """See the module's docstring."""
 
     name = "reductions-by-columns"
-    looks_for = frozenset({linalg.GenericOp.name})
+    looks_for = frozenset({linalg.GenericOp.name, *(op.name for op in _WORDS_OF_TOSA)})
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for each in list(op.walk()):
             if isinstance(each, linalg.GenericOp) and (word := _word(each)) is not None:
                 replace(each, partial(_by_columns, op=each, word=word), "linalg-on-tensors")
+            elif type(each) in _WORDS_OF_TOSA and _is_of_long_lines(each):
+                replace(each, partial(_tosa_by_columns, op=each), "tosa")
 
 
 def _word(op: linalg.GenericOp) -> str | None:
     """What a nest combines the last dimensions of its one input with; None if it does anything else."""
     if len(op.inputs) != 1 or len(op.outputs) != 1 or not _is_along_lines(op):
         return None
-    if not _begins_neutral(op) or _is_contraction(op.inputs[0].owner):
+    if not _begins_neutral(op) or _is_contraction(op.inputs[0]):
         return None
     combine = op.body.block.first_op
     if combine is None or set(combine.operands) != set(op.body.block.args):
@@ -69,13 +80,17 @@ def _begins_neutral(op: linalg.GenericOp) -> bool:
     return isinstance(op.outputs[0].owner, linalg.FillOp)
 
 
-def _is_contraction(terms: Operation | Block) -> bool:
+def _is_contraction(terms: SSAValue) -> bool:
     """Whether the terms of a sum are products of elements that no loop computes."""
-    if not isinstance(terms, linalg.GenericOp):
+    product = terms.owner
+    if isinstance(product, linalg.GenericOp):
+        first, end = product.body.block.first_op, product.body.block.last_op
+        if not isinstance(first, arith.MulfOp) or first.next_op is not end:
+            return False
+        return not any(isinstance(x.owner, linalg.GenericOp) for x in product.inputs)
+    if not isinstance(product, tosa.MulOp):
         return False
-    first, end = terms.body.block.first_op, terms.body.block.last_op
-    is_product = isinstance(first, arith.MulfOp) and first.next_op is end
-    return is_product and not any(isinstance(x.owner, linalg.GenericOp) for x in terms.inputs)
+    return all(isinstance(x.owner, (Block, *_WRITTEN)) for x in product.operands[:2])
 
 
 def _is_along_lines(op: linalg.GenericOp) -> bool:
@@ -91,14 +106,37 @@ def _is_along_lines(op: linalg.GenericOp) -> bool:
         return False
     length = prod(type.get_shape()[kept:])
     is_whole = op.indexing_maps.data[0].data == AffineMap.identity(len(kinds))
-    return is_whole and length >= _SHORTEST and length % _COLUMNS == 0
+    return is_whole and _is_long(length)
+
+
+def _is_of_long_lines(op: Operation) -> bool:
+    """Whether an op of TOSA's combines the last dimension."""
+    x = op.operands[0]
+    type, axis = x.type, integer(op.properties["axis"])
+    if not isinstance(type, TensorType) or not type.has_static_shape() or type.element_type != f32:
+        return False
+    is_last = 0 < axis == type.get_num_dims() - 1
+    return is_last and _is_long(type.get_shape()[axis]) and not _is_contraction(x)
+
+
+def _is_long(length: int) -> bool:
+    return length >= _SHORTEST and length % _COLUMNS == 0
 
 
 def _by_columns(lower: LinalgLowering, op: linalg.GenericOp, word: str) -> list[Tensor | None]:
-    x, sizes = as_tensor(op.inputs[0]), shape_of(op.results[0])
-    kept = list(x.sizes[: op.iterator_types.data.count(linalg.PARALLEL)])
-    rank, length = len(kept), prod(shape_of(op.inputs[0])[len(kept) :])
+    kept = op.iterator_types.data.count(linalg.PARALLEL)
+    return [_combined(lower, word, as_tensor(op.inputs[0]), kept, shape_of(op.results[0]))]
+
+
+def _tosa_by_columns(lower: TosaLowering, op: Operation) -> list[Tensor | None]:
+    x = as_tensor(op.operands[0])
+    return [_combined(lower, _WORDS_OF_TOSA[type(op)], x, x.rank - 1, shape_of(op.results[0]))]
+
+
+def _combined(lower: Lowering, word: str, x: Tensor, rank: int, sizes: Sequence[int]) -> Tensor:
+    """The elements behind the first dimensions combined, as a tensor of the sizes that are given."""
+    kept, length = list(x.sizes[:rank]), prod(shape_of(x.value)[rank:])
     table = lower.reshape(x, [*kept, length // _COLUMNS, _COLUMNS])
     line = lower.combined(word, table, [rank], ResultType((*kept, _COLUMNS), x.dtype))
     total = lower.combined(word, line, [rank], ResultType(tuple(kept), x.dtype))
-    return [lower.reshape(total, sizes)]
+    return lower.reshape(total, sizes)

@@ -151,6 +151,7 @@ class IreeEngine(Engine):
             "depthwise-to-sums",
             "tosa-biases-apart",
             "tosa-hold-zeros",
+            "reductions-by-columns",
             "tosa-elementwise-to-linalg",
             "keep-terms-of-sums",
             "fill-by-loops",
