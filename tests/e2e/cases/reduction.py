@@ -48,6 +48,22 @@ case(
     f32("B", 3, values=(1.0, nan, 2.0, -inf, -inf, -inf, inf)),
 )
 case(
+    "all_of_a_table",
+    lambda x, y, i: (
+        x.sum(),
+        x.amax(),
+        (x / 64 + 1).prod(),
+        y.sum(),
+        y.amin(),
+        i.sum(),
+        i.amax(),
+        (i > 3).any(),
+    ),
+    f32(24, 96),  # columns of 16
+    f64(6, 77),  # of a row
+    i64(24, 96),
+)
+case(
     "long_lines",
     lambda x, y: (
         *(x.sum(1), x.amax(1, keepdim=True), x.amin(1), (x / 16 + 1).prod(1), x.softmax(1)),

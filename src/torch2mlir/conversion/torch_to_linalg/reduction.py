@@ -27,9 +27,10 @@ class Reductions(LinalgLowering):
         table = _as_table(self, x) if len(over) == x.rank else None
         if table is None:
             return self._in_one_nest(word, x, over, result)
-        columns = ResultType(table.sizes[1:], result.dtype)
-        line = self._in_one_nest(word, table, [0], columns)
-        total = self._in_one_nest(word, line, [0], ResultType((), result.dtype))
+        axis = table.rank - 2
+        columns = ResultType((*table.sizes[:axis], table.sizes[-1]), result.dtype)
+        lines = self._in_one_nest(word, table, [axis], columns)
+        total = self._in_one_nest(word, lines, range(lines.rank), ResultType((), result.dtype))
         return self.reshape(total, result.sizes)
 
     def _in_one_nest(self, word: str, x: Tensor, over: Sequence[int], result: ResultType) -> Tensor:
@@ -82,6 +83,8 @@ class Reductions(LinalgLowering):
 
 _WIDTHS = range(4096, 63, -1)
 """Elements of a row where all of a tensor are combined by columns first, which become vectors on several threads."""
+_COLUMNS = 16
+"""Columns of a row that divides by them: few sums stay in registers, those of a whole row go through memory."""
 
 
 def _as_table(lower: LinalgLowering, x: Tensor) -> Tensor | None:
@@ -90,7 +93,10 @@ def _as_table(lower: LinalgLowering, x: Tensor) -> Tensor | None:
     if not isinstance(count, int) or not x.is_static:
         return None
     width = next((width for width in _WIDTHS if count % width == 0 and count > width), None)
-    return None if width is None else lower.reshape(x, [count // width, width])
+    if width is None:
+        return None
+    table = [width] if width % _COLUMNS else [width // _COLUMNS, _COLUMNS]
+    return lower.reshape(x, [count // width, *table])
 
 
 def _loops(x: Tensor, over: Sequence[int], sizes: Sizes) -> tuple[str, list[Subscript]]:
