@@ -114,6 +114,7 @@ class IreeEngine(Engine):
             "reduce-angles",
             "remainders-by-quotients",
             "erf-of-doubles",
+            "round-by-sums",
             "reductions-by-columns",
             "keep-terms-of-sums",
             "fill-by-loops",
