@@ -161,6 +161,17 @@ case(
     lambda x: torch.fake_quantize_per_tensor_affine(x, 0.1, 3, 0, 15),
     FIXED,
 )
+WITH_NAN = f32(4, 6, values=(0.5, torch.nan, -9.0, 1.2, torch.nan, 30.0, -0.7))
+case(
+    "fake_quantize_not_a_number",
+    lambda x, scales: (
+        torch.ops.aten.fake_quantize_per_tensor_affine_cachemask(x, 0.1, 3, -4, 15),
+        _fake_channels(x, scales, torch.zeros(6, dtype=torch.int32)),
+        quantized.fake_quant_per_channel(x, scales, torch.zeros(6), 1, -128, 127),
+    ),
+    WITH_NAN,
+    SCALES,
+)
 case(
     "fake_quantize_mask",
     lambda x: torch.ops.aten.fake_quantize_per_tensor_affine_cachemask(x, 0.1, 3, 0, 15),

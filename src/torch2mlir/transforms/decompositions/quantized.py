@@ -119,7 +119,10 @@ def _dequantize_channels(
 def _fake_quantize_decomposed(
     a: Tensor, scales: Tensor, zero_points: Any, axis: Any, low: int, high: int
 ) -> Any:
-    return _fake_quantize_channels(a, scales.to(torch.float32), zero_points, axis, low, high)[0]
+    scales = _along(scales.to(torch.float32), axis, a.dim())
+    zero_points = _along(zero_points, axis, a.dim()).to(torch.float32)
+    rounded = _rounded(a, scales, zero_points).clamp(low, high)  # NaN stays here
+    return ((rounded - zero_points) * scales).to(a.dtype)
 
 
 # one scale per row, or per group of elements in a row
@@ -222,9 +225,10 @@ def _converted(a: Tensor, dtype: torch.dtype) -> Any:
 
 
 def _fake(a: Tensor, scale: Any, zero_point: Any, low: int, high: int) -> tuple[Tensor, Tensor]:
-    """The value that is left, and where nothing was clamped."""
+    """The value that is left, and where nothing was clamped; NaN becomes the lowest, as no integer is NaN."""
     rounded = _rounded(a, scale, zero_point)
-    back = (rounded.clamp(low, high) - zero_point) * scale
+    quantized = torch.where(rounded >= low, rounded, float(low)).clamp(max=high)
+    back = (quantized - zero_point) * scale
     return back.to(a.dtype), (rounded >= low) & (rounded <= high)
 
 
