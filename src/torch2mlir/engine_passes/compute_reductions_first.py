@@ -107,7 +107,7 @@ class _Reads:
                 place = tuple(_followed(each, subscripts) for each in access)
                 if found.setdefault(root, place) != place:
                     self._twice.add(root)
-        if _is_root(op):
+        if is_root(op):
             for result in op.results:
                 number = self._number(result)
                 self._roots.setdefault(number, []).append(result)
@@ -146,13 +146,20 @@ def _said(op: Operation) -> Hashable:
     return (properties, tuple(inside), tuple(result.type for result in op.results))
 
 
-def _is_root(op: Operation) -> bool:
+def is_root(op: Operation) -> bool:
     """Whether it computes what others read, and is more than a loop over the places of its result."""
     if isinstance(op, linalg.GenericOp):
         return linalg.REDUCTION in op.iterator_types.data
     is_loops = op.name.startswith(("linalg.", "iree_linalg_ext.", "tm_tensor."))
     moves = op.name in ("linalg.fill", "linalg.transpose", "linalg.broadcast")
     return (is_loops and not moves) or op.name in _ROOTS
+
+
+def read_in_loops(op: Operation) -> list[SSAValue]:
+    """The tensors that the loops of an op read, together with those of the ops that they are fused with."""
+    if len(op.results) == 0 or not isinstance(op.results[0].type, TensorType):
+        return []
+    return [value for value, _ in _steps(op) or ()]
 
 
 # where an op reads its operands, by the dimensions of its result or, in a reduction, by its loops
@@ -187,7 +194,7 @@ def _steps(op: Operation) -> Steps | None:
             return [(op.operands[0], _reshaped(op.operands[0], result))]
         case "tosa.tile":
             return [(op.operands[0], _tiled(op.operands[0], result))]
-    if _is_root(op) or op.name in _READ_IN_PLACE or not op.name.startswith(_ELEMENTWISE):
+    if is_root(op) or op.name in _READ_IN_PLACE or not op.name.startswith(_ELEMENTWISE):
         return None
     rank = _rank(result)
     return [(x, _subscripts(x, range(rank))) for x in op.operands if _rank(x) == rank]
@@ -196,7 +203,7 @@ def _steps(op: Operation) -> Steps | None:
 def _steps_of_loops(op: linalg.GenericOp) -> Steps:
     maps = [each.data for each in op.indexing_maps.data]
     order = {loop: loop for loop in range(maps[0].num_dims)}
-    if not _is_root(op):
+    if not is_root(op):
         order = {
             expression.position: place
             for place, expression in enumerate(maps[-1].results)

@@ -121,6 +121,7 @@ class IreeEngine(Engine):
             "compute-reductions-first",
             "compute-slices-first",
             "compute-masks-first",
+            "bind-few-tensors",
             "end-at-loops",
         ),
         "stablehlo": (
@@ -133,6 +134,7 @@ class IreeEngine(Engine):
             "compute-reductions-first",
             "compute-slices-first",
             "compute-masks-first",
+            "bind-few-tensors",
             "end-at-loops",
         ),
         "tosa": (
@@ -159,6 +161,7 @@ class IreeEngine(Engine):
             "compute-reductions-first",
             "compute-slices-first",
             "compute-masks-first",
+            "bind-few-tensors",
             "end-at-loops",
         ),
     }

@@ -231,6 +231,7 @@ _LOCATIONS: dict[str, str] = {
         "torch2mlir.engine_passes.compute_reductions_first:ComputeReductionsFirstPass"
     ),
     "compute-slices-first": "torch2mlir.engine_passes.compute_slices_first:ComputeSlicesFirstPass",
+    "bind-few-tensors": "torch2mlir.engine_passes.bind_few_tensors:BindFewTensorsPass",
     "compute-masks-first": "torch2mlir.engine_passes.compute_masks_first:ComputeMasksFirstPass",
     "end-at-loops": "torch2mlir.engine_passes.end_at_loops:EndAtLoopsPass",
     "fill-by-loops": "torch2mlir.engine_passes.fill_by_loops:FillByLoopsPass",
