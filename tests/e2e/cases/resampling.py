@@ -90,9 +90,21 @@ for name in ("nearest", "bilinear", "bicubic"):
         f32(2, 3, 2, 2, values=(nan, 0.3, -0.2, 0.5, inf, 0.1, -inf)),
         loose=20,
     )
+for name in ("border", "reflection"):
+    for mode in ("nearest", "bilinear"):
+        case(
+            f"grid_sample_{mode}_{name}_at_no_number",
+            _sample({"mode": mode, "padding_mode": name}),
+            f32(2, 2, 4, 3),
+            f32(2, 3, 2, 2, values=(nan, 0.3, -0.2, 0.5, nan, nan, 1.5)),
+            loose=20,
+        )
 case(
     "grid_sample_volume_at_no_number",
-    _sample({}),
+    lambda x, grid: (
+        _sample({})(x, grid),
+        _sample({"padding_mode": "border"})(x.nan_to_num(1.0, 2.0, 3.0), grid.clamp(-2.0, 2.0)),
+    ),
     f32(2, 2, 4, 3, 3, values=(inf, 1.0, -2.0, 3.0, nan, 0.5)),
     f32(2, 3, 2, 2, 3, values=(nan, 0.3, 2.0, 0.5, inf, 0.1, -2.0, -inf)),
     loose=20,

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import product
+from math import inf
 from typing import Any
 
 import torch
@@ -40,6 +41,7 @@ class _Mode:
     interpolation: int
     padding: int
     align_corners: bool
+    of_volumes: bool
 
     def scale(self, size: int) -> float:
         """Elements per unit of the grid, whose edges are at -1 and 1."""
@@ -77,6 +79,8 @@ class _Mode:
         if self.padding == REFLECTION:
             position, slope = self._reflected(position, size)
         slope = torch.where((position > 0) & (position < size - 1), slope, 0.0)
+        # as PyTorch's kernels have it, NaN is the first place of an image and the last one of a volume
+        position = torch.where(position.isnan(), inf if self.of_volumes else 0.0, position)
         return position.clamp(min=0, max=size - 1), slope
 
     def _reflected(self, position: Tensor, size: int) -> tuple[Any, Any]:
@@ -165,10 +169,10 @@ def _grid_sampler(
 
     As PyTorch's kernels do, images take zero times the weight of a tap outside, volumes leave such a tap out.
     """
-    mode = _Mode(interpolation_mode, padding_mode, align_corners)
-    source, of_volume = x.flatten(2), x.dim() == 5
+    mode = _Mode(interpolation_mode, padding_mode, align_corners, x.dim() == 5)
+    source = x.flatten(2)
     parts = [
-        corner.element(source) * (corner.weight() if of_volume else corner.weight_anywhere())
+        corner.element(source) * (corner.weight() if mode.of_volumes else corner.weight_anywhere())
         for corner in _corners(x.shape[2:], grid, mode)
     ]
     return reduce(torch.add, parts).reshape([*x.shape[:2], *grid.shape[1:-1]])
@@ -185,7 +189,7 @@ def _grid_sampler_backward(
     output_mask: Sequence[bool],
 ) -> tuple[Tensor, Tensor]:
     """What flows back goes to the taps by their weights, and to the grid by the derivatives of these."""
-    mode = _Mode(interpolation_mode, padding_mode, align_corners)
+    mode = _Mode(interpolation_mode, padding_mode, align_corners, x.dim() == 5)
     spatial = x.dim() - 2
     source, flow = x.flatten(2), grad.flatten(2)
     of_input = torch.zeros_like(source)
