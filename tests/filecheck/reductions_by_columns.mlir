@@ -97,3 +97,19 @@ func.func @squares_in_tosa(%x: tensor<4x512xf32>) -> tensor<4x1xf32> {
   %0 = tosa.reduce_sum %squares {axis = 1 : i32} : (tensor<4x512xf32>) -> tensor<4x1xf32>
   func.return %0 : tensor<4x1xf32>
 }
+
+// Five is in the sum once, not once for each column.
+// CHECK-LABEL: func.func @from_five(
+// CHECK-NOT:     tensor.expand_shape
+// CHECK:         return
+func.func @from_five(%x: tensor<4x512xf32>) -> tensor<4xf32> {
+  %five = arith.constant 5.0 : f32
+  %empty = tensor.empty() : tensor<4xf32>
+  %init = linalg.fill ins(%five : f32) outs(%empty : tensor<4xf32>) -> tensor<4xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<4x512xf32>) outs(%init : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %1 = arith.addf %a, %b : f32
+    linalg.yield %1 : f32
+  } -> tensor<4xf32>
+  func.return %0 : tensor<4xf32>
+}

@@ -10,13 +10,13 @@ slow ones (an RMS norm of 768 takes 1.2 times as long).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import partial
-from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import ModuleOp, TensorType, f32
+from xdsl.dialects.builtin import FloatAttr, ModuleOp, TensorType, f32
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineMap
 
@@ -35,6 +35,8 @@ _WORDS: dict[type[Operation], str] = {
     arith.MinimumfOp: "min",
 }
 """What combines two elements -> the word of lowerings for it."""
+_NEUTRAL = {"add": 0.0, "mul": 1.0, "max": -math.inf, "min": math.inf}
+"""What changes nothing, as lowerings begin with it."""
 _WORDS_OF_TOSA: dict[type[Operation], str] = {
     tosa.ReduceSumOp: "add",
     tosa.ReduceProductOp: "mul",
@@ -66,18 +68,22 @@ def _word(op: linalg.GenericOp) -> str | None:
     """What a nest combines the last dimensions of its one input with; None if it does anything else."""
     if len(op.inputs) != 1 or len(op.outputs) != 1 or not _is_along_lines(op):
         return None
-    if not _begins_neutral(op) or _is_contraction(op.inputs[0]):
+    if _is_contraction(op.inputs[0]):
         return None
     combine = op.body.block.first_op
     if combine is None or set(combine.operands) != set(op.body.block.args):
         return None
+    word = _WORDS.get(type(combine))
     is_alone = combine.next_op is op.body.block.last_op
-    return _WORDS.get(type(combine)) if is_alone else None
+    return word if word and is_alone and _first(op) == _NEUTRAL[word] else None
 
 
-def _begins_neutral(op: linalg.GenericOp) -> bool:
-    """Whether it starts as lowerings do, with what changes nothing."""
-    return isinstance(op.outputs[0].owner, linalg.FillOp)
+def _first(op: linalg.GenericOp) -> float | None:
+    """The number that everything is combined with."""
+    fill = op.outputs[0].owner
+    number = fill.operands[0].owner if isinstance(fill, linalg.FillOp) else None
+    value = number.value if isinstance(number, arith.ConstantOp) else None
+    return value.value.data if isinstance(value, FloatAttr) else None
 
 
 def _is_contraction(terms: SSAValue) -> bool:
@@ -104,7 +110,7 @@ def _is_along_lines(op: linalg.GenericOp) -> bool:
     kept = kinds.count(linalg.PARALLEL)
     if any(kind != linalg.PARALLEL for kind in kinds[:kept]) or kept == 0:
         return False
-    length = prod(type.get_shape()[kept:])
+    length = math.prod(type.get_shape()[kept:])
     is_whole = op.indexing_maps.data[0].data == AffineMap.identity(len(kinds))
     return is_whole and _is_long(length)
 
@@ -135,7 +141,7 @@ def _tosa_by_columns(lower: TosaLowering, op: Operation) -> list[Tensor | None]:
 
 def _combined(lower: Lowering, word: str, x: Tensor, rank: int, sizes: Sequence[int]) -> Tensor:
     """The elements behind the first dimensions combined, as a tensor of the sizes that are given."""
-    kept, length = list(x.sizes[:rank]), prod(shape_of(x.value)[rank:])
+    kept, length = list(x.sizes[:rank]), math.prod(shape_of(x.value)[rank:])
     table = lower.reshape(x, [*kept, length // _COLUMNS, _COLUMNS])
     line = lower.combined(word, table, [rank], ResultType((*kept, _COLUMNS), x.dtype))
     total = lower.combined(word, line, [rank], ResultType(tuple(kept), x.dtype))
