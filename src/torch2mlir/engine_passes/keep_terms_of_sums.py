@@ -36,7 +36,7 @@ _COUNTED = (*_COMBINING, "stablehlo.add", "stablehlo.multiply")
 """Of these the number of equal terms matters, unlike of maxima."""
 _NUMBERS = ("linalg.fill", "tensor.empty", "tensor.splat")
 """Ops whose result is one number everywhere."""
-MOVED = RESHAPES | {
+_MOVED = RESHAPES | {
     *("tensor.extract_slice", "tosa.slice", "stablehlo.slice"),
     *("tosa.reverse", "tosa.tile", "tosa.transpose"),
     *("stablehlo.broadcast_in_dim", "stablehlo.dynamic_broadcast_in_dim"),
@@ -80,25 +80,25 @@ class KeepTermsOfSumsPass(PassForOps):
     )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        variation = Variation()
+        variation = _Variation()
         found = [(each, position) for each in op.walk() for position in variation.terms(each)]
         for each, position in found:
-            each.operands[position] = plus_nothing(Beside(each), each.operands[position])
+            _keep(each, position)
 
 
 def _is_reduction(op: linalg.GenericOp) -> bool:
     return linalg.REDUCTION in op.iterator_types.data
 
 
-def can_add(x: SSAValue) -> bool:
-    """Whether it is a tensor whose elements are of a dtype that a zero can be added to."""
+def _is_kept(x: SSAValue) -> bool:
+    """Whether its elements are of a dtype that a zero can be added to."""
     element = x.type.element_type if isinstance(x.type, TensorType) else None
     if isinstance(element, IntegerType):
         return element.width.data > 1 and element.signedness.data == Signedness.SIGNLESS
     return isinstance(element, AnyFloat)
 
 
-class Variation:
+class _Variation:
     """Which values the compiler cannot find to be one number: what is read from memory, and what keeps that apart."""
 
     def __init__(self) -> None:
@@ -118,7 +118,7 @@ class Variation:
             case _:
                 return []
         operands = op.operands
-        return [i for i in positions if can_add(operands[i]) and not self.of(operands[i])]
+        return [i for i in positions if _is_kept(operands[i]) and not self.of(operands[i])]
 
     def _terms_of_loops(self, op: linalg.GenericOp) -> list[int]:
         """The inputs that what is combined with an output is computed from, if that may be one number."""
@@ -156,7 +156,7 @@ class Variation:
         if isinstance(op, linalg.GenericOp):
             end, place = op.body.block.last_op, op.results.index(value)
             return _is_reduction(op) or end is None or self.of(end.operands[place])
-        if op.name in MOVED:
+        if op.name in _MOVED:
             return self.of(op.operands[0])
         if op.name in _OPAQUE or not op.name.startswith(_ELEMENTWISE):
             return True
@@ -185,11 +185,13 @@ def _is_float(x: SSAValue) -> bool:
     return isinstance(element, AnyFloat)
 
 
-def plus_nothing(before: Beside, x: SSAValue) -> SSAValue:
-    """The sum with a zero that the compiler knows nothing of, the one that leaves zeros their sign."""
+def _keep(op: Operation, position: int) -> None:
+    """Adds a zero, the one that leaves zeros their sign."""
+    x = op.operands[position]
     element, rank = element_of(x), len(shape_of(x))
     is_float = isinstance(element, AnyFloat)
     scalar = TensorType(element, [])
+    before = Beside(op)
     zero = dense_elements(scalar, [-0.0 if is_float else 0])
     unknown = before.value(OptimizationBarrierOp, [before.constant(zero)], scalar)
     block = Block(arg_types=[element, element])
@@ -202,11 +204,11 @@ def plus_nothing(before: Beside, x: SSAValue) -> SSAValue:
         operands=[block.args[1], block.args[0]],
         result_types=[element],
         properties=properties,
-        location=before.op.location,
+        location=op.location,
     )
     block.add_ops([total, linalg.YieldOp(total.results[0])])
     maps = [dims_map(rank, ()), dims_map(rank, tuple(range(rank)))]
     kinds = ArrayAttr([IteratorTypeAttr.parallel()] * rank)
     # what it computes into is the tensor itself, so that its sizes need not be known
-    nest = linalg.GenericOp.of([unknown], [x], block, ArrayAttr(maps), kinds)
-    return before.insert(nest).results[0]
+    sums = before.insert(linalg.GenericOp.of([unknown], [x], block, ArrayAttr(maps), kinds))
+    op.operands[position] = sums.results[0]

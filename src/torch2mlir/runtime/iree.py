@@ -28,8 +28,7 @@ Choices, measured with IREE 3.13 on two cores (BERT-base sized, 128 tokens, weig
   token, a small MLP), for each runs on all threads;
 - offsets of 64 bytes are not asked for between tensors of unknown sizes: IREE's ranges of integers have no entry for
   ``util.align`` of an unknown size, and its optimizer then takes the offset of a tensor that a loop or branch hands on
-  for that of any other tensor at the same place (docs/engines.md). With an alignment of 1 there is no such op, but
-  memory cannot be filled with numbers of several bytes (the pass ``fill-by-loops``);
+  for that of any other tensor at the same place (docs/engines.md). With an alignment of 1 there is no such op;
 - f64 stays f64: IREE demotes it to f32 by default. i64 is never demoted;
 - functions of f64 (sin, atan, fmod) are calls to the C library, which a program in IREE's own format cannot reach:
   such a program becomes a library of the system, linked by IREE's own linker, which finds them in this process.
@@ -117,7 +116,6 @@ class IreeEngine(Engine):
             "round-by-sums",
             "reductions-by-columns",
             "keep-terms-of-sums",
-            "fill-by-loops",
             "compute-reductions-first",
             "compute-slices-first",
             "compute-masks-first",
@@ -130,7 +128,6 @@ class IreeEngine(Engine):
             "erf-of-doubles",
             "stablehlo-hold-identities",
             "keep-terms-of-sums",
-            "fill-by-loops",
             "compute-reductions-first",
             "compute-slices-first",
             "compute-masks-first",
@@ -157,7 +154,6 @@ class IreeEngine(Engine):
             "reductions-by-columns",
             "tosa-elementwise-to-linalg",
             "keep-terms-of-sums",
-            "fill-by-loops",
             "compute-reductions-first",
             "compute-slices-first",
             "compute-masks-first",

@@ -234,7 +234,6 @@ _LOCATIONS: dict[str, str] = {
     "bind-few-tensors": "torch2mlir.engine_passes.bind_few_tensors:BindFewTensorsPass",
     "compute-masks-first": "torch2mlir.engine_passes.compute_masks_first:ComputeMasksFirstPass",
     "end-at-loops": "torch2mlir.engine_passes.end_at_loops:EndAtLoopsPass",
-    "fill-by-loops": "torch2mlir.engine_passes.fill_by_loops:FillByLoopsPass",
     "extend-bfloat16-by-bits": (
         "torch2mlir.engine_passes.extend_bfloat16_by_bits:ExtendBfloat16ByBitsPass"
     ),
