@@ -34,15 +34,19 @@ from torch2mlir.engine_passes.views import RESHAPES
 _COMBINING = ("arith.addf", "arith.addi", "arith.mulf", "arith.muli")
 _COUNTED = (*_COMBINING, "stablehlo.add", "stablehlo.multiply")
 """Of these the number of equal terms matters, unlike of maxima."""
+_WINDOWS = frozenset(
+    f"linalg.pooling_{layout}_sum" for layout in ("ncw", "nwc", "nchw", "nhwc", "ndhwc")
+)
 _NUMBERS = ("linalg.fill", "tensor.empty", "tensor.splat")
 """Ops whose result is one number everywhere."""
 _MOVED = RESHAPES | {
     *("tensor.extract_slice", "tosa.slice", "stablehlo.slice"),
     *("tosa.reverse", "tosa.tile", "tosa.transpose"),
     *("stablehlo.broadcast_in_dim", "stablehlo.dynamic_broadcast_in_dim"),
-    *("stablehlo.reverse", "stablehlo.transpose"),
+    *("stablehlo.reverse", "stablehlo.transpose", "tensor.extract", "tosa.gather"),
+    *("stablehlo.gather", "stablehlo.dynamic_gather"),
 }
-"""Ops whose result has the elements of the first operand."""
+"""Ops whose result has elements of the first operand and no others, wherever they take them from."""
 _CASTS = {
     *("arith.extsi", "arith.extui", "arith.trunci", "arith.index_cast", "arith.index_castui"),
     *("arith.fptosi", "arith.fptoui", "tosa.cast", "stablehlo.convert"),
@@ -57,10 +61,10 @@ _COMPARISONS = {
 }
 _CHOICES = ("arith.select", "tosa.select", "stablehlo.select")
 _OPAQUE = {
-    *("stablehlo.dot_general", "stablehlo.convolution", "stablehlo.reduce", "stablehlo.gather"),
-    *("stablehlo.dynamic_gather", "stablehlo.scatter", "stablehlo.sort", "stablehlo.iota"),
+    *("stablehlo.dot_general", "stablehlo.convolution", "stablehlo.reduce"),
+    *("stablehlo.scatter", "stablehlo.sort", "stablehlo.iota"),
     *("stablehlo.dynamic_iota", "stablehlo.reduce_window", "stablehlo.while", "stablehlo.case"),
-    *("tosa.matmul", "tosa.conv2d", "tosa.conv3d", "tosa.depthwise_conv2d", "tosa.gather"),
+    *("tosa.matmul", "tosa.conv2d", "tosa.conv3d", "tosa.depthwise_conv2d"),
     *("tosa.transpose_conv2d", "tosa.reduce_sum", "tosa.reduce_product", "tosa.reduce_max"),
     *("tosa.reduce_min", "tosa.argmax", "tosa.scatter", "tosa.while_loop", "tosa.cond_if"),
     *("tosa.avg_pool2d", "tosa.max_pool2d"),
@@ -75,9 +79,10 @@ class KeepTermsOfSumsPass(PassForOps):
     """See the module's docstring."""
 
     name = "keep-terms-of-sums"
-    looks_for = frozenset(
-        {linalg.GenericOp.name, hlo.ReduceOp.name, tosa.ReduceSumOp.name, tosa.ReduceProductOp.name}
-    )
+    looks_for = _WINDOWS | {
+        *(linalg.GenericOp.name, hlo.ReduceOp.name, hlo.ReduceWindowOp.name),
+        *(tosa.ReduceSumOp.name, tosa.ReduceProductOp.name),
+    }
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         variation = _Variation()
@@ -110,11 +115,13 @@ class _Variation:
         match op:
             case tosa.ReduceSumOp() | tosa.ReduceProductOp():
                 positions = [0]
-            case hlo.ReduceOp():
+            case hlo.ReduceOp() | hlo.ReduceWindowOp():
                 body = op.regions[0].block.first_op
                 positions = [0] if body is not None and body.name in _COUNTED else []
             case linalg.GenericOp() if _is_reduction(op):
                 positions = self._terms_of_loops(op)
+            case _ if op.name in _WINDOWS:
+                positions = [0]
             case _:
                 return []
         operands = op.operands

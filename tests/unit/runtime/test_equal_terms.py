@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 import torch
+import torch.nn.functional as F
 from repeated_calls import agrees_with_eager
 from torch.export import Dim
 
@@ -27,6 +28,10 @@ PROGRAMS: dict[str, Program] = {
     "norm": lambda x: torch.linalg.vector_norm(torch.full_like(x, 3.0), dim=1),
     "counted_into_a_mean": lambda x: (x * torch.ones_like(x)).sum(1) / torch.ones_like(x).sum(1),
     "negative_zeros": lambda x: torch.full_like(x, -0.0).sum(1),
+    "reversed": lambda x: torch.ones_like(x).flip(1).sum(1),
+    "rolled": lambda x: torch.ones_like(x).roll(1, 0).sum(0),
+    "looked_up": lambda x: torch.full_like(x, 3.0)[:, (x[0] > 0).long()].sum(1),
+    "pooled": lambda x: F.avg_pool1d(torch.ones(1, 2, 8).flip(-1), 2) + x[0, 0],
     "mask_of_ones": lambda x: torch.ones(x.shape).cumsum(1)[:, -1] + torch.ones(x.shape).sum(1),
 }
 
