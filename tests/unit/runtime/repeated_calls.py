@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -12,6 +12,33 @@ from torch.utils import _pytree as pytree
 import torch2mlir
 
 NewArguments = Callable[[], tuple[Any, ...]]
+
+
+class Together(torch.nn.Module):
+    """Several programs as one, which an engine compiles at once.
+
+    IREE takes about as long for the first small program of a module as for five more. Arguments and results go by the
+    name of their program: each program has arguments of its own, as it has alone, and what differs from eager is named.
+
+    Args:
+        programs: functions and modules.
+    """
+
+    def __init__(self, programs: Mapping[str, Callable[..., Any]]) -> None:
+        super().__init__()
+        self.programs = dict(programs)
+        self.modules_of_programs = torch.nn.ModuleList(
+            each for each in programs.values() if isinstance(each, torch.nn.Module)
+        )
+        self.eval()
+
+    def forward(self, arguments: dict[str, tuple[Any, ...]]) -> dict[str, Any]:
+        """The results of all programs.
+
+        Args:
+            arguments: those of each program.
+        """
+        return {name: program(*arguments[name]) for name, program in self.programs.items()}
 
 
 def agrees_with_eager(
@@ -40,7 +67,13 @@ def _state(model: Any) -> dict[str, torch.Tensor]:
 
 
 def _close(actual: Any, expected: Any, tolerance: float) -> None:
-    ours, theirs = pytree.tree_leaves(actual), pytree.tree_leaves(expected)
+    """Every difference is said, with its place: in the results of several programs the place names the program."""
+    ours, theirs = pytree.tree_leaves_with_path(actual), pytree.tree_leaves(expected)
     assert len(ours) == len(theirs)
-    for a, b in zip(ours, theirs):
-        torch.testing.assert_close(a, b, atol=tolerance, rtol=tolerance, equal_nan=True)
+    differences = list[str]()
+    for (path, a), b in zip(ours, theirs):
+        try:
+            torch.testing.assert_close(a, b, atol=tolerance, rtol=tolerance, equal_nan=True)
+        except AssertionError as error:
+            differences.append(f"{pytree.keystr(path)}: {error}")
+    assert not differences, "\n\n".join(differences)
