@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-import torch2mlir
+from tests.unit.runtime.repeated_calls import Together, agrees_with_eager
 
 PROGRAMS: dict[str, Callable[[torch.Tensor], Any]] = {
     "computed in f32": lambda x: (x * 1e5, x + 1e5, 1e5 - x.clamp(-1, 1) * 6e4, x / 1e5, x % 1e5),
@@ -33,19 +33,20 @@ on_every_target = pytest.mark.parametrize(
 
 
 @on_every_target
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_numbers_that_a_dtype_cannot_hold(name: str, output_type: str, engine: str) -> None:
+def test_numbers_that_a_dtype_cannot_hold(output_type: str, engine: str) -> None:
     if engine == "onnxruntime":
         pytest.importorskip("onnxruntime")
-    program = PROGRAMS[name]
 
     def argument() -> torch.Tensor:
         return torch.cat([torch.tensor([0.4, -0.25]), torch.randn(2)]).half()
 
-    compiled = torch2mlir.compile(program, argument(), output_type=output_type, engine=engine)
-    for _ in range(3):
-        x = argument()
-        torch.testing.assert_close(compiled(x), program(x))
+    agrees_with_eager(
+        Together(PROGRAMS),
+        lambda: ({name: (argument(),) for name in PROGRAMS},),
+        tolerance=None,
+        output_type=output_type,
+        engine=engine,
+    )
 
 
 def _beside_bytes(x: torch.Tensor) -> list[torch.Tensor]:
@@ -64,18 +65,18 @@ def _beside_bytes(x: torch.Tensor) -> list[torch.Tensor]:
 
 
 @on_every_target
-@pytest.mark.parametrize("dtype", [torch.int8, torch.uint8])
-def test_integers_that_a_dtype_cannot_hold(
-    dtype: torch.dtype, output_type: str, engine: str
-) -> None:
+def test_integers_that_a_dtype_cannot_hold(output_type: str, engine: str) -> None:
     if engine == "onnxruntime":
         pytest.importorskip("onnxruntime")
+    dtypes = {str(dtype): dtype for dtype in (torch.int8, torch.uint8)}
+    agrees_with_eager(
+        Together({name: _beside_bytes for name in dtypes}),
+        lambda: ({name: (_bytes(dtype),) for name, dtype in dtypes.items()},),
+        tolerance=0,
+        output_type=output_type,
+        engine=engine,
+    )
 
-    def argument() -> torch.Tensor:
-        return torch.randint(-128, 255, (9,)).to(dtype)
 
-    compiled = torch2mlir.compile(_beside_bytes, argument(), output_type=output_type, engine=engine)
-    for _ in range(3):
-        x = argument()
-        for ours, eager in zip(compiled(x), _beside_bytes(x), strict=True):
-            torch.testing.assert_close(ours, eager, rtol=0, atol=0)
+def _bytes(dtype: torch.dtype) -> torch.Tensor:
+    return torch.randint(-128, 255, (9,)).to(dtype)

@@ -10,6 +10,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 import torch2mlir
+from torch2mlir.errors import Torch2MLIRError
 
 NewArguments = Callable[[], tuple[Any, ...]]
 
@@ -42,14 +43,37 @@ class Together(torch.nn.Module):
 
 
 def agrees_with_eager(
-    model: Any, arguments: NewArguments, *, calls: int = 3, tolerance: float = 1e-4, **options: Any
+    model: Any,
+    arguments: NewArguments,
+    *,
+    calls: int = 3,
+    tolerance: float | None = 1e-4,
+    **options: Any,
 ) -> None:
     """Compiles a model and calls it with fresh arguments each time.
 
-    Results (also those of earlier calls), inputs and the module's state must be what eager PyTorch leaves.
+    Results (also those of earlier calls), inputs and the module's state must be what eager PyTorch leaves, within an
+    absolute and relative tolerance: None for what PyTorch's own tests allow a dtype.
     """
+    example = arguments()
+    try:
+        _agrees(model, example, arguments, calls, tolerance, **options)
+    except Torch2MLIRError as error:
+        if isinstance(model, Together):
+            error.add_note(f"alone, these are refused: {_refused(model, *example, **options)}")
+        raise
+
+
+def _agrees(
+    model: Any,
+    example: tuple[Any, ...],
+    arguments: NewArguments,
+    calls: int,
+    tolerance: float | None,
+    **options: Any,
+) -> None:
     eager = copy.deepcopy(model)
-    compiled = torch2mlir.compile(model, *arguments(), **options)
+    compiled = torch2mlir.compile(model, *example, **options)
     if isinstance(model, torch.nn.Module):
         eager.load_state_dict(model.state_dict())
     kept = list[tuple[Any, Any]]()
@@ -62,11 +86,29 @@ def agrees_with_eager(
         _close(*zip(*kept), tolerance)
 
 
+def _refused(
+    together: Together,
+    arguments: dict[str, tuple[Any, ...]],
+    *,
+    dynamic_shapes: Any = None,
+    **options: Any,
+) -> list[str]:
+    names = list[str]()
+    for name, program in together.programs.items():
+        shapes = dynamic_shapes and dynamic_shapes[0][name]
+        args = copy.deepcopy(arguments[name])
+        try:
+            torch2mlir.compile(program, *args, dynamic_shapes=shapes, **options)(*args)
+        except Torch2MLIRError:
+            names.append(name)
+    return names
+
+
 def _state(model: Any) -> dict[str, torch.Tensor]:
     return dict(model.state_dict()) if isinstance(model, torch.nn.Module) else {}
 
 
-def _close(actual: Any, expected: Any, tolerance: float) -> None:
+def _close(actual: Any, expected: Any, tolerance: float | None) -> None:
     """Every difference is said, with its place: in the results of several programs the place names the program."""
     ours, theirs = pytree.tree_leaves_with_path(actual), pytree.tree_leaves(expected)
     assert len(ours) == len(theirs)

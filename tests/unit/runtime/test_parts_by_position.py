@@ -6,14 +6,13 @@ memory: every element of ``x[:, 0][i]`` was the first. Where they are known, it 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import pytest
 import torch
+from repeated_calls import Together, agrees_with_eager
 from torch import Tensor
 from torch.export import Dim
-
-import torch2mlir
 
 
 def _rows(x: Tensor) -> Tensor:
@@ -59,26 +58,34 @@ DIALECTS = ("linalg-on-tensors", "tosa")
 
 
 @pytest.mark.parametrize("output_type", DIALECTS)
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_of_a_matrix(name: str, output_type: str) -> None:
-    _check(PROGRAMS[name], 2, output_type)
+def test_of_a_matrix(output_type: str) -> None:
+    _check(PROGRAMS, 2, output_type)
 
 
 @pytest.mark.parametrize("output_type", DIALECTS)
-@pytest.mark.parametrize("name", OF_THREE)
-def test_of_three_dimensions(name: str, output_type: str) -> None:
-    _check(OF_THREE[name], 3, output_type)
+def test_of_three_dimensions(output_type: str) -> None:
+    _check(OF_THREE, 3, output_type)
 
 
-def _check(program: Callable[[Tensor, Tensor], object], rank: int, output_type: str) -> None:
+def _check(
+    programs: Mapping[str, Callable[[Tensor, Tensor], object]], rank: int, output_type: str
+) -> None:
     sizes = ({axis: Dim.AUTO for axis in range(rank)}, {0: Dim.AUTO})
-    examples = _arguments(SIZES[0][:rank])
-    compiled = torch2mlir.compile(
-        program, *examples, output_type=output_type, engine="iree", dynamic_shapes=sizes
+    shapes = iter([SIZES[0], *SIZES])
+
+    def arguments() -> tuple[dict[str, tuple[Tensor, Tensor]]]:
+        shape = next(shapes)[:rank]
+        return ({name: _arguments(shape) for name in programs},)
+
+    agrees_with_eager(
+        Together(programs),
+        arguments,
+        calls=len(SIZES),
+        tolerance=0,
+        output_type=output_type,
+        engine="iree",
+        dynamic_shapes=({name: sizes for name in programs},),
     )
-    for shape in SIZES:
-        arguments = _arguments(shape[:rank])
-        torch.testing.assert_close(compiled(*arguments), program(*arguments))
 
 
 def _arguments(shape: tuple[int, ...]) -> tuple[Tensor, Tensor]:
@@ -95,10 +102,11 @@ OF_KNOWN_SIZES: dict[str, Callable[[Tensor], object]] = {
 
 
 @pytest.mark.parametrize("output_type", [*DIALECTS, "stablehlo"])
-@pytest.mark.parametrize("name", OF_KNOWN_SIZES)
-def test_of_known_sizes(name: str, output_type: str) -> None:
-    program, x = OF_KNOWN_SIZES[name], torch.randn(3, 5)
-    compiled = torch2mlir.compile(program, x, output_type=output_type, engine="iree")
-    for _ in range(3):
-        x = torch.randn(3, 5)
-        torch.testing.assert_close(compiled(x), program(x))
+def test_of_known_sizes(output_type: str) -> None:
+    agrees_with_eager(
+        Together(OF_KNOWN_SIZES),
+        lambda: ({name: (torch.randn(3, 5),) for name in OF_KNOWN_SIZES},),
+        tolerance=0,
+        output_type=output_type,
+        engine="iree",
+    )

@@ -6,9 +6,8 @@ from collections.abc import Callable
 
 import pytest
 import torch
+from repeated_calls import Together, agrees_with_eager
 from torch import Tensor
-
-import torch2mlir
 
 PROGRAMS: dict[str, Callable[[Tensor, Tensor], object]] = {
     "gather": lambda x, i: x.gather(1, i),
@@ -27,18 +26,21 @@ PROGRAMS: dict[str, Callable[[Tensor, Tensor], object]] = {
 
 
 @pytest.mark.parametrize("output_type", ["tosa", "linalg-on-tensors"])
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_sizes_that_meet_are_equal(name: str, output_type: str) -> None:
-    function = PROGRAMS[name]
-
-    def arguments(rows: int, columns: int) -> tuple[Tensor, Tensor]:
-        return torch.randn(rows, columns), torch.randint(0, min(rows, columns), (rows, columns))
-
+def test_sizes_that_meet_are_equal(output_type: str) -> None:
     sizes = {0: torch.export.Dim.AUTO, 1: torch.export.Dim.AUTO}
-    compiled = torch2mlir.compile(
-        function, *arguments(6, 4), output_type=output_type, dynamic_shapes=(sizes, sizes)
+    shapes = iter([(6, 4), (6, 4), (3, 9), (17, 3), (2, 33)])
+
+    def arguments() -> tuple[dict[str, tuple[Tensor, Tensor]]]:
+        shape = next(shapes)
+        return (
+            {name: (torch.randn(shape), torch.randint(0, min(shape), shape)) for name in PROGRAMS},
+        )
+
+    agrees_with_eager(
+        Together(PROGRAMS),
+        arguments,
+        calls=4,
+        tolerance=None,
+        output_type=output_type,
+        dynamic_shapes=({name: (sizes, sizes) for name in PROGRAMS},),
     )
-    for rows, columns in ((6, 4), (3, 9), (17, 3), (2, 33)):
-        args = arguments(rows, columns)
-        with torch.no_grad():
-            torch.testing.assert_close(compiled(*args), function(*args))
