@@ -258,8 +258,10 @@ class OpenVinoExecutable(Executable):
         """Runs a model on those of the arguments that it reads, by their places among them and their names."""
         request = self._request(model)
         try:
-            for place, name in read:
-                request.set_tensor(name, self._argument(arguments[place]))
+            # a request keeps no memory: copies of what does not lie densely have to live until it has run
+            lent = [(name, self._argument(arguments[place])) for place, name in read]
+            for name, tensor in lent:
+                request.set_tensor(name, tensor)
             results = [
                 self._bind_result(request, index) for index in range(len(self.function.results))
             ]
