@@ -28,7 +28,7 @@ from torch2mlir.frontends.torchscript.script import Script, import_script
 from torch2mlir.frontends.torchscript.types import TypeImporter
 from torch2mlir.frontends.torchscript.values import ValueImporter
 from torch2mlir.frontends.torchscript.writes import written_arguments
-from torch2mlir.frontends.weights import TorchSource
+from torch2mlir.frontends.weights import TorchSource, refuse_sharing_in_part
 from torch2mlir.pipeline import run_steps
 from torch2mlir.program import (
     ConstantOutput,
@@ -78,12 +78,14 @@ def script_program(
         method.bind_defaults()
         method.bind_symbols()
         method.return_written_arguments()
+    held = _held_tensors(module)  # as long as no constant is folded
     _simplify(module)
     states = state_as_arguments(module)
     if any(states.values()):
         _simplify(module)
     for name, method in methods.items():
         for state in states.get(name, ()):
+            refuse_sharing_in_part(_tensor(state), held)
             method.add_state(StateInput(state.name, _tensor(state), state.type))
         method.flatten_results()
     name = "forward" if "forward" in methods else next(iter(methods))
@@ -202,6 +204,13 @@ class _Method:
         retype_function(self._function)
         self.signature.outputs = results.outputs
         self.signature.out_spec = pytree.tree_structure(template)
+
+
+def _held_tensors(module: ModuleOp) -> dict[str, torch.Tensor]:
+    """The tensors of the objects that the program consists of, by name."""
+    elements = (attribute for op in module.walk() for attribute in op.properties.values())
+    sources = (each.source.data for each in elements if isinstance(each, WeightAttr))
+    return {each.name: each.tensor for each in sources if isinstance(each, TorchSource)}
 
 
 def _tensor(state: State) -> torch.Tensor:

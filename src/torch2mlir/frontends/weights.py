@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from itertools import count
 
@@ -71,6 +71,26 @@ def identity(tensor: torch.Tensor) -> Hashable:
     if is_fake(tensor) or tensor.numel() == 0:
         return id(tensor)
     return (tensor.data_ptr(), tensor.dtype, tuple(tensor.shape), tensor.stride())
+
+
+def refuse_sharing_in_part(written: torch.Tensor, held: Mapping[str, torch.Tensor]) -> None:
+    """What a program writes is memory of its own: the other tensor would not see it.
+
+    Args:
+        written: a tensor that the program writes to.
+        held: the tensors that the program holds, by name.
+
+    Raises:
+        CaptureError: another one has a part of its memory, or has it in another order.
+    """
+    memory = written.untyped_storage()._cdata
+    together = {name: one for name, one in held.items() if one.untyped_storage()._cdata == memory}
+    if any(identity(one) != identity(written) for one in together.values()):
+        names = ", ".join(sorted(together))
+        raise CaptureError(
+            f"the model writes to one of several tensors that share memory in part: {names}",
+            hint="let the model keep one tensor and take views of it in forward",
+        )
 
 
 def is_fake(tensor: torch.Tensor) -> bool:

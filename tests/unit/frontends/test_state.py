@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 import torch2mlir
+from torch2mlir import torchscript
 from torch2mlir.errors import CaptureError
 
 
@@ -69,6 +70,9 @@ class Overlapping(nn.Module):
 def test_state_that_overlaps_in_part_is_refused() -> None:
     with pytest.raises(CaptureError, match="share memory in part"):
         torch2mlir.compile(Overlapping(), torch.ones(4))
+    for tracing in (False, True):
+        with pytest.raises(CaptureError, match="share memory in part: front, whole"):
+            torchscript.capture(Overlapping(), [torch.ones(4)], use_tracing=tracing)
 
 
 class SparseBuffer(nn.Module):

@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import FileLineColLoc
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.fx.locations import of_node
 from torch2mlir.frontends.fx.quiet import quiet
-from torch2mlir.frontends.weights import identity
+from torch2mlir.frontends.weights import refuse_sharing_in_part
 
 WEIGHT_KINDS = (InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR)
 
@@ -120,12 +120,7 @@ def with_tied_state_joined(exported: ExportedProgram) -> ExportedProgram:
     joined = dict[str, str]()
     for node in written:
         together = by_memory[held[node].untyped_storage()._cdata]
-        if any(identity(held[other]) != identity(held[node]) for other in together):
-            names = ", ".join(sorted(other.name for other in together))
-            raise CaptureError(
-                f"the model writes to one of several tensors that share memory in part: {names}",
-                hint="let the model keep one tensor and take views of it in forward",
-            )
+        refuse_sharing_in_part(held[node], {other.name: held[other] for other in together})
         joined.update((other.name, together[0].name) for other in together[1:])
     constants = {
         node.name
