@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 import torch
-from repeated_calls import agrees_with_eager
+from repeated_calls import Together, agrees_with_eager
 from torch import nn
 from torch.export import Dim
 
@@ -18,29 +21,31 @@ DIALECTS = ("linalg-on-tensors", "tosa", "stablehlo")
 on_every_dialect = pytest.mark.parametrize("output_type", DIALECTS)
 
 
-@on_every_dialect
-@pytest.mark.parametrize(
-    "model",
-    [
-        nn.Conv1d(3, 4, 3),
-        nn.Conv2d(3, 4, 3),
-        nn.Conv2d(4, 4, 3, groups=2),
-        nn.Conv2d(4, 6, 3, groups=2, bias=False),
-        nn.Conv2d(4, 4, 1, groups=2, bias=False),
-        nn.Conv2d(3, 4, 1),
-        nn.Conv3d(2, 2, 2),
-        nn.ConvTranspose2d(3, 4, 3),
-        nn.ConvTranspose2d(6, 4, 3, groups=2, bias=False),
-    ],
-    ids=repr,
+CONVOLUTIONS = (
+    nn.Conv1d(3, 4, 3),
+    nn.Conv2d(3, 4, 3),
+    nn.Conv2d(4, 4, 3, groups=2),
+    nn.Conv2d(4, 6, 3, groups=2, bias=False),
+    nn.Conv2d(4, 4, 1, groups=2, bias=False),
+    nn.Conv2d(3, 4, 1),
+    nn.Conv3d(2, 2, 2),
+    nn.ConvTranspose2d(3, 4, 3),
+    nn.ConvTranspose2d(6, 4, 3, groups=2, bias=False),
 )
-def test_convolutions_of_a_batch_do_not_accumulate_into_their_bias(
-    model: nn.Module, output_type: str
-) -> None:
-    channels = model.in_channels
-    window = model.kernel_size
-    sizes = (2, channels, *[6] * len(window))
-    agrees_with_eager(model.eval(), lambda: (torch.randn(sizes),), output_type=output_type)
+
+
+@on_every_dialect
+def test_convolutions_of_a_batch_do_not_accumulate_into_their_bias(output_type: str) -> None:
+    models = {repr(model): model for model in CONVOLUTIONS}
+
+    def images(model: nn.Module) -> torch.Tensor:
+        return torch.randn(2, model.in_channels, *[6] * len(model.kernel_size))
+
+    agrees_with_eager(
+        Together(models),
+        lambda: ({name: (images(model),) for name, model in models.items()},),
+        output_type=output_type,
+    )
 
 
 SECOND = (
@@ -51,29 +56,36 @@ SECOND = (
 )
 
 
+class Two(nn.Module):
+    """Two convolutions of one tensor."""
+
+    def __init__(self, second: nn.Module) -> None:
+        super().__init__()
+        self.first = nn.Conv2d(4, 4, 3, padding=1, bias=False)
+        self.second = copy.deepcopy(second)
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return self.first(x) + self.second(x), self.first(x + 1), self.second(x + 1)
+
+
 @on_every_dialect
-@pytest.mark.parametrize("batch", [1, 2])
-@pytest.mark.parametrize("second", SECOND, ids=repr)
-def test_two_convolutions_do_not_accumulate_into_one_zero(
-    second: nn.Module, batch: int, output_type: str
-) -> None:
-    first = nn.Conv2d(4, 4, 3, padding=1, bias=False)
-
-    def both(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        return first(x) + second(x), first(x + 1), second(x + 1)
-
-    with torch.no_grad():
-        agrees_with_eager(both, lambda: (torch.randn(batch, 4, 6, 6),), output_type=output_type)
+def test_two_convolutions_do_not_accumulate_into_one_zero(output_type: str) -> None:
+    models = {f"{batch} of {second}": Two(second) for second in SECOND for batch in (1, 2)}
+    agrees_with_eager(
+        Together(models),
+        lambda: ({name: (torch.randn(int(name[0]), 4, 6, 6),) for name in models},),
+        output_type=output_type,
+    )
 
 
 @on_every_dialect
 def test_products_do_not_accumulate_into_what_is_added(output_type: str) -> None:
-    def arguments() -> tuple[torch.Tensor, ...]:
-        return torch.randn(4, 5), torch.randn(4, 6), torch.randn(6, 5)
+    def arguments() -> dict[str, tuple[torch.Tensor, ...]]:
+        addmm = torch.randn(4, 5), torch.randn(4, 6), torch.randn(6, 5)
+        return {"addmm": addmm, "linear": (torch.randn(1, 6),)}
 
-    agrees_with_eager(torch.addmm, arguments, output_type=output_type)
-    linear = nn.Linear(6, 6)
-    agrees_with_eager(linear, lambda: (torch.randn(1, 6),), output_type=output_type)
+    programs = {"addmm": torch.addmm, "linear": nn.Linear(6, 6)}
+    agrees_with_eager(Together(programs), lambda: (arguments(),), output_type=output_type)
 
 
 @on_every_dialect
@@ -130,15 +142,15 @@ def test_a_mixture_of_three_experts() -> None:
     agrees_with_eager(model, lambda: (torch.randn(10, 8),), output_type="linalg-on-tensors")
 
 
-@pytest.mark.parametrize("dim", [0, 1, 2])
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "stablehlo"])
-def test_a_sort_of_three_unknown_sizes(dim: int, output_type: str) -> None:
+def test_a_sort_of_three_unknown_sizes(output_type: str) -> None:
     sizes = {0: Dim("a"), 1: Dim("b"), 2: Dim("c")}
+    programs = {f"dimension {dim}": partial(torch.sort, dim=dim, stable=True) for dim in range(3)}
     agrees_with_eager(
-        lambda x: torch.sort(x, dim=dim, stable=True),
-        lambda: (torch.randn(3, 4, 5),),
+        Together(programs),
+        lambda: ({name: (torch.randn(3, 4, 5),) for name in programs},),
         output_type=output_type,
-        dynamic_shapes=(sizes,),
+        dynamic_shapes=({name: (sizes,) for name in programs},),
     )
 
 
@@ -186,9 +198,12 @@ def test_angles_of_zeros_and_infinities(output_type: str) -> None:
 
 def test_hyperbolic_inverses_of_large_numbers() -> None:
     values = torch.tensor([1.0, 4e3, 1e15, 1e20, 1e30, float("inf")])
-    agrees_with_eager(torch.acosh, lambda: (values,), output_type="linalg-on-tensors")
     both = torch.cat([values, -values, torch.tensor([0.0, 1e-5])])
-    agrees_with_eager(torch.asinh, lambda: (both,), output_type="linalg-on-tensors")
+    agrees_with_eager(
+        Together({"acosh": torch.acosh, "asinh": torch.asinh}),
+        lambda: ({"acosh": (values,), "asinh": (both,)},),
+        output_type="linalg-on-tensors",
+    )
 
 
 @on_every_dialect
@@ -211,10 +226,14 @@ def test_a_slice_of_nothing(output_type: str) -> None:
 
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "stablehlo"])
 def test_transforms_over_several_dimensions(output_type: str) -> None:
-    agrees_with_eager(torch.fft.fftn, lambda: (torch.randn(3, 4, 5),), output_type=output_type)
     agrees_with_eager(
-        torch.fft.ifft2,
-        lambda: (torch.randn(3, 4, 5, dtype=torch.complex64),),
+        Together({"fftn": torch.fft.fftn, "ifft2": torch.fft.ifft2}),
+        lambda: (
+            {
+                "fftn": (torch.randn(3, 4, 5),),
+                "ifft2": (torch.randn(3, 4, 5, dtype=torch.complex64),),
+            },
+        ),
         output_type=output_type,
     )
 
@@ -242,43 +261,48 @@ def test_every_other_element_of_a_view_is_updated(output_type: str) -> None:
     agrees_with_eager(doubled, lambda: (torch.randn(4, 6),), output_type=output_type)
 
 
+VIEWS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "the only element": lambda x: torch.gather(x, 0, torch.zeros_like(x)),
+    "a condition that holds": lambda x: torch.where(x == x, x, x + 1),
+    "unchanged numbers": lambda x: x * 1 + 0,
+}
+
+
 @on_every_dialect
-@pytest.mark.parametrize(
-    "view",
-    [
-        lambda x: torch.gather(x, 0, torch.zeros_like(x)),
-        lambda x: torch.where(x == x, x, x + 1),
-        lambda x: x * 1 + 0,
-    ],
-    ids=["the only element", "a condition that holds", "unchanged numbers"],
-)
-def test_what_folds_to_an_argument_is_not_updated_in_it(view: Any, output_type: str) -> None:
+def test_what_folds_to_an_argument_is_not_updated_in_it(output_type: str) -> None:
+    def updated(view: Any, x: torch.Tensor, place: torch.Tensor, row: torch.Tensor) -> torch.Tensor:
+        return view(x).index_add(0, place, row)  # type: ignore[no-any-return]
+
+    def drawn() -> tuple[torch.Tensor, ...]:
+        return torch.randint(9, (1,)), torch.zeros(1, dtype=torch.int64), torch.ones(1).long()
+
     agrees_with_eager(
-        lambda x, place, row: view(x).index_add(0, place, row),
-        lambda: (torch.randint(9, (1,)), torch.zeros(1, dtype=torch.int64), torch.ones(1).long()),
+        Together({name: partial(updated, view) for name, view in VIEWS.items()}),
+        lambda: ({name: drawn() for name in VIEWS},),
         output_type=output_type,
         engine="iree",
     )
 
 
+OF_SUMS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "product": lambda v: torch.outer(v, v),
+    "sum": lambda v: v[:, None] + v,
+    "difference": lambda v: torch.exp(v)[:, None] - 2 * v[None],
+}
+
+
 @pytest.mark.parametrize("sizes", [None, {0: Dim.AUTO, 1: Dim.AUTO}], ids=["static", "dynamic"])
-@pytest.mark.parametrize(
-    "model",
-    [
-        lambda v: torch.outer(v, v),
-        lambda v: v[:, None] + v,
-        lambda v: torch.exp(v)[:, None] - 2 * v[None],
-    ],
-    ids=["product", "sum", "difference"],
-)
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa"])
-def test_what_was_reduced_is_a_row_and_a_column(model: Any, sizes: Any, output_type: str) -> None:
+def test_what_was_reduced_is_a_row_and_a_column(sizes: Any, output_type: str) -> None:
+    def of_sum(program: Any, x: torch.Tensor) -> torch.Tensor:
+        return program(x.sum(0))  # type: ignore[no-any-return]
+
     agrees_with_eager(
-        lambda x: model(x.sum(0)),
-        lambda: (torch.randn(2, 4),),
+        Together({name: partial(of_sum, program) for name, program in OF_SUMS.items()}),
+        lambda: ({name: (torch.randn(2, 4),) for name in OF_SUMS},),
         output_type=output_type,
         engine="iree",
-        dynamic_shapes=sizes and (sizes,),
+        dynamic_shapes=sizes and ({name: (sizes,) for name in OF_SUMS},),
     )
 
 
