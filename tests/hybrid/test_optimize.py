@@ -392,3 +392,21 @@ def test_a_cluster_in_pytorch_finds_its_arguments_as_at_capture() -> None:
     for module in optimized._variants[0].parts.clusters:
         module.leave_to_pytorch("to see it there")
         check(optimized, model, (torch.randn(2, 5, 12),))
+
+
+def test_views_of_a_written_argument_share_its_memory() -> None:
+    def model(x):
+        x.mul_(2)
+        y = x.sin() + x.cos()
+        return x, x[0], x.t(), y
+
+    optimized = torch2mlir.optimize(model, model_inputs=torch.randn(3, 4))
+    for _ in range(2):
+        x = torch.randn(3, 4)
+        expected = model(x.clone())
+        results = optimized(x)
+        torch.testing.assert_close(results, expected)
+        x.fill_(7)
+        assert all(torch.equal(view, torch.full_like(view, 7)) for view in results[:3])
+        torch.testing.assert_close(results[3], expected[3])
+    assert optimized.report().compiled_ops and not optimized.report().pytorch_calls

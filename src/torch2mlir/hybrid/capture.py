@@ -21,7 +21,7 @@ from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.capture import export
 from torch2mlir.frontends.fx.data_checks import squeezed_by_data
 from torch2mlir.frontends.fx.symbols import bounds
-from torch2mlir.hybrid.effects import draws, written_arguments
+from torch2mlir.hybrid.effects import draws, returns_views_of_written, written_arguments
 
 ExportedProgram = torch.export.ExportedProgram
 
@@ -145,10 +145,13 @@ def _share_memory(leaves: Sequence[Any]) -> bool:
 def functional(exported: ExportedProgram) -> ExportedProgram:
     """The program with writes at its end only, if it writes.
 
-    One that draws random numbers stays as it is: decomposed, dropout would draw others than PyTorch's.
+    One that draws random numbers stays as it is: decomposed, dropout would draw others than PyTorch's. So does one
+    whose results are views of what is written: decomposed, they would share no memory with it.
     """
     calls = [n for n in exported.graph.nodes if isinstance(n.target, torch._ops.OpOverload)]
     if not any(written_arguments(node) for node in calls) or any(draws(node) for node in calls):
+        return exported
+    if returns_views_of_written(exported.graph):
         return exported
     with quiet():
         return exported.run_decompositions({})

@@ -195,6 +195,26 @@ class _Memory:
         return self._group[node]
 
 
+def returns_views_of_written(graph: Graph) -> bool:
+    """Whether a result is a part of an argument or a buffer that is written to, or has it in another order.
+
+    Decomposed, such a program returns parts of the new value, which it then copies to the argument.
+    """
+    nodes = list(graph.nodes)
+    memory = _Memory(nodes)
+    calls = (node for node in nodes if isinstance(node.target, torch._ops.OpOverload))
+    groups = [memory.group(target) for node in calls for target in written_arguments(node)]
+    outer = {n for group in groups if any(m.op == "placeholder" for m in group) for n in group}
+    return any(node in outer and not _is_whole(node) for node in nodes[-1].all_input_nodes)
+
+
+def _is_whole(node: Node) -> bool:
+    """Whether a node is an argument, or what an update of it in place returns."""
+    while isinstance(node.target, torch._ops.OpOverload) and (written := written_arguments(node)):
+        node = written[0]
+    return node.op == "placeholder"
+
+
 def _order_around_writes(
     found: Effects, writes: list[tuple[Node, Node]], memory: _Memory, position: dict[Node, int]
 ) -> None:
