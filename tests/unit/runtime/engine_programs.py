@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import torch
 
 from torch2mlir.runtime.engine import Engine, Executable
@@ -45,6 +47,24 @@ module {{
   func.func public @{name}(%a: {tensor} {{mylib.name = "x, (y) -> z"}}) -> {tensor} {{
     %0 = stablehlo.{op} %a, %a : {tensor} loc("model.py":12:0)
     return %0 : {tensor}
+  }}
+}}"""
+
+
+def doubling_each(dtypes: Iterable[torch.dtype], shape: tuple[int | None, ...]) -> str:
+    """:func:`doubling` of an argument of each dtype, which has a result of its own."""
+    tensors = [tensor_type(dtype, shape) for dtype in dtypes]
+    arguments = ", ".join(f"%a{n}: {tensor}" for n, tensor in enumerate(tensors))
+    body = "\n".join(
+        f"%{n} = stablehlo.{'or' if dtype is torch.bool else 'add'} %a{n}, %a{n} : {tensor}"
+        for n, (dtype, tensor) in enumerate(zip(dtypes, tensors, strict=True))
+    )
+    results = ", ".join(f"%{n}" for n in range(len(tensors)))
+    return f"""
+module {{
+  func.func public @main({arguments}) -> ({", ".join(tensors)}) {{
+    {body}
+    return {results} : {", ".join(tensors)}
   }}
 }}"""
 

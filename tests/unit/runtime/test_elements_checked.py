@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import torch
+from repeated_calls import Together
 
 import torch2mlir
 from tests.e2e.agreement import assert_agrees
@@ -107,16 +108,21 @@ PROGRAMS: dict[
 }
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_elements_are_looked_at(name: str) -> None:
-    function, right, wrong = PROGRAMS[name]
-    run = torch2mlir.compile(function, *right[0], output_type="linalg-on-tensors")
-    for arguments in right:
-        assert_agrees(run(*arguments), function(*arguments))
-    for arguments in wrong:
-        with pytest.raises(InputError):
-            run(*arguments)
-    assert_agrees(run(*right[0]), function(*right[0]))
+def test_elements_are_looked_at() -> None:
+    """All programs as one: in a call the elements of one program are others than those it was compiled with."""
+    together = Together({name: function for name, (function, _, _) in PROGRAMS.items()})
+    first = {name: right[0] for name, (_, right, _) in PROGRAMS.items()}
+    run: Any = torch2mlir.compile(together, first, output_type="linalg-on-tensors")
+    for name, (function, right, wrong) in PROGRAMS.items():
+        for arguments in right:
+            assert_agrees(run(first | {name: arguments})[name], function(*arguments))
+        for arguments in wrong:
+            with pytest.raises(InputError):
+                run(first | {name: arguments})
+                pytest.fail(f"{name} takes {arguments}")
+    results = run(first)
+    for name, (function, _, _) in PROGRAMS.items():
+        assert_agrees(results[name], function(*first[name]))
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

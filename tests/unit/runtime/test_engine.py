@@ -30,16 +30,18 @@ def example(dtype: torch.dtype, shape: tuple[int, ...]) -> torch.Tensor:
     return (torch.rand(shape) * 8).to(dtype) if dtype is not torch.bool else torch.rand(shape) > 0.5
 
 
-@pytest.mark.parametrize("dtype", programs.ELEMENT, ids=str)
 @pytest.mark.parametrize("shape", [(3, 5), (), (0, 4)], ids=str)
-def test_every_dtype(engine: Engine, dtype: torch.dtype, shape: tuple[int, ...]) -> None:
-    run = programs.compiled(engine, programs.doubling(dtype, shape), "stablehlo")
-    a = example(dtype, shape)
-    for argument in (a, run.prepare(a)):
-        (out,) = run([argument])
-        expected = a | a if dtype is torch.bool else a + a
-        torch.testing.assert_close(out, expected)
-        assert out.dtype is dtype and out.is_contiguous()
+def test_every_dtype(engine: Engine, shape: tuple[int, ...]) -> None:
+    dtypes = list(programs.ELEMENT)
+    run = programs.compiled(engine, programs.doubling_each(dtypes, shape), "stablehlo")
+    given = [example(dtype, shape) for dtype in dtypes]
+    for arguments in (given, [run.prepare(a) for a in given]):
+        for dtype, a, out in zip(dtypes, given, run(arguments), strict=True):
+            expected = a | a if dtype is torch.bool else a + a
+            torch.testing.assert_close(
+                out, expected, msg=lambda said, dtype=dtype: f"{dtype}: {said}"
+            )
+            assert out.dtype is dtype and out.is_contiguous(), dtype
 
 
 def test_layouts(engine: Engine) -> None:
@@ -261,41 +263,30 @@ def test_own_engines_are_made_once() -> None:
         get_engine("mine")
 
 
-@pytest.mark.parametrize(
-    "name, package, extra",
-    [
-        ("xla", "jax", "xla"),
-        ("iree", "iree.runtime", "iree"),
-        ("onnxruntime", "onnxruntime", "ort"),
-        ("openvino", "openvino", "openvino"),
-    ],
-)
-def test_an_engine_that_is_not_installed_names_the_extra(
-    name: str, package: str, extra: str
-) -> None:
+EXTRAS = {"xla": "xla", "iree": "iree", "onnxruntime": "ort", "openvino": "openvino"}
+PACKAGES = ("jax", "iree.runtime", "iree.compiler", "onnxruntime", "openvino")
+
+
+def test_the_registry_imports_no_engine_and_one_that_is_not_installed_names_the_extra() -> None:
     program = f"""
 import sys
 class Missing:
     def find_spec(self, name, path=None, target=None):
-        if name == {package!r}:
+        if name in {PACKAGES!r}:
             raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+import torch2mlir.runtime.engine
+print("imported:", [name for name in {PACKAGES!r} if name in sys.modules])
 sys.meta_path.insert(0, Missing())
 from torch2mlir.errors import EngineError
 from torch2mlir.runtime.engine import get_engine
-try:
-    get_engine({name!r})
-except EngineError as error:
-    print(error)
+for name in {list(EXTRAS)!r}:
+    try:
+        get_engine(name)
+    except EngineError as error:
+        print(error)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert f"engine '{name}' is not installed" in done.stdout, done.stderr
-    assert f"pip install 'torch2mlir[{extra}]'" in done.stdout
-
-
-def test_the_registry_imports_no_engine() -> None:
-    program = (
-        "import sys, torch2mlir.runtime.engine\n"
-        "print([m for m in ('jax', 'iree.runtime', 'iree.compiler', 'onnxruntime', 'openvino') if m in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert done.stdout.strip() == "[]", done.stderr
+    assert "imported: []" in done.stdout, done.stderr
+    for name, extra in EXTRAS.items():
+        assert f"engine '{name}' is not installed" in done.stdout, done.stderr
+        assert f"pip install 'torch2mlir[{extra}]'" in done.stdout
