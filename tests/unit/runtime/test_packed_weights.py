@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 import torch.nn.functional as F
+from repeated_calls import Together
 from torch import nn
 
 import torch2mlir
@@ -44,25 +45,34 @@ def agrees(
     model: Callable[..., Any],
     compiled: Callable[..., Any],
     *sizes: int,
-    dtype: torch.dtype = torch.float32,
-    tolerance: float = 1e-5,
 ) -> None:
     for _ in range(3):
-        x = torch.randn(sizes).to(dtype)
-        torch.testing.assert_close(compiled(x), model(x), rtol=tolerance, atol=10 * tolerance)
+        x = torch.randn(sizes)
+        torch.testing.assert_close(compiled(x), model(x), rtol=1e-5, atol=1e-4)
+
+
+ROWS = (2, 3, 7, 8, 13, 197)
 
 
 @dialects
-@pytest.mark.parametrize("rows", [2, 3, 7, 8, 13, 197])
 @torch.no_grad()
-def test_rows(rows: int, output_type: str) -> None:
-    model = Block().eval()
-    x = torch.randn(1, rows, 32)
-    compiled = torch2mlir.compile(model, x, engine="iree", output_type=output_type)
-    assert packed(compiled) == 5
+def test_rows(output_type: str) -> None:
+    """A block with weights of its own for each number of rows, compiled as one."""
+    models = {f"{rows} rows": Block() for rows in ROWS}
+
+    def given() -> dict[str, tuple[torch.Tensor]]:
+        return {f"{rows} rows": (torch.randn(1, rows, 32),) for rows in ROWS}
+
+    together = Together(models)
+    compiled = torch2mlir.compile(together, given(), engine="iree", output_type=output_type)
+    assert packed(compiled) == 5 * len(ROWS)
     (program,) = compiled.programs.values()
-    assert sum(each.dim() == 3 for each in program.prepared_values()) == 3
-    agrees(model, compiled, 1, rows, 32)
+    assert sum(each.dim() == 3 for each in program.prepared_values()) == 3 * len(ROWS)
+    for _ in range(3):
+        arguments = given()
+        torch.testing.assert_close(  # which names the rows
+            compiled(arguments), together(arguments), rtol=1e-5, atol=1e-4
+        )
 
 
 @dialects
@@ -85,21 +95,36 @@ def test_changed_weights(output_type: str) -> None:
 @torch.no_grad()
 def test_what_stays(output_type: str) -> None:
     """One row, a second operand of the call, few columns, other element types."""
-    linear, odd = nn.Linear(32, 48).eval(), nn.Linear(32, 5).eval()
-    wanted = {"engine": "iree", "output_type": output_type}
-    one = torch2mlir.compile(linear, torch.randn(1, 32), **wanted)
-    assert packed(one) == 0
-    agrees(linear, one, 1, 32)
-    few = torch2mlir.compile(odd, torch.randn(4, 32), **wanted)
-    assert packed(few) == 0
-    agrees(odd, few, 4, 32)
-    both = torch2mlir.compile(torch.matmul, torch.randn(4, 32), torch.randn(32, 48), **wanted)
-    assert packed(both) == 0
-    for dtype, tolerance in ((torch.float16, 2e-3), (torch.bfloat16, 2e-2)):
-        half = nn.Linear(32, 48).eval().to(dtype)
-        compiled = torch2mlir.compile(half, torch.randn(4, 32).to(dtype), **wanted)
-        assert packed(compiled) == 0
-        agrees(half, compiled, 4, 32, dtype=dtype, tolerance=tolerance)
+    programs = {
+        "one row": nn.Linear(32, 48),
+        "few columns": nn.Linear(32, 5),
+        "both of the call": torch.matmul,
+        "half": nn.Linear(32, 48).half(),
+        "bfloat16": nn.Linear(32, 48).bfloat16(),
+    }
+    tolerances = {"half": 2e-3, "bfloat16": 2e-2}
+
+    def given() -> dict[str, tuple[torch.Tensor, ...]]:
+        x = torch.randn(4, 32)
+        return {
+            "one row": (torch.randn(1, 32),),
+            "few columns": (x,),
+            "both of the call": (x.clone(), torch.randn(32, 48)),
+            "half": (x.half(),),
+            "bfloat16": (x.bfloat16(),),
+        }
+
+    together = Together(programs)
+    compiled = torch2mlir.compile(together, given(), engine="iree", output_type=output_type)
+    assert packed(compiled) == 0
+    for _ in range(3):
+        arguments = given()
+        results, expected = compiled(arguments), together(arguments)
+        for name in programs:
+            tolerance = tolerances.get(name, 1e-5)
+            torch.testing.assert_close(
+                {name: results[name]}, {name: expected[name]}, rtol=tolerance, atol=10 * tolerance
+            )
 
 
 @dialects
