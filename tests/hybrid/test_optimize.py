@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import torch
 from torch import nn
+from torch.nn import functional
 
 import torch2mlir
 from tests.hybrid.opaque_op import opaque
@@ -410,3 +411,18 @@ def test_views_of_a_written_argument_share_its_memory() -> None:
         assert all(torch.equal(view, torch.full_like(view, 7)) for view in results[:3])
         torch.testing.assert_close(results[3], expected[3])
     assert optimized.report().compiled_ops and not optimized.report().pytorch_calls
+
+
+def test_what_is_written_is_memory_of_the_argument_and_no_copy_of_a_cluster() -> None:
+    def model(x):
+        noise = functional.dropout(x, 0.5, training=True)
+        first, second = x[:, 1].sin() + 1, x[:, 0].cos() + 1
+        x[:, 0] = first
+        x[:, 1] = second
+        return noise.exp() + 1
+
+    check(
+        torch2mlir.optimize(model, model_inputs=torch.randn(3, 4), verify=False),
+        model,
+        *((torch.randn(3, 4),) for _ in range(2)),
+    )

@@ -218,7 +218,7 @@ def _is_whole(node: Node) -> bool:
 def _order_around_writes(
     found: Effects, writes: list[tuple[Node, Node]], memory: _Memory, position: dict[Node, int]
 ) -> None:
-    """Puts readers of written memory on their side of each write, and keeps views that live across one."""
+    """Puts readers of written memory on their side of each write; keeps views it goes through and views it changes."""
     for write, target in writes:
         group = memory.group(target)
         found.written.update(group)
@@ -231,7 +231,7 @@ def _order_around_writes(
         for member in group:
             if not memory.aliases[member] or member in found.kept:
                 continue
-            if position[member] < position[write] < _last_use(member, memory, position):
+            if position[member] < position[write] <= _last_use(member, memory, position):
                 found.kept[member] = VIEW_OF_WRITTEN
 
 
