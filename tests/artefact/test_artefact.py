@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import shutil
 import subprocess
@@ -309,6 +310,27 @@ def test_optimized_modules_are_saved_with_their_programs(tmp_path: Path) -> None
     assert report.compiled_ops and not report.pytorch_calls
     with pytest.raises(ArtefactError, match="no captured programs"):
         torch2mlir.save(torch2mlir.optimize(model), tmp_path / "b")
+
+
+class Counting(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+        self.register_buffer("total", torch.zeros(4))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.total.add_(x.sum(0))
+        return self.linear(x).sin() + self.total.cos()
+
+
+def test_programs_of_an_optimized_module_share_the_state_it_has_now(tmp_path: Path) -> None:
+    optimized = torch2mlir.optimize(Counting().eval(), model_inputs=torch.randn(3, 4), verify=False)
+    optimized.model.linear.weight = nn.Parameter(torch.ones(4, 4))
+    eager = copy.deepcopy(optimized.model)
+    check(optimized, eager, (3, 4), (1, 4))
+    loaded: Any = torch2mlir.load(torch2mlir.save(optimized, tmp_path / "a"))
+    check(loaded, eager, (3, 4), (1, 4), (5, 4), (1, 4))
+    assert len(loaded.captured_programs) == 2
 
 
 def test_the_command_line_builds(tmp_path: Path) -> None:

@@ -186,4 +186,16 @@ def _load_optimized(place: Path) -> OptimizedModule:
         torch.export.load(path)
         for path in sorted(place.glob("*.pt2"), key=lambda path: int(path.stem))
     ]
+    _share_state(programs)
     return OptimizedModule.of_programs(programs, Config(**fields))
+
+
+def _share_state(programs: Sequence[torch.export.ExportedProgram]) -> None:
+    """Gives the programs of one model the same tensors: each file has all of them, and what one writes others read."""
+    shared = dict[str, torch.Tensor]()
+    for program in programs:
+        buffers = set(program.graph_signature.buffers)
+        for name, tensor in program.state_dict.items():
+            program.state_dict[name] = shared.setdefault(name, tensor)
+        for name in buffers & program.constants.keys():  # those that are not persistent
+            program.constants[name] = shared.setdefault(name, program.constants[name])

@@ -415,8 +415,11 @@ class OptimizedModule(torch.nn.Module):
 
     @property
     def captured_programs(self) -> list[ExportedProgram]:
-        """The programs captured so far."""
-        return [variant.captured.exported for variant in self._variants]
+        """The programs captured so far that a call could take now: under these modes, of the tensors held now."""
+        now = modes()
+        return [
+            v.captured.exported for v in self._variants if v.modes == now and v.state.is_current()
+        ]
 
     def __getattr__(self, name: str) -> Any:
         try:
