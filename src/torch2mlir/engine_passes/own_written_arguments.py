@@ -15,26 +15,12 @@ from collections.abc import Iterator, Sequence
 from itertools import product, zip_longest
 from math import prod
 
-from xdsl.dialects import arith, complex, tensor
-from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
-    AnyFloat,
-    ArrayAttr,
-    ComplexType,
-    IntegerAttr,
-    IntegerType,
-    TensorType,
-    i1,
-)
+from xdsl.dialects import tensor
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
-from torch2mlir.dialects import arith_ext, linalg, stablehlo
-from torch2mlir.dialects.iree_barriers import OptimizationBarrierOp
-from torch2mlir.dialects.linalg.structured import dims_map, iterator_types
-from torch2mlir.dialects.tensors import element_of, shape_of
-from torch2mlir.dialects.weights import dense_elements
-from torch2mlir.engine_passes.beside import INDEX, Beside
+from torch2mlir.engine_passes.copies import Copies
 from torch2mlir.engine_passes.views import RESHAPES, SLICES
 
 _VIEWS = (
@@ -70,77 +56,30 @@ _CONTROL_FLOW = frozenset({"scf", "stablehlo.case", "stablehlo.if", "stablehlo.w
 
 def own_written_arguments(function: FuncOp) -> None:
     """Copies the arguments that the function may compute into, at its beginning; it reads and writes the copies."""
-    written = written_arguments(function)
-    if not written:
-        return
-    block = function.body.block
-    first = block.first_op
-    assert first is not None
-    is_stablehlo = any(op.name.startswith("stablehlo.") for op in function.body.walk())
-    before = Beside(first)
-    yes = before.constant(dense_elements(TensorType(i1, []), [True]))
-    unknown = before.value(OptimizationBarrierOp, [yes], yes.type)
-    for place in sorted(written):
-        arg = block.args[place]
-        uses = [*arg.uses]
-        copy = (_chosen_in_stablehlo if is_stablehlo else _chosen)(before, unknown, arg)
-        for use in uses:
-            use.operation.operands[use.index] = copy
+    written = written_values(function)
+    copies = Copies(function)
+    for arg in function.body.block.args:
+        if arg in written:
+            copies.replace(arg)
 
 
-def _chosen_in_stablehlo(before: Beside, unknown: SSAValue, x: SSAValue) -> SSAValue:
-    """What is chosen between a tensor and other numbers is the tensor, but IREE does not know it."""
-    has_sign = isinstance(element_of(x), AnyFloat | ComplexType)
-    other = before.value(stablehlo.NegOp if has_sign else stablehlo.NotOp, [x], x.type)
-    return before.value(stablehlo.SelectOp, [unknown, x, other], x.type)
-
-
-def _chosen(before: Beside, unknown: SSAValue, x: SSAValue) -> SSAValue:
-    """The same by a loop nest of Linalg."""
-    shape, element = shape_of(x), element_of(x)
-    sizes = [
-        before.value(tensor.DimOp, [x, before.index(axis)], INDEX)
-        for axis, size in enumerate(shape)
-        if size == DYNAMIC_INDEX
-    ]
-    empty = before.value(tensor.EmptyOp, sizes, x.type)
-    block = Block(arg_types=[i1, element, element])
-    condition, value, _ = block.args
-    end = linalg.YieldOp(value)
-    block.add_op(end)
-    inside = Beside(end)
-    if isinstance(element, AnyFloat):
-        flags = {"fastmath": arith_ext.NO_FLAGS}
-        other = inside.value(arith.NegfOp, [value], element, flags)
-    elif isinstance(element, ComplexType):
-        other = inside.value(complex.NegOp, [value], element, {"fastmath": arith_ext.NO_FLAGS})
-    else:
-        assert isinstance(element, IntegerType)
-        other = inside.constant(IntegerAttr(0, element))
-    end.operands[0] = inside.value(arith.SelectOp, [condition, value, other], element)
-    rank = len(shape)
-    every = dims_map(rank, tuple(range(rank)))
-    maps = ArrayAttr([dims_map(rank, ()), every, every])
-    nest = linalg.GenericOp.of([unknown, x], [empty], block, maps, iterator_types(parallel=rank))
-    return before.insert(nest).results[0]
-
-
-def written_arguments(function: FuncOp) -> frozenset[int]:
-    """The positions of the arguments that the function may compute into."""
+def written_values(function: FuncOp, of_linalg: bool = True) -> set[SSAValue]:
+    """The values in whose memory the function may compute; what ops of Linalg accumulate into, if asked for."""
     ops = list(function.body.walk())
-    written = [value for op in ops for value in _destinations(op)]
+    writing = (op for op in ops if of_linalg or not op.name.startswith("linalg."))
+    written = {value for op in writing for value in _destinations(op)}
     if not written:
-        return frozenset()
+        return written
     sources = defaultdict[SSAValue, list[SSAValue]](list)
     for op in ops:
         for value, source in _shared(op):
             sources[value].append(source)
-    reached, waiting = set(written), list(written)
+    waiting = list(written)
     while waiting:
-        found = [source for source in sources[waiting.pop()] if source not in reached]
-        reached.update(found)
+        found = [source for source in sources[waiting.pop()] if source not in written]
+        written.update(found)
         waiting += found
-    return frozenset(arg.index for arg in function.body.block.args if arg in reached)
+    return written
 
 
 def _shared(op: Operation) -> Iterator[tuple[SSAValue, SSAValue]]:

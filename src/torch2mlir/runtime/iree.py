@@ -177,11 +177,13 @@ class IreeEngine(Engine):
 
     def compile(self, function: LoweredFunction) -> IreeExecutable:
         # imports dialects, which whoever loads an artefact does without
+        from torch2mlir.engine_passes.own_unread_memory import own_unread_memory
         from torch2mlir.engine_passes.own_written_arguments import own_written_arguments
 
         output_type = function.target.name
         self.check_output_type(output_type)
         own_written_arguments(function.entry)
+        own_unread_memory(function.entry)
         text = _text(function)
         try:
             bytecode = _compile(function, text)
