@@ -47,14 +47,14 @@ class Copies:
         uses, unknown = [*x.uses], self._unknown
         op = unknown.owner if isinstance(x, BlockArgument) else x.owner
         assert isinstance(op, Operation)
-        copy = (_chosen_unsigned if _is_unsigned(x) else _chosen)(
+        copy = (_chosen_unsigned if is_unsigned(x) else _chosen)(
             Beside(op, behind=True), unknown, x
         )
         for use in uses:
             use.operation.operands[use.index] = copy
 
 
-def _is_unsigned(x: SSAValue) -> bool:
+def is_unsigned(x: SSAValue) -> bool:
     """Whether a tensor has elements that StableHLO alone computes with."""
     element = element_of(x)
     return isinstance(element, IntegerType) and element.signedness.data == Signedness.UNSIGNED

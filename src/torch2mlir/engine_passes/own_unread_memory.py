@@ -36,7 +36,7 @@ from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.tensors import element_of, i64_array, integers, shape_of, tensor_type
 from torch2mlir.dialects.weights import dense_elements
 from torch2mlir.engine_passes.beside import Beside
-from torch2mlir.engine_passes.copies import Copies
+from torch2mlir.engine_passes.copies import Copies, is_unsigned
 from torch2mlir.engine_passes.loop_nests import computed
 from torch2mlir.engine_passes.own_written_arguments import written_values
 from torch2mlir.engine_passes.views import RESHAPES, SLICES
@@ -186,7 +186,8 @@ def _repeats(number: SSAValue) -> bool:
     if not isinstance(literal, DenseIntOrFPElementsAttr):
         return False
     found = literal.data.data
-    return found == found[:_COMMAND_BYTES] * (len(found) // _COMMAND_BYTES)
+    command = found[:_COMMAND_BYTES]
+    return found == command * (len(found) // len(command))
 
 
 def _padding(op: Operation) -> SSAValue:
@@ -214,11 +215,10 @@ def _pad_with_zeros(op: Operation, number: SSAValue) -> None:
         zero = dense_elements(tensor_type(number), [0])
         place = 2 if isinstance(op, tosa.PadOp) else 1
         op.operands[place] = before.value(kind, [], number.type, {name: zero})
-    differ = _differing_in_stablehlo if isinstance(op, hlo.PadOp | hlo.DynamicPadOp) else _differing
-    op.operands[0] = differ(before, op.operands[0], number)
+    op.operands[0] = _differing(before, op.operands[0], number)
     result = op.results[0]
     uses = [*result.uses]
-    padded = differ(behind, result, number)
+    padded = _differing(behind, result, number)
     for use in uses:
         use.operation.operands[use.index] = padded
 
@@ -233,6 +233,8 @@ def _zero(element: Attribute) -> Attribute:
 def _differing(beside: Beside, x: SSAValue, number: SSAValue) -> SSAValue:
     """The bits in which the elements of a tensor differ from a number, as elements of the same type."""
     element = element_of(x)
+    if is_unsigned(x):
+        return beside.value(chlo.BroadcastXorOp, [x, number], x.type)
 
     def body(inside: Beside, each: SSAValue) -> SSAValue:
         other = number
@@ -245,15 +247,3 @@ def _differing(beside: Beside, x: SSAValue, number: SSAValue) -> SSAValue:
         return inside.value(arith.BitcastOp, [inside.value(arith.XOrIOp, bits, i64)], element)
 
     return computed(beside, x, element, body)
-
-
-def _differing_in_stablehlo(beside: Beside, x: SSAValue, number: SSAValue) -> SSAValue:
-    if not isinstance(element_of(x), AnyFloat):
-        return beside.value(chlo.BroadcastXorOp, [x, number], x.type)
-    types = [TensorType(i64, shape_of(value)) for value in (x, number)]
-    bits = [
-        beside.value(hlo.BitcastConvertOp, [value], type)
-        for value, type in zip((x, number), types, strict=True)
-    ]
-    differing = beside.value(chlo.BroadcastXorOp, bits, types[0])
-    return beside.value(hlo.BitcastConvertOp, [differing], x.type)

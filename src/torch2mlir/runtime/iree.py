@@ -23,6 +23,7 @@ Choices, measured with IREE 3.13 on two cores (BERT-base sized, 128 tokens, weig
 - an argument that a program computes into (the outs of a linalg.generic that reads them, the destination of a
   tensor.insert_slice, what stablehlo.sort orders) is updated in place, in the caller's memory: the program copies it
   first (``own_written_arguments``; our Linalg lowerings compute into fresh tensors only);
+- what is computed into without having been read from memory is a tensor of its own (``own_unread_memory``);
 - dispatches in the program's order: where IREE lets some run at a time, it puts an update in place (a scatter) before
   those that read what is updated. In order costs nothing measurable (BERT-base, ResNet-50, MobileNet-v2, Llama of one
   token, a small MLP), for each runs on all threads;

@@ -1,0 +1,112 @@
+"""Equal tensors that read no memory, each updated where it lies: IREE takes them for one (see docs/engines.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+from repeated_calls import Together, agrees_with_eager
+
+PLACES = torch.tensor([1, 0, 3, 2])
+Tensors = Sequence[torch.Tensor]
+
+
+def padded(x: torch.Tensor, y: torch.Tensor) -> Tensors:
+    return F.pad(x, (1, 2), value=-7), F.pad(y, (1, 2), value=-7)
+
+
+def filled(x: torch.Tensor, y: torch.Tensor) -> Tensors:
+    threes = torch.full((6,), 3)
+    return threes.scatter(0, PLACES, x), threes.scatter(0, PLACES, y), threes
+
+
+def argument_filled(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return x.fill_(3).scatter(0, PLACES, y)
+
+
+def accumulated(x: torch.Tensor, y: torch.Tensor) -> Tensors:
+    threes = torch.full((6,), 3)
+    summed = threes.index_put((PLACES,), x, accumulate=True)
+    return summed, threes.index_add(0, PLACES, y), threes
+
+
+def cumulated(x: torch.Tensor, y: torch.Tensor) -> Tensors:
+    threes = torch.full((4,), 3)
+    return threes.cumsum(0) + x, threes, torch.full((4,), 3).index_fill(0, PLACES[:1], 5) + y
+
+
+def counted(x: torch.Tensor, y: torch.Tensor) -> Tensors:
+    counts = torch.arange(6)
+    return counts.scatter(0, PLACES, x), counts.scatter(0, PLACES, y), counts
+
+
+def folded(x: torch.Tensor, y: torch.Tensor) -> Tensors:
+    """Numbers to IREE, though not to us."""
+    nothing, zeros = x != x, x - x
+    updated = nothing.scatter(0, PLACES, y > 0), zeros.scatter(0, PLACES, y)
+    return *updated, nothing, zeros, (x ^ x).roll(1).index_put((PLACES[:1],), y[:1]), x ^ x
+
+
+def pooled(x: torch.Tensor, y: torch.Tensor) -> Tensors:
+    return tuple(
+        each for z in (x, y) for each in F.max_pool1d(z[None].float(), 3, 1, 1, return_indices=True)
+    )
+
+
+def pooled_doubles(x: torch.Tensor, y: torch.Tensor) -> Tensors:
+    return tuple(F.max_pool1d(z[None].double(), 3, 1, 1) for z in (x, y))
+
+
+def padded_doubles(x: torch.Tensor, y: torch.Tensor) -> Tensors:
+    return tuple(F.pad(z.double(), (2, 1), value=float("-inf")) for z in (x, y))
+
+
+INTEGERS: dict[str, Callable[..., Any]] = {
+    each.__name__: each
+    for each in (padded, filled, argument_filled, accumulated, cumulated, counted, folded, pooled)
+}
+DOUBLES: dict[str, Callable[..., Any]] = {
+    each.__name__: each for each in (pooled_doubles, padded_doubles)
+}
+
+
+@pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
+def test_each_is_updated_alone(output_type: str) -> None:
+    programs = INTEGERS if output_type == "tosa" else INTEGERS | DOUBLES
+    agrees_with_eager(
+        Together(programs),
+        lambda: ({name: (integers(4), integers(4)) for name in programs},),
+        output_type=output_type,
+        engine="iree",
+    )
+
+
+@pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
+def test_of_any_size(output_type: str) -> None:
+    def program(x: torch.Tensor, y: torch.Tensor) -> Tensors:
+        both = F.pad(x, (1, 2), value=-7), F.pad(y, (1, 2), value=-7)
+        counts = torch.arange(x.shape[0])
+        updated = [counts.index_put((PLACES[:2],), z[:2]) for z in (x, y)]
+        return *both, *updated, counts
+
+    size = torch.export.Dim("n", min=3, max=64)
+    sizes = iter([4, 5, 4, 17])
+
+    def arguments() -> tuple[Any, ...]:
+        n = next(sizes)
+        return integers(n), integers(n)
+
+    agrees_with_eager(
+        program,
+        arguments,
+        output_type=output_type,
+        engine="iree",
+        dynamic_shapes=({0: size}, {0: size}),
+    )
+
+
+def integers(size: int) -> torch.Tensor:
+    return torch.randint(-9, 9, (size,))
