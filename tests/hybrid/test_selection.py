@@ -200,6 +200,7 @@ class Attention(nn.Module):
 def kinds() -> list[tuple[str, nn.Module, torch.Tensor, str]]:
     """For rules: a model and an example that it decides for, and its first engine."""
     x = torch.randn(1, MANY, 64)
+    steps = torch.randn(MANY // 8, 8, 64)
     return [
         ("small calls", network(), torch.randn(2, 4), "onnxruntime"),
         ("attention in f32", Attention(), x, "openvino"),
@@ -207,7 +208,7 @@ def kinds() -> list[tuple[str, nn.Module, torch.Tensor, str]]:
         ("products of f32", nn.Linear(64, 256), x, "onnxruntime"),
         ("element by element", nn.Tanh(), x, "xla"),
         ("floats other than f32", nn.Linear(64, 256).double(), x.double(), "xla"),
-        ("recurrent layers", nn.LSTM(64, 128, batch_first=True), x, "openvino"),
+        ("recurrent layers", nn.LSTM(64, 128, batch_first=True), steps, "openvino"),
     ]
 
 

@@ -14,7 +14,7 @@ from tests.e2e.configurations import CONFIGURATIONS, Configuration, modes_on
 from tests.models.resized import other_inputs
 from zoo import MODELS, ZooModel
 
-ON_TOSA = ("bert-base", "gpt2", "mobilenet-v2", "resnet50", "vit-base")
+ON_TOSA = ("bert-base", "gpt2", "resnet50", "vit-base")
 """Models that run on TOSA without ``--full``; it takes IREE longest."""
 LOOSE = 50.0
 """Factor on the tolerances of single ops: the models are tens of layers deep."""

@@ -74,6 +74,8 @@ MORE: dict[str, tuple[str, dict[str, Any]]] = {
     "MiniMax": ("MiniMaxConfig", {"num_local_experts": 4, "block_size": 4, "head_dim": 8}),
 }
 """Further architectures."""
+ALIKE = {"Ernie4_5_Moe", "Olmoe", "Phimoe", "Qwen2Moe"}
+"""Those of them that compute as others here do: with ``--full``."""
 TARGETS = [("stablehlo", "xla"), ("linalg-on-tensors", "iree"), ("tosa", "iree")]
 
 
@@ -86,6 +88,8 @@ def test_agrees_with_eager(
     on_iree = name == "Mixtral" and output_type == "linalg-on-tensors"
     if output_type != "stablehlo" and not on_iree and not request.config.getoption("--full"):
         pytest.skip("IREE takes up to minutes to compile it: with --full")
+    if name in ALIKE and not request.config.getoption("--full"):
+        pytest.skip("others compute alike: with --full")
     config, options = (MODELS | MORE)[name]
     torch.manual_seed(0)
     model = getattr(transformers, f"{name}ForCausalLM")(
