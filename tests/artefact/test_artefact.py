@@ -308,6 +308,8 @@ def test_optimized_modules_are_saved_with_their_programs(tmp_path: Path) -> None
     check(loaded, model, (4, 8), (1, 8), (6, 8))
     report = loaded.report()
     assert report.compiled_ops and not report.pytorch_calls
+    with pytest.raises(torch2mlir.InputError, match="captured for other calls"):
+        loaded(torch.randn(4, 7))
     with pytest.raises(ArtefactError, match="no captured programs"):
         torch2mlir.save(torch2mlir.optimize(model), tmp_path / "b")
 

@@ -9,6 +9,7 @@ from torch.export import Dim
 import torch2mlir
 from torch2mlir.errors import EngineError
 from torch2mlir.runtime import refused_op
+from torch2mlir.runtime.lowered import LoweredFunction
 
 
 class MostFrequent(torch.nn.Module):
@@ -56,3 +57,19 @@ def test_the_way_out_is_one(name: str, output_type: str) -> None:
     for _ in range(3):
         x = torch.randn(shape)
         torch.testing.assert_close(compiled(x), model()(x))
+
+
+def test_no_op_is_named_that_was_not_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(refused_op, "_SECONDS", 0.0)
+    x = torch.randn(3)
+    program = torch2mlir.export_and_import(lambda x: (x + 1) * 2 - x, x, output_type="tosa")
+    error = EngineError("it cannot be compiled", dialect="tosa")
+
+    def refuse(function: LoweredFunction) -> None:
+        raise error
+
+    function = LoweredFunction.of(program.operation, "tosa")
+    assert refused_op.with_model_line(error, function, refuse) is error
+    monkeypatch.setattr(refused_op, "_SECONDS", 60.0)
+    found = refused_op.with_model_line(error, function, refuse)
+    assert found.op is not None and found.op.startswith("tosa.add")

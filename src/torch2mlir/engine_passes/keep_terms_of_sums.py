@@ -29,7 +29,7 @@ from torch2mlir.dialects.linalg.structured import dims_map
 from torch2mlir.dialects.tensors import element_of, shape_of
 from torch2mlir.dialects.weights import dense_elements
 from torch2mlir.engine_passes.beside import Beside
-from torch2mlir.engine_passes.views import RESHAPES
+from torch2mlir.engine_passes.views import RESHAPES, SLICES
 
 _COMBINING = ("arith.addf", "arith.addi", "arith.mulf", "arith.muli")
 _COUNTED = (*_COMBINING, "stablehlo.add", "stablehlo.multiply")
@@ -37,10 +37,10 @@ _COUNTED = (*_COMBINING, "stablehlo.add", "stablehlo.multiply")
 _WINDOWS = frozenset(
     f"linalg.pooling_{layout}_sum" for layout in ("ncw", "nwc", "nchw", "nhwc", "ndhwc")
 )
+"""Average pooling: they add up windows."""
 _NUMBERS = ("linalg.fill", "tensor.empty", "tensor.splat")
 """Ops whose result is one number everywhere."""
-_MOVED = RESHAPES | {
-    *("tensor.extract_slice", "tosa.slice", "stablehlo.slice"),
+_MOVED = (RESHAPES | SLICES) | {
     *("tosa.reverse", "tosa.tile", "tosa.transpose"),
     *("stablehlo.broadcast_in_dim", "stablehlo.dynamic_broadcast_in_dim"),
     *("stablehlo.reverse", "stablehlo.transpose", "tensor.extract", "tosa.gather"),

@@ -35,6 +35,7 @@ _REMEMBERED = 1024
 _CHECKS_RAISE = (InputError, RuntimeError)
 """What is raised where an assertion of a program does not hold: by ours and by PyTorch's."""
 _ASSERTION = "Runtime assertion failed"
+_GUARD = "Guard failed"
 
 WANTS_GRADIENT = "gradients are wanted: optimize is for inference"
 
@@ -208,7 +209,18 @@ class OptimizedModule(torch.nn.Module):
                     return self._regions(*args, **kwargs)
                 reason = self._refused or "another kind of call than any captured one"
         self._in_pytorch[reason] += 1
-        return self.model(*args, **kwargs)
+        return self._by_pytorch(args, kwargs)
+
+    def _by_pytorch(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        try:
+            return self.model(*args, **kwargs)
+        except AssertionError as error:
+            if not self.exported or _GUARD not in str(error):
+                raise
+            raise InputError(
+                f"the program was captured for other calls than this one: {shortened(str(error))}",
+                hint="optimize the model itself for such calls too, or capture it with these sizes as dynamic ones",
+            ) from error
 
     def _as_in_pytorch(
         self, error: Exception, args: Sequence[Any], kwargs: Mapping[str, Any]
@@ -221,7 +233,7 @@ class OptimizedModule(torch.nn.Module):
         if not isinstance(error, InputError) and _ASSERTION not in str(error):
             raise error
         self._in_pytorch["elements for which the captured program does not hold"] += 1
-        return self.model(*args, **kwargs)
+        return self._by_pytorch(args, kwargs)
 
     def _reason_for_pytorch(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str | None:
         leaves = pytree.tree_leaves((args, kwargs))

@@ -36,8 +36,8 @@ def with_model_line(
     if function.source is not None or len(ops) > _MOST_OPS:
         return error
     refused = _first_refused(function, ops, compile, error.message)
-    location = describe(refused.location)
-    if location is None:
+    location = describe(refused.location) if refused is not None else None
+    if refused is None or location is None:
         return error
     operands = ", ".join(str(operand.type) for operand in refused.operands)
     return EngineError(
@@ -54,8 +54,11 @@ def _first_refused(
     ops: Sequence[Operation],
     compile: Callable[[LoweredFunction], object],
     message: str,
-) -> Operation:
-    """The last op of the shortest beginning that is refused alike; that of the whole program, if no beginning is."""
+) -> Operation | None:
+    """The last op of the shortest beginning that is refused alike; that of the whole program, if no beginning is.
+
+    None if there was no time to find it.
+    """
     end = time.monotonic() + _SECONDS
     # between these: ops that a beginning can end in, and that stand for a line of the model
     places = [i for i, op in enumerate(ops[:-1]) if _results(op) and describe(op.location)]
@@ -69,6 +72,8 @@ def _first_refused(
         else:
             is_alike = False
         low, high = (low, middle) if is_alike else (middle + 1, high)
+    if low < high:
+        return None
     return ops[places[high]] if places else ops[-1]
 
 
