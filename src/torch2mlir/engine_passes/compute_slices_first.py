@@ -6,13 +6,16 @@ whole tensor behind its first.
 
 A part that leaves elements of a row out, every second or all but one, it refuses to read so (``x[:, ::2].flip(1)``).
 
-So it does a part of one element that gets more dimensions than the tensor has it is taken from, ``x[:1][:, None]`` of a
+It refuses a part of one element that gets more dimensions than the tensor has it is taken from, ``x[:1][:, None]`` of a
 vector: IREE takes the part in that shape at once, an op that its own verifier refuses.
+
+A part that a scatter of StableHLO puts into its whole, ``x.index_add(0, i, x[:3])``, it reads while it updates the
+whole where it lies.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from xdsl.context import Context
 from xdsl.dialects import tensor
@@ -44,7 +47,7 @@ class ComputeSlicesFirstPass(PassForOps):
         for each in slices:
             whole, part = each.operands[0], each.results[0]
             is_spread = _has_unknown_distances(whole) or _leaves_elements_out(each)
-            if is_spread and _is_read_by_position(part):
+            if (is_spread and _is_read_by_position(part)) or _is_put_into(part, whole):
                 keep_apart(part)
             elif set(shape_of(part)) <= {1} and _gets_dimensions(part, len(shape_of(whole))):
                 hide(part)
@@ -72,6 +75,28 @@ def _leaves_elements_out(op: Operation) -> bool:
 
 def _is_read_by_position(value: SSAValue) -> bool:
     return any(use.name in _BY_POSITION for use in _users(value))
+
+
+def _is_put_into(part: SSAValue, whole: SSAValue) -> bool:
+    """Whether a part is what a scatter updates the whole with, where it lies."""
+    updated = _memory(whole)
+    return any(
+        _memory(destination) == updated
+        for use in _users(part)
+        for destination in _destinations(use)
+        if destination is not part
+    )
+
+
+def _destinations(op: Operation) -> Sequence[SSAValue]:
+    return op.operands[: len(op.results)] if op.name == "stablehlo.scatter" else ()
+
+
+def _memory(value: SSAValue) -> SSAValue:
+    """What a part, or another shape, is of."""
+    while isinstance(value.owner, Operation) and value.owner.name in SLICES | RESHAPES:
+        value = value.owner.operands[0]
+    return value
 
 
 def _gets_dimensions(part: SSAValue, most: int) -> bool:

@@ -183,8 +183,8 @@ class IreeEngine(Engine):
 
         output_type = function.target.name
         self.check_output_type(output_type)
-        own_written_arguments(function.entry)
         own_unread_memory(function.entry)
+        own_written_arguments(function.entry)
         text = _text(function)
         try:
             bytecode = _compile(function, text)

@@ -43,6 +43,20 @@ def counted(x: torch.Tensor, y: torch.Tensor) -> Tensors:
     return counts.scatter(0, PLACES, x), counts.scatter(0, PLACES, y), counts
 
 
+def sorted_places(x: torch.Tensor, y: torch.Tensor) -> Tensors:
+    places = torch.arange(6).float()
+    return places.sort().values, places * 1, places.flip(0).sort().values
+
+
+def of_itself(x: torch.Tensor, y: torch.Tensor) -> Tensors:
+    """What is put into a tensor is a part of it."""
+    return x.index_add(0, PLACES[:3], x[:3]), x.scatter(0, PLACES[:3], x[1:]), x + 1
+
+
+def all_of_itself(x: torch.Tensor, y: torch.Tensor) -> Tensors:
+    return x.scatter(0, PLACES, x), (y * 2).index_add(0, PLACES, y * 2), x.clone()
+
+
 def folded(x: torch.Tensor, y: torch.Tensor) -> Tensors:
     """Numbers to IREE, though not to us."""
     nothing, zeros = x != x, x - x
@@ -66,7 +80,10 @@ def padded_doubles(x: torch.Tensor, y: torch.Tensor) -> Tensors:
 
 INTEGERS: dict[str, Callable[..., Any]] = {
     each.__name__: each
-    for each in (padded, filled, argument_filled, accumulated, cumulated, counted, folded, pooled)
+    for each in (
+        *(padded, filled, argument_filled, accumulated, cumulated, counted, sorted_places),
+        *(of_itself, all_of_itself, folded, pooled),
+    )
 }
 DOUBLES: dict[str, Callable[..., Any]] = {
     each.__name__: each for each in (pooled_doubles, padded_doubles)
