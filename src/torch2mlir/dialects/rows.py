@@ -113,7 +113,10 @@ class Row(NamedTuple):
 
 
 class Elementwise(OpTrait):
-    """Every element of the result depends on the elements at its place in the operands alone."""
+    """Every element of the result depends on the elements at its place in the operands alone.
+
+    Along a dimension of size 1 that is the only place, for the dialects that broadcast.
+    """
 
 
 class RowOp(IRDLOperation):

@@ -19,6 +19,14 @@ from xdsl.passes import ModulePass
 from torch2mlir.dialects import linalg
 from torch2mlir.dialects.tensors import integers, shape_of
 from torch2mlir.engine_passes.kept_apart import keep_apart
+from torch2mlir.engine_passes.op_kinds import (
+    BROADCASTS,
+    COMBINATIONS,
+    NUMBERS,
+    RESHAPES,
+    TRANSPOSES,
+    is_elementwise,
+)
 
 Subscript = Hashable
 """Of one dimension: the loop that runs over it, or what else says where."""
@@ -26,31 +34,8 @@ Access = tuple[Subscript, ...]
 FIRST = "first"
 """The subscript of a dimension of size 1."""
 
-_READ_IN_PLACE = {
-    *("tosa.concat", "tosa.pad", "tosa.slice", "tosa.reverse", "tosa.gather", "tosa.scatter"),
-    *("tosa.const", "tosa.resize", "tosa.while_loop", "tosa.cond_if"),
-    *("stablehlo.concatenate", "stablehlo.pad", "stablehlo.slice", "stablehlo.reverse"),
-    *("stablehlo.gather", "stablehlo.scatter", "stablehlo.iota", "stablehlo.constant"),
-    *("stablehlo.dynamic_slice", "stablehlo.dynamic_update_slice", "stablehlo.while"),
-    *("stablehlo.case", "stablehlo.if", "stablehlo.dynamic_broadcast_in_dim"),
-    *("stablehlo.dynamic_reshape", "stablehlo.dynamic_iota", "stablehlo.dynamic_gather"),
-    *("stablehlo.dynamic_pad", "linalg.fill"),
-}
-"""Ops that no loop is fused through."""
-_ROOTS = {
-    *("tosa.reduce_sum", "tosa.reduce_max", "tosa.reduce_min", "tosa.reduce_product"),
-    *("tosa.reduce_all", "tosa.reduce_any", "tosa.argmax", "tosa.matmul", "tosa.conv2d"),
-    *("tosa.conv3d", "tosa.depthwise_conv2d", "tosa.transpose_conv2d", "tosa.avg_pool2d"),
-    *("tosa.max_pool2d", "stablehlo.reduce", "stablehlo.reduce_window", "stablehlo.sort"),
-    *("stablehlo.dot_general", "stablehlo.convolution"),
-}
-_MOVING = {
-    *("tensor.expand_shape", "tensor.collapse_shape", "linalg.transpose", "linalg.broadcast"),
-    *("tosa.transpose", "tosa.reshape", "tosa.tile", "stablehlo.transpose", "stablehlo.reshape"),
-    "stablehlo.broadcast_in_dim",
-}
+_MOVING = RESHAPES | TRANSPOSES | BROADCASTS
 """Ops that loops are fused through and that change which dimension is which."""
-_ELEMENTWISE = ("tosa.", "stablehlo.", "chlo.")
 
 
 class ComputeReductionsFirstPass(ModulePass):
@@ -151,8 +136,8 @@ def is_root(op: Operation) -> bool:
     if isinstance(op, linalg.GenericOp):
         return linalg.REDUCTION in op.iterator_types.data
     is_loops = op.name.startswith(("linalg.", "iree_linalg_ext.", "tm_tensor."))
-    moves = op.name in ("linalg.fill", "linalg.transpose", "linalg.broadcast")
-    return (is_loops and not moves) or op.name in _ROOTS
+    moves = op.name in NUMBERS | TRANSPOSES | BROADCASTS
+    return (is_loops and not moves) or op.name in COMBINATIONS
 
 
 def read_in_loops(op: Operation) -> list[SSAValue]:
@@ -194,7 +179,7 @@ def _steps(op: Operation) -> Steps | None:
             return [(op.operands[0], _reshaped(op.operands[0], result))]
         case "tosa.tile":
             return [(op.operands[0], _tiled(op.operands[0], result))]
-    if is_root(op) or op.name in _READ_IN_PLACE or not op.name.startswith(_ELEMENTWISE):
+    if not is_elementwise(op.name):  # no loop is fused through
         return None
     rank = _rank(result)
     return [(x, _subscripts(x, range(rank))) for x in op.operands if _rank(x) == rank]

@@ -9,31 +9,30 @@ A part that leaves elements of a row out, every second or all but one, it refuse
 It refuses a part of one element that gets more dimensions than the tensor has it is taken from, ``x[:1][:, None]`` of a
 vector: IREE takes the part in that shape at once, an op that its own verifier refuses.
 
-A part that a scatter of StableHLO puts into its whole, ``x.index_add(0, i, x[:3])``, it reads while it updates the
-whole where it lies.
+A part that a scatter puts into its whole, ``x.index_add(0, i, x[:3])``, it reads while it updates the whole where it
+lies, also from behind a barrier: such a part is copied.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from xdsl.context import Context
-from xdsl.dialects import tensor
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
 from torch2mlir.contract.pass_order import PassForOps
+from torch2mlir.dialects import iree_linalg_ext, stablehlo, tosa
 from torch2mlir.dialects.tensors import integers, shape_of
+from torch2mlir.engine_passes.copies import Copies
 from torch2mlir.engine_passes.kept_apart import hide, keep_apart
-from torch2mlir.engine_passes.views import RESHAPES, SLICES
+from torch2mlir.engine_passes.op_kinds import LOOKUPS, RESHAPES, REVERSALS, SLICES
+from torch2mlir.engine_passes.own_written_arguments import destinations
 
-_BY_POSITION = frozenset(
-    {
-        *(tensor.ExtractOp.name, "tosa.gather", "tosa.reverse", "tosa.resize"),
-        *("stablehlo.gather", "stablehlo.dynamic_gather", "stablehlo.reverse"),
-    }
-)
+_BY_POSITION = LOOKUPS | REVERSALS
 """Ops that read elements by positions they compute, or that IREE makes such reads of."""
+_SCATTERS = (stablehlo.ScatterOp.name, tosa.ScatterOp.name, iree_linalg_ext.ScatterOp.name)
 
 
 class ComputeSlicesFirstPass(PassForOps):
@@ -43,14 +42,23 @@ class ComputeSlicesFirstPass(PassForOps):
     looks_for = SLICES
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        slices = [each for each in op.walk() if each.name in SLICES]
-        for each in slices:
-            whole, part = each.operands[0], each.results[0]
-            is_spread = _has_unknown_distances(whole) or _leaves_elements_out(each)
-            if (is_spread and _is_read_by_position(part)) or _is_put_into(part, whole):
-                keep_apart(part)
-            elif set(shape_of(part)) <= {1} and _gets_dimensions(part, len(shape_of(whole))):
-                hide(part)
+        functions = [each for each in op.walk() if isinstance(each, FuncOp)]
+        for function in functions:
+            _compute_slices(function)
+
+
+def _compute_slices(function: FuncOp) -> None:
+    slices = [each for each in function.walk() if each.name in SLICES]
+    copies = Copies(function)
+    for each in slices:
+        whole, part = each.operands[0], each.results[0]
+        is_spread = _has_unknown_distances(whole) or _leaves_elements_out(each)
+        if _is_put_into(part, whole):
+            copies.replace(part)
+        elif is_spread and _is_read_by_position(part):
+            keep_apart(part)
+        elif set(shape_of(part)) <= {1} and _gets_dimensions(part, len(shape_of(whole))):
+            hide(part)
 
 
 def _has_unknown_distances(whole: SSAValue) -> bool:
@@ -83,13 +91,10 @@ def _is_put_into(part: SSAValue, whole: SSAValue) -> bool:
     return any(
         _memory(destination) == updated
         for use in _users(part)
-        for destination in _destinations(use)
+        if use.name in _SCATTERS
+        for destination in destinations(use)
         if destination is not part
     )
-
-
-def _destinations(op: Operation) -> Sequence[SSAValue]:
-    return op.operands[: len(op.results)] if op.name == "stablehlo.scatter" else ()
 
 
 def _memory(value: SSAValue) -> SSAValue:

@@ -29,7 +29,17 @@ from torch2mlir.dialects.linalg.structured import dims_map
 from torch2mlir.dialects.tensors import element_of, shape_of
 from torch2mlir.dialects.weights import dense_elements
 from torch2mlir.engine_passes.beside import Beside
-from torch2mlir.engine_passes.views import RESHAPES, SLICES
+from torch2mlir.engine_passes.op_kinds import (
+    BROADCASTS,
+    JOINS,
+    LOOKUPS,
+    NUMBERS,
+    RESHAPES,
+    REVERSALS,
+    SLICES,
+    TRANSPOSES,
+    is_elementwise,
+)
 
 _COMBINING = ("arith.addf", "arith.addi", "arith.mulf", "arith.muli")
 _COUNTED = (*_COMBINING, "stablehlo.add", "stablehlo.multiply")
@@ -38,14 +48,7 @@ _WINDOWS = frozenset(
     f"linalg.pooling_{layout}_sum" for layout in ("ncw", "nwc", "nchw", "nhwc", "ndhwc")
 )
 """Average pooling: they add up windows."""
-_NUMBERS = ("linalg.fill", "tensor.empty", "tensor.splat")
-"""Ops whose result is one number everywhere."""
-_MOVED = (RESHAPES | SLICES) | {
-    *("tosa.reverse", "tosa.tile", "tosa.transpose"),
-    *("stablehlo.broadcast_in_dim", "stablehlo.dynamic_broadcast_in_dim"),
-    *("stablehlo.reverse", "stablehlo.transpose", "tensor.extract", "tosa.gather"),
-    *("stablehlo.gather", "stablehlo.dynamic_gather"),
-}
+_MOVED = RESHAPES | SLICES | TRANSPOSES | BROADCASTS | REVERSALS | LOOKUPS
 """Ops whose result has elements of the first operand and no others, wherever they take them from."""
 _CASTS = {
     *("arith.extsi", "arith.extui", "arith.trunci", "arith.index_cast", "arith.index_castui"),
@@ -60,19 +63,8 @@ _COMPARISONS = {
     *("arith.cmpf", "tosa.equal", "tosa.greater", "tosa.greater_equal", "stablehlo.compare"),
 }
 _CHOICES = ("arith.select", "tosa.select", "stablehlo.select")
-_OPAQUE = {
-    *("stablehlo.dot_general", "stablehlo.convolution", "stablehlo.reduce"),
-    *("stablehlo.scatter", "stablehlo.sort", "stablehlo.iota"),
-    *("stablehlo.dynamic_iota", "stablehlo.reduce_window", "stablehlo.while", "stablehlo.case"),
-    *("tosa.matmul", "tosa.conv2d", "tosa.conv3d", "tosa.depthwise_conv2d"),
-    *("tosa.transpose_conv2d", "tosa.reduce_sum", "tosa.reduce_product", "tosa.reduce_max"),
-    *("tosa.reduce_min", "tosa.argmax", "tosa.scatter", "tosa.while_loop", "tosa.cond_if"),
-    *("tosa.avg_pool2d", "tosa.max_pool2d"),
-}
-"""Ops that read elements from memory: nothing folds them to a number."""
 _DEEPEST = 200
 """So many ops are looked through; of what is further away nothing is known."""
-_ELEMENTWISE = ("arith.", "math.", "tosa.", "stablehlo.", "chlo.")
 
 
 class KeepTermsOfSumsPass(PassForOps):
@@ -158,16 +150,17 @@ class _Variation:
             literal = op.properties.get("values", op.properties.get("value"))
             is_splat = isinstance(literal, DenseIntOrFPElementsAttr) and literal.is_splat()
             return isinstance(value.type, TensorType) and not is_splat
-        if op.name in _NUMBERS:
+        if op.name in NUMBERS:
             return False
         if isinstance(op, linalg.GenericOp):
             end, place = op.body.block.last_op, op.results.index(value)
             return _is_reduction(op) or end is None or self.of(end.operands[place])
         if op.name in _MOVED:
             return self.of(op.operands[0])
-        if op.name in _OPAQUE or not op.name.startswith(_ELEMENTWISE):
-            return True
-        return self._of_elements(op)
+        if op.name in JOINS:
+            return any(self.of(x) for x in op.operands if _is_data(x))
+        # what reads elements from memory folds to no number
+        return not is_elementwise(op.name) or self._of_elements(op)
 
     def _of_elements(self, op: Operation) -> bool:
         """The same of an op that computes each element from corresponding ones."""

@@ -38,68 +38,26 @@ from torch2mlir.dialects.weights import dense_elements
 from torch2mlir.engine_passes.beside import Beside
 from torch2mlir.engine_passes.copies import Copies, is_unsigned
 from torch2mlir.engine_passes.loop_nests import computed
+from torch2mlir.engine_passes.op_kinds import (
+    BROADCASTS,
+    JOINS,
+    LITERALS,
+    NUMBERS,
+    PLACES,
+    RESHAPES,
+    REVERSALS,
+    SLICES,
+    TRANSPOSES,
+    is_elementwise,
+)
 from torch2mlir.engine_passes.own_written_arguments import written_values
-from torch2mlir.engine_passes.views import RESHAPES, SLICES
 
 _COMMAND_BYTES = 4
 """What IREE fills with by a command has so many bytes, or repeats them."""
-_COMPUTING = frozenset({"arith", "chlo", "linalg", "stablehlo", "tensor", "tosa"})
-"""Dialects whose ops compute a tensor place by place, but for those below."""
-_MOVING = frozenset({"concat", "concatenate", "pad", "dynamic_pad", "reverse", "transpose"})
-"""Their ops, with reshapes and slices, whose elements are those of their operands."""
-_READING = (
-    *(
-        "argmax",
-        "avg_pool",
-        "batch_",
-        "cholesky",
-        "conv1d",
-        "conv2d",
-        "conv3d",
-        "conv_",
-        "convolution",
-    ),
-    *(
-        "custom",
-        "depthwise",
-        "dot",
-        "dynamic_conv",
-        "dynamic_gather",
-        "dynamic_slice",
-        "dynamic_update",
-    ),
-    *(
-        "fft",
-        "gather",
-        "insert",
-        "matmul",
-        "matvec",
-        "max_pool",
-        "pooling",
-        "reduce_all",
-        "reduce_any",
-    ),
-    *(
-        "reduce_max",
-        "reduce_min",
-        "reduce_product",
-        "reduce_sum",
-        "resize",
-        "rfft",
-        "rng",
-        "scatter",
-    ),
-    *("table", "transpose_conv", "triangular", "vecmat"),
-)
-"""Beginnings of the names of ops that read other places."""
-_BROADCASTS = frozenset(
-    {
-        "stablehlo.broadcast_in_dim",
-        "stablehlo.dynamic_broadcast_in_dim",
-        "tensor.splat",
-        "tosa.tile",
-    }
-) | {"linalg.broadcast", "linalg.fill"}
+_MOVING = RESHAPES | SLICES | TRANSPOSES | REVERSALS | JOINS
+"""Ops of whose result IREE knows what it knows of the operands."""
+_OF_FIRST = RESHAPES | BROADCASTS | {"linalg.fill", "tensor.splat"}
+"""Ops that have one number everywhere if their first operand is or has one."""
 _PADS = tensor.PadOp | tosa.PadOp | hlo.PadOp | hlo.DynamicPadOp
 
 
@@ -184,20 +142,19 @@ def _find_may_read_nothing(value: SSAValue, known: dict[SSAValue, bool]) -> bool
         return False
     if (literal := _literal(op)) is not None:
         return isinstance(literal, DenseIntOrFPElementsAttr) and literal.is_splat()
-    dialect, _, name = op.name.partition(".")
-    if op.name in RESHAPES | SLICES or name in _MOVING:
+    if op.name in _MOVING:
         moved = [each for each in op.operands if isinstance(each.type, TensorType)]
         return all(_may_read_nothing(each, known) for each in moved)
     if isinstance(op, linalg.GenericOp):
         kinds = op.get_iterator_types().data
         return all(kind.data == IteratorType.PARALLEL for kind in kinds)
-    return dialect in _COMPUTING and not op.regions and not name.startswith(_READING)
+    return op.name in NUMBERS | PLACES | BROADCASTS or is_elementwise(op.name)
 
 
 def _literal(op: Operation) -> Attribute | None:
-    if op.name in ("arith.constant", "stablehlo.constant"):
-        return op.properties["value"]
-    return op.properties["values"] if op.name == "tosa.const" else None
+    if op.name not in LITERALS:
+        return None
+    return op.properties["values" if op.name == "tosa.const" else "value"]
 
 
 def _repeats(number: SSAValue) -> bool:
@@ -205,7 +162,7 @@ def _repeats(number: SSAValue) -> bool:
     op = number.owner
     if not isinstance(op, Operation):
         return False
-    if op.name in _BROADCASTS or op.name in RESHAPES:
+    if op.name in _OF_FIRST:
         is_narrow = isinstance(number.type, TensorType) and not _is_wide(element_of(number))
         return is_narrow or _repeats(op.operands[0])
     literal = _literal(op)

@@ -21,23 +21,20 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
 from torch2mlir.engine_passes.copies import Copies
-from torch2mlir.engine_passes.views import RESHAPES, SLICES
-
-_VIEWS = (
-    RESHAPES
-    | SLICES
-    | {
-        "stablehlo.bitcast_convert",
-        "stablehlo.broadcast_in_dim",
-        "stablehlo.dynamic_broadcast_in_dim",
-        "stablehlo.optimization_barrier",
-        "tensor.bitcast",
-        "tosa.identity",
-        "iree_tensor_ext.compute_barrier.start",
-        "tosa.tile",
-        "util.optimization_barrier",
-    }
+from torch2mlir.engine_passes.op_kinds import (
+    BROADCASTS,
+    CONTROL_FLOW,
+    LITERALS,
+    NUMBERS,
+    PLACES,
+    RESHAPES,
+    SLICES,
 )
+
+_VIEWS = (RESHAPES | SLICES | BROADCASTS) | {
+    *("iree_tensor_ext.compute_barrier.start", "stablehlo.bitcast_convert"),
+    *("stablehlo.optimization_barrier", "tosa.identity", "util.optimization_barrier"),
+}
 """Ops whose result may be their first operand's memory, some only where sizes allow it."""
 
 _OVERWRITING = frozenset({"linalg.broadcast", "linalg.fill", "linalg.transpose"})
@@ -45,13 +42,8 @@ _OVERWRITING = frozenset({"linalg.broadcast", "linalg.fill", "linalg.transpose"}
 
 _OF_ELEMENTS = frozenset({"chlo", "linalg", "stablehlo", "tensor", "tosa"})
 """Dialects whose ops are sometimes one of their operands: of one element the sum, the only one that is gathered."""
-_FRESH = frozenset({"const", "constant", "empty", "fill", "iota", "yield", "return"})
+_FRESH = LITERALS | NUMBERS | PLACES
 """Their ops that never are."""
-
-_CONTROL_FLOW = frozenset({"scf", "stablehlo.case", "stablehlo.if", "stablehlo.while"}) | frozenset(
-    {"tosa.cond_if", "tosa.while_loop"}
-)
-"""Dialects and ops whose regions hand tensors on."""
 
 
 def own_written_arguments(function: FuncOp) -> None:
@@ -67,7 +59,7 @@ def written_values(function: FuncOp, of_linalg: bool = True) -> set[SSAValue]:
     """The values in whose memory the function may compute; what ops of Linalg accumulate into, if asked for."""
     ops = list(function.body.walk())
     writing = (op for op in ops if of_linalg or not op.name.startswith("linalg."))
-    written = {value for op in writing for value in _destinations(op)}
+    written = {value for op in writing for value in destinations(op)}
     if not written:
         return written
     sources = defaultdict[SSAValue, list[SSAValue]](list)
@@ -84,14 +76,13 @@ def written_values(function: FuncOp, of_linalg: bool = True) -> set[SSAValue]:
 
 def _shared(op: Operation) -> Iterator[tuple[SSAValue, SSAValue]]:
     """Values because of the op, with others whose memory theirs may be."""
-    dialect, _, name = op.name.partition(".")
     if op.name in _VIEWS:
         yield op.results[0], op.operands[0]
-    elif dialect in _OF_ELEMENTS and name not in _FRESH:
+    elif op.name.partition(".")[0] in _OF_ELEMENTS and op.name not in _FRESH:
         for result, value in product(op.results, _read(op)):
             if _may_be_the_same(value, result):
                 yield result, value
-    if op.name in _CONTROL_FLOW or dialect in _CONTROL_FLOW:
+    if op.name in CONTROL_FLOW:
         blocks = [block for region in op.regions for block in region.blocks]
         ends = [block.last_op.operands for block in blocks if block.last_op is not None]
         for given in [op.operands, *ends]:
@@ -136,7 +127,7 @@ def _read(op: Operation) -> Iterator[SSAValue]:
                 yield each.operands[0]
 
 
-def _destinations(op: Operation) -> Sequence[SSAValue]:
+def destinations(op: Operation) -> Sequence[SSAValue]:
     """The operands that an op reads and may compute into."""
     match op.name:
         case "tensor.insert_slice" | "tensor.insert" | "tensor.scatter":

@@ -11,10 +11,11 @@ from xdsl.dialects import test
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType, f32, i64
 from xdsl.utils.exceptions import VerifyException
 
-from torch2mlir.dialects import make_context
+from torch2mlir.dialects import chlo, make_context, tosa
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.parser import parse_module
-from torch2mlir.dialects.rows import Kind, OpTable, Row
+from torch2mlir.dialects.rows import Elementwise, Kind, OpTable, Row
+from torch2mlir.engine_passes import op_kinds
 
 TENSOR = TensorType(f32, [2])
 MODULE = """
@@ -133,3 +134,29 @@ print("FftOp" in StableHLO._classes, "CholeskyOp" in StableHLO._classes)
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert run.stdout.splitlines() == ["[]", "[]", "False False"]
+
+
+KINDS = {
+    name: kind
+    for name, kind in vars(op_kinds).items()
+    if name.isupper() and not name.startswith("_")
+}
+
+
+@pytest.mark.parametrize("dialect", [hlo.StableHLO, chlo.CHLO, tosa.TOSA], ids=lambda d: d.name)
+def test_every_op_is_of_one_kind_or_elementwise(dialect: OpTable):
+    names = {op_type.name for op_type in dialect.operations}
+    for op_type in dialect.operations:
+        kinds = [name for name, kind in KINDS.items() if op_type.name in kind]
+        if op_kinds.is_elementwise(op_type.name):
+            kinds.append("elementwise")
+            broadcasts = op_type.name.startswith("chlo.broadcast_")
+            assert broadcasts or Elementwise() in op_type.traits.traits, op_type.name
+        else:
+            assert Elementwise() not in op_type.traits.traits, op_type.name
+        shape = op_type.name.startswith("tosa.") and op_type.name.endswith("_shape")
+        assert len(kinds) == 1 or (shape and not kinds), (op_type.name, kinds)
+    of_dialect = {
+        name for kind in KINDS.values() for name in kind if name.startswith(f"{dialect.name}.")
+    }
+    assert of_dialect <= names

@@ -53,6 +53,21 @@ def of_itself(x: torch.Tensor, y: torch.Tensor) -> Tensors:
     return x.index_add(0, PLACES[:3], x[:3]), x.scatter(0, PLACES[:3], x[1:]), x + 1
 
 
+def part_of_itself_after_others(x: torch.Tensor, y: torch.Tensor) -> Tensors:
+    """A barrier alone does not keep a part from what updates its whole."""
+    y = y + 1
+    return tuple(
+        each
+        for z in (x, y)
+        for each in (
+            z.index_fill(0, PLACES[:3], 9),
+            z.index_add(0, PLACES[:3], z[:3]),
+            z.scatter(0, PLACES[:3], z[:3]),
+            z.index_copy(0, PLACES[:3], z[:3]),
+        )
+    )
+
+
 def all_of_itself(x: torch.Tensor, y: torch.Tensor) -> Tensors:
     return x.scatter(0, PLACES, x), (y * 2).index_add(0, PLACES, y * 2), x.clone()
 
@@ -78,21 +93,37 @@ def padded_doubles(x: torch.Tensor, y: torch.Tensor) -> Tensors:
     return tuple(F.pad(z.double(), (2, 1), value=float("-inf")) for z in (x, y))
 
 
+def counted_bytes(x: torch.Tensor, y: torch.Tensor) -> Tensors:
+    counts = torch.arange(6, dtype=torch.uint8)
+    updates = [z.to(torch.uint8) for z in (x, y)]
+    return *(counts.scatter(0, PLACES, each) for each in updates), counts
+
+
+def sorted_bytes(x: torch.Tensor, y: torch.Tensor) -> Tensors:
+    places = torch.arange(6, dtype=torch.uint8)
+    return places.sort().values, places + x[:1].to(torch.uint8), places
+
+
+def padded_unsigned(x: torch.Tensor, y: torch.Tensor) -> Tensors:
+    return tuple(F.pad(z.to(torch.uint64), (1, 2), value=7).to(torch.int64) for z in (x, y))
+
+
 INTEGERS: dict[str, Callable[..., Any]] = {
     each.__name__: each
     for each in (
         *(padded, filled, argument_filled, accumulated, cumulated, counted, sorted_places),
-        *(of_itself, all_of_itself, folded, pooled),
+        *(of_itself, all_of_itself, part_of_itself_after_others, folded, pooled),
+        *(counted_bytes, sorted_bytes),
     )
 }
-DOUBLES: dict[str, Callable[..., Any]] = {
-    each.__name__: each for each in (pooled_doubles, padded_doubles)
+NOT_OF_TOSA: dict[str, Callable[..., Any]] = {
+    each.__name__: each for each in (pooled_doubles, padded_doubles, padded_unsigned)
 }
 
 
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
 def test_each_is_updated_alone(output_type: str) -> None:
-    programs = INTEGERS if output_type == "tosa" else INTEGERS | DOUBLES
+    programs = INTEGERS if output_type == "tosa" else INTEGERS | NOT_OF_TOSA
     agrees_with_eager(
         Together(programs),
         lambda: ({name: (integers(4), integers(4)) for name in programs},),

@@ -3,11 +3,12 @@
 from xdsl.dialects.builtin import AnyFloat
 from xdsl.traits import Commutative, Pure
 
-from torch2mlir.dialects.rows import RowOp
+from torch2mlir.dialects.rows import Elementwise, RowOp
 from torch2mlir.dialects.tensor_rules import require
 from torch2mlir.dialects.tosa.kinds import SYNTAX, TOSA
 
-COMMUTATIVE = (Pure(), Commutative())
+ELEMENTWISE = (Pure(), Elementwise())
+COMMUTATIVE = (*ELEMENTWISE, Commutative())
 
 
 def _verify_clamp(op: RowOp) -> None:
@@ -49,6 +50,7 @@ TOSA.rows(
     """,
     "input1: T[*s] -> output: T[*s]",
     SYNTAX,
+    traits=ELEMENTWISE,
     rules={"clamp": _verify_clamp},
 )
 TOSA.rows(
@@ -69,6 +71,7 @@ TOSA.rows(
     """,
     "input1: T[^b], input2: T[^b] -> output: T[^b]",
     SYNTAX,
+    traits=ELEMENTWISE,
 )
 TOSA.rows(
     """

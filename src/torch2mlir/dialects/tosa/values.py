@@ -12,6 +12,7 @@ from xdsl.traits import ConstantLike, Pure
 
 from torch2mlir.dialects.rows import RowOp
 from torch2mlir.dialects.tensor_rules import require
+from torch2mlir.dialects.tosa.elementwise import ELEMENTWISE
 from torch2mlir.dialects.tosa.kinds import FULL_ENUMS, SYNTAX, TOSA
 
 
@@ -55,6 +56,12 @@ TOSA.rows(
     rescale input: [*s], multiplier: [_], shift: [_], input_zp: [1], output_zp: [1] {scale32: bool,
       rounding_mode: rounding_mode, per_channel: bool, input_unsigned: bool, output_unsigned: bool} -> output: [*s]
       Fixed-point rescale between integer types, per tensor or per channel of the last axis.
+    """,
+    syntax=SYNTAX,
+    traits=ELEMENTWISE,
+)
+TOSA.rows(
+    """
     FFT2DOp=fft2d input_real: [n h w], input_imag: [n h w] {inverse: bool, local_bound?: bool} ->
       output_real: [n h w], output_imag: [n h w]
       Fourier transform over H and W of a complex [N, H, W]; the inverse is not normalized.
