@@ -67,7 +67,7 @@ def files(directory: Path) -> list[Path]:
 def test_two_processes_compile_the_same_at_once_and_a_third_loads_it(
     engine: str, output_type: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    if engine == "iree" and not request.config.getoption("--full"):
+    if not request.config.getoption("--full"):
         pytest.skip("three processes more; with --full")
     both = [process(tmp_path, engine, output_type) for _ in range(2)]
     for running in both:

@@ -13,7 +13,7 @@ from tests.dynamo.agreement import assert_close
 from torch2mlir import lazy
 
 STEPS = 20
-SLOW = {"resnet", "unet", "llama", "gpt2"}
+SLOW = {"bert", "resnet", "unet", "llama", "gpt2"}
 
 
 def _trained(model: nn.Module, loss_of: architectures.Loss, is_lazy: bool) -> list[float]:

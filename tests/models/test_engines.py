@@ -16,6 +16,8 @@ from zoo import MODELS, ZooModel
 
 ON_TOSA = ("bert-base", "gpt2", "resnet50", "vit-base")
 """Models that run on TOSA without ``--full``; it takes IREE longest."""
+SLOW_ON_IREE = ("convnext-tiny", "swin-tiny")
+"""Models that run through Linalg on IREE with ``--full`` alone: what they are made of others have, too."""
 LOOSE = 50.0
 """Factor on the tolerances of single ops: the models are tens of layers deep."""
 
@@ -27,9 +29,15 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         for name in MODELS
         for configuration in CONFIGURATIONS
         for mode in modes_on(configuration, name, full)
-        if full or configuration.output_type != "tosa" or name in ON_TOSA
+        if full or _is_of_the_share(name, configuration)
     ]
     metafunc.parametrize("name, configuration, mode", parameters)
+
+
+def _is_of_the_share(name: str, configuration: Configuration) -> bool:
+    if configuration.output_type == "tosa":
+        return name in ON_TOSA
+    return configuration.engine != "iree" or name not in SLOW_ON_IREE
 
 
 @lru_cache(maxsize=2)
