@@ -164,6 +164,17 @@ def test_a_budget_that_is_spent_begins_nothing_more(monkeypatch: pytest.MonkeyPa
     assert "not tried: the 1e-09 s are spent" in outcomes(module)["xla"]
 
 
+def test_iree_is_not_begun_where_it_may_take_longer_than_is_left(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    times(monkeypatch, {"iree": 0.1, "xla": 0.5})
+    monkeypatch.setattr(choice, "_IREE_SECONDS", 1e3)
+    module = optimized()
+    right(module)
+    assert "s to compile" in outcomes(module)["iree"]
+    assert outcomes(module)["xla"] == "chosen"
+
+
 def test_an_engine_alone_is_measured_against_pytorch(monkeypatch: pytest.MonkeyPatch) -> None:
     times(monkeypatch, {"iree": 0.5})
     module = optimized(engine="iree")

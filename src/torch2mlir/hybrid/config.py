@@ -42,8 +42,8 @@ class Config:
         min_cluster_size: the fewest ops, views not counted, that are worth a compiled function.
         verify: compare each cluster with PyTorch at optimization, and leave to PyTorch what differs.
         tune: "fast" or "full" measures each cluster on the example, on every engine installed (on the one that
-            ``engine`` says) and in PyTorch, and takes the fastest that is right: within 30 seconds a graph, without
-            IREE for large clusters, or within 300. True is "fast". An engine's name chooses it without measuring.
+            ``engine`` says) and in PyTorch, and takes the fastest that is right: within 30 seconds a graph, or within
+            300. True is "fast". An engine's name chooses it without measuring.
         budget: other seconds.
     """
 
