@@ -74,6 +74,7 @@ class XlaEngine(Engine):
         "stablehlo": (
             "stablehlo-wide-depthwise",
             "stablehlo-channels-last",
+            "stablehlo-products-of-one-row",
             "stablehlo-pack-sorts",
             "stablehlo-angles-by-formulas",
             "stablehlo-remainders-by-quotients",

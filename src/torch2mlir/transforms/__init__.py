@@ -194,6 +194,9 @@ _LOCATIONS: dict[str, str] = {
     "stablehlo-wide-depthwise": (
         "torch2mlir.engine_passes.stablehlo_wide_depthwise:StablehloWideDepthwisePass"
     ),
+    "stablehlo-products-of-one-row": (
+        "torch2mlir.engine_passes.stablehlo_products_of_one_row:StablehloProductsOfOneRowPass"
+    ),
     "stablehlo-pack-sorts": "torch2mlir.engine_passes.stablehlo_pack_sorts:StablehloPackSortsPass",
     "stablehlo-angles-by-formulas": (
         "torch2mlir.engine_passes.stablehlo_angles_by_formulas:StablehloAnglesByFormulasPass"
