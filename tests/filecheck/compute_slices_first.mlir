@@ -58,3 +58,39 @@ func.func @one_element_of_more_dimensions(%x: tensor<3xf32>) -> tensor<1x1xf32> 
   %1 = tensor.expand_shape %0 [[0, 1]] output_shape [1, 1] : tensor<1xf32> into tensor<1x1xf32>
   return %1 : tensor<1x1xf32>
 }
+
+// Two elements of what parts are combined to: it is computed before. One element, or elements of what is given, are not.
+// CHECK-LABEL: func.func @two_elements(
+// CHECK:         %[[PRODUCT:.*]] = tosa.mul
+// CHECK:         %[[KEPT:.*]] = "iree_tensor_ext.compute_barrier.start"(%[[PRODUCT]]
+// CHECK-COUNT-2: tosa.slice %[[KEPT]]
+// CHECK-LABEL: func.func @one_element(
+// CHECK-NOT:     compute_barrier
+func.func @two_elements(%x: tensor<4xi32>) -> tensor<1xi32> {
+  %0 = tosa.const_shape {values = dense<0> : tensor<1xindex>} : () -> !tosa.shape<1>
+  %1 = tosa.const_shape {values = dense<1> : tensor<1xindex>} : () -> !tosa.shape<1>
+  %2 = tosa.const_shape {values = dense<2> : tensor<1xindex>} : () -> !tosa.shape<1>
+  %s = "tosa.const"() <{values = dense<0> : tensor<1xi8>}> : () -> tensor<1xi8>
+  %3 = tosa.slice %x, %0, %2 : (tensor<4xi32>, !tosa.shape<1>, !tosa.shape<1>) -> tensor<2xi32>
+  %4 = tosa.slice %x, %2, %2 : (tensor<4xi32>, !tosa.shape<1>, !tosa.shape<1>) -> tensor<2xi32>
+  %5 = tosa.mul %3, %4, %s : (tensor<2xi32>, tensor<2xi32>, tensor<1xi8>) -> tensor<2xi32>
+  %6 = tosa.slice %5, %0, %1 : (tensor<2xi32>, !tosa.shape<1>, !tosa.shape<1>) -> tensor<1xi32>
+  %7 = tosa.slice %5, %1, %1 : (tensor<2xi32>, !tosa.shape<1>, !tosa.shape<1>) -> tensor<1xi32>
+  %8 = tosa.mul %6, %7, %s : (tensor<1xi32>, tensor<1xi32>, tensor<1xi8>) -> tensor<1xi32>
+  return %8 : tensor<1xi32>
+}
+func.func @one_element(%x: tensor<4xi32>, %y: tensor<2xi32>) -> tensor<1xi32> {
+  %0 = tosa.const_shape {values = dense<0> : tensor<1xindex>} : () -> !tosa.shape<1>
+  %1 = tosa.const_shape {values = dense<1> : tensor<1xindex>} : () -> !tosa.shape<1>
+  %2 = tosa.const_shape {values = dense<2> : tensor<1xindex>} : () -> !tosa.shape<1>
+  %s = "tosa.const"() <{values = dense<0> : tensor<1xi8>}> : () -> tensor<1xi8>
+  %3 = tosa.slice %x, %0, %2 : (tensor<4xi32>, !tosa.shape<1>, !tosa.shape<1>) -> tensor<2xi32>
+  %4 = tosa.slice %x, %2, %2 : (tensor<4xi32>, !tosa.shape<1>, !tosa.shape<1>) -> tensor<2xi32>
+  %5 = tosa.mul %3, %4, %s : (tensor<2xi32>, tensor<2xi32>, tensor<1xi8>) -> tensor<2xi32>
+  %6 = tosa.slice %5, %0, %1 : (tensor<2xi32>, !tosa.shape<1>, !tosa.shape<1>) -> tensor<1xi32>
+  %7 = tosa.slice %y, %0, %1 : (tensor<2xi32>, !tosa.shape<1>, !tosa.shape<1>) -> tensor<1xi32>
+  %8 = tosa.slice %y, %1, %1 : (tensor<2xi32>, !tosa.shape<1>, !tosa.shape<1>) -> tensor<1xi32>
+  %9 = tosa.mul %6, %7, %s : (tensor<1xi32>, tensor<1xi32>, tensor<1xi8>) -> tensor<1xi32>
+  %10 = tosa.mul %9, %8, %s : (tensor<1xi32>, tensor<1xi32>, tensor<1xi8>) -> tensor<1xi32>
+  return %10 : tensor<1xi32>
+}

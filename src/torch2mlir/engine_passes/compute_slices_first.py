@@ -11,10 +11,15 @@ vector: IREE takes the part in that shape at once, an op that its own verifier r
 
 A part that a scatter puts into its whole, ``x.index_add(0, i, x[:3])``, it reads while it updates the whole where it
 lies, also from behind a barrier: such a part is copied.
+
+Two elements of a tensor that is computed from parts, ``y = x[:2] * x[2:]`` and then ``y[0] * y[1]``, it computes where
+they are used, each from parts of parts; if ``x`` is a wider copy of what is given, its compiler does not end and takes
+all memory. Such a tensor is computed before. Integers are multiplied like this on TOSA, ``x.prod()``.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from xdsl.context import Context
@@ -23,11 +28,18 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
 from torch2mlir.contract.pass_order import PassForOps
-from torch2mlir.dialects import iree_linalg_ext, stablehlo, tosa
+from torch2mlir.dialects import iree_linalg_ext, linalg, stablehlo, tosa
 from torch2mlir.dialects.tensors import integers, shape_of
 from torch2mlir.engine_passes.copies import Copies
 from torch2mlir.engine_passes.kept_apart import hide, keep_apart
-from torch2mlir.engine_passes.op_kinds import LOOKUPS, RESHAPES, REVERSALS, SLICES
+from torch2mlir.engine_passes.op_kinds import (
+    JOINS,
+    LOOKUPS,
+    RESHAPES,
+    REVERSALS,
+    SLICES,
+    is_elementwise,
+)
 from torch2mlir.engine_passes.own_written_arguments import destinations
 
 _BY_POSITION = LOOKUPS | REVERSALS
@@ -49,6 +61,7 @@ class ComputeSlicesFirstPass(PassForOps):
 
 def _compute_slices(function: FuncOp) -> None:
     slices = [each for each in function.walk() if each.name in SLICES]
+    parts = [each.results[0] for each in slices]
     copies = Copies(function)
     for each in slices:
         whole, part = each.operands[0], each.results[0]
@@ -59,6 +72,10 @@ def _compute_slices(function: FuncOp) -> None:
             keep_apart(part)
         elif set(shape_of(part)) <= {1} and _gets_dimensions(part, len(shape_of(whole))):
             hide(part)
+    elements = Counter(_memory(x) for x in parts if set(shape_of(x)) <= {1})
+    for whole, count in elements.items():
+        if count > 1 and _is_computed_from_parts(whole):
+            keep_apart(whole)
 
 
 def _has_unknown_distances(whole: SSAValue) -> bool:
@@ -83,6 +100,22 @@ def _leaves_elements_out(op: Operation) -> bool:
 
 def _is_read_by_position(value: SSAValue) -> bool:
     return any(use.name in _BY_POSITION for use in _users(value))
+
+
+def _is_computed_from_parts(value: SSAValue) -> bool:
+    """Whether elements are computed from corresponding ones of parts of something."""
+    seen, waiting = {value}, [value]
+    while waiting:
+        op = waiting.pop().owner
+        if not isinstance(op, Operation):
+            continue
+        if op.name in SLICES:
+            return True
+        is_followed = op.name in RESHAPES | JOINS or is_elementwise(op.name)
+        if is_followed or isinstance(op, linalg.GenericOp):
+            waiting += {*op.operands} - seen
+            seen.update(op.operands)
+    return False
 
 
 def _is_put_into(part: SSAValue, whole: SSAValue) -> bool:

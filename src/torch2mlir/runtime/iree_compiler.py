@@ -74,6 +74,8 @@ class _Process:
         printed = self._printed.read()[-_SHOWN_OF_A_CRASH:].decode(errors="replace").strip()
         if code < 0:
             reason = f"died of signal {-code} ({signal.Signals(-code).name})"
+            if -code == signal.SIGKILL:
+                reason += ", which the system sends where memory runs out"
         else:
             reason = f"ended with status {code}"
         return f"{reason}: {shortened(printed)}" if printed else reason

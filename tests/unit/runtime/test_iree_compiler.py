@@ -53,6 +53,13 @@ def test_a_compiler_that_dies_is_an_error_and_the_next_program_compiles(
     assert compiled()
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems choose otherwise")
+def test_where_memory_runs_out_the_compiler_dies_first() -> None:
+    compiled()
+    (process, *_) = iree_compiler._idle
+    assert Path(f"/proc/{process._process.pid}/oom_score_adj").read_text().strip() == "1000"
+
+
 def test_a_compiler_that_has_died_since_is_replaced() -> None:
     compiled()
     for process in iree_compiler._idle:
