@@ -5,6 +5,8 @@ IREE 3.13 reads the part where it lies, and takes its elements to follow each ot
 whole tensor behind its first.
 
 A part that leaves elements of a row out, every second or all but one, it refuses to read so (``x[:, ::2].flip(1)``).
+Where the whole is a wider copy of something, of 16 bits in 32, it computes the copy where the part is read and forgets
+the steps: ``x.float()[::2] * 2`` is twice the first half. What is read by steps is computed before.
 
 It refuses a part of one element that gets more dimensions than the tensor has it is taken from, ``x[:1][:, None]`` of a
 vector: IREE takes the part in that shape at once, an op that its own verifier refuses.
@@ -20,7 +22,7 @@ all memory. Such a tensor is computed before. Integers are multiplied like this 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
@@ -34,6 +36,7 @@ from torch2mlir.engine_passes.copies import Copies
 from torch2mlir.engine_passes.kept_apart import hide, keep_apart
 from torch2mlir.engine_passes.op_kinds import (
     JOINS,
+    LITERALS,
     LOOKUPS,
     RESHAPES,
     REVERSALS,
@@ -61,7 +64,6 @@ class ComputeSlicesFirstPass(PassForOps):
 
 def _compute_slices(function: FuncOp) -> None:
     slices = [each for each in function.walk() if each.name in SLICES]
-    parts = [each.results[0] for each in slices]
     copies = Copies(function)
     for each in slices:
         whole, part = each.operands[0], each.results[0]
@@ -72,10 +74,25 @@ def _compute_slices(function: FuncOp) -> None:
             keep_apart(part)
         elif set(shape_of(part)) <= {1} and _gets_dimensions(part, len(shape_of(whole))):
             hide(part)
-    elements = Counter(_memory(x) for x in parts if set(shape_of(x)) <= {1})
+    for whole in dict.fromkeys([*_read_by_steps(slices), *_read_by_elements(slices)]):
+        keep_apart(whole)
+
+
+def _read_by_steps(slices: Iterable[Operation]) -> Iterator[SSAValue]:
+    """What is computed, and read with elements left out between those of a part."""
+    for each in slices:
+        op = each.operands[0].owner
+        if _has_steps(each) and isinstance(op, Operation) and op.name not in LITERALS:
+            yield each.operands[0]
+
+
+def _read_by_elements(slices: Iterable[Operation]) -> Iterator[SSAValue]:
+    """What is computed from parts, and read one element here and another there."""
+    parts = [each.results[0] for each in slices]
+    elements = Counter(_memory(part) for part in parts if set(shape_of(part)) <= {1})
     for whole, count in elements.items():
         if count > 1 and _is_computed_from_parts(whole):
-            keep_apart(whole)
+            yield whole
 
 
 def _has_unknown_distances(whole: SSAValue) -> bool:
@@ -89,13 +106,17 @@ def _has_unknown_distances(whole: SSAValue) -> bool:
 
 def _leaves_elements_out(op: Operation) -> bool:
     """Whether elements of a part are further apart in memory than they are in a row of the whole, by steps."""
-    steps = op.properties.get("strides") or op.properties.get("static_strides")
-    if steps is not None and any(step != 1 for step in integers(steps)):
+    if _has_steps(op):
         return True
     whole, part = shape_of(op.operands[0]), shape_of(op.results[0])
     # the first of every two is the first column of pairs where a dialect has no steps
     is_reshaped = getattr(op.operands[0].owner, "name", "") in RESHAPES
     return is_reshaped and bool(whole) and bool(part) and part[-1] == 1 != whole[-1]
+
+
+def _has_steps(op: Operation) -> bool:
+    steps = op.properties.get("strides") or op.properties.get("static_strides")
+    return steps is not None and any(step != 1 for step in integers(steps))
 
 
 def _is_read_by_position(value: SSAValue) -> bool:

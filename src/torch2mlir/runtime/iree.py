@@ -116,6 +116,7 @@ class IreeEngine(Engine):
             "erf-of-doubles",
             "round-by-sums",
             "reductions-by-columns",
+            "concats-of-parts",
             "keep-terms-of-sums",
             "compute-reductions-first",
             "compute-slices-first",

@@ -233,6 +233,7 @@ _LOCATIONS: dict[str, str] = {
     "compute-reductions-first": (
         "torch2mlir.engine_passes.compute_reductions_first:ComputeReductionsFirstPass"
     ),
+    "concats-of-parts": "torch2mlir.engine_passes.concats_of_parts:ConcatsOfPartsPass",
     "compute-slices-first": "torch2mlir.engine_passes.compute_slices_first:ComputeSlicesFirstPass",
     "bind-few-tensors": "torch2mlir.engine_passes.bind_few_tensors:BindFewTensorsPass",
     "compute-masks-first": "torch2mlir.engine_passes.compute_masks_first:ComputeMasksFirstPass",

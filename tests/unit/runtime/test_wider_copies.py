@@ -1,4 +1,4 @@
-"""Two elements of a tensor that is computed from parts of a wider copy: IREE's compiler did not end (see docs/engines.md)."""
+"""Parts and elements of a wider copy, which IREE computes where they are read (see docs/engines.md)."""
 
 from __future__ import annotations
 
@@ -33,3 +33,30 @@ def _arguments() -> tuple[dict[str, tuple[torch.Tensor, ...]]]:
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
 def test_two_elements_of_what_parts_are_combined_to(output_type: str) -> None:
     agrees_with_eager(Together(PROGRAMS), _arguments, output_type=output_type, engine="iree")
+
+
+READ_BY_STEPS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "multiplied": lambda x: x.float()[::2] * 2,
+    "from_the_second": lambda x: x.float()[1::3] + 1,
+    "of_doubles": lambda x: x.double()[::2].sin(),
+    "of_a_range": lambda x: x.float()[2:][::2] * 2,
+    "columns": lambda x: x.float().view(4, 2)[:, ::2] * 2,
+    "joined": lambda x: torch.cat([x.float()[1::2], -x.float()[::2]]),
+    "computed": lambda x: (x.float() * 3 + 1)[::2].exp(),
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.int8])
+@pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
+def test_what_is_read_by_steps_of_a_wider_copy(output_type: str, dtype: torch.dtype) -> None:
+    programs = {
+        name: program
+        for name, program in READ_BY_STEPS.items()
+        if output_type != "tosa" or name != "of_doubles"  # which it has none of
+    }
+    agrees_with_eager(
+        Together(programs),
+        lambda: ({name: (torch.randint(-3, 4, (8,)).to(dtype),) for name in programs},),
+        output_type=output_type,
+        engine="iree",
+    )
