@@ -109,9 +109,10 @@ def _leaves_elements_out(op: Operation) -> bool:
     if _has_steps(op):
         return True
     whole, part = shape_of(op.operands[0]), shape_of(op.results[0])
-    # the first of every two is the first column of pairs where a dialect has no steps
-    is_reshaped = getattr(op.operands[0].owner, "name", "") in RESHAPES
-    return is_reshaped and bool(whole) and bool(part) and part[-1] == 1 != whole[-1]
+    if len(whole) < 2 or not part or part[-1] != 1 or whole[-1] == 1:
+        return False
+    # one of several columns; the first of every two is the first column of pairs where a dialect has no steps
+    return len(whole) > 2 or getattr(op.operands[0].owner, "name", "") in RESHAPES
 
 
 def _has_steps(op: Operation) -> bool:

@@ -110,3 +110,14 @@ def test_of_known_sizes(output_type: str) -> None:
         output_type=output_type,
         engine="iree",
     )
+
+
+@pytest.mark.parametrize("output_type", [*DIALECTS, "stablehlo"])
+def test_a_column_of_three_dimensions(output_type: str) -> None:
+    agrees_with_eager(
+        lambda x: (x[:, :, 2].flip(0), x[:, :, 1].flip(1) * x[:, :, 0]),
+        lambda: (torch.randn(2, 3, 4),),
+        tolerance=0,
+        output_type=output_type,
+        engine="iree",
+    )
