@@ -2,14 +2,22 @@
 
 import pytest
 import torch
+from torch._decomp import core_aten_decompositions, decomposition_table
 
+from torch2mlir.contract.core_ops import CORE_OPS, IDENTITIES
 from torch2mlir.dialects.parser import parse_module
 from torch2mlir.errors import BackendContractError
 from torch2mlir.frontends.capture import capture
 from torch2mlir.pipeline import Pipeline
 from torch2mlir.transforms.check_backend_contract import check_backend_contract
 from torch2mlir.transforms.decompose_complex_ops import DecomposeComplexOpsPass, Decomposer
-from torch2mlir.transforms.decompositions import decomposes, table
+from torch2mlir.transforms.decompositions import (
+    decomposes,
+    find_decomposition,
+    op_name,
+    registry,
+    table,
+)
 from torch2mlir.transforms.semantics.fake import FakeWorld
 
 
@@ -64,6 +72,20 @@ def test_a_choice_that_depends_on_an_example_size_is_refused(
     )
     with pytest.raises(BackendContractError, match="depends on its sizes"):
         Pipeline.to("torch").lower(program)
+
+
+def test_pytorchs_operators_decompose_as_its_table_for_export_says() -> None:
+    for op, theirs in core_aten_decompositions().items():
+        if not isinstance(op, torch._ops.OpOverload) or op in registry._OURS:
+            continue
+        found = find_decomposition(op)
+        if found is None:
+            assert op_name(op) in CORE_OPS | IDENTITIES, op
+        elif found == op.decompose:  # a composite, by its definition
+            registered = decomposition_table.get(op)
+            assert theirs is not registered or theirs in op.py_kernels.values(), op
+        else:
+            assert found is theirs, op
 
 
 def test_own_decomposition_replaces_pytorchs() -> None:

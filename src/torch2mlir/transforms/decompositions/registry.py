@@ -8,7 +8,8 @@ from typing import Any
 
 import torch
 import torch._refs  # registers the reference decompositions
-from torch._decomp import core_aten_decompositions, decomposition_table
+from torch._decomp import _core_aten_decompositions_post_autograd, decomposition_table
+from torch._export.utils import _is_preservable_cia_op
 from torch._ops import OpOverload, OpOverloadPacket
 
 from torch2mlir.contract.core_ops import CORE_OPS, IDENTITIES, PARTLY_CORE
@@ -66,9 +67,15 @@ def op_name(overload: OpOverload) -> str:
 
 @lru_cache(maxsize=1)
 def table() -> dict[Any, Decomposition]:
-    """Operator -> decomposition for everything that is not core; ours first, then PyTorch's."""
-    known = dict[Any, Decomposition](decomposition_table)
-    known.update(core_aten_decompositions())
+    """Operator -> decomposition for what is neither core nor composite; ours first, then PyTorch's.
+
+    A composite has its own definition, unless it shares memory or writes: so it is in PyTorch's table for export. That
+    table itself lists all composites there are, and takes a fifth of a second for it.
+    """
+    known = dict[Any, Decomposition](_core_aten_decompositions_post_autograd())
+    for op, function in decomposition_table.items():
+        if op not in known and not _is_preservable_cia_op(op):
+            known[op] = function
     known.update(_OURS)
     kept = (CORE_OPS | IDENTITIES) - PARTLY_CORE
     return {
@@ -81,11 +88,12 @@ def table() -> dict[Any, Decomposition]:
 def find_decomposition(overload: OpOverload) -> Decomposition | None:
     """The function that computes an operator from others, or None."""
     known = table().get(overload) or _NAMED.get(op_name(overload))
-    if known is not None:
-        return known
-    composite = torch._C.DispatchKey.CompositeImplicitAutograd
-    if not is_dispatched(overload):
-        return None
-    if overload.has_kernel_for_dispatch_key(composite):
+    if known is None and _is_composite(overload):
         return overload.decompose
-    return None
+    return known
+
+
+def _is_composite(overload: OpOverload) -> bool:
+    """Whether PyTorch defines it by others."""
+    composite = torch._C.DispatchKey.CompositeImplicitAutograd
+    return is_dispatched(overload) and overload.has_kernel_for_dispatch_key(composite)
