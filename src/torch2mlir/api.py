@@ -21,7 +21,7 @@ from torch2mlir.pipeline import Pipeline
 from torch2mlir.program import Program
 from torch2mlir.runtime.buckets import BucketRequest
 from torch2mlir.runtime.compiled import CompiledFunction
-from torch2mlir.runtime.engine import Engine, get_engine
+from torch2mlir.runtime.engine import Engine, dialect_for, get_engine
 from torch2mlir.runtime.other_programs import OtherPrograms
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def compile(
         model: a module, a function of tensors or an exported program.
         args: example arguments.
         output_type: the dialect it goes through, ``stablehlo``, ``linalg-on-tensors``, ``tosa`` or ``onnx``; by default
-            ``stablehlo``, or that of the engine chosen.
+            the one in which the engine does most, ``stablehlo`` without one.
         engine: ``xla``, ``iree``, ``onnxruntime``, ``openvino``, ``reference`` or an
             :class:`~torch2mlir.runtime.engine.Engine`; by default the dialect's own, XLA for StableHLO. ``auto``
             chooses among those installed by what is in the program (:mod:`torch2mlir.hybrid.rules`), and goes on to the
@@ -162,7 +162,7 @@ def compile(
         return first
 
     if engine != AUTO:
-        dialect = output_type or "stablehlo"
+        dialect = dialect_for(engine, output_type)
         return by(dialect, engine_for(Pipeline.to(dialect, backend_legal_ops), engine))
     program = captured(model, args, examples, dynamic_shapes)
     suited = _suited(program, output_type, bool(buckets))

@@ -30,6 +30,7 @@ from torch2mlir.frontends.dynamo.options import Options
 from torch2mlir.pipeline import Pipeline
 from torch2mlir.runtime.cache import CodeCache, cache_from_environment, cache_in
 from torch2mlir.runtime.dynamo_metrics import FallbackWarning, Metrics, Recorder
+from torch2mlir.runtime.engine import dialect_for
 from torch2mlir.runtime.graph import CompiledGraph
 from torch2mlir.runtime.segment import Toolchain
 
@@ -84,7 +85,8 @@ def backend(
 
 def _tools(options: Options) -> Toolchain:
     """Who compiles segments: the engine asked for, the one that suits each, or with ``tune`` all that are installed."""
-    pipeline = Pipeline.to(options.output_type or "stablehlo", check_indices=options.check_indices)
+    dialect = dialect_for(options.engine, options.output_type)
+    pipeline = Pipeline.to(dialect, check_indices=options.check_indices)
     engine = engine_for(pipeline, options.engine)
     tools = Toolchain(pipeline, engine, _cache(options))
     if options.tune is not False:

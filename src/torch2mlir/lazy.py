@@ -31,7 +31,7 @@ from torch2mlir.errors import CaptureError, InputError, Torch2MLIRError
 from torch2mlir.frontends.lazy import device as lazy_device
 from torch2mlir.module import MlirModule
 from torch2mlir.pipeline import Pipeline
-from torch2mlir.runtime.engine import Engine
+from torch2mlir.runtime.engine import Engine, dialect_for
 from torch2mlir.runtime.lazy import Computation, LazyRuntime, Metrics, import_recorded
 
 __all__ = [
@@ -51,7 +51,7 @@ _active = threading.local()
 @contextmanager
 def device(
     engine: str | Engine | None = None,
-    output_type: str = "stablehlo",
+    output_type: str | None = None,
     *,
     cache_size: int = 256,
 ) -> Iterator[torch.device]:
@@ -63,14 +63,15 @@ def device(
     Args:
         engine: ``xla``, ``iree``, ``reference`` or an :class:`~torch2mlir.runtime.engine.Engine`; by default XLA for
             StableHLO and IREE for the others.
-        output_type: the dialect programs go through: ``stablehlo``, ``linalg-on-tensors`` or ``tosa``.
+        output_type: the dialect programs go through: ``stablehlo``, ``linalg-on-tensors`` or ``tosa``; by default the
+            one in which the engine does most, ``stablehlo`` without one.
         cache_size: how many compiled graphs are kept; beyond, the one that has not run for longest is dropped.
 
     Raises:
         Torch2MLIRError: an output type that cannot be run, a context inside another one, or a cache for nothing.
         EngineError: the engine is not installed or does not take the dialect.
     """
-    pipeline = Pipeline.to(output_type)
+    pipeline = Pipeline.to(dialect_for(engine, output_type))
     found = engine_for(pipeline, engine)
     if cache_size < 1:
         raise Torch2MLIRError(

@@ -152,6 +152,13 @@ def test_run_agrees_with_eager(
     assert "median" in captured.err
 
 
+def test_run_goes_through_the_dialect_of_the_engine(
+    saved: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", str(saved), "--engine", "onnxruntime", "--compare", "--repeat", "1"]) == 0
+    assert "onnx for onnxruntime" in capsys.readouterr().err
+
+
 def test_run_reads_and_writes_arrays(tmp_path: Path) -> None:
     inputs, outputs = tmp_path / "in.npz", tmp_path / "out.npz"
     x = numpy.full((2, 4), 3, numpy.float32)

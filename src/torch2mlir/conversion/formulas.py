@@ -256,6 +256,8 @@ def _known_power(x: Expr, exponent: float) -> Expr | None:
     """Small constant exponents: roots and products."""
     if exponent == 0:
         return x.constant(1)
+    if math.isnan(exponent):
+        return x.equals(1).where(x.constant(1), math.nan)
     if exponent == 1:
         return x
     if abs(exponent) == 0.5 and not x.is_integer:
@@ -263,7 +265,8 @@ def _known_power(x: Expr, exponent: float) -> Expr | None:
     if exponent == 3 and x.has("cube"):
         return x.of("cube")
     largest = 3 if x.has("power") else 64
-    if exponent != int(exponent) or abs(exponent) > largest or (x.is_integer and exponent < 0):
+    is_whole = abs(exponent) <= largest and exponent == int(exponent)
+    if not is_whole or (x.is_integer and exponent < 0):
         return None
     result = _product_power(x, abs(int(exponent)))
     return result if exponent > 0 else result.of("reciprocal")

@@ -232,4 +232,4 @@ def _differing(beside: Beside, x: SSAValue, number: SSAValue) -> SSAValue:
         bits = [inside.value(arith.BitcastOp, [value], i64) for value in (each, other)]
         return inside.value(arith.BitcastOp, [inside.value(arith.XOrIOp, bits, i64)], element)
 
-    return computed(beside, x, element, body)
+    return computed(beside, [x], element, body)

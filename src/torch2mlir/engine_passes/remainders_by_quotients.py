@@ -17,19 +17,18 @@ from math import prod
 from xdsl.context import Context
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, f32, f64, i1
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
 
 from torch2mlir.contract.element_types import si32, si64
 from torch2mlir.contract.pass_order import PassForOps
-from torch2mlir.contract.target import get_target
 from torch2mlir.conversion.expressions import Expr
-from torch2mlir.conversion.lowering import ResultType, Scalar, Tensor
-from torch2mlir.conversion.torch_to_linalg.words import LinalgWords
+from torch2mlir.conversion.lowering import ResultType, Tensor
 from torch2mlir.conversion.torch_to_stablehlo.lowering import StablehloLowering
 from torch2mlir.dialects import arith_ext
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.tensors import element_of, shape_of
+from torch2mlir.engine_passes.beside import Beside
 from torch2mlir.engine_passes.in_place_of import as_tensor, replace
+from torch2mlir.engine_passes.loop_nests import on_elements
 
 _PART = 28
 """Bits of the quotient that are found at once."""
@@ -52,7 +51,8 @@ class RemaindersByQuotientsPass(PassForOps):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for each in [each for each in op.walk() if isinstance(each, arith_ext.RemfOp)]:
             if each.operands[0].type == f32:
-                _replace_in_body(each)
+                before = Beside(each)
+                before.replace(on_elements(before, _remainder, *each.operands))
 
 
 class StablehloRemaindersByQuotientsPass(PassForOps):
@@ -69,11 +69,8 @@ class StablehloRemaindersByQuotientsPass(PassForOps):
                 replace(each, partial(_in_tensors, op=each))
 
 
-def _replace_in_body(op: Operation) -> None:
-    lower = get_target("linalg-on-tensors").lowering_class()
-    lower.location = op.location
-    words = LinalgWords(lower.scalars)
-    x, y = (Expr(words, Scalar(operand, f32)) for operand in op.operands)
+def _remainder(x: Expr, y: Expr) -> Expr:
+    """C's ``fmod``, on elements."""
     size, divisor = _size(x), _size(y)
     inverse, rest = 1.0 / divisor, size
     for part in reversed(range(_PARTS)):
@@ -82,9 +79,7 @@ def _replace_in_body(op: Operation) -> None:
     # a quotient by the inverse may be the next integer
     rest = (rest < 0.0).where(rest + divisor, rest)
     rest = (rest >= divisor).where(rest - divisor, rest)
-    found = _as_f32(rest, size, divisor, x).value.value
-    Rewriter.insert_op([*lower.entry, *lower.body], InsertPoint.before(op))
-    Rewriter.replace_op(op, [], [found])
+    return _as_f32(rest, size, divisor, x)
 
 
 def _in_tensors(lower: StablehloLowering, op: Operation) -> list[Tensor | None]:

@@ -167,6 +167,19 @@ def best_dialect(engine: Engine) -> str:
     return taken[0] if taken else min(engine.output_types)
 
 
+def dialect_for(engine: str | Engine | None, output_type: str | None) -> str:
+    """The dialect asked for; else the one in which the engine asked for does most, StableHLO without one.
+
+    Raises:
+        EngineError: there is no such engine, or its packages are not installed.
+    """
+    if output_type is not None:
+        return output_type
+    if engine is None:
+        return "stablehlo"
+    return best_dialect(engine if isinstance(engine, Engine) else get_engine(engine))
+
+
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """A tensor an engine holds under its own handle."""

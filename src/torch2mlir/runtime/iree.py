@@ -125,6 +125,7 @@ class IreeEngine(Engine):
             "end-at-loops",
         ),
         "stablehlo": (
+            "stablehlo-functions-to-linalg",
             "keep-small-arguments",
             "reduce-angles",
             "erf-of-doubles",

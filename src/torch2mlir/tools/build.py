@@ -10,7 +10,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from torch2mlir.tools.capture import add_program_arguments, captured, check_engine, loaded
+from torch2mlir.tools.capture import add_program_arguments, captured, loaded
 from torch2mlir.tools.inputs import example_inputs
 from torch2mlir.tools.output import total_size
 from torch2mlir.tools.progress import Progress
@@ -38,7 +38,6 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     with Progress(options.quiet) as progress:
         with progress.stage("load"):
             source = loaded(options, parser)
-            check_engine(options.engine, parser)
         program = captured(source, options.dynamic, progress)
         with progress.stage("compile") as stage:
             compiled: Any = torch2mlir.compile(

@@ -29,9 +29,9 @@ def add_program_arguments(parser: argparse.ArgumentParser) -> None:
         "--to",
         "--emit",
         dest="to",
-        default="stablehlo",
         metavar="DIALECT",
-        help=f"one of {', '.join(output_types())}, or a target of your own (default: %(default)s)",
+        help=f"one of {', '.join(output_types())}, or a target of your own"
+        " (default: stablehlo, or what the engine asked for does most with)",
     )
     parser.add_argument(
         "--load",
@@ -56,7 +56,7 @@ def add_program_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def loaded(options: argparse.Namespace, parser: argparse.ArgumentParser) -> Source:
-    """The program that is named, after what ``--load`` names; an unknown dialect is wrong usage.
+    """The program that is named, after what ``--load`` names; an unknown dialect or engine is wrong usage.
 
     Raises:
         InputError: there is no such file, module or function, or it fails.
@@ -64,8 +64,12 @@ def loaded(options: argparse.Namespace, parser: argparse.ArgumentParser) -> Sour
     for where in options.load:
         import_source(where, hint="name a Python file or module")
     source = load_source(options.program, options.input_types)
+    from torch2mlir.runtime.engine import dialect_for
+
+    engine = getattr(options, "engine", None)
+    check_engine(engine, parser)
     try:
-        options.to = check_output_type(options.to)
+        options.to = check_output_type(dialect_for(engine, options.to))
     except Torch2MLIRError as error:
         parser.error(str(error))
     return source

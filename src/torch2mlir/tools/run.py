@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from torch2mlir.files import write_whole
-from torch2mlir.tools.capture import add_program_arguments, captured, check_engine, loaded
+from torch2mlir.tools.capture import add_program_arguments, captured, loaded
 from torch2mlir.tools.inputs import Inputs, example_inputs, random_inputs, saved_inputs
 from torch2mlir.tools.progress import Progress
 from torch2mlir.tools.source import Source
@@ -75,7 +75,6 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     with Progress(options.quiet) as progress:
         with progress.stage("load"):
             source = loaded(options, parser)
-            check_engine(options.engine, parser)
             args, kwargs = _inputs(source, options)
         program = captured(source, options.dynamic, progress)
         if options.compare:

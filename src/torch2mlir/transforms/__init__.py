@@ -185,6 +185,9 @@ _LOCATIONS: dict[str, str] = {
     "stablehlo-hold-differences": (
         "torch2mlir.engine_passes.stablehlo_hold_differences:StablehloHoldDifferencesPass"
     ),
+    "stablehlo-functions-to-linalg": (
+        "torch2mlir.engine_passes.stablehlo_functions_to_linalg:StablehloFunctionsToLinalgPass"
+    ),
     "stablehlo-hold-identities": (
         "torch2mlir.engine_passes.stablehlo_hold_identities:StablehloHoldIdentitiesPass"
     ),
