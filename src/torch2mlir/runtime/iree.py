@@ -126,6 +126,8 @@ class IreeEngine(Engine):
         ),
         "stablehlo": (
             "stablehlo-functions-to-linalg",
+            "stablehlo-pack-sorts",
+            "stablehlo-sorts-by-position",
             "keep-small-arguments",
             "reduce-angles",
             "erf-of-doubles",

@@ -188,6 +188,9 @@ _LOCATIONS: dict[str, str] = {
     "stablehlo-functions-to-linalg": (
         "torch2mlir.engine_passes.stablehlo_functions_to_linalg:StablehloFunctionsToLinalgPass"
     ),
+    "stablehlo-sorts-by-position": (
+        "torch2mlir.engine_passes.stablehlo_sorts_by_position:StablehloSortsByPositionPass"
+    ),
     "stablehlo-hold-identities": (
         "torch2mlir.engine_passes.stablehlo_hold_identities:StablehloHoldIdentitiesPass"
     ),
