@@ -159,12 +159,6 @@ XFAILS: list[ExpectedFailure] = [
         "hermitian_factors_and_solution",
     ),
     ExpectedFailure(
-        "IREE vectorizes a sum of products with a broadcast row to a contraction that it then refuses",
-        EngineError,
-        "linalg-iree-* stablehlo-iree-*",
-        "loss_binary_cross_entropy",
-    ),
-    ExpectedFailure(
         "IREE finds no order for the loops of TOSA's sort over a length known at run time",
         EngineError,
         "tosa-iree-dynamic",

@@ -66,7 +66,7 @@ from torch.utils.dlpack import from_dlpack, to_dlpack  # type: ignore[attr-defin
 
 from torch2mlir.errors import EngineError
 from torch2mlir.runtime.diagnostics import shortened
-from torch2mlir.runtime.engine import Engine, Executable, Prepared, host_tensor
+from torch2mlir.runtime.engine import Engine, Executable, Prepared, best_dialect, host_tensor
 from torch2mlir.runtime.iree_compiler import compile_to_bytecode, system_linker_flags
 from torch2mlir.runtime.lowered import LoweredFunction, TensorSpec
 from torch2mlir.runtime.refused_op import with_model_line
@@ -95,6 +95,7 @@ _DYNAMIC_PROCESS = (*_PROCESS, "--iree-stream-resource-min-offset-alignment=1")
 _HEADER = "header=3"
 _ALIGNMENT = 64
 _DLPACK_CPU = 1
+_ELSE = "torch2mlir.optimize() leaves the op to PyTorch"
 # What the runtime raises, by status code.
 _RUNTIME_ERRORS = (RuntimeError, ValueError, IndexError, NotImplementedError, MemoryError)
 
@@ -117,6 +118,7 @@ class IreeEngine(Engine):
             "round-by-sums",
             "reductions-by-columns",
             "concats-of-parts",
+            "products-before-sums",
             "keep-terms-of-sums",
             "compute-reductions-first",
             "compute-slices-first",
@@ -132,6 +134,7 @@ class IreeEngine(Engine):
             "reduce-angles",
             "erf-of-doubles",
             "stablehlo-hold-identities",
+            "products-before-sums",
             "keep-terms-of-sums",
             "compute-reductions-first",
             "compute-slices-first",
@@ -193,6 +196,8 @@ class IreeEngine(Engine):
         try:
             bytecode = _compile(function, text)
         except EngineError as error:
+            if output_type != (usual := best_dialect(self)):
+                error.hint = f"output_type={usual!r} takes more programs; {_ELSE}"
             raise with_model_line(error, function, _try) from error
         return self._load(bytecode, function, _runs_in_turn(text, output_type))
 

@@ -239,6 +239,9 @@ _LOCATIONS: dict[str, str] = {
     "compute-reductions-first": (
         "torch2mlir.engine_passes.compute_reductions_first:ComputeReductionsFirstPass"
     ),
+    "products-before-sums": (
+        "torch2mlir.engine_passes.products_before_sums:ProductsBeforeSumsPass"
+    ),
     "concats-of-parts": "torch2mlir.engine_passes.concats_of_parts:ConcatsOfPartsPass",
     "compute-slices-first": "torch2mlir.engine_passes.compute_slices_first:ComputeSlicesFirstPass",
     "bind-few-tensors": "torch2mlir.engine_passes.bind_few_tensors:BindFewTensorsPass",

@@ -7,6 +7,7 @@ import torch
 
 import torch2mlir
 from torch2mlir import lazy
+from torch2mlir.errors import EngineError
 
 DIALECTS = {
     "xla": "stablehlo",
@@ -57,3 +58,20 @@ def test_of_the_lazy_device() -> None:
         lazy.mark_step()
         assert "linalg." in lazy.last_computation().text()
         torch.testing.assert_close(found.cpu(), (x * 2).pow(2))
+
+
+def test_a_refusal_on_another_dialect_names_it() -> None:
+    sizes = ({0: torch.export.Dim("rows"), 1: torch.export.Dim("columns")},)
+    x = torch.randn(4, 3)
+    with pytest.raises(EngineError, match="output_type='linalg-on-tensors' takes more programs"):
+        torch2mlir.compile(
+            lambda x: x.softmax(-1),
+            x,
+            dynamic_shapes=sizes,
+            output_type="stablehlo",
+            engine="iree",
+        )(x)
+    compiled = torch2mlir.compile(lambda x: x.softmax(-1), x, dynamic_shapes=sizes, engine="iree")
+    for rows in (2, 4, 5):
+        x = torch.randn(rows, 6)
+        torch.testing.assert_close(compiled(x), x.softmax(-1))
