@@ -197,7 +197,7 @@ class IreeEngine(Engine):
             bytecode = _compile(function, text)
         except EngineError as error:
             if output_type != (usual := best_dialect(self)):
-                error.hint = f"output_type={usual!r} takes more programs; {_ELSE}"
+                error.hint = f"output type {usual!r} takes more programs; {_ELSE}"
             raise with_model_line(error, function, _try) from error
         return self._load(bytecode, function, _runs_in_turn(text, output_type))
 

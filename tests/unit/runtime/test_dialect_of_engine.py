@@ -63,7 +63,7 @@ def test_of_the_lazy_device() -> None:
 def test_a_refusal_on_another_dialect_names_it() -> None:
     sizes = ({0: torch.export.Dim("rows"), 1: torch.export.Dim("columns")},)
     x = torch.randn(4, 3)
-    with pytest.raises(EngineError, match="output_type='linalg-on-tensors' takes more programs"):
+    with pytest.raises(EngineError, match="output type 'linalg-on-tensors' takes more programs"):
         torch2mlir.compile(
             lambda x: x.softmax(-1),
             x,
