@@ -8,6 +8,8 @@ A part that leaves elements of a row out, every second or all but one, it refuse
 Where the whole is a wider copy of something, of 16 bits in 32, it computes the copy where the part is read and forgets
 the steps: ``x.float()[::2] * 2`` is twice the first half. What is read by steps is computed before.
 
+A column that StableHLO multiplies as a row, ``x[:, 2] @ m``, it takes for elements that follow each other.
+
 It refuses a part of one element that gets more dimensions than the tensor has it is taken from, ``x[:1][:, None]`` of a
 vector: IREE takes the part in that shape at once, an op that its own verifier refuses.
 
@@ -41,12 +43,14 @@ from torch2mlir.engine_passes.op_kinds import (
     RESHAPES,
     REVERSALS,
     SLICES,
+    TRANSPOSES,
     is_elementwise,
 )
 from torch2mlir.engine_passes.own_written_arguments import destinations
 
 _BY_POSITION = LOOKUPS | REVERSALS
 """Ops that read elements by positions they compute, or that IREE makes such reads of."""
+_PRODUCTS = (stablehlo.DotGeneralOp.name, "stablehlo.dot")
 _SCATTERS = (stablehlo.ScatterOp.name, tosa.ScatterOp.name, iree_linalg_ext.ScatterOp.name)
 
 
@@ -70,7 +74,7 @@ def _compute_slices(function: FuncOp) -> None:
         is_spread = _has_unknown_distances(whole) or _leaves_elements_out(each)
         if _is_put_into(part, whole):
             copies.replace(part)
-        elif is_spread and _is_read_by_position(part):
+        elif is_spread and _is_read_by_position(part) or _is_column_of_a_product(whole, part):
             keep_apart(part)
         elif set(shape_of(part)) <= {1} and _gets_dimensions(part, len(shape_of(whole))):
             hide(part)
@@ -122,6 +126,22 @@ def _has_steps(op: Operation) -> bool:
 
 def _is_read_by_position(value: SSAValue) -> bool:
     return any(use.name in _BY_POSITION for use in _users(value))
+
+
+def _is_column_of_a_product(whole: SSAValue, part: SSAValue) -> bool:
+    """Whether one of several columns is multiplied, perhaps as a row."""
+    sizes = shape_of(part)
+    if not sizes or sizes[-1] != 1 or shape_of(whole)[-1] == 1:
+        return False
+    seen, waiting = {part}, [part]
+    while waiting:
+        for use in waiting.pop().uses:
+            if use.operation.name in _PRODUCTS:
+                return True
+            if use.operation.name in RESHAPES | TRANSPOSES:
+                waiting += {*use.operation.results} - seen
+                seen.update(use.operation.results)
+    return False
 
 
 def _is_computed_from_parts(value: SSAValue) -> bool:

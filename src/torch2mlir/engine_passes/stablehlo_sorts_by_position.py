@@ -33,8 +33,14 @@ class StablehloSortsByPositionPass(PassForOps):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for each in [each for each in op.walk() if isinstance(each, hlo.SortOp)]:
-            if integer(each.properties["is_stable"]) and _tells_equals_apart(each):
+            if _is_stable(each) and _tells_equals_apart(each):
                 replace(each, partial(_by_position, op=each))
+
+
+def _is_stable(op: Operation) -> bool:
+    """Whether that is asked for, of a dimension that is named."""
+    has_both = {"dimension", "is_stable"} <= op.properties.keys()
+    return has_both and bool(integer(op.properties["is_stable"]))
 
 
 def _tells_equals_apart(op: Operation) -> bool:

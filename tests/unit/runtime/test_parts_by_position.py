@@ -121,3 +121,14 @@ def test_a_column_of_three_dimensions(output_type: str) -> None:
         output_type=output_type,
         engine="iree",
     )
+
+
+@pytest.mark.parametrize("output_type", [*DIALECTS, "stablehlo"])
+def test_a_column_that_is_multiplied(output_type: str) -> None:
+    agrees_with_eager(
+        lambda x, m: (x[:, 2] @ m, x[:, 1:2].t() @ m, torch.nn.functional.linear(x[:, 0], m)),
+        lambda: (torch.randn(3, 8), torch.randn(3, 3)),
+        tolerance=1e-5,
+        output_type=output_type,
+        engine="iree",
+    )
