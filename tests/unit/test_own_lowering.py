@@ -156,6 +156,21 @@ def test_a_decomposition_stands_for_a_kernel(library: torch.library.Library) -> 
     torch.testing.assert_close(torch2mlir.compile(lambda x: op(x), x)(x), 3 * x)
 
 
+@pytest.mark.usefixtures("decompositions_as_they_were")
+@pytest.mark.parametrize(
+    "body",
+    [lambda x: x.double() * 3, lambda x: x[:2], lambda x: x[None]],
+    ids=["dtype", "size", "rank"],
+)
+def test_a_decomposition_of_another_type_is_an_error(
+    library: torch.library.Library, body: Any
+) -> None:
+    op = _opaque(library, "triple", lambda x: x * 3, "CPU")
+    torch2mlir.decomposition("torch2mlir_own::triple")(body)
+    with pytest.raises(torch2mlir.BackendContractError, match=r"result is .* decomposition's"):
+        torch2mlir.compile(lambda x: op(x) * 2, torch.ones(3))
+
+
 def test_a_kernel_alone_is_an_error_that_says_what_to_do(library: torch.library.Library) -> None:
     op = _opaque(library, "quadruple", lambda x: x * 4, "CPU")
     with pytest.raises(torch2mlir.BackendContractError, match="torch2mlir.decomposition"):

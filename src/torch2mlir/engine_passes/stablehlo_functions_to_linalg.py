@@ -1,8 +1,8 @@
-"""``stablehlo-functions-to-linalg``: functions of floats that IREE gets wrong, computed as they are on Linalg.
+"""``stablehlo-functions-to-linalg``: functions that IREE gets wrong, computed as they are on Linalg.
 
 IREE 3.13 computes ``stablehlo.power`` by the logarithm of its base: all powers of negative numbers are NaN, and so are
-0 by 0 and 1 by infinity. ``stablehlo.atan2`` of two zeros or infinities is NaN, and inverse hyperbolic functions cancel
-next to zero. Linalg has no words for these and writes formulas in loops; the same loops are written here.
+0 by 0 and 1 by infinity. ``stablehlo.atan2`` of two zeros or infinities is NaN, and with it the logarithm of a complex
+zero; inverse hyperbolic functions cancel next to zero. Linalg has no words for these and writes formulas in loops; the same loops are written here.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from torch2mlir.engine_passes.beside import Beside
 from torch2mlir.engine_passes.loop_nests import on_elements, over_elements
 
 _WORDS = {op.name: word for word, op in OF_FLOATS.items() if word in LEFT_OUT | LEFT_OUT_OF_F64}
-_WORDS[OF_FLOATS["power"].name] = "any_power"
+_WORDS |= {OF_FLOATS["power"].name: "any_power", OF_FLOATS["log"].name: "log"}
 """Op -> the word that it is computed as."""
 
 
@@ -41,10 +41,10 @@ class StablehloFunctionsToLinalgPass(PassForOps):
 
 
 def _is_wrong(op: Operation) -> bool:
-    element = element_of(op.operands[0])
-    if not element_types.is_float(element):
-        return False
-    return _WORDS[op.name] not in LEFT_OUT_OF_F64 or element_types.bit_width(element) == 64
+    element, word = element_of(op.operands[0]), _WORDS[op.name]
+    if not element_types.is_float(element) or word == "log":
+        return word == "log" and element_types.is_complex(element)
+    return word not in LEFT_OUT_OF_F64 or element_types.bit_width(element) == 64
 
 
 def _element(word: str, before: Beside, *elements: SSAValue) -> SSAValue:

@@ -128,6 +128,7 @@ class IreeEngine(Engine):
         ),
         "stablehlo": (
             "stablehlo-functions-to-linalg",
+            "stablehlo-complex-pads-by-parts",
             "stablehlo-pack-sorts",
             "stablehlo-sorts-by-position",
             "keep-small-arguments",

@@ -242,6 +242,9 @@ _LOCATIONS: dict[str, str] = {
     "products-before-sums": (
         "torch2mlir.engine_passes.products_before_sums:ProductsBeforeSumsPass"
     ),
+    "stablehlo-complex-pads-by-parts": (
+        "torch2mlir.engine_passes.stablehlo_complex_pads_by_parts:StablehloComplexPadsByPartsPass"
+    ),
     "concats-of-parts": "torch2mlir.engine_passes.concats_of_parts:ConcatsOfPartsPass",
     "compute-slices-first": "torch2mlir.engine_passes.compute_slices_first:ComputeSlicesFirstPass",
     "bind-few-tensors": "torch2mlir.engine_passes.bind_few_tensors:BindFewTensorsPass",

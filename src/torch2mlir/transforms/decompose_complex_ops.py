@@ -37,6 +37,10 @@ from torch2mlir.transforms.decompositions.own_ops import body_of, schema_of_over
 from torch2mlir.transforms.semantics.calls import Call
 from torch2mlir.transforms.semantics.fake import FakeWorld
 from torch2mlir.transforms.semantics.symbols import symbol_ranges
+from torch2mlir.transforms.typing.type_lattice import agree
+
+_TYPED_OTHERWISE = {"torch.aten.embedding_bag", "torch.aten.embedding_bag.padding_idx"}
+"""Ops whose further results, of other types on fake tensors than in PyTorch's kernels, nobody computes with."""
 
 
 @dataclass(frozen=True)
@@ -203,6 +207,8 @@ class Decomposer:
             known = importer.values.get(returned) if isinstance(returned, Node) else None
             several = known is not None and not isinstance(known, SSAValue)
             results.extend(known if several else [importer.operand(returned)])  # type: ignore[arg-type]
+        if _name(op) not in _TYPED_OTHERWISE:
+            _check_types(op, results)
         _replace_results(op, results)
         op.detach()
         op.erase()
@@ -272,6 +278,23 @@ def _tensors(op: Operation) -> Sequence[SSAValue]:
         is_list = isinstance(result.type, t.ListType)
         tensors.extend(next(unpacked, ()) if is_list else [result])
     return tensors
+
+
+def _check_types(op: Operation, results: Sequence[SSAValue]) -> None:
+    """That the new results have the dtypes, ranks and known sizes of the op's.
+
+    Raises:
+        BackendContractError: one has others: a fault of the decomposition that would go on unseen.
+    """
+    for old, new in zip(_tensors(op), results, strict=False):
+        was, becomes = old.type, new.type
+        if not isinstance(was, t.AnyTensorType) or not isinstance(becomes, t.AnyTensorType):
+            continue
+        if not agree(was, becomes):
+            raise BackendContractError(
+                f"the op's result is {was} and its decomposition's {becomes}",
+                hint="report it, or say what the op is with @torch2mlir.decomposition(..)",
+            )
 
 
 def _replace_results(op: Operation, results: Sequence[SSAValue]) -> None:

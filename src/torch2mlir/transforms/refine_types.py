@@ -30,7 +30,11 @@ from torch2mlir.transforms.folding.casts import is_refinement, underived
 from torch2mlir.transforms.folding.constants import as_type, insert_before, list_before
 from torch2mlir.transforms.folding.containers import members_of
 from torch2mlir.transforms.semantics.fake import FakeWorld
-from torch2mlir.transforms.semantics.meta_calls import MetaCalls, Undetermined
+from torch2mlir.transforms.semantics.meta_calls import (
+    MetaCalls,
+    Undetermined,
+    is_typed_by_decomposition,
+)
 from torch2mlir.transforms.semantics.symbols import symbol_ranges
 from torch2mlir.transforms.typing.number_types import number_type
 from torch2mlir.transforms.typing.type_lattice import as_class, is_known, join, meet
@@ -45,6 +49,7 @@ class _Refiner:
     def __init__(self, module: ModuleOp) -> None:
         self.meta = MetaCalls(FakeWorld(symbol_ranges(module)))
         self.values = Values()
+        self._retyped = set[SSAValue]()
         self._visitors: dict[type[Operation], Callable[..., None]] = {
             core.PrimIfOp: self._visit_branch,
             core.PrimLoopOp: self._visit_loop,
@@ -96,10 +101,20 @@ class _Refiner:
             visitor = self._visitors.get(type(op))
             if visitor is not None:
                 visitor(op, certain)
+            elif is_typed_by_decomposition(op) or not self._retyped.isdisjoint(op.operands):
+                self._retype(op, certain)
             elif isinstance(op, RegistryOp) and not all(map(is_known, _typed(op))):
                 self._refine(op, certain)
             elif isinstance(op, core.OperatorOp) and not all(map(is_known, _typed(op))):
                 self._run(op, certain)
+
+    def _retype(self, op: Operation, certain: bool) -> None:
+        """Gives an op's results their dtypes where those of fake tensors were wrong, of it or of its operands."""
+        before = list(op.result_types)
+        self._run(op, certain)
+        made = isinstance(op, core.PrimListConstructOp)
+        changed = zip(op.results, before, strict=True)
+        self._retyped.update(result for result, type in changed if made or result.type != type)
 
     def _refine(self, op: RegistryOp, certain: bool) -> None:
         result = op.results[0] if len(op.results) == 1 else None
@@ -357,6 +372,8 @@ def _is_refined(module: ModuleOp) -> bool:
         if isinstance(op, FuncOp):
             types: Sequence[Attribute] = op.function_type.inputs.data
         elif isinstance(op, RegistryOp | core.OperatorOp):
+            if is_typed_by_decomposition(op):
+                return False
             types = op.result_types
         elif isinstance(op, _SETTLED):
             return False

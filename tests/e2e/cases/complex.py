@@ -6,7 +6,7 @@ from math import inf, nan
 
 import torch
 
-from tests.e2e.registry import c64, case, f32, i64
+from tests.e2e.registry import c64, case, f32, i32, i64
 
 case("complex_parts", lambda x: (x.real, x.imag, x.abs()), c64("B", 3))
 case("complex_from_parts", torch.complex, f32("B", 3), f32("B", 3))
@@ -85,4 +85,11 @@ case(
     "complex_magnitudes_beside_nan",
     lambda x: x.abs(),
     c64(4, values=(complex(inf, nan), complex(nan, -inf), complex(nan, 1), complex(3, 4))),
+)
+case("complex_ldexp", torch.ldexp, c64("B", 3), i32("B", 3, low=-9, high=9))
+case(
+    "complex_logarithms_of_zeros",
+    lambda x, y: (torch.log(torch.complex(x, y)), torch.logsumexp(torch.complex(x - inf, y), 0)),
+    f32(4, values=(0.0, -0.0, 1.0, -2.0)),
+    f32(4, values=(0.0, 0.0, -0.0, 3.0)),
 )

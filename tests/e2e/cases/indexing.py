@@ -165,6 +165,19 @@ case(
     f32("B", 4),
     f32("B", 2),
 )
+
+
+@program(i64(3, 4), f32(3, 1, values=(2.5, -1.75, 3.25)))
+def scatters_of_another_dtype(x, v):
+    return (
+        torch.slice_scatter(x, v, 1, 1, 2),
+        torch.select_scatter(x, v[:, 0], 1, 0),
+        torch.diagonal_scatter(x[:, :3], v[:, 0]),
+        torch.slice_scatter(x > 0, v, 1, 0, 1),
+        torch.as_strided_scatter(x[0, :3].clone(), v[1:, 0], (2,), (1,)),
+    )
+
+
 case("one_hot", lambda i: torch.nn.functional.one_hot(i, 5), i64("B", low=0, high=5))
 case(
     "nll_loss",

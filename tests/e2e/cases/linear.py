@@ -6,7 +6,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from tests.e2e.registry import bf16, case, f16, f32, f64, i64
+from tests.e2e.registry import bf16, case, f16, f32, f64, i8, i64
 
 case("mm", torch.mm, f32("B", 4), f32(4, 3))
 case("mm_dynamic_both", torch.mm, f32("B", "S"), f32("S", "T"))
@@ -79,6 +79,7 @@ case(
     bf16(3, 8),
     loose=2,
 )
+case("bilinear_i8", nn.functional.bilinear, i8("B", 3), i8("B", 4), i8(2, 3, 4))
 case("bilinear", nn.Bilinear, f32("B", 3), f32("B", 4), init=(3, 4, 2))
 case(
     "einsum_attention",

@@ -134,6 +134,50 @@ def pseudo_inverse(a: Tensor, b: Tensor) -> tuple[Any, ...]:
     return pinv(x), torch.linalg.matrix_rank(x), matrix_norm(x, "nuc"), matrix_norm(x, 2)
 
 
+@program(c64(4, 4), c64(4, 2), loose=20)
+def complex_cholesky(x: Tensor, b: Tensor) -> tuple[Tensor, ...]:
+    hermitian = x @ x.mH + 2 * torch.eye(4)
+    lower, upper = cholesky(hermitian), cholesky(hermitian, upper=True)
+    solved = torch.cholesky_solve(b, lower), torch.cholesky_solve(b, upper, upper=True)
+    diagonals = lower.diagonal().real, upper.diagonal().real
+    return lower.tril(-1), upper.triu(1), *diagonals, *solved, torch.cholesky_inverse(lower)
+
+
+@program(c64(4, 4), c64(4, 2), loose=40)
+def complex_lu(x: Tensor, b: Tensor) -> tuple[Tensor, ...]:
+    packed, pivots = lu_factor(x)
+    left = lu_solve(packed, pivots, b), lu_solve(packed, pivots, b, adjoint=True)
+    right = (
+        lu_solve(packed, pivots, b.mT, left=False),
+        lu_solve(packed, pivots, b.mT, left=False, adjoint=True),
+    )
+    return packed, pivots, *left, *right
+
+
+@program(c64(5, 3), c64(5, 2), loose=20)
+def complex_qr(x: Tensor, b: Tensor) -> tuple[Tensor, ...]:
+    packed, tau = torch.geqrf(x)
+    products = (
+        torch.ormqr(packed, tau, b, transpose=True),
+        torch.ormqr(packed, tau, b.mH.contiguous(), left=False),
+    )
+    return *qr(x, mode="complete"), householder_product(packed, tau), *products
+
+
+@program(c64(4, 4), loose=20)
+def complex_eigenvalues(x: Tensor) -> tuple[Tensor, ...]:
+    values, vectors = eigh(x + x.mH)
+    projected = (vectors * values.exp().unsqueeze(-2)) @ vectors.mH
+    return values, projected, vectors.mH @ vectors, torch.linalg.eigvalsh(x, UPLO="U")
+
+
+@program(c64(3, 5), loose=20)
+def complex_singular_values(x: Tensor) -> tuple[Tensor, ...]:
+    u, values, vh = svd(x, full_matrices=True)
+    product = (u * values.unsqueeze(-2)) @ vh[:3]
+    return values, product, vh @ vh.mH, pinv(x), matrix_norm(x, "nuc")
+
+
 case("exponential_of_matrices", matrix_exp, f32("B", 3, 3), loose=10)
 case("power_of_matrices", lambda x: matrix_power(x, 5), f32("B", 3, 3), loose=10)
 case("power_of_inverse", lambda x: matrix_power(x, -2), f32(3, 3), loose=20)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch.nn import functional as f
 
-from tests.e2e.registry import b1, case, f32, gradient_of, i64
+from tests.e2e.registry import b1, case, f16, f32, gradient_of, i64, program
 
 SCORES = f32("B", 5)
 LABELS = i64("B", low=0, high=5)
@@ -95,3 +95,16 @@ LOSSES = {
 }
 for name, (loss, inputs) in LOSSES.items():
     case(f"loss_{name}", gradient_of(loss), *inputs, loose=20)
+
+
+@program(f16("B", 5), f32("B", 5), f32(5, values=(0.25, 0.5, 1.5)))
+def losses_with_wider_targets(x, target, weight):
+    """They have the dtype of the input, and so has what is computed of them."""
+    positive, likely = target.sign(), x.sigmoid()
+    return (
+        f.huber_loss(x, target) * 2,
+        f.huber_loss(x, target, reduction="none") + 1,
+        f.soft_margin_loss(x, positive) * 2,
+        f.binary_cross_entropy(likely, likely.round(), weight) * 2,
+        f.mse_loss(x, target) * 2,
+    )

@@ -48,7 +48,7 @@ class LinalgWords(MethodWords):
             if word == "abs":
                 return s.magnitude(first)
             if word in OF_COMPLEX:
-                return OF_COMPLEX[word](s, first)
+                return OF_COMPLEX[word](self, first)
         return s(OTHER_NAMES.get(word, word), *operands)
 
     def constant(self, number: Number, like: Scalar, dtype: Attribute) -> Scalar:

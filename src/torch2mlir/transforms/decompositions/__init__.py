@@ -51,6 +51,7 @@ from torch2mlir.transforms.decompositions import (  # noqa: F401 - each register
     windows,
 )
 from torch2mlir.transforms.decompositions.registry import (
+    TYPED_BY_DECOMPOSITION,
     decomposes,
     find_decomposition,
     find_overload,
@@ -61,6 +62,7 @@ from torch2mlir.transforms.decompositions.registry import (
 
 __all__ = [
     "decomposes",
+    "TYPED_BY_DECOMPOSITION",
     "find_decomposition",
     "find_overload",
     "is_dispatched",

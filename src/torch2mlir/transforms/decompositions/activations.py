@@ -20,7 +20,7 @@ def _shrink_backward(grad: Tensor, x: Tensor, lambd: Number) -> Tensor:
     return torch.where((x >= -lambd) & (x <= lambd), 0.0, grad).to(grad.dtype)
 
 
-@decomposes(aten.threshold_backward.default)
+@decomposes(aten.threshold_backward.default, gives_dtype=True)
 def _threshold_backward(grad: Tensor, x: Tensor, threshold: Number) -> Tensor:
     """Nothing flows back where the input is not above the threshold; the types of both decide that of the result."""
     dtype = torch.result_type(grad, x)

@@ -89,6 +89,7 @@ def _diagonal_scatter(
     a: Tensor, source: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1
 ) -> Tensor:
     """A choice between the tensor and the source, which is repeated across the diagonal."""
+    source = source.to(a.dtype)
     matrix = a.movedim([dim1, dim2], [-2, -1])
     rows, columns = matrix.shape[-2:]
     on = torch.arange(columns) - torch.arange(rows).unsqueeze(1) == offset
@@ -129,7 +130,8 @@ def _as_strided_scatter(
 ) -> Tensor:
     """The flattened tensor with the source's elements at strided places; ``a`` is contiguous."""
     places = _strided_places(size, stride, storage_offset)
-    return aten.index_put(a.reshape(-1), [places], source.reshape(-1)).reshape(a.shape)
+    values = source.to(a.dtype).reshape(-1)
+    return aten.index_put(a.reshape(-1), [places], values).reshape(a.shape)
 
 
 @decomposes(aten.narrow.Tensor)
@@ -159,7 +161,7 @@ def _slice_scatter(
     step: int = 1,
 ) -> Tensor:
     """What is before, the source, what is after; with a step, what is between stands beside each of its elements."""
-    size, dim = a.shape[dim], dim % a.dim()
+    size, dim, source = a.shape[dim], dim % a.dim(), source.to(a.dtype)
     start = 0 if start is None else max(start + size, 0) if start < 0 else min(start, size)
     count = source.shape[dim]
     if step != 1 and not all(isinstance(number, int) for number in (size, start, count)):
@@ -207,7 +209,8 @@ def _select_scatter(a: Tensor, source: Tensor, dim: int, index: int) -> Tensor:
     index = index + a.shape[dim] if index < 0 else index
     line = [1] * a.dim()
     line[dim] = a.shape[dim]
-    return torch.where(torch.arange(a.shape[dim]).reshape(line) == index, source.unsqueeze(dim), a)
+    row = source.to(a.dtype).unsqueeze(dim)
+    return torch.where(torch.arange(a.shape[dim]).reshape(line) == index, row, a)
 
 
 @decomposes(aten.unfold.default)

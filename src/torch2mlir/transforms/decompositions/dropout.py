@@ -36,9 +36,9 @@ def _native_dropout(a: Tensor, p: float, train: bool | None) -> tuple[Tensor, Te
     return _scaled(a, kept, p), kept
 
 
-@decomposes(aten.native_dropout_backward.default)
+@decomposes(aten.native_dropout_backward.default, gives_dtype=True)
 def _native_dropout_backward(gradient: Tensor, kept: Tensor, scale: float) -> Tensor:
-    return gradient * kept.to(gradient.dtype) * scale
+    return gradient * kept * scale
 
 
 @decomposes(aten.dropout.default)

@@ -123,11 +123,13 @@ def _frexp(x: Tensor) -> tuple[Tensor, Tensor]:
     return torch.where(stays, x, fraction), torch.where(stays, 0, power)
 
 
-@decomposes(aten.ldexp.Tensor)
+@decomposes(aten.ldexp.Tensor, gives_dtype=True)
 def _ldexp(x: Tensor, power: Tensor) -> Tensor:
     """``x * 2 ** power``; of whole powers by factors that are floats, which ``2 ** 140`` is not in f32."""
-    if power.dtype.is_floating_point:
+    if power.dtype.is_floating_point or power.dtype.is_complex:
         return x * torch.pow(2.0, power)
+    if x.is_complex():
+        return torch.complex(_ldexp(x.real, power), _ldexp(x.imag, power))
     dtype = x.dtype if x.dtype.is_floating_point else torch.get_default_dtype()
     wide = dtype if dtype is torch.float64 else torch.float32
     bits, steps = (9 if wide is torch.float64 else 6), 5

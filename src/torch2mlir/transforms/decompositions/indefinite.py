@@ -13,7 +13,12 @@ import math
 import torch
 from torch import Tensor
 
-from torch2mlir.transforms.decompositions.linear_algebra import same_batch, swapped
+from torch2mlir.transforms.decompositions.linear_algebra import (
+    hermitian_of,
+    magnitude,
+    same_batch,
+    swapped,
+)
 from torch2mlir.transforms.decompositions.loops import column, columns, repeat, row, rows
 from torch2mlir.transforms.decompositions.registry import decomposes
 
@@ -25,11 +30,6 @@ _ALPHA = (1 + math.sqrt(17)) / 8
 
 def _adjoint(x: Tensor, hermitian: bool) -> Tensor:
     return x.mT.conj() if hermitian else x.mT
-
-
-def _magnitude(x: Tensor) -> Tensor:
-    """LAPACK's size of a number: of a complex one, the sum of its parts' sizes."""
-    return x.real.abs() + x.imag.abs() if x.is_complex() else x.abs()
 
 
 def _column_at(x: Tensor, places: Tensor) -> Tensor:
@@ -51,10 +51,10 @@ def _largest(sizes: Tensor, among: Tensor) -> tuple[Tensor, Tensor]:
 def _pivot(rest: Tensor, k: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """The row to put in place, whether it is the second of a 2x2 block, and whether there is no pivot at all."""
     number = rows(rest)
-    sizes = _magnitude(column(rest, k))
+    sizes = magnitude(column(rest, k))
     own = row(sizes, k)
     below, lowest = _largest(sizes, number > k)
-    others = _magnitude(_column_at(rest, lowest))
+    others = magnitude(_column_at(rest, lowest))
     beside, _ = _largest(others, (number >= k) & (number != lowest))
     none = (torch.maximum(own, below) == 0) | own.isnan()
     # as LAPACK has it, own * beside >= alpha * below**2 without the squares
@@ -70,8 +70,7 @@ def ldl_factor_ex(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Packed factors of the matrix whose lower triangle is given, pivots, and the number of the first zero pivot."""
     hermitian = hermitian and x.is_complex()
-    diagonal = torch.where(rows(x) == columns(x), x.real if hermitian else x, 0).to(x.dtype)
-    symmetric = x.tril(-1) + _adjoint(x.tril(-1), hermitian) + diagonal
+    symmetric = hermitian_of(x, True) if hermitian else x.tril() + x.tril(-1).mT
 
     def step(
         k: Tensor, rest: Tensor, packed: Tensor, pivots: Tensor, done: Tensor, info: Tensor

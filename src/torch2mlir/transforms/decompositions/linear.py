@@ -44,7 +44,9 @@ def _trilinear(
         if dim in expand3:
             c = c.unsqueeze(place)
     late = [place for place, dim in enumerate(later) if dim in sumdim]
-    result = (product * c).sum(late) if late else product * c
+    result = product * c
+    if late:
+        result = result.sum(late, dtype=result.dtype)
     nowhere = absent & set(expand3)  # PyTorch takes dimensions that no tensor has for empty ones
     if unroll_dim in nowhere:
         result = torch.zeros_like(result)

@@ -26,6 +26,22 @@ def _size(x: Tensor, *_: Tensor) -> int:
     return x.shape[-1]
 
 
+def magnitude(x: Tensor) -> Tensor:
+    """LAPACK's size of a number: of a complex one, the sum of its parts' sizes."""
+    return x.real.abs() + x.imag.abs() if x.is_complex() else x.abs()
+
+
+def squares(x: Tensor) -> Tensor:
+    """The squares of the absolute values."""
+    return x.real.square() + x.imag.square() if x.is_complex() else x.square()
+
+
+def hermitian_of(x: Tensor, is_lower: bool) -> Tensor:
+    """The symmetric or Hermitian matrix in one triangle, whose diagonal is read as real."""
+    beside = x.tril(-1) if is_lower else x.triu(1)
+    return beside + beside.mH + torch.where(rows(x) == columns(x), torch.real(x), 0)
+
+
 # Cholesky
 
 
@@ -33,20 +49,20 @@ def _size(x: Tensor, *_: Tensor) -> int:
 def cholesky_ex(
     x: Tensor, upper: bool = False, check_errors: bool = False
 ) -> tuple[Tensor, Tensor]:
-    """The triangular factor, and the number of the first pivot that is not positive."""
-    symmetric = x.triu() + x.triu(1).mT if upper else x.tril() + x.tril(-1).mT
+    """The triangular factor, and the number of the first pivot, a real number, that is not positive."""
+    symmetric = hermitian_of(x, not upper)
 
     def step(k: Tensor, rest: Tensor, factor: Tensor, info: Tensor) -> list[Tensor]:
-        pivot = row(column(rest, k), k)
+        pivot = torch.real(row(column(rest, k), k))
         scaled = torch.where(rows(rest) >= k, column(rest, k) / pivot.sqrt(), 0)
-        left = rest - scaled * scaled.mT
+        left = rest - scaled * scaled.mH
         factor = torch.where(columns(rest) == k, scaled, factor)
         failed = (info == 0) & ~(pivot > 0).squeeze(-1).squeeze(-1)
         return [left, factor, torch.where(failed, k + 1, info).int()]
 
     info = torch.zeros(x.shape[:-2], dtype=torch.int32, device=x.device)
     _, factor, info = repeat(_size, step, symmetric, torch.zeros_like(symmetric), info)
-    return (factor.mT.contiguous() if upper else factor), info
+    return (factor.mH.triu() if upper else factor), info
 
 
 @decomposes(aten.cholesky.default)
@@ -57,15 +73,15 @@ def cholesky(x: Tensor, upper: bool = False) -> Tensor:
 
 @decomposes(aten.cholesky_solve.default, aten._cholesky_solve_helper.default)
 def cholesky_solve(b: Tensor, factor: Tensor, upper: bool = False) -> Tensor:
-    """``(L L^T) x = b``."""
-    lower = factor.mT if upper else factor
+    """``(L L^H) x = b``."""
+    lower = factor.mH if upper else factor
     b, lower = same_batch(b, lower)
-    return solve_upper(lower.mT, solve_lower(lower, b))
+    return solve_upper(lower.mH, solve_lower(lower, b))
 
 
 @decomposes(aten.cholesky_inverse.default)
 def cholesky_inverse(factor: Tensor, upper: bool = False) -> Tensor:
-    """The inverse of ``L L^T``."""
+    """The inverse of ``L L^H``."""
     eye = identity_like(factor, factor.shape[-1], factor.shape[-1])
     return cholesky_solve(eye, factor, upper)
 
@@ -141,7 +157,7 @@ def lu(x: Tensor, pivot: bool = True) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     def step(k: Tensor, a: Tensor, pivots: Tensor, order: Tensor, info: Tensor) -> list[Tensor]:
         number = torch.arange(a.shape[-2], device=a.device)
         if pivot:
-            candidates = torch.where(number >= k, column(a, k).squeeze(-1).abs(), -1)
+            candidates = torch.where(number >= k, magnitude(column(a, k).squeeze(-1)), -1)
             chosen = candidates.argmax(-1, keepdim=True)
             source = swapped(number, k, chosen)
             a = a.gather(-2, source.unsqueeze(-1).expand(a.shape))
@@ -239,7 +255,8 @@ def _solve_adjoint(packed: Tensor, order: Tensor, b: Tensor) -> Tensor:
 def lu_solve(
     packed: Tensor, pivots: Tensor, b: Tensor, *, left: bool = True, adjoint: bool = False
 ) -> Tensor:
-    """Solves with packed factors, from either side, with the matrix or its transpose."""
+    """Solves with packed factors, from either side, with the matrix or its conjugate transpose."""
+    packed = packed.conj() if adjoint else packed
     order = _order_of(pivots, packed.shape[-1])
     solve = _solve_adjoint if adjoint == left else _solve_lu
     return solve(packed, order, b) if left else solve(packed, order, b.mT).mT.contiguous()

@@ -6,6 +6,7 @@ from math import inf
 
 import torch
 from torch import Tensor
+from torch._decomp import decomposition_table
 from torch.nn import functional
 from torch.types import Number
 
@@ -15,6 +16,32 @@ aten = torch.ops.aten
 
 _MEAN, _SUM = 1, 2
 """How ``aten`` numbers the reductions of a loss."""
+
+
+# losses that have the dtype of their input, whatever that of the target or the weights is
+
+
+def _reduced(loss: Tensor, reduction: int) -> Tensor:
+    return loss.mean() if reduction == _MEAN else loss.sum() if reduction == _SUM else loss
+
+
+@decomposes(aten.huber_loss.default, gives_dtype=True)
+def _huber_loss(x: Tensor, target: Tensor, reduction: int = _MEAN, delta: float = 1.0) -> Tensor:
+    loss = decomposition_table[aten.huber_loss.default](x, target, 0, delta)
+    return _reduced(loss.to(x.dtype), reduction)
+
+
+@decomposes(aten.soft_margin_loss.default, gives_dtype=True)
+def _soft_margin_loss(x: Tensor, target: Tensor, reduction: int = _MEAN) -> Tensor:
+    return _reduced(torch.log1p(torch.exp((-x * target).to(x.dtype))), reduction)
+
+
+@decomposes(aten.binary_cross_entropy.default, gives_dtype=True)
+def _binary_cross_entropy(
+    x: Tensor, target: Tensor, weight: Tensor | None = None, reduction: int = _MEAN
+) -> Tensor:
+    loss = decomposition_table[aten.binary_cross_entropy.default](x, target, weight, 0)
+    return _reduced(loss.to(x.dtype), reduction)
 
 
 # distances

@@ -1,6 +1,7 @@
 """Householder reflections: QR and products of reflectors, with LAPACK's signs.
 
-A reflector is ``I - tau v v^T`` with ``v`` zero above its pivot and one at it (LAPACK Users' Guide, 5.4; larfg).
+A reflector is ``I - tau v v^H`` with ``v`` zero above its pivot and one at it (LAPACK Users' Guide, 5.4; larfg); the
+diagonal of ``R`` is real.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from torch2mlir.transforms.decompositions.linear_algebra import squares
 from torch2mlir.transforms.decompositions.loops import (
     column,
     columns,
@@ -29,15 +31,15 @@ def geqrf(x: Tensor) -> tuple[Tensor, ...]:
         current = column(a, k)
         alpha = row(current, k)
         below = torch.where(rows(a) > k, current, 0)
-        rest = below.square().sum(-2, keepdim=True)
-        done = rest == 0
-        length = (alpha.square() + rest).sqrt()
-        beta = torch.where(done, alpha, torch.where(alpha < 0, length, -length))
+        rest = squares(below).sum(-2, keepdim=True)
+        done = (rest == 0) & (alpha == torch.real(alpha))
+        length = (squares(alpha) + rest).sqrt()
+        beta = torch.where(done, alpha, torch.where(torch.real(alpha) < 0, length, -length))
         tau = torch.where(done, 0, (beta - alpha) / torch.where(done, 1, beta))
         v = below / torch.where(done, 1, alpha - beta)
         reflector = torch.where(rows(a) == k, 1, v)
         right = torch.where(columns(a) > k, a, 0)
-        a = a - tau * reflector * (reflector.mT @ right)
+        a = a - tau.conj() * reflector * (reflector.mH @ right)
         own = torch.where(rows(a) == k, beta, torch.where(rows(a) > k, v, current))
         a = torch.where(columns(a) == k, own, a)
         places = torch.arange(taus.shape[-1], device=a.device)
@@ -48,14 +50,15 @@ def geqrf(x: Tensor) -> tuple[Tensor, ...]:
 
 
 def _reflect(packed: Tensor, taus: Tensor, x: Tensor, transposed: bool) -> Tensor:
-    """``Q x`` or ``Q^T x`` for the product ``Q`` of all reflectors in order."""
+    """``Q x`` or ``Q^H x`` for the product ``Q`` of all reflectors in order."""
 
     def step(k: Tensor, x: Tensor, packed: Tensor, taus: Tensor) -> list[Tensor]:
         at = k if transposed else taus.shape[-1] - 1 - k
         v = torch.where(rows(packed) > at, column(packed, at), 0)
         v = torch.where(rows(packed) == at, 1, v)
         tau = taus.index_select(-1, at.reshape(1)).unsqueeze(-1)
-        return [x - tau * v * (v.mT @ x), packed, taus]
+        tau = tau.conj() if transposed else tau
+        return [x - tau * v * (v.mH @ x), packed, taus]
 
     count = lambda x, packed, taus: taus.shape[-1]  # noqa: E731
     return repeat(count, step, x, packed, taus)[0]
@@ -73,10 +76,10 @@ def householder_product(packed: Tensor, taus: Tensor) -> Tensor:
 def ormqr(
     packed: Tensor, taus: Tensor, x: Tensor, left: bool = True, transpose: bool = False
 ) -> Tensor:
-    """The product of the reflectors, or its transpose, times a matrix from either side."""
+    """The product of the reflectors, or its conjugate transpose, times a matrix from either side."""
     if left:
         return _reflect(packed, taus, x, transpose)
-    return _reflect(packed, taus, x.mT, not transpose).mT.contiguous()
+    return _reflect(packed, taus, x.mH, not transpose).mH.contiguous()
 
 
 def qr(x: Tensor, complete: bool = False) -> tuple[Tensor, Tensor]:

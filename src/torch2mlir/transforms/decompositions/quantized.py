@@ -128,7 +128,7 @@ def _fake_quantize_decomposed(
 # one scale per row, or per group of elements in a row
 
 
-@decomposes_named(_NAMESPACE + "choose_qparams_per_token")
+@decomposes_named(_NAMESPACE + "choose_qparams_per_token", gives_dtype=True)
 def _choose_per_token(a: Tensor, dtype: torch.dtype) -> Any:
     """In float32, as PyTorch's kernel gives them (its shape function says float64 and int64)."""
     largest = a.abs().amax(-1, keepdim=True)

@@ -217,10 +217,10 @@ def _normal_deviation(mean: float, std: Tensor, **_: object) -> Tensor:
     return _any_normal(std.shape, std.dtype) * std + mean
 
 
-@decomposes(aten.normal.Tensor_Tensor)
+@decomposes(aten.normal.Tensor_Tensor, gives_dtype=True)
 def _normal_both(mean: Tensor, std: Tensor, **_: object) -> Tensor:
     mean, std = torch.broadcast_tensors(mean, std)
-    return _any_normal(mean.shape, mean.dtype) * std + mean
+    return (_any_normal(mean.shape, mean.dtype) * std + mean).to(mean.dtype)
 
 
 @decomposes(torch.ops.prims.normal.default)

@@ -19,25 +19,40 @@ Decomposition = Callable[..., Any]
 _OURS: dict[OpOverload, Decomposition] = {}
 _NAMED: dict[str, Decomposition] = {}
 """The same for operators that exist only once their library has been imported, by dialect name."""
+TYPED_BY_DECOMPOSITION: set[str] = set()
+"""Operators, by dialect name, whose fake tensors have another dtype than the results of PyTorch's kernels."""
 
 
-def decomposes(*overloads: OpOverload) -> Callable[[Decomposition], Decomposition]:
-    """Registers a function of tensors as the decomposition of operators; it replaces PyTorch's."""
+def decomposes(
+    *overloads: OpOverload, gives_dtype: bool = False
+) -> Callable[[Decomposition], Decomposition]:
+    """Registers a function of tensors as the decomposition of operators; it replaces PyTorch's.
+
+    Args:
+        overloads: the operators.
+        gives_dtype: the dtype of the result is the function's; PyTorch's fake tensors have another than its kernels.
+    """
 
     def register(function: Decomposition) -> Decomposition:
         for overload in overloads:
             _OURS[overload] = function
+            if gives_dtype:
+                TYPED_BY_DECOMPOSITION.add(op_name(overload))
         table.cache_clear()
         return function
 
     return register
 
 
-def decomposes_named(*names: str) -> Callable[[Decomposition], Decomposition]:
+def decomposes_named(
+    *names: str, gives_dtype: bool = False
+) -> Callable[[Decomposition], Decomposition]:
     """As :func:`decomposes`, for operators of a library that may not have been imported: ``torch.mylib.op``."""
 
     def register(function: Decomposition) -> Decomposition:
         _NAMED.update(dict.fromkeys(names, function))
+        if gives_dtype:
+            TYPED_BY_DECOMPOSITION.update(names)
         return function
 
     return register

@@ -18,7 +18,11 @@ from torch2mlir.dialects.torch.ops import RegistryOp
 from torch2mlir.dialects.torch.values import Unknown, Values
 from torch2mlir.errors import BackendContractError
 from torch2mlir.frontends import dtypes
-from torch2mlir.transforms.decompositions import find_overload
+from torch2mlir.transforms.decompositions import (
+    TYPED_BY_DECOMPOSITION,
+    find_decomposition,
+    find_overload,
+)
 from torch2mlir.transforms.decompositions.own_ops import schema_of_overload
 from torch2mlir.transforms.semantics.calls import Call
 from torch2mlir.transforms.semantics.fake import FakeWorld
@@ -81,7 +85,7 @@ class MetaCalls:
             Undetermined: the operands' types say too little.
             BackendContractError: PyTorch rejects the operands.
         """
-        name = op.op_name if isinstance(op, core.OperatorOp) else op.name
+        name = _name(op)
         overload = find_overload(name)
         if overload is None:
             raise Undetermined
@@ -99,6 +103,7 @@ class MetaCalls:
             # another size for each op, small as PyTorch's kernels say how large it is at most
             with self.world.sizes_from_data("u", example=2):
                 return self._run(overload, call)
+        kernel = find_decomposition(overload) if is_typed_by_decomposition(op) else overload
         key = (name, call.key)
         if key not in self._results:
             whole = all(None not in type.sizes for type in tensors)  # type: ignore[attr-defined]
@@ -107,19 +112,19 @@ class MetaCalls:
             )  # its kernels turn symbols into their examples
             run = self._run if whole and takes_symbols else self._by_example
             try:
-                self._results[key] = run(overload, call)
+                self._results[key] = run(kernel, call)
             except BackendContractError as error:
                 error.op = error.op or name
                 error.location = error.location or describe(op.location)
                 raise
         return self._results[key]
 
-    def _run(self, overload: Any, call: _LooseCall) -> list[Attribute | None]:
+    def _run(self, kernel: Any, call: _LooseCall) -> list[Attribute | None]:
         args, kwargs = call.rebuild(call.fakes(self.world))
         log = logging.getLogger("torch._subclasses.fake_tensor")
         was_disabled, log.disabled = log.disabled, True  # a rejection is reported below, or is none
         try:
-            results = self.world.run(lambda: overload(*args, **kwargs), ())
+            results = self.world.run(lambda: kernel(*args, **kwargs), ())
         except Exception as error:  # PyTorch's own errors: shapes or dtypes that do not fit the op
             if any(isinstance(leaf, Unknown) for leaf in call.leaves):
                 raise Undetermined from error
@@ -137,19 +142,28 @@ class MetaCalls:
         sizes = tuple(self.world.known_size_of(size) for size in result.shape)
         return t.vtensor(sizes, dtypes.element_type(result.dtype))
 
-    def _by_example(self, overload: Any, call: _LooseCall) -> list[Attribute | None]:
+    def _by_example(self, kernel: Any, call: _LooseCall) -> list[Attribute | None]:
         """What the results have in common over all examples that PyTorch takes."""
         found: list[list[Any]] = []
         for size in _EXAMPLES:
             args, kwargs = call.rebuild(call.examples(size))
             try:
                 with torch.no_grad():
-                    found.append(pytree.tree_leaves(overload(*args, **kwargs)))
+                    found.append(pytree.tree_leaves(kernel(*args, **kwargs)))
             except Exception:  # too small for this op, say
                 continue
         if len(found) < 2 or len({len(results) for results in found}) > 1:
             raise Undetermined
         return [_common(results) for results in zip(*found, strict=True)]
+
+
+def is_typed_by_decomposition(op: Operation) -> bool:
+    """Whether an op's results have the dtypes of its decomposition: fake tensors have others than PyTorch's kernel."""
+    return _name(op) in TYPED_BY_DECOMPOSITION
+
+
+def _name(op: Operation) -> str:
+    return op.op_name if isinstance(op, core.OperatorOp) else op.name
 
 
 def _has_rank_and_dtype(type: Attribute) -> bool:

@@ -59,6 +59,19 @@ def _known_size(given: Size, said: Size) -> Size:
     return said if isinstance(said, Dim) else given
 
 
+def agree(one: t.AnyTensorType, other: t.AnyTensorType) -> bool:
+    """Whether one tensor can be of both types: dtype, rank and sizes that both know are the same."""
+    if None not in (one.dtype, other.dtype) and one.dtype != other.dtype:
+        return False
+    if one.sizes is None or other.sizes is None:
+        return True
+    return len(one.sizes) == len(other.sizes) and all(
+        a == b
+        for a, b in zip(one.sizes, other.sizes, strict=True)
+        if isinstance(a, int) and isinstance(b, int)
+    )
+
+
 def as_class(type: t.AnyTensorType, like: Attribute) -> Attribute:
     """The same sizes and dtype, with or without value semantics as another type."""
     if isinstance(like, t.NonValueTensorType):
