@@ -2,7 +2,8 @@
 
 IREE 3.13 computes ``stablehlo.power`` by the logarithm of its base: all powers of negative numbers are NaN, and so are
 0 by 0 and 1 by infinity. ``stablehlo.atan2`` of two zeros or infinities is NaN, and with it the logarithm of a complex
-zero; inverse hyperbolic functions cancel next to zero. Linalg has no words for these and writes formulas in loops; the same loops are written here.
+zero; inverse hyperbolic functions cancel next to zero. Linalg has no words for these and writes formulas in loops; the
+same loops are written here.
 """
 
 from __future__ import annotations
