@@ -40,7 +40,7 @@ CONFIGURATIONS = (
     Configuration("stablehlo", "xla", share=10, turn=1),
     Configuration("tosa", "iree", share=20),
     # IREE refuses most of StableHLO's dynamic ops
-    Configuration("stablehlo", "iree", share=20, turn=1, modes=("static",)),
+    Configuration("stablehlo", "iree", share=30, turn=1, modes=("static",)),
     Configuration("onnx", "onnxruntime", share=16),
     Configuration("linalg-on-tensors", "reference", share=32),
 )

@@ -17,7 +17,7 @@ from torch2mlir.module import MlirModule
 
 CASES = load_cases()
 LEVELS = ("raw", "torch", "stablehlo", "linalg-on-tensors", "tosa")
-SHARE = 36
+SHARE = 48
 """One case in so many runs without ``--full``."""
 
 

@@ -22,6 +22,7 @@ from torch2mlir.frontends.fx.function_transforms import (
     gradients_noted,
     has_autocast,
 )
+from torch2mlir.frontends.fx.functions_that_check import FunctionsThatCheck
 from torch2mlir.frontends.fx.places_from_tensors import PlacesFromTensors
 from torch2mlir.frontends.fx.quiet import quiet
 from torch2mlir.frontends.fx.sizes_of_results import bounded_sizes
@@ -213,6 +214,7 @@ def _exported(
                 around.enter_context(changes.noted(model))
             around.enter_context(results_noted(model, {} if returned is None else returned))
             around.enter_context(PlacesFromTensors())
+            around.enter_context(FunctionsThatCheck())
             around.enter_context(bounded_sizes())
             exported: torch.export.ExportedProgram = export(
                 model, args, kwargs, dynamic_shapes=dynamic_shapes

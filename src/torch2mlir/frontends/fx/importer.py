@@ -53,10 +53,11 @@ _CHECKS_OF_CAPTURE = {
     "aten::_linalg_check_errors",
     "aten::sym_constrain_range",
     "aten::sym_constrain_range_for_size",
-    "aten::_assert_async.msg",
-    "aten::_functional_assert_async.msg",
 }
 """Ops that check at run time what the capture already assumed; types carry the facts."""
+
+_ASSERTS = {"aten::_assert_async.msg", "aten::_functional_assert_async.msg"}
+"""Checks of what a tensor of one boolean says, with a message."""
 
 _INLINED = {"wrap_with_set_grad_enabled", "wrap_with_autocast"}
 """Higher-order ops whose body is spliced in: what they change was already applied when their body was captured."""
@@ -216,6 +217,13 @@ class GraphImporter:
             condition, message = node.args
             if isinstance(condition, Node):
                 self.runtime_assert(self.operand(condition), _in_words(str(message)))
+            return
+        if full_name in _ASSERTS:
+            holds = core.build(
+                "torch.aten.Bool.Tensor", [self.operand(node.args[0])], [t.bool_type]
+            )
+            self.insert(holds)
+            self.runtime_assert(holds.results[0], _in_words(str(node.args[1])))
             return
         sized_by_data = data_sizes.IMPORTS.get(target)
         if sized_by_data is not None and (known := sized_by_data(self, node)) is not None:

@@ -1,0 +1,104 @@
+"""Functions of PyTorch that look at elements only to refuse them, where PyTorch's own capture stops.
+
+What they compute is theirs; what they refuse, a run of the program refuses.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+from torch.overrides import TorchFunctionMode
+
+
+def _cov(
+    input: Tensor,
+    *,
+    correction: int = 1,
+    fweights: Tensor | None = None,
+    aweights: Tensor | None = None,
+) -> Tensor:
+    """Covariances of the rows, observations in columns, each so many times as its weights say."""
+    x = input.reshape(1, -1) if input.dim() < 2 else input
+    weights = aweights if fweights is None else fweights
+    if fweights is not None and aweights is not None:
+        weights = fweights * aweights
+    for given in (fweights, aweights):
+        if given is not None:
+            torch._assert_async((given >= 0).all(), "cov(): weights cannot be negative")
+    if weights is None:
+        total: Any = x.shape[1]
+        weighted, norm = x, torch.tensor(total - correction)
+    else:
+        total, weighted = weights.sum(), x * weights
+        torch._assert_async(total != 0, "cov(): weights sum to zero, can't be normalized")
+        least = correction if aweights is None else correction * (weights * aweights).sum() / total
+        norm = total - least
+    mean = weighted.sum(1, keepdim=True) / total
+    apart = x - mean
+    beside = apart if weights is None else apart * weights
+    return ((apart @ beside.mH) / norm.clamp(min=0)).squeeze()
+
+
+def _corrcoef(input: Tensor) -> Tensor:
+    """Covariances divided by the deviations of both rows, between -1 and 1."""
+    covariances = _cov(input)
+    if covariances.dim() == 0:
+        return covariances / covariances
+    deviations = torch.real(covariances.diagonal()).sqrt()
+    found = covariances / deviations.unsqueeze(1) / deviations
+    if found.is_complex():
+        return torch.complex(found.real.clamp(-1, 1), found.imag.clamp(-1, 1))
+    return found.clamp(-1, 1)
+
+
+def _gaussian_nll_loss(
+    input: Tensor,
+    target: Tensor,
+    var: Tensor | float,
+    full: bool = False,
+    eps: float = 1e-6,
+    reduction: str = "mean",
+) -> Tensor:
+    """``(log(var) + (input - target)**2 / var) / 2`` for variances that are not negative."""
+    if not isinstance(var, Tensor):
+        return functional.gaussian_nll_loss(input, target, var, full, eps, reduction)
+    torch._assert_async(~(var < 0).any(), "gaussian_nll_loss: var has negative entries")
+    if var.shape != input.shape and input.shape[:-1] == var.shape:
+        var = var.unsqueeze(-1)
+    fits = var.dim() == input.dim() and all(
+        of in (size, 1) for of, size in zip(var.shape, input.shape, strict=True)
+    )
+    if not fits:
+        raise ValueError("var is of incorrect size")
+    variance = var + (var.clamp(min=eps) - var).detach()
+    loss = 0.5 * (torch.log(variance) + (input - target) ** 2 / variance)
+    if full:
+        loss = loss + 0.5 * math.log(2 * math.pi)
+    if reduction == "none":
+        return loss
+    if reduction not in ("mean", "sum"):
+        raise ValueError(f"{reduction} is not valid")
+    return loss.mean() if reduction == "mean" else loss.sum()
+
+
+_FUNCTIONS: Mapping[Any, Callable[..., Tensor]] = {
+    torch.cov: _cov,
+    torch.Tensor.cov: _cov,
+    torch.corrcoef: _corrcoef,
+    torch.Tensor.corrcoef: _corrcoef,
+    functional.gaussian_nll_loss: _gaussian_nll_loss,
+}
+
+
+class FunctionsThatCheck(TorchFunctionMode):
+    """See the module's docstring."""
+
+    def __torch_function__(
+        self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None
+    ) -> Any:
+        return _FUNCTIONS.get(function, function)(*args, **(kwargs or {}))
