@@ -61,3 +61,16 @@ def test_functions_that_look_at_elements(function: Callable[..., Any]) -> None:
     compiled = torch2mlir.compile(function, X)
     for x in (X, X + 1, X.flip(0) * 2):
         torch.testing.assert_close(compiled(x), function(x))
+
+
+def test_covariances_of_any_number_of_observations() -> None:
+    any_size = torch.export.Dim.DYNAMIC
+    compiled = torch2mlir.compile(
+        lambda x: torch.corrcoef(x),
+        torch.randn(4, 6),
+        engine="iree",
+        dynamic_shapes=({0: any_size, 1: any_size},),
+    )
+    for rows, columns in ((4, 6), (3, 9), (2, 4)):
+        x = torch.randn(rows, columns)
+        torch.testing.assert_close(compiled(x), torch.corrcoef(x))

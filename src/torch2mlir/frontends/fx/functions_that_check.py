@@ -30,18 +30,18 @@ def _cov(
     for given in (fweights, aweights):
         if given is not None:
             torch._assert_async((given >= 0).all(), "cov(): weights cannot be negative")
-    if weights is None:
-        total: Any = x.shape[1]
-        weighted, norm = x, torch.tensor(total - correction)
-    else:
+    total: Any = x.shape[1]
+    norm: Any = torch.sym_max(total - correction, 0)
+    weighted = x
+    if weights is not None:
         total, weighted = weights.sum(), x * weights
         torch._assert_async(total != 0, "cov(): weights sum to zero, can't be normalized")
         least = correction if aweights is None else correction * (weights * aweights).sum() / total
-        norm = total - least
+        norm = (total - least).clamp(min=0)
     mean = weighted.sum(1, keepdim=True) / total
     apart = x - mean
     beside = apart if weights is None else apart * weights
-    return ((apart @ beside.mH) / norm.clamp(min=0)).squeeze()
+    return ((apart @ beside.mH) / norm).squeeze()
 
 
 def _corrcoef(input: Tensor) -> Tensor:
