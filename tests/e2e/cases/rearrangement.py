@@ -71,6 +71,12 @@ case(
 case("select_scatter_last", lambda x, y: x.select_scatter(y, 0, -1), f32("S", 8), f32(8))
 case("slice_scatter_steps", lambda x, y: x.slice_scatter(y, 1, 1, 7, 2), f32("B", 8), f32("B", 3))
 case(
+    "slice_scatter_of_none",
+    lambda x, y: (x.slice_scatter(y, 1, 0, 0), x.slice_scatter(y, 1, step=2)),
+    f32("B", 0),
+    f32("B", 0),
+)
+case(
     "as_strided_scatter",
     lambda x, y: torch.as_strided_scatter(x, y, (2, 2), (1, 2), 1),
     f32("B", 3),
@@ -124,3 +130,13 @@ case("type_as", lambda x, y: (x.type_as(y), y.type_as(x)), b1("B", 3), bf16("B",
 case("roll_u8_i32", lambda x, y: (x.roll(1, 0), y.roll(-1, 1)), u8("B", 3), i32("B", 3))
 case("fill_and_zero", lambda x: (torch.fill(x, 2.5), x.clone().zero_()), f64(3, 2))
 case("resize", lambda x: torch.ops.aten.resize(x, [2, 3]), f32(4, 3))
+
+
+def _first_and_last(x: torch.Tensor) -> torch.Tensor:
+    x = x.clone()
+    x[0:3] = x[0:3] * 2
+    x[:, -2:] = 3
+    return x
+
+
+case("update_first_and_last", _first_and_last, f32("B", "S"))

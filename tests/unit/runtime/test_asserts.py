@@ -74,3 +74,11 @@ def test_covariances_of_any_number_of_observations() -> None:
     for rows, columns in ((4, 6), (3, 9), (2, 4)):
         x = torch.randn(rows, columns)
         torch.testing.assert_close(compiled(x), torch.corrcoef(x))
+
+
+def test_variances_that_eager_refuses_are_refused() -> None:
+    for var in (X[:1, :1], X[:, :2], X[0, 0], X[None]):
+        with pytest.raises(ValueError, match="incorrect size"):
+            f.gaussian_nll_loss(X, X, var)
+        with pytest.raises(torch2mlir.CaptureError, match="incorrect size"):
+            torch2mlir.compile(lambda x, v: f.gaussian_nll_loss(x, x, v), X, var)

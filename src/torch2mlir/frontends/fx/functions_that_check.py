@@ -56,6 +56,11 @@ def _corrcoef(input: Tensor) -> Tensor:
     return found.clamp(-1, 1)
 
 
+def _others(one: Tensor, other: Tensor) -> list[int]:
+    """The sizes of a tensor that are not those of another of its rank."""
+    return [a for a, b in zip(one.shape, other.shape, strict=True) if a != b]
+
+
 def _gaussian_nll_loss(
     input: Tensor,
     target: Tensor,
@@ -70,10 +75,7 @@ def _gaussian_nll_loss(
     torch._assert_async(~(var < 0).any(), "gaussian_nll_loss: var has negative entries")
     if var.shape != input.shape and input.shape[:-1] == var.shape:
         var = var.unsqueeze(-1)
-    fits = var.dim() == input.dim() and all(
-        of in (size, 1) for of, size in zip(var.shape, input.shape, strict=True)
-    )
-    if not fits:
+    if var.dim() != input.dim() or _others(var, input) not in ([], [1]):
         raise ValueError("var is of incorrect size")
     variance = var + (var.clamp(min=eps) - var).detach()
     loss = 0.5 * (torch.log(variance) + (input - target) ** 2 / variance)

@@ -169,7 +169,9 @@ def _slice_scatter(
     middle = source if step == 1 or count == 0 else _interleaved(a, source, dim, start, step)
     end = start + middle.shape[dim]
     before, after = aten.slice(a, dim, 0, start), aten.slice(a, dim, end, size)
-    return aten.cat([part for part in (before, middle, after) if part.shape[dim] != 0], dim)
+    sizes = ((part, part.shape[dim]) for part in (before, middle, after))
+    parts = [part for part, size in sizes if not (isinstance(size, int) and size == 0)]
+    return aten.cat(parts, dim) if parts else source
 
 
 def _interleaved(a: Tensor, source: Tensor, dim: int, start: int, step: int) -> Tensor:

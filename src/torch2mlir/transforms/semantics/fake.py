@@ -11,14 +11,14 @@ import torch
 from torch._dispatch.python import enable_python_dispatcher
 from torch._dynamo.source import ConstantSource
 from torch._subclasses.fake_tensor import FakeTensorMode
-from torch.fx import GraphModule
+from torch.fx import GraphModule, Node
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
 from torch.utils import _pytree as pytree
 from xdsl.ir import Attribute
 
 from torch2mlir.dialects.torch import types as t
-from torch2mlir.dialects.torch.dims import Dim, KnownSize, substitute
+from torch2mlir.dialects.torch.dims import Dim, KnownSize
 from torch2mlir.dialects.torch.symbols import INT64_MAX
 from torch2mlir.errors import BackendContractError
 from torch2mlir.frontends import dtypes
@@ -34,8 +34,35 @@ _SMALL_HINTS = tuple(range(len(_HINTS)))
 """What is added to the smallest size a symbol may have: such a size is an example too."""
 
 
-def _example(size: int | torch.SymInt) -> int:
-    return size if isinstance(size, int) else int(size.node.hint)
+_SYMBOLIC = (torch.SymInt, torch.SymFloat, torch.SymBool)
+_SIZES = (
+    torch.ops.aten.sym_size.int,
+    torch.ops.aten.sym_stride.int,
+    torch.ops.aten.sym_numel.default,
+    torch.ops.aten.sym_storage_offset.default,
+)
+
+
+def _is_step(node: Node) -> bool:
+    """Whether a node has to do with elements, not with sizes alone."""
+    if node.op == "get_attr" or isinstance(node.meta.get("val"), torch.Tensor):
+        return True
+    return not (
+        node.op == "placeholder"
+        or node.target in _SIZES
+        or all(map(_is_size, node.all_input_nodes))
+    )
+
+
+def _is_size(node: Node) -> bool:
+    return isinstance(node.meta.get("val"), (int, float, *_SYMBOLIC))
+
+
+def _facts(node: Node) -> list[Any]:
+    """What a node says: its op, its operands and the shapes of its results."""
+    results = pytree.tree_leaves(node.meta.get("val"))
+    shapes = [size for each in results if isinstance(each, torch.Tensor) for size in each.shape]
+    return [node.op, str(node.target), *pytree.tree_leaves((node.args, node.kwargs)), *shapes]
 
 
 class FakeWorld:
@@ -153,32 +180,48 @@ class FakeWorld:
         graph_module = self._trace(function, arguments(self), table)
         if len(self.shape_env.guards) > guards or self.shape_env.replacements:
             asked = ", ".join(str(guard.expr) for guard in self.shape_env.guards[guards:])
-            for other in self.others():
-                again = other._trace(function, arguments(other), table)
-                differs = graph_module.code != again.code or not other.has(
-                    self, graph_module, again
+            others = ((other, arguments(other)) for other in self.others())
+            if self.shape_env.replacements or not all(
+                self._agrees(graph_module, other, other._trace(function, given, table))
+                for other, given in others
+            ):
+                raise BackendContractError(
+                    f"what this op does depends on its sizes ({asked})",
+                    hint="make the sizes it depends on static, or bound them with torch._check",
                 )
-                if differs or self.shape_env.replacements:
-                    raise BackendContractError(
-                        f"what this op does depends on its sizes ({asked})",
-                        hint="make the sizes it depends on static, or bound them with torch._check",
-                    )
         return graph_module
 
-    def has(self, world: FakeWorld, graph: GraphModule, ours: GraphModule) -> bool:
-        """Whether the sizes in another world's graph are those of this world's, for the examples here."""
+    def _agrees(self, graph: GraphModule, other: FakeWorld, again: GraphModule) -> bool:
+        """Whether a graph is that of another world, at that world's examples.
+
+        Numbers are compared by what they are at the examples: the other world may have taken an example for a constant.
+        """
         examples = {
-            name: int(self.shape_env.backed_var_to_val[symbol])
-            for name, symbol in self._symbols.items()
+            self._symbols[name]: int(other.shape_env.backed_var_to_val[symbol])
+            for name, symbol in other._symbols.items()
+            if name in self._symbols
         }
-        for node, again in zip(graph.graph.nodes, ours.graph.nodes, strict=True):
-            values = (node.meta.get("val"), again.meta.get("val"))
-            for one, other in zip(*map(pytree.tree_leaves, values), strict=True):
-                if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
-                    for size, found in zip(one.shape, other.shape, strict=True):
-                        known = substitute(world.size_of(size), examples)
-                        if isinstance(known, int) and known != _example(found):
-                            return False
+
+        def same(one: Any, found: Any) -> bool:
+            if isinstance(one, Node) and one in twins:
+                return twins[one] is found
+            one, found = (x.meta.get("val") if isinstance(x, Node) else x for x in (one, found))
+            if isinstance(one, _SYMBOLIC):
+                one = self.shape_env.simplify(one.node.expr).subs(examples)
+                if one.free_symbols:  # elements decide it
+                    return True
+            if isinstance(found, _SYMBOLIC):
+                found = found.node.hint
+            return bool(one == found or (one != one and found != found))
+
+        steps = [[node for node in each.graph.nodes if _is_step(node)] for each in (graph, again)]
+        twins: dict[Node, Node] = dict(zip(*steps, strict=False))
+        if len(steps[0]) != len(steps[1]):
+            return False
+        for node, twin in twins.items():
+            ours, theirs = (_facts(each) for each in (node, twin))
+            if len(ours) != len(theirs) or not all(map(same, ours, theirs)):
+                return False
         return True
 
     def _trace(
