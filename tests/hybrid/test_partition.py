@@ -121,6 +121,17 @@ def test_results_that_are_views_share_memory_as_in_pytorch() -> None:
     check(found, function, (3, 3))
 
 
+def test_a_part_of_written_memory_that_is_not_read() -> None:
+    def function(x: torch.Tensor) -> torch.Tensor:
+        first, second = x.split(1)
+        second.mul_(2)
+        return second + x.sin()
+
+    found = parts(function, torch.randn(2, 3))
+    assert found.clusters
+    check(found, function, (2, 3))
+
+
 def test_results_have_pytorchs_strides() -> None:
     def function(x: torch.Tensor) -> torch.Tensor:
         return torch.tanh(x.t()) * 2 + 1

@@ -277,9 +277,13 @@ def keep_views_of_results(graph: Graph, found: Effects) -> None:
     output.args = pytree.tree_map(
         lambda value: cloned(value) if isinstance(value, Node) else value, output.args
     )
+    erased = set[Node]()
     for node in reversed(list(graph.nodes)):
         if not node.users and node not in found.kept and _is_pure_view(node):
             graph.erase_node(node)
+            erased.add(node)
+    for earlier in found.before.values():
+        earlier -= erased
 
 
 def _is_pure_view(node: Node) -> bool:
