@@ -16,6 +16,7 @@ from torch.fx import GraphModule
 
 from torch2mlir.hybrid.capture import quiet
 from torch2mlir.hybrid.config import Config
+from torch2mlir.hybrid.failed_frames import failures_as_breaks
 from torch2mlir.hybrid.partition import Partition, partition
 from torch2mlir.hybrid.selection import Selection
 from torch2mlir.hybrid.tune import MOST_ROUNDS, Segment, examine
@@ -51,7 +52,8 @@ class RegionByRegion:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         known, seen = len(self.parts), Counter(counters["graph_break"])
-        result = self._call(*args, **kwargs)
+        with failures_as_breaks(self.breaks):
+            result = self._call(*args, **kwargs)
         if len(self.parts) > known:
             met = Counter(counters["graph_break"]) - seen
             self.breaks.update({reason.splitlines()[0]: met[reason] for reason in met})

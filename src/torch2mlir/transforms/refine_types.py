@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue, Use
 from xdsl.passes import ModulePass
@@ -29,6 +29,7 @@ from torch2mlir.transforms.folding.branches import UNINITIALIZED
 from torch2mlir.transforms.folding.casts import is_refinement, underived
 from torch2mlir.transforms.folding.constants import as_type, insert_before, list_before
 from torch2mlir.transforms.folding.containers import members_of
+from torch2mlir.transforms.folding.unroll import CHANGES_TYPES, has_rank_and_dtype
 from torch2mlir.transforms.semantics.fake import FakeWorld
 from torch2mlir.transforms.semantics.meta_calls import (
     MetaCalls,
@@ -244,6 +245,12 @@ class _Refiner:
             for value, type in before:
                 set_type(value, type)
             return
+        op.attributes.pop(CHANGES_TYPES, None)
+        if any(
+            has_rank_and_dtype(underived(initial).type) and not has_rank_and_dtype(type)
+            for initial, type in zip(op.operands[2:], carried, strict=True)
+        ):
+            op.attributes[CHANGES_TYPES] = UnitAttr()
         for i, (result, type) in enumerate(zip(op.results, carried, strict=True)):
             set_type(result, type)
             for user, index in ((op, 2 + i), (end, 1 + i)):

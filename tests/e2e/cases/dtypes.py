@@ -85,3 +85,11 @@ case(
     lambda x: (x.float(), x < 2.0, x.half(), x * 1.5),
     i64(4, 8, values=(*ENDS, (1 << 63) - 1, -(1 << 63))),
 )
+
+
+def _to_bfloat16(x: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    by_way_of_a_float = mask.float()[1:].unsqueeze(-1).expand(-1, -1, 2).to(torch.bfloat16)
+    return x.to(torch.bfloat16), x.char().to(torch.bfloat16) + 1, by_way_of_a_float
+
+
+case("integers_to_bfloat16", _to_bfloat16, i64("B", 4, low=-(2**20), high=2**20), b1("B", 4))

@@ -219,11 +219,14 @@ def _tensors_for_numbers(call: OpOverload, args: tuple[Any, ...]) -> tuple[Any, 
     """The arguments, with tensors for Python numbers where the schema has a tensor: ``remainder(tensor, 3)``.
 
     The dispatcher makes numbers of them for dispatch modes, and takes the numbers back for the best-known calls only.
+    A number has no say in the dtype beside a tensor of its kind, a tensor without dimensions has: it gets the dtype
+    that the number leads to.
     """
     if torch._C._should_allow_numbers_as_tensors(call._schema.name.partition("::")[2]):
         return args
+    beside = next((value for value in args if isinstance(value, torch.Tensor)), None)
     return tuple(
-        torch.tensor(value)
+        torch.tensor(value, dtype=None if beside is None else torch.result_type(beside, value))
         if isinstance(value, int | float | complex) and str(parameter.type) == "Tensor"
         else value
         for parameter, value in zip(call._schema.arguments, args, strict=False)

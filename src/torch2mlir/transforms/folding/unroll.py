@@ -20,6 +20,8 @@ from torch2mlir.transforms.typing.type_lattice import is_known
 
 MOST_UNROLLED = 1024
 """A loop with more iterations stays a loop."""
+CHANGES_TYPES = "torch2mlir.changes_types"
+"""The attribute of a loop that no dtype or rank was found for what it carries, although it starts with one."""
 
 
 def trip_count(loop: core.PrimLoopOp, values: Values) -> int | None:
@@ -103,12 +105,14 @@ def _index(op: Operation) -> Any:
 
 def changes_types(loop: core.PrimLoopOp) -> bool:
     """Whether a carried tensor has another shape or dtype after an iteration, as far as types have been refined."""
+    if CHANGES_TYPES in loop.attributes:
+        return True
     block = loop.regions[0].block
     end = block.last_op
     following: Sequence[SSAValue] = end.operands[1:] if end is not None else ()
     return any(
         not is_known(argument.type)
-        and _has_rank_and_dtype(last.type)
+        and has_rank_and_dtype(last.type)
         and is_known(_uncast(first).type)
         for argument, first, last in zip(block.args[1:], loop.operands[2:], following, strict=True)
     )
@@ -120,7 +124,8 @@ def _uncast(value: SSAValue) -> SSAValue:
     return value
 
 
-def _has_rank_and_dtype(type: Attribute) -> bool:
+def has_rank_and_dtype(type: Attribute) -> bool:
+    """Whether a type says how many dimensions a tensor has and of what its elements are."""
     return isinstance(type, t.AnyTensorType) and type.sizes is not None and type.dtype is not None
 
 
