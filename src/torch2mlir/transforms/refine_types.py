@@ -176,7 +176,8 @@ class _Refiner:
             elif taker.name == "torch.aten.__getitem__.t":
                 index = self.values.of(taker.operands[1])
                 if isinstance(index, int) and -len(types) <= index < len(types):
-                    _set(taker.results[0], types[index])
+                    member = _unpacked(taker, result, types)[index]
+                    taker.results[0].replace_all_uses_with(member)
             elif _takes_whole(taker):
                 _take_out(use, types)
 
@@ -360,12 +361,19 @@ def _takes_whole(op: Operation) -> bool:
 def _take_out(use: Use, types: Sequence[Attribute | None]) -> None:
     """Makes of a list that is used as a whole one of its members, of which the number is known."""
     op, made = use.operation, use.operation.operands[use.index]
+    op.operands[use.index] = list_before(op, _unpacked(op, made, types), made.type)
+
+
+def _unpacked(
+    op: Operation, made: SSAValue, types: Sequence[Attribute | None]
+) -> Sequence[SSAValue]:
+    """The members of a list, before an op that takes one of them or all."""
     member = made.type.contained  # type: ignore[attr-defined]
     unpack = core.PrimListUnpackOp.create(operands=[made], result_types=[member] * len(types))
     insert_before(op, unpack)
-    op.operands[use.index] = list_before(op, unpack.results, made.type)
     for result, type in zip(unpack.results, types, strict=True):
         _set(result, type)
+    return unpack.results
 
 
 _REFINED = (t.AnyTensorType, t.ListType)

@@ -405,3 +405,14 @@ def test_short_time_fourier_transform_of_a_result(transposed: bool, device: torc
 
     actual = transform(x.to(device), window.to(device)).cpu()
     torch.testing.assert_close(actual, transform(x, window), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int32, torch.float16, torch.float64])
+def test_numbers_have_no_say_in_dtypes(device: torch.device, dtype: torch.dtype) -> None:
+    for x in (torch.tensor(7, dtype=dtype), torch.tensor([7, 8], dtype=dtype)):
+        on_device = x.to(device)
+        assert_close(on_device % 3, x % 3)
+        assert_close(torch.fmod(on_device, 2.5), torch.fmod(x, 2.5))
+        assert_close(torch.remainder(9, on_device), torch.remainder(9, x))
+        if not dtype.is_floating_point:
+            assert_close((on_device ^ 5) & 6, (x ^ 5) & 6)
