@@ -416,3 +416,13 @@ def test_numbers_have_no_say_in_dtypes(device: torch.device, dtype: torch.dtype)
         assert_close(torch.remainder(9, on_device), torch.remainder(9, x))
         if not dtype.is_floating_point:
             assert_close((on_device ^ 5) & 6, (x ^ 5) & 6)
+
+
+def test_a_mask_with_more_elements_than_the_tensor(device: torch.device) -> None:
+    x, mask = torch.arange(4), torch.arange(12).reshape(3, 4) % 2 == 0
+    filled = x.to(device).masked_fill(mask.to(device), 7)
+    assert_close(filled.expand(2, 3, 4) + 1, x.masked_fill(mask, 7).expand(2, 3, 4) + 1)
+    assert_close(
+        x.to(device).masked_fill(mask.to(device), torch.tensor(5).to(device)),
+        x.masked_fill(mask, torch.tensor(5)),
+    )

@@ -156,6 +156,8 @@ _COMPOSITE_KEYS = (DispatchKey.CompositeExplicitAutograd, DispatchKey.CompositeI
 
 _CARRIED_FIRST = {
     aten.pixel_shuffle.default,  # the device's node gives memory nobody has written
+    aten.masked_fill.Scalar,  # the device promises the tensor's sizes where the mask has more
+    aten.masked_fill.Tensor,
     aten.arange.default,  # the device's node asks a kernel without float16 for the size
     aten.arange.start,
     aten.arange.start_step,
