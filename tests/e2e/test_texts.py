@@ -17,7 +17,7 @@ from torch2mlir.module import MlirModule
 
 CASES = load_cases()
 LEVELS = ("raw", "torch", "stablehlo", "linalg-on-tensors", "tosa")
-SHARE = 48
+SHARE = 64
 """One case in so many runs without ``--full``."""
 
 

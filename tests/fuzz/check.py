@@ -101,7 +101,7 @@ def _outcomes(unit: Group, members: Group, compiled: Compiled) -> list[Outcome]:
             results = list(compiled.function(*arguments))
         for place in wanted:
             trial, state = unit[place][1], _state_of(place, before, compiled.held)
-            found = _difference(trial, turn, results[place], arguments[slices[place]], state)
+            found = call_difference(trial, turn, results[place], arguments[slices[place]], state)
             found = found or _overwritten(place, earlier)
             if found and not differences[place]:
                 differences[place] = f"call {turn + 1} ({dict(call.sizes)}): {found}"
@@ -134,7 +134,7 @@ def _overwritten(place: int, earlier: Sequence[tuple[list[Any], list[Any]]]) -> 
     return ""
 
 
-def _difference(
+def call_difference(
     trial: Trial,
     turn: int,
     results: Sequence[torch.Tensor],

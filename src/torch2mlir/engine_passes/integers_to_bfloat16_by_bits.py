@@ -76,10 +76,9 @@ def _source(value: SSAValue) -> SSAValue | None:
     """What a value is made of, if that is one value, or the number of a conversion."""
     owner = value.owner
     if isinstance(owner, Block):
-        nest = owner.parent_op()
-        if isinstance(nest, linalg.GenericOp) and value.index < len(nest.inputs):
-            return nest.inputs[value.index]
-        return None
+        nest, place = owner.parent_op(), [argument is value for argument in owner.args].index(True)
+        inputs = nest.inputs if isinstance(nest, linalg.GenericOp) else ()
+        return inputs[place] if place < len(inputs) else None
     if isinstance(owner, linalg.GenericOp):
         end = owner.body.block.last_op
         return None if end is None else end.operands[owner.results.index(value)]

@@ -86,7 +86,8 @@ class TosaElementwiseToLinalgPass(PassForOps):
                 operands = each.operands[:2] if isinstance(each, tosa.MulOp) else each.operands
                 if _is_handed_on(each):
                     continue
-                if _meet_in_unknown_size(operands) or any(map(_number, operands)):
+                in_loops = isinstance(each, tosa.IntDivOp)  # which are guarded later
+                if in_loops or _meet_in_unknown_size(operands) or any(map(_number, operands)):
                     _to_loops(each, operands)
 
 

@@ -250,6 +250,9 @@ _LOCATIONS: dict[str, str] = {
     "bind-few-tensors": "torch2mlir.engine_passes.bind_few_tensors:BindFewTensorsPass",
     "compute-masks-first": "torch2mlir.engine_passes.compute_masks_first:ComputeMasksFirstPass",
     "end-at-loops": "torch2mlir.engine_passes.end_at_loops:EndAtLoopsPass",
+    "divisions-that-do-not-trap": (
+        "torch2mlir.engine_passes.divisions_that_do_not_trap:DivisionsThatDoNotTrapPass"
+    ),
     "integers-to-bfloat16-by-bits": (
         "torch2mlir.engine_passes.integers_to_bfloat16_by_bits:IntegersToBfloat16ByBitsPass"
     ),

@@ -176,8 +176,8 @@ class _Refiner:
             elif taker.name == "torch.aten.__getitem__.t":
                 index = self.values.of(taker.operands[1])
                 if isinstance(index, int) and -len(types) <= index < len(types):
-                    member = _unpacked(taker, result, types)[index]
-                    taker.results[0].replace_all_uses_with(member)
+                    members = _unpacked(taker, result, types)
+                    taker.results[0].replace_all_uses_with(members[index])
             elif _takes_whole(taker):
                 _take_out(use, types)
 

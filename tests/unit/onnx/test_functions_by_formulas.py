@@ -42,7 +42,9 @@ def test_functions_of_one_element_at_a_time(is_dynamic: bool) -> None:
     x = torch.randn(SPECIAL.shape)
     run = torch2mlir.compile(Functions(), x, output_type="onnx", dynamic_shapes=shapes)
     for values in (SPECIAL, x.tanh(), x * 20):
-        for one, other in zip(run(values), Functions()(values), strict=True):
+        # in f64: on some processors PyTorch's own sinh of 88.8 is infinite
+        exact = [result.float() for result in Functions()(values.double())]
+        for one, other in zip(run(values), exact, strict=True):
             torch.testing.assert_close(one, other, rtol=2e-6, atol=0, equal_nan=True)
             assert torch.equal(one.signbit() & ~one.isnan(), other.signbit() & ~other.isnan())
 

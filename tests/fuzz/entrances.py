@@ -1,0 +1,177 @@
+"""The random programs through the other entrances than ``compile``, each call against eager mode's.
+
+    python -m tests.fuzz.entrances --count 500 --seed 7 --through torch.compile,optimize
+
+These are ``torch.compile(backend="torch2mlir")``, ``optimize`` (which may not fail at all), TorchScript and the lazy device.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import nn
+
+import torch2mlir
+from tests.fuzz import families  # noqa: F401 - registers the lines
+from tests.fuzz.check import call_difference
+from tests.fuzz.generate import generate
+from tests.fuzz.program import Program
+from tests.fuzz.trial import Trial
+from torch2mlir import lazy
+
+Tensors = Sequence[torch.Tensor]
+
+
+@dataclass(frozen=True)
+class Entered:
+    """A program that was taken.
+
+    Attributes:
+        function: called as the program is.
+        module: what has the program's state.
+    """
+
+    function: Callable[..., Any]
+    module: Any
+
+
+@contextmanager
+def _torch_compile(model: nn.Module, _: Tensors) -> Iterator[Entered]:
+    torch._dynamo.reset()
+    options = {"engine": "xla"}
+    yield Entered(torch.compile(model, backend="torch2mlir", dynamic=True, options=options), model)
+
+
+@contextmanager
+def _optimize(model: nn.Module, arguments: Tensors) -> Iterator[Entered]:
+    options: dict[str, Any] = {"engine": "xla", "verify": False, "min_cluster_size": 1}
+    yield Entered(torch2mlir.optimize(model, model_inputs=tuple(arguments), **options), model)
+
+
+@contextmanager
+def _torchscript(model: nn.Module, arguments: Tensors) -> Iterator[Entered]:
+    script = torch.jit.script(model)
+    yield Entered(torch2mlir.compile(script, *arguments, engine="iree"), script)
+
+
+@contextmanager
+def _lazy_device(model: nn.Module, _: Tensors) -> Iterator[Entered]:
+    with lazy.device(engine="xla") as device:
+        moved = deepcopy(model).to(device)
+
+        def call(*arguments: torch.Tensor) -> list[torch.Tensor]:
+            there = [x.to(device) for x in arguments]
+            results = moved(*there)
+            lazy.mark_step()
+            for own, written in zip(arguments, there, strict=True):
+                own.copy_(written.cpu())
+            return [x.cpu() for x in results]
+
+        yield Entered(call, moved)
+
+
+ENTRANCES = {
+    "torch.compile": _torch_compile,
+    "optimize": _optimize,
+    "torchscript": _torchscript,
+    "lazy": _lazy_device,
+}
+MAY_NOT_REFUSE = {"optimize"}
+MAY_VARY = {"torch.compile", "optimize"}
+"""Entrances that take sizes as they come."""
+
+
+def difference(trial: Trial, name: str) -> str:
+    """How a program differs from eager mode's through an entrance, or nothing.
+
+    Raises:
+        Exception: it is refused.
+    """
+    program, first = trial.program, trial.calls[0]
+    model = program.module()
+    with ENTRANCES[name](model, program.arguments(first.draw, first.sizes)) as entered:
+        for turn, call in enumerate(trial.calls):
+            arguments = program.arguments(call.draw, call.sizes)
+            before = _state(entered.module)
+            with torch.no_grad():
+                results = list(entered.function(*arguments))
+            after = _state(entered.module)
+            state = {key: (value, after[key]) for key, value in before.items()}
+            if found := call_difference(trial, turn, results, arguments, state):
+                return f"call {turn + 1} ({dict(call.sizes)}): {found}"
+    return ""
+
+
+def _state(module: Any) -> dict[str, torch.Tensor]:
+    return {key: value.detach().cpu().clone() for key, value in module.state_dict().items()}
+
+
+def findings(
+    first: int, count: int, names: Sequence[str], right: Counter[str], until: float = float("inf")
+) -> Iterator[str]:
+    """What differs of the programs of consecutive seeds, and what may not be refused and is.
+
+    Args:
+        first: the first program's seed.
+        count: how many programs.
+        names: of :data:`ENTRANCES`.
+        right: counts by entrance the programs that agree.
+        until: of ``time.monotonic``, when no new program is taken.
+    """
+    for seed in range(first, first + count):
+        if time.monotonic() > until:
+            return
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield from _of_program(generate(seed), names, right)
+
+
+def _of_program(program: Program, names: Sequence[str], right: Counter[str]) -> Iterator[str]:
+    try:
+        calls = (trial := Trial(program)).calls
+    except Exception:  # eager mode refuses it
+        return
+    for name in names:
+        if not calls or (program.dynamic and name not in MAY_VARY):
+            continue
+        try:
+            found = difference(trial, name)
+        except Exception as error:
+            if name in MAY_NOT_REFUSE:
+                yield f"{name}: {type(error).__name__}: {error}\n{program.report()}"
+            continue
+        right[name] += not found
+        if found:
+            yield f"{name}: {found}\n{program.report()}"
+
+
+def main() -> int:
+    """Runs a campaign; 1 if something differs."""
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz.entrances", description=__doc__)
+    parser.add_argument("--count", type=int, default=1000, help="how many programs")
+    parser.add_argument("--seed", type=int, default=0, help="of the first program")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="no new ones after")
+    parser.add_argument("--through", default=",".join(ENTRANCES))
+    options = parser.parse_args()
+    right, failed = Counter[str](), 0
+    names = [name for name in ENTRANCES if name in options.through.split(",")]
+    until = time.monotonic() + 60 * options.minutes
+    for finding in findings(options.seed, options.count, names, right, until):
+        failed += 1
+        print(f"## {finding}", flush=True)
+    print(f"{failed} findings; right:", ", ".join(f"{name} {right[name]}" for name in names))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
