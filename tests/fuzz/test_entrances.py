@@ -9,7 +9,7 @@ import pytest
 from tests.fuzz.entrances import ENTRANCES, findings
 
 FIRST_SEED = 3140
-PROGRAMS = 12
+PROGRAMS = 8
 FULL = 32
 """How many times as many with ``--full``."""
 
@@ -21,4 +21,4 @@ def test_agrees_with_eager(name: str, request: pytest.FixtureRequest) -> None:
     found = list(findings(FIRST_SEED, count, [name], right))
     assert not found, found[0]
     # half of them cannot be entered as they are: sizes that vary, lambdas, tensors of the CPU
-    assert right[name] >= count // 3, right
+    assert right[name] >= count // 4, right

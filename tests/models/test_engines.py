@@ -16,6 +16,8 @@ from zoo import MODELS, ZooModel
 
 ON_TOSA = ("bert-base", "gpt2", "resnet50", "vit-base")
 """Models that run on TOSA without ``--full``; it takes IREE longest."""
+ON_STABLEHLO_ON_IREE = ("bert-base", "llama", "resnet50")
+"""Models that run through StableHLO on IREE without ``--full``: nobody gets that by default."""
 SLOW_ON_IREE = ("convnext-tiny", "swin-tiny")
 """Models that run through Linalg on IREE with ``--full`` alone: what they are made of others have, too."""
 LOOSE = 50.0
@@ -37,6 +39,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def _is_of_the_share(name: str, configuration: Configuration) -> bool:
     if configuration.output_type == "tosa":
         return name in ON_TOSA
+    if (configuration.output_type, configuration.engine) == ("stablehlo", "iree"):
+        return name in ON_STABLEHLO_ON_IREE
     return configuration.engine != "iree" or name not in SLOW_ON_IREE
 
 

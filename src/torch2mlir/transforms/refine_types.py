@@ -29,7 +29,7 @@ from torch2mlir.transforms.folding.branches import UNINITIALIZED
 from torch2mlir.transforms.folding.casts import is_refinement, underived
 from torch2mlir.transforms.folding.constants import as_type, insert_before, list_before
 from torch2mlir.transforms.folding.containers import members_of
-from torch2mlir.transforms.folding.unroll import CHANGES_TYPES, has_rank_and_dtype
+from torch2mlir.transforms.folding.unroll import CHANGES_TYPES
 from torch2mlir.transforms.semantics.fake import FakeWorld
 from torch2mlir.transforms.semantics.meta_calls import (
     MetaCalls,
@@ -38,7 +38,13 @@ from torch2mlir.transforms.semantics.meta_calls import (
 )
 from torch2mlir.transforms.semantics.symbols import symbol_ranges
 from torch2mlir.transforms.typing.number_types import number_type
-from torch2mlir.transforms.typing.type_lattice import as_class, is_known, join, meet
+from torch2mlir.transforms.typing.type_lattice import (
+    as_class,
+    has_rank_and_dtype,
+    is_known,
+    join,
+    meet,
+)
 
 _MOST_ROUNDS = 8
 """Rounds over a loop's body before sizes that still change are given up."""

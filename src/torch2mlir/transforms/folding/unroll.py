@@ -16,7 +16,7 @@ from torch2mlir.dialects.torch.values import Unknown, Values
 from torch2mlir.transforms.folding.casts import is_refinement
 from torch2mlir.transforms.folding.constants import constant, put_in_place
 from torch2mlir.transforms.folding.loop_values import MOST_TRIPS
-from torch2mlir.transforms.typing.type_lattice import is_known
+from torch2mlir.transforms.typing.type_lattice import has_rank_and_dtype, is_known
 
 MOST_UNROLLED = 1024
 """A loop with more iterations stays a loop."""
@@ -122,11 +122,6 @@ def _uncast(value: SSAValue) -> SSAValue:
     while isinstance(value.owner, core.TensorStaticInfoCastOp):
         value = value.owner.operands[0]
     return value
-
-
-def has_rank_and_dtype(type: Attribute) -> bool:
-    """Whether a type says how many dimensions a tensor has and of what its elements are."""
-    return isinstance(type, t.AnyTensorType) and type.sizes is not None and type.dtype is not None
 
 
 def unroll(loop: core.PrimLoopOp, trips: int) -> Operation | None:

@@ -26,6 +26,7 @@ from torch2mlir.transforms.decompositions import (
 from torch2mlir.transforms.decompositions.own_ops import schema_of_overload
 from torch2mlir.transforms.semantics.calls import Call
 from torch2mlir.transforms.semantics.fake import FakeWorld
+from torch2mlir.transforms.typing.type_lattice import has_rank_and_dtype
 
 _EXAMPLES = (1, 2, 7, 64, 1031)
 """Sizes tried where a size is unknown: what the results have in common is what is known of them."""
@@ -94,7 +95,7 @@ class MetaCalls:
             raise Undetermined
         call = _LooseCall.of(op, schema, values)
         tensors = [leaf.type for leaf in call.leaves if isinstance(leaf, SSAValue)]
-        if not all(_has_rank_and_dtype(type) for type in tensors):
+        if not all(has_rank_and_dtype(type) for type in tensors):
             raise Undetermined
         if torch.Tag.dynamic_output_shape in overload.tags and all(
             None not in type.sizes  # type: ignore[attr-defined]
@@ -169,10 +170,6 @@ def is_typed_by_decomposition(op: Operation) -> bool:
 
 def _name(op: Operation) -> str:
     return op.op_name if isinstance(op, core.OperatorOp) else op.name
-
-
-def _has_rank_and_dtype(type: Attribute) -> bool:
-    return isinstance(type, t.AnyTensorType) and type.sizes is not None and type.dtype is not None
 
 
 def _common(results: Sequence[Any]) -> Attribute | None:

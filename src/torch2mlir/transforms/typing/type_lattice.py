@@ -79,6 +79,11 @@ def as_class(type: t.AnyTensorType, like: Attribute) -> Attribute:
     return t.vtensor(type.sizes, type.dtype)
 
 
+def has_rank_and_dtype(type: Attribute) -> bool:
+    """Whether a type says how many dimensions a tensor has and of what its elements are."""
+    return isinstance(type, t.AnyTensorType) and type.sizes is not None and type.dtype is not None
+
+
 def is_known(type: Attribute) -> bool:
     """Whether nothing can be added: a tensor of known sizes and dtype, a number of known kind."""
     if not isinstance(type, t.AnyTensorType):
