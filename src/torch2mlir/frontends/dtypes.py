@@ -94,3 +94,16 @@ def element_type(dtype: torch.dtype) -> Attribute:
             f"tensors of {dtype} have no counterpart in the torch dialect",
             hint="cast to a supported dtype, or use quantized_decomposed ops for quantized models",
         ) from None
+
+
+def tensor_of(number: complex, beside: torch.Tensor | None) -> torch.Tensor:
+    """A tensor without dimensions in the place of a Python number.
+
+    A number has no say in the dtype beside a tensor of its kind, a tensor without dimensions has beside another one: it
+    gets the dtype that the number leads to.
+
+    Args:
+        number: an int, float, bool or complex.
+        beside: the tensor it is computed with, if there is one.
+    """
+    return torch.tensor(number, dtype=None if beside is None else torch.result_type(beside, number))

@@ -50,6 +50,40 @@ BROADCASTING = {
 for name, arguments in BROADCASTING.items():
     case(f"broadcast_{name}", torch.add, *arguments)
 
+for name, whole in {"i8": i8, "u8": u8, "i16": i16, "i32": i32, "i64": i64}.items():
+    # a number has no say in the dtype beside a tensor without dimensions either
+    case(
+        f"numbers_beside_zero_rank_{name}",
+        lambda y: (
+            y // 2,
+            7 // y,
+            y % 2,
+            7 % y,
+            2.5 // y,
+            y // 2.5,
+            y**2,
+            2**y,
+            torch.fmod(y, 3),
+            7 & y,
+            y >> 1,
+        ),
+        whole(low=1, high=6),
+    )
+for name, half in {"f16": f16, "bf16": bf16}.items():
+    case(
+        f"numbers_beside_zero_rank_{name}",
+        lambda y: (
+            y // 0.7,
+            2.5 // y,
+            y % 0.7,
+            2.5 % y,
+            torch.xlogy(y, 0.7),
+            torch.copysign(y, -0.7),
+            2 / y,
+        ),
+        half(values=(5.3, 0.9, 2.1)),
+    )
+
 PROMOTION = {
     "f32_i64": (f32("B", 3), i64(3)),
     "f16_f32": (f16(4), f32(4)),

@@ -265,26 +265,28 @@ class GraphImporter:
     ) -> tuple[str, list[tuple[Any, str]]]:
         """The call's arguments in schema order, defaults filled in, each with its schema type.
 
-        A Python number where a tensor is expected selects the ``Scalar`` overload, as in Torch-MLIR.
+        A Python number where a tensor is expected selects the ``Scalar`` overload, as in Torch-MLIR; without one it
+        is a tensor of the dtype that it leads to.
         """
         values = list[tuple[Any, str]]()
-        tensors = list[bool]()
         for index, (name, kind, kwarg_only, default) in enumerate(_signature(target)):
             if index < len(node.args) and not kwarg_only:
                 value: Any = node.args[index]
             else:
                 value = node.kwargs.get(name, default)
-            tensors.append(isinstance(value, Node) and self._is_tensor(value))
             values.append((value, kind))
-        wanted = [kind == "Tensor" for _, kind in values]
-        if tensors != wanted and op_name.endswith(".Tensor"):
-            scalar_name = op_name.removesuffix("Tensor") + "Scalar"
-            scalar = find_schema(scalar_name)
-            # the number is the second operand there: ``1 - x`` has none
-            if scalar is not None and tensors == [a.is_tensor for a in scalar.arguments]:
-                kinds = [a.type for a in scalar.arguments]
-                return scalar_name, [(v, k) for (v, _), k in zip(values, kinds, strict=True)]
-        return op_name, values
+        tensors = [isinstance(value, Node) and self._is_tensor(value) for value, _ in values]
+        if all(
+            tensor or kind != "Tensor" for tensor, (_, kind) in zip(tensors, values, strict=True)
+        ):
+            return op_name, values
+        scalar_name = op_name.removesuffix(".Tensor") + ".Scalar"
+        scalar = find_schema(scalar_name)
+        # the number is the second operand there: ``1 - x`` has none
+        if scalar is not None and tensors == [a.is_tensor for a in scalar.arguments]:
+            kinds = [a.type for a in scalar.arguments]
+            return scalar_name, [(v, k) for (v, _), k in zip(values, kinds, strict=True)]
+        return op_name, python_numbers.as_tensors(values)
 
     def _is_tensor(self, node: Node) -> bool:
         value = self.values.get(node)
@@ -292,7 +294,7 @@ class GraphImporter:
 
     def argument(self, value: Any, kind: str) -> SSAValue:
         """The operand for a Python argument where the schema wants ``kind``."""
-        if kind.startswith("Tensor") and isinstance(value, int | float | bool):
+        if kind.startswith("Tensor") and isinstance(value, int | float | complex):
             return self.constant(torch.tensor(value))
         if kind in ("float", "float?") and isinstance(value, int) and not isinstance(value, bool):
             value = float(value)

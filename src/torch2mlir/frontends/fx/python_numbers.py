@@ -16,6 +16,7 @@ from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.schema import find_schema
 from torch2mlir.errors import CaptureError
+from torch2mlir.frontends.dtypes import tensor_of
 
 if TYPE_CHECKING:
     from torch2mlir.frontends.fx.importer import GraphImporter
@@ -61,6 +62,18 @@ _OF_ANY: dict[Any, tuple[str, Attribute]] = {
 
 _KEEP_KIND = {operator.neg: "aten.neg", abs: "prim.abs", operator.abs: "prim.abs"}
 """Functions whose result is an int or a float as the operand is."""
+
+
+def as_tensors(arguments: Sequence[tuple[Any, str]]) -> list[tuple[Any, str]]:
+    """Arguments with their schema types, with tensors for Python numbers where the schema has a tensor."""
+    fakes = (value.meta.get("val") for value, _ in arguments if isinstance(value, Node))
+    beside = next((fake for fake in fakes if isinstance(fake, torch.Tensor)), None)
+    return [
+        (tensor_of(value, beside), kind)
+        if kind == "Tensor" and isinstance(value, int | float | complex)
+        else (value, kind)
+        for value, kind in arguments
+    ]
 
 
 def number(importer: GraphImporter, node: Node) -> SSAValue:

@@ -28,6 +28,7 @@ from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
 from torch2mlir.errors import CaptureError
+from torch2mlir.frontends.dtypes import tensor_of
 from torch2mlir.frontends.lazy.carried import CALLS, Call, TensorType, carry
 
 aten = torch.ops.aten
@@ -221,14 +222,12 @@ def _tensors_for_numbers(call: OpOverload, args: tuple[Any, ...]) -> tuple[Any, 
     """The arguments, with tensors for Python numbers where the schema has a tensor: ``remainder(tensor, 3)``.
 
     The dispatcher makes numbers of them for dispatch modes, and takes the numbers back for the best-known calls only.
-    A number has no say in the dtype beside a tensor of its kind, a tensor without dimensions has: it gets the dtype
-    that the number leads to.
     """
     if torch._C._should_allow_numbers_as_tensors(call._schema.name.partition("::")[2]):
         return args
     beside = next((value for value in args if isinstance(value, torch.Tensor)), None)
     return tuple(
-        torch.tensor(value, dtype=None if beside is None else torch.result_type(beside, value))
+        tensor_of(value, beside)
         if isinstance(value, int | float | complex) and str(parameter.type) == "Tensor"
         else value
         for parameter, value in zip(call._schema.arguments, args, strict=False)
