@@ -182,7 +182,7 @@ def export(
         raise
     except Exception as error:
         check_arguments(model, args, kwargs)
-        raise explained(error) from error
+        raise explained(error, args) from error
 
 
 def _refers_to_objects(model: Callable[..., Any]) -> bool:

@@ -69,13 +69,25 @@ def check_arguments(
         ) from None
 
 
-def explained(error: Exception) -> CaptureError:
-    """What PyTorch's failure means, with the line of the model and a way on that fits the cause."""
+_ONE_BY_ONE = (
+    "the model's one argument is a {}: if these are its arguments, give them one after the other, "
+    "compile(model, x, y), where torch.export takes a tuple of them"
+)
+
+
+def explained(error: Exception, args: Sequence[Any] = ()) -> CaptureError:
+    """What PyTorch's failure on these arguments means, with the line of the model and a way on that fits the cause."""
     reason = [line for line in str(error).strip().splitlines() if _is_reason(line)]
     said = f"{type(error).__name__} {error}"
     hint = next(
         (hint for words, hint in _HINTS if any(word in said for word in words)), _OF_THE_MODEL
     )
+    if (
+        len(args) == 1
+        and isinstance(args[0], tuple | list)
+        and isinstance(error, TypeError | AttributeError)
+    ):
+        hint = _ONE_BY_ONE.format(type(args[0]).__name__)
     return CaptureError(
         f"torch.export cannot capture the model: {type(error).__name__}: "
         + ("\n  ".join(reason[:4]) if reason else "no reason given"),

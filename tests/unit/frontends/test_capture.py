@@ -243,4 +243,6 @@ def test_hints_fit_the_cause(capfd: pytest.CaptureFixture[str]) -> None:
     assert "torch2mlir.optimize" in broken and "torch.cond" not in broken
     own = _hint_of(nn.Linear(3, 2), torch.ones(4))
     assert "the model itself raises this" in own
+    packed = _hint_of(nn.Linear(3, 2), (torch.ones(3),))
+    assert "give them one after the other" in packed
     assert not capfd.readouterr().err, "PyTorch's dumps and warnings stay off the terminal"
