@@ -1,6 +1,6 @@
 """The random programs through the other entrances than ``compile``, each call against eager mode's.
 
-    python -m tests.fuzz.entrances --count 500 --seed 7 --through torch.compile,optimize
+    python -m tests.fuzz.entrances --count 500 --seed 7 --through torch.compile,optimize --on tosa-iree
 
 These are ``torch.compile(backend="torch2mlir")``, ``optimize`` (which may not fail at all), TorchScript and the lazy device.
 """
@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import torch
@@ -26,7 +26,7 @@ from tests.fuzz import families  # noqa: F401 - registers the lines
 from tests.fuzz.check import call_difference
 from tests.fuzz.generate import generate
 from tests.fuzz.program import Program
-from tests.fuzz.trial import Trial
+from tests.fuzz.trial import CONFIGURATIONS, Trial
 from torch2mlir import lazy
 
 Tensors = Sequence[torch.Tensor]
@@ -45,28 +45,36 @@ class Entered:
     module: Any
 
 
+@dataclass(frozen=True)
+class Target:
+    """What a program is compiled to, as keywords of every entrance."""
+
+    output_type: str
+    engine: str
+
+
 @contextmanager
-def _torch_compile(model: nn.Module, _: Tensors) -> Iterator[Entered]:
+def _torch_compile(model: nn.Module, _: Tensors, target: Target) -> Iterator[Entered]:
     torch._dynamo.reset()
-    options = {"engine": "xla"}
+    options = asdict(target)
     yield Entered(torch.compile(model, backend="torch2mlir", dynamic=True, options=options), model)
 
 
 @contextmanager
-def _optimize(model: nn.Module, arguments: Tensors) -> Iterator[Entered]:
-    options: dict[str, Any] = {"engine": "xla", "verify": False, "min_cluster_size": 1}
+def _optimize(model: nn.Module, arguments: Tensors, target: Target) -> Iterator[Entered]:
+    options = {**asdict(target), "verify": False, "min_cluster_size": 1}
     yield Entered(torch2mlir.optimize(model, model_inputs=tuple(arguments), **options), model)
 
 
 @contextmanager
-def _torchscript(model: nn.Module, arguments: Tensors) -> Iterator[Entered]:
+def _torchscript(model: nn.Module, arguments: Tensors, target: Target) -> Iterator[Entered]:
     script = torch.jit.script(model)
-    yield Entered(torch2mlir.compile(script, *arguments, engine="iree"), script)
+    yield Entered(torch2mlir.compile(script, *arguments, **asdict(target)), script)
 
 
 @contextmanager
-def _lazy_device(model: nn.Module, _: Tensors) -> Iterator[Entered]:
-    with lazy.device(engine="xla") as device:
+def _lazy_device(model: nn.Module, _: Tensors, target: Target) -> Iterator[Entered]:
+    with lazy.device(**asdict(target)) as device:
         moved = deepcopy(model).to(device)
 
         def call(*arguments: torch.Tensor) -> list[torch.Tensor]:
@@ -91,7 +99,10 @@ MAY_VARY = {"torch.compile", "optimize"}
 """Entrances that take sizes as they come."""
 
 
-def difference(trial: Trial, name: str) -> str:
+XLA = Target(*CONFIGURATIONS["stablehlo-xla"])
+
+
+def difference(trial: Trial, name: str, target: Target) -> str:
     """How a program differs from eager mode's through an entrance, or nothing.
 
     Raises:
@@ -99,7 +110,8 @@ def difference(trial: Trial, name: str) -> str:
     """
     program, first = trial.program, trial.calls[0]
     model = program.module()
-    with ENTRANCES[name](model, program.arguments(first.draw, first.sizes)) as entered:
+    examples = program.arguments(first.draw, first.sizes)
+    with ENTRANCES[name](model, examples, target) as entered:
         for turn, call in enumerate(trial.calls):
             arguments = program.arguments(call.draw, call.sizes)
             before = _state(entered.module)
@@ -117,7 +129,12 @@ def _state(module: Any) -> dict[str, torch.Tensor]:
 
 
 def findings(
-    first: int, count: int, names: Sequence[str], right: Counter[str], until: float = float("inf")
+    first: int,
+    count: int,
+    names: Sequence[str],
+    right: Counter[str],
+    target: Target = XLA,
+    until: float = float("inf"),
 ) -> Iterator[str]:
     """What differs of the programs of consecutive seeds, and what may not be refused and is.
 
@@ -126,6 +143,7 @@ def findings(
         count: how many programs.
         names: of :data:`ENTRANCES`.
         right: counts by entrance the programs that agree.
+        target: what they are compiled to.
         until: of ``time.monotonic``, when no new program is taken.
     """
     for seed in range(first, first + count):
@@ -133,10 +151,12 @@ def findings(
             return
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            yield from _of_program(generate(seed), names, right)
+            yield from _of_program(generate(seed), names, right, target)
 
 
-def _of_program(program: Program, names: Sequence[str], right: Counter[str]) -> Iterator[str]:
+def _of_program(
+    program: Program, names: Sequence[str], right: Counter[str], target: Target
+) -> Iterator[str]:
     try:
         calls = (trial := Trial(program)).calls
     except Exception:  # eager mode refuses it
@@ -145,7 +165,7 @@ def _of_program(program: Program, names: Sequence[str], right: Counter[str]) -> 
         if not calls or (program.dynamic and name not in MAY_VARY):
             continue
         try:
-            found = difference(trial, name)
+            found = difference(trial, name, target)
         except Exception as error:
             if name in MAY_NOT_REFUSE:
                 yield f"{name}: {type(error).__name__}: {error}\n{program.report()}"
@@ -162,11 +182,13 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="of the first program")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="no new ones after")
     parser.add_argument("--through", default=",".join(ENTRANCES))
+    parser.add_argument("--on", default="stablehlo-xla", choices=CONFIGURATIONS)
     options = parser.parse_args()
     right, failed = Counter[str](), 0
     names = [name for name in ENTRANCES if name in options.through.split(",")]
     until = time.monotonic() + 60 * options.minutes
-    for finding in findings(options.seed, options.count, names, right, until):
+    target = Target(*CONFIGURATIONS[options.on])
+    for finding in findings(options.seed, options.count, names, right, target, until):
         failed += 1
         print(f"## {finding}", flush=True)
     print(f"{failed} findings; right:", ", ".join(f"{name} {right[name]}" for name in names))

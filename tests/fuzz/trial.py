@@ -19,6 +19,8 @@ CONFIGURATIONS: Mapping[str, tuple[str, str]] = {
     "linalg-iree": ("linalg-on-tensors", "iree"),
     "tosa-iree": ("tosa", "iree"),
     "stablehlo-xla": ("stablehlo", "xla"),
+    "stablehlo-iree": ("stablehlo", "iree"),
+    "onnx-onnxruntime": ("onnx", "onnxruntime"),
 }
 
 

@@ -30,6 +30,34 @@ class Argument:
         return self.type.startswith("Tensor")
 
 
+UNDECLARED_VIEWS = frozenset(
+    f"aten::{name}"
+    for name in (
+        "_unsafe_view",
+        "alpha_dropout",
+        "atleast_1d",
+        "atleast_2d",
+        "atleast_3d",
+        "broadcast_tensors",
+        "cartesian_prod",
+        "conj_physical",
+        "dropout",
+        "einsum",
+        "feature_alpha_dropout",
+        "feature_dropout",
+        "meshgrid",
+        "sum_to_size",
+        "to_dense",
+        "type_as",
+        "unsafe_chunk",
+        "unsafe_split",
+        "unsafe_split_with_sizes",
+    )
+)
+"""Ops whose results may lie in their operands' memory although their schemas do not say so, by the arguments: dropout
+out of training, ``type_as`` of a tensor of that type, ``einsum`` that only permutes."""
+
+
 @dataclass(frozen=True)
 class Schema:
     """One overload: ``aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor``."""
@@ -68,7 +96,9 @@ class Schema:
 
     @cached_property
     def is_view(self) -> bool:
-        """Whether a result shares memory with an argument without mutating it."""
+        """Whether a result may share memory with an argument without mutating it, whether or not the text says so."""
+        if self.text.partition("(")[0].partition(".")[0] in UNDECLARED_VIEWS:
+            return True
         return not self.is_mutating and any(r.alias is not None for r in self.returns)
 
 

@@ -39,6 +39,7 @@ from torch2mlir.frontends.fx.mutation import (
     needs_functionalization,
     written_argument,
 )
+from torch2mlir.frontends.fx.refused_writes import check_writes
 from torch2mlir.program import (
     ConstantInput,
     ConstantOutput,
@@ -69,12 +70,12 @@ def import_exported_program(
     check_transforms(exported)
     if exported.state_dict or exported.constants:
         exported = with_tied_state_joined(exported)
-    for body in exported.graph_module.modules():
-        if not isinstance(body, GraphModule) or is_functional(body.graph):
-            continue
-        if has_transforms(body.graph) or needs_functionalization(body.graph):
-            exported = functionalized(exported)
-            break
+    modules = exported.graph_module.modules()
+    bodies = [m for m in modules if isinstance(m, GraphModule) and not is_functional(m.graph)]
+    for body in bodies:
+        check_writes(body.graph)
+    if any(has_transforms(body.graph) or needs_functionalization(body.graph) for body in bodies):
+        exported = functionalized(exported)
     return _ExportedImport(without_tokens(exported), func_name).run()
 
 

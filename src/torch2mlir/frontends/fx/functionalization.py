@@ -12,11 +12,11 @@ from torch.export import ExportedProgram
 from torch.export._remove_effect_tokens_pass import _remove_effect_tokens
 from torch.export.graph_signature import ExportGraphSignature, InputKind, InputSpec, OutputKind
 from torch.fx import Graph, GraphModule, Node
-from xdsl.dialects.builtin import FileLineColLoc
 
 from torch2mlir.errors import CaptureError
-from torch2mlir.frontends.fx.locations import of_node
+from torch2mlir.frontends.fx.mutation import undeclared_views
 from torch2mlir.frontends.fx.quiet import quiet
+from torch2mlir.frontends.fx.shared_memory import shares_memory
 from torch2mlir.frontends.weights import refuse_sharing_in_part
 
 WEIGHT_KINDS = (InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR)
@@ -40,6 +40,17 @@ _WITH_HIDDEN_WRITES: dict[Any, Callable[..., Any]] = {
 }
 """Composite ops that write running statistics without saying so: kept whole, the writes would be lost."""
 
+_DECLARED: dict[Any, Any] = {
+    torch.ops.aten._unsafe_view.default: torch.ops.aten.view.default,
+    torch.ops.aten.unsafe_chunk.default: torch.ops.aten.chunk.default,
+    torch.ops.aten.unsafe_split.Tensor: torch.ops.aten.split.Tensor,
+    torch.ops.aten.unsafe_split_with_sizes.default: torch.ops.aten.split_with_sizes.default,
+    torch.ops.aten.dropout.default: torch.ops.aten.alias.default,
+}
+"""Ops that give views without saying so, nor in what PyTorch writes them in -> ops that say it. Dropout is one of them
+out of training: PyTorch's tracing makes a copy there, whatever a table of decompositions says.
+"""
+
 
 def functionalized(exported: ExportedProgram) -> ExportedProgram:
     """The program with every in-place write said as a new value.
@@ -47,10 +58,15 @@ def functionalized(exported: ExportedProgram) -> ExportedProgram:
     Raises:
         CaptureError: PyTorch cannot say it without writes.
     """
-    _check_windows(exported.graph)
+    bodies = [m for m in exported.graph_module.modules() if isinstance(m, GraphModule)]
+    views = {view for body in bodies for view in undeclared_views(body.graph)}
+    if not views.isdisjoint(_DECLARED):
+        module = _with_declared_views(exported.graph_module)
+        exported = _with_module(exported, module, exported.graph_signature)
+    kernels = {view: _kernel_of(view) for view in views - _DECLARED.keys()}
     try:
         with quiet():
-            return exported.run_decompositions(_WITH_HIDDEN_WRITES)
+            return exported.run_decompositions(_WITH_HIDDEN_WRITES | kernels)
     except Exception as error:
         reason = next((line for line in str(error).splitlines() if line.strip()), "no reason given")
         raise CaptureError(
@@ -58,34 +74,6 @@ def functionalized(exported: ExportedProgram) -> ExportedProgram:
             location=_line_of(error),
             hint="write x = x + 1 for x += 1 where another view of x is read later, and copy before as_strided",
         ) from error
-
-
-def _check_windows(graph: Graph) -> None:
-    """Refuses writes through ``unfold``: PyTorch's functionalization makes what no window covers zero."""
-    windows = dict[Node, Node]()
-    for node in graph.nodes:
-        if not isinstance(node.target, torch._ops.OpOverload):
-            continue
-        if node.target is torch.ops.aten.unfold.default:
-            windows[node] = node
-        for argument, value in zip(node.target._schema.arguments, node.args, strict=False):
-            if argument.alias_info is None or not isinstance(value, Node) or value not in windows:
-                continue
-            if argument.alias_info.is_write:
-                raise CaptureError(
-                    "the program writes into windows of a tensor, which PyTorch cannot express as values",
-                    op="aten.unfold",
-                    location=_line_of_node(node),
-                    hint="write into slices of the tensor, x[:, k : k + size]",
-                )
-            windows[node] = windows[value]
-
-
-def _line_of_node(node: Node) -> str | None:
-    place = of_node(node.meta)
-    if isinstance(place, FileLineColLoc):
-        return f"{place.filename.data}:{place.line.data}"
-    return None
 
 
 def _line_of(error: Exception) -> str | None:
@@ -182,10 +170,34 @@ def _rebuilt(
         for spec in signature.input_specs
         if getattr(spec.arg, "name", None) not in joined
     ]
+    module = GraphModule(exported.graph_module, graph)
+    return _with_module(exported, module, ExportGraphSignature(inputs, signature.output_specs))
+
+
+def _with_declared_views(module: GraphModule) -> GraphModule:
+    """A copy with the ops that say that they give views, in the bodies of branches and loops too."""
+    graph, copies = Graph(), dict[Node, Node]()
+    graph.output(graph.graph_copy(module.graph, copies))
+    for node, copied in copies.items():
+        declared = _DECLARED.get(node.target)
+        if declared is not None and shares_memory(node, node.all_input_nodes[0]):
+            copied.target = declared
+            copied.args = copied.args[: len(declared._schema.arguments)]
+    result = GraphModule(module, graph)
+    for name, child in module.named_children():
+        if isinstance(child, GraphModule):
+            setattr(result, name, _with_declared_views(child))
+    return result
+
+
+def _with_module(
+    exported: ExportedProgram, module: GraphModule, signature: ExportGraphSignature
+) -> ExportedProgram:
+    """The program with another graph."""
     return ExportedProgram(
-        root=GraphModule(exported.graph_module, graph),
-        graph=graph,
-        graph_signature=ExportGraphSignature(inputs, signature.output_specs),
+        root=module,
+        graph=module.graph,
+        graph_signature=signature,
         state_dict=exported.state_dict,
         range_constraints=exported.range_constraints,
         module_call_graph=exported.module_call_graph,

@@ -7,19 +7,18 @@ in the order of its memory; strides, offsets and views are those of PyTorch's fa
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch.fx import Node
-from torch.utils import _pytree as pytree
 from xdsl.ir import SSAValue
 
 from torch2mlir.dialects.torch import core
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.fx.control_flow import size_operand
 from torch2mlir.frontends.fx.factors import DETERMINANTS, factored
+from torch2mlir.frontends.fx.shared_memory import memory_of
 
 if TYPE_CHECKING:
     from torch2mlir.frontends.fx.importer import GraphImporter
@@ -82,48 +81,6 @@ _PLACES = {
 
 def _argument(node: Node, place: int, name: str) -> Any:
     return node.args[place] if place < len(node.args) else node.kwargs.get(name)
-
-
-def memory_of(node: Node) -> Node:
-    """The node that made the memory a tensor lies in."""
-    while (source := _viewed(node)) is not None:
-        node = source
-    return node
-
-
-def _viewed(node: Node) -> Node | None:
-    """The tensor that a node is a view of, or None if it is no view."""
-    if node.op != "call_function":
-        return None
-    if node.target is operator.getitem:
-        call = node.args[0]
-        assert isinstance(call, Node)
-        return _viewed(call)
-    if not isinstance(node.target, torch._ops.OpOverload):
-        return None
-    schema = node.target._schema
-    for argument, value in zip(schema.arguments, node.args, strict=False):
-        may_share = argument.alias_info is not None or schema.name in _MAY_SHARE
-        if may_share and isinstance(value, Node):
-            return value if _shares_memory(node, value) else None
-    return None
-
-
-_MAY_SHARE = {"aten::_unsafe_view", "aten::dropout", "aten::feature_dropout", "aten::alpha_dropout"}
-"""Ops whose result may lie in their operand's memory although their schema does not say so."""
-
-
-def _shares_memory(node: Node, source: Node) -> bool:
-    """Whether a call gives a view: an op like ``reshape`` does or does not, as the layout is."""
-    fake = source.meta["val"]
-
-    def value(argument: Any) -> Any:
-        return argument.meta["val"] if isinstance(argument, Node) else argument
-
-    args, kwargs = pytree.tree_map(value, (node.args, dict(node.kwargs)))
-    with fake.fake_mode:
-        result = pytree.tree_leaves(node.target(*args, **kwargs))[0]  # type: ignore[operator]
-    return bool(result.untyped_storage()._cdata == fake.untyped_storage()._cdata)
 
 
 def in_memory_order(importer: GraphImporter, node: Node) -> InMemoryOrder:

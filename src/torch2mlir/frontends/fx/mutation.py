@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, partial
 
 import torch
 from torch.fx import Graph, Node
 
 from torch2mlir.contract.op_name import OpName
-from torch2mlir.dialects.torch.schema import find_schema
+from torch2mlir.dialects.torch.schema import UNDECLARED_VIEWS, find_schema
 from torch2mlir.errors import CaptureError
-
-_RETURNS_ITS_INPUT = {"aten::dropout", "aten::feature_dropout", "aten::alpha_dropout"}
-"""Ops that may return their input itself although their schema does not say so."""
+from torch2mlir.frontends.fx.shared_memory import shares_memory
 
 _WRITES_UNDECLARED = {"aten::batch_norm", "aten::instance_norm", "aten::rrelu"}
 """Ops that update running statistics (or draw noise) in training without declaring it: argument 5 is the flag."""
@@ -143,13 +141,24 @@ def _writes_undeclared(node: Node) -> bool:
 
 def _aliased_inputs(target: torch._ops.OpOverload, node: Node) -> Iterable[Node]:
     schema = target._schema
-    if schema.name in _RETURNS_ITS_INPUT:
-        yield from (a for a in node.args[:1] if isinstance(a, Node))
+    if schema.name in UNDECLARED_VIEWS:
+        yield from filter(partial(shares_memory, node), node.all_input_nodes)
     if not any(r.alias_info is not None for r in schema.returns):
         return
     for argument, value in zip(schema.arguments, node.args, strict=False):
         if argument.alias_info is not None and isinstance(value, Node):
             yield value
+
+
+def undeclared_views(graph: Graph) -> set[torch._ops.OpOverload]:
+    """The ops in a graph that give views there although their schemas do not say so."""
+    return {
+        node.target
+        for node in graph.nodes
+        if isinstance(node.target, torch._ops.OpOverload)
+        and node.target._schema.name in UNDECLARED_VIEWS
+        and any(_aliased_inputs(node.target, node))
+    }
 
 
 class _Groups:

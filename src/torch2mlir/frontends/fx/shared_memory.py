@@ -1,0 +1,66 @@
+"""Which tensors of a captured graph lie in the memory of others."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import torch
+from torch.fx import Node
+from torch.utils import _pytree as pytree
+
+from torch2mlir.dialects.torch.schema import UNDECLARED_VIEWS
+
+_COPIES_ON_FAKES = {
+    torch.ops.aten.unsafe_chunk.default,
+    torch.ops.aten.unsafe_split.Tensor,
+    torch.ops.aten.unsafe_split_with_sizes.default,
+}
+"""Views whose fake results have memory of their own."""
+
+
+def memory_of(node: Node) -> Node:
+    """The node that made the memory a tensor lies in."""
+    while (source := _viewed(node)) is not None:
+        node = source
+    return node
+
+
+def _viewed(node: Node) -> Node | None:
+    """The tensor that a node is a view of, or None if it is no view."""
+    if node.op != "call_function":
+        return None
+    if node.target is operator.getitem:
+        call = node.args[0]
+        assert isinstance(call, Node)
+        return _viewed(call)
+    if not isinstance(node.target, torch._ops.OpOverload):
+        return None
+    schema = node.target._schema
+    values = node.all_input_nodes if schema.name in UNDECLARED_VIEWS else _declared(node, schema)
+    return next((value for value in values if shares_memory(node, value)), None)
+
+
+def _declared(node: Node, schema: torch.FunctionSchema) -> list[Node]:
+    arguments = zip(schema.arguments, node.args, strict=False)
+    return [
+        v for argument, v in arguments if argument.alias_info is not None and isinstance(v, Node)
+    ]
+
+
+def shares_memory(node: Node, source: Node) -> bool:
+    """Whether a call gives a view of one of its operands: ``reshape`` does or does not, as the layout is."""
+    if node.target in _COPIES_ON_FAKES:
+        return True
+    fake = source.meta["val"]
+    if not isinstance(fake, torch.Tensor):
+        return False
+
+    def value(argument: Any) -> Any:
+        return argument.meta["val"] if isinstance(argument, Node) else argument
+
+    args, kwargs = pytree.tree_map(value, (node.args, dict(node.kwargs)))
+    with fake.fake_mode:  # type: ignore[attr-defined]
+        results = pytree.tree_leaves(node.target(*args, **kwargs))  # type: ignore[operator]
+    memory = fake.untyped_storage()._cdata
+    return any(r.untyped_storage()._cdata == memory for r in results)
