@@ -25,8 +25,11 @@ from torch.fx import GraphModule
 from torch.utils._python_dispatch import _disable_current_modes
 
 from torch2mlir.api import engine_for
+from torch2mlir.errors import CaptureError
+from torch2mlir.frontends.dynamo.expanded_writes import write_to_expanded
 from torch2mlir.frontends.dynamo.kept_whole import kept_whole
 from torch2mlir.frontends.dynamo.options import Options
+from torch2mlir.frontends.fx.refused_writes import EXPANDED
 from torch2mlir.pipeline import Pipeline
 from torch2mlir.runtime.cache import CodeCache, cache_from_environment, cache_in
 from torch2mlir.runtime.dynamo_metrics import FallbackWarning, Metrics, Recorder
@@ -60,6 +63,12 @@ def backend(
         CaptureError, BackendContractError, UnsupportedOpError: with ``fallback=False``, something cannot be compiled.
     """
     chosen = Options.of(options, mode)
+    if (op := write_to_expanded(module)) is not None:
+        if not chosen.fallback:
+            raise CaptureError(EXPANDED, op=op, hint="copy it first, x.expand(..).clone()")
+        _recorder.count(graphs=1)
+        _recorder.fall_back([op], EXPANDED)
+        return module.forward
     tools = _tools(chosen)
 
     def compile_graph(graph: GraphModule, _: Sequence[Any], in_training: bool) -> CompiledGraph:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import torch
 from torch import nn
+from torch._dynamo.exc import BackendCompilerFailed
 
 from tests.dynamo.agreement import assert_close, assert_same, compiled
 from torch2mlir import Torch2MLIRError, dynamo
@@ -145,3 +146,49 @@ def test_a_compiled_module_can_be_copied_and_pickled_as_inductors() -> None:
     assert_close(twin(X), model(X))
     again = pickle.loads(pickle.dumps(other))
     assert_close(again(X), model(X))
+
+
+def fills_expanded(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    rows = x.expand(4, 4)
+    rows.masked_fill_(rows > 1, 5.0)
+    return rows + 0, x + 0
+
+
+@pytest.mark.filterwarnings("ignore:Use of masked_fill_ on expanded tensors")
+def test_writes_to_expanded_tensors_are_left_to_pytorch() -> None:
+    """AOTAutograd adds up what is written to one place of memory."""
+    x = torch.arange(4.0)
+    dynamo.reset_metrics()
+    with pytest.warns(dynamo.FallbackWarning, match="one place of memory"):
+        ours = compiled(fills_expanded)(given := x.clone())
+    expected = fills_expanded(written := x.clone())
+    assert_close((*ours, given), (*expected, written))
+    assert dynamo.metrics().compiled == 0
+    with pytest.raises(BackendCompilerFailed, match="one place of memory"):
+        compiled(fills_expanded, options={"fallback": False})(x.clone())
+
+
+def test_writes_to_rows_of_expanded_tensors_are_compiled() -> None:
+    def writes_a_row(x: torch.Tensor) -> torch.Tensor:
+        rows = x.expand(4, 4)
+        rows[0] = 1
+        return rows + x
+
+    dynamo.reset_metrics()
+    assert_same(writes_a_row, torch.arange(4.0), options={"fallback": False})
+    assert dynamo.metrics().compiled > 0
+
+
+def test_dropout_out_of_training_is_its_input() -> None:
+    """AOTAutograd's definition copies it: a write to the input was not seen in the result."""
+
+    def written(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        y = x * 1
+        dropped = nn.functional.dropout(y, training=False)
+        y.add_(1)
+        halves = torch.unsafe_chunk(x, 2)
+        x.mul_(2)
+        return dropped + 0, halves[1] + 0
+
+    x = torch.arange(4.0)
+    assert_same(written, x, options={"fallback": False})

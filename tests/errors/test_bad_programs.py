@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 import torch
@@ -58,6 +58,19 @@ class Sine(nn.Module):
 class Nonzero(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return torch.nonzero(x)  # nonzero
+
+
+class WritesExpanded(nn.Module):
+    """Elements of an expanded tensor are one place of memory: what eager mode makes of a write is no value of each."""
+
+    def __init__(self, write: Callable[[torch.Tensor], object]) -> None:
+        super().__init__()
+        self.write = write
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        rows = (x * 1).expand(4, 4)
+        self.write(rows)
+        return rows + 0
 
 
 class Branch(nn.Module):
@@ -119,6 +132,32 @@ def test_data_dependent_control_flow_is_a_capture_error() -> None:
         torch2mlir.compile(Branch(), torch.ones(3))
     assert line_of("branch") in str(caught.value)
     assert "torch.cond" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda rows: rows.fill_(2),
+        lambda rows: rows.masked_fill_(torch.eye(4) > 0, 5.0),
+        lambda rows: rows.mul_(2),
+        lambda rows: rows[:, 1].add_(1),
+    ],
+    ids=["fill", "masked_fill", "mul", "column"],
+)
+def test_writes_to_expanded_tensors_are_a_capture_error(
+    write: Callable[[torch.Tensor], object],
+) -> None:
+    with pytest.raises(
+        CaptureError, match="several of whose elements are one place of memory"
+    ) as caught:
+        torch2mlir.compile(WritesExpanded(write), torch.arange(4.0))
+    assert caught.value.location is not None and __file__ in caught.value.location
+    assert "clone()" in str(caught.value)
+
+
+def test_writes_to_rows_of_expanded_tensors_are_compiled() -> None:
+    model, x = WritesExpanded(lambda rows: rows[0].add_(1)), torch.arange(4.0)
+    assert torch.equal(torch2mlir.compile(model, x)(x), model(x))
 
 
 def test_what_is_no_model_is_a_capture_error() -> None:

@@ -20,6 +20,8 @@ from torch.utils import _pytree as pytree
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.capture import export
 from torch2mlir.frontends.fx.data_checks import squeezed_by_data
+from torch2mlir.frontends.fx.functionalization import functionalized
+from torch2mlir.frontends.fx.refused_writes import check_writes
 from torch2mlir.frontends.fx.symbols import bounds
 from torch2mlir.hybrid.effects import draws, returns_views_of_written, written_arguments
 
@@ -146,15 +148,19 @@ def functional(exported: ExportedProgram) -> ExportedProgram:
     """The program with writes at its end only, if it writes.
 
     One that draws random numbers stays as it is: decomposed, dropout would draw others than PyTorch's. So does one
-    whose results are views of what is written: decomposed, they would share no memory with it.
+    whose results are views of what is written: decomposed, they would share no memory with it. And one that writes
+    what cannot be said as a value.
     """
     calls = [n for n in exported.graph.nodes if isinstance(n.target, torch._ops.OpOverload)]
     if not any(written_arguments(node) for node in calls) or any(draws(node) for node in calls):
         return exported
     if returns_views_of_written(exported.graph):
         return exported
-    with quiet():
-        return exported.run_decompositions({})
+    try:
+        check_writes(exported.graph)
+        return functionalized(exported)
+    except CaptureError:
+        return exported
 
 
 def _flat(module: GraphModule) -> GraphModule:

@@ -17,6 +17,9 @@ import torch
 from torch.fx import Graph, GraphModule, Node
 from torch.utils import _pytree as pytree
 
+from torch2mlir.dialects.torch.schema import UNDECLARED_VIEWS
+from torch2mlir.frontends.fx.shared_memory import shares_memory
+
 WRITES = "writes to a tensor"
 VIEW_OF_WRITTEN = "a view of memory that is written to"
 RANDOM = "draws random numbers, which are PyTorch's own"
@@ -165,9 +168,8 @@ def aliased_arguments(node: Node) -> list[Node]:
             return [n for n in node.all_input_nodes if is_tensor_node(n)]
         return []
     schema = node.target._schema
-    may_alias = torch.Tag.maybe_aliasing_or_mutating in node.target.tags
-    if may_alias and schema.name not in _UPDATES_STATISTICS:
-        return [n for n in node.all_input_nodes if is_tensor_node(n)]
+    if schema.name in UNDECLARED_VIEWS:
+        return [n for n in node.all_input_nodes if is_tensor_node(n) and shares_memory(node, n)]
     if not any(r.alias_info is not None for r in schema.returns):
         return []
     values = [argument_of(node, a.name) for a in schema.arguments if a.alias_info is not None]

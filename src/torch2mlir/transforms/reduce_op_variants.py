@@ -23,6 +23,7 @@ from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.lists import is_written
 from torch2mlir.dialects.torch.ops import RegistryOp
 from torch2mlir.dialects.torch.tensor_facts import DTYPE_NUMBERS
+from torch2mlir.dialects.torch.values import Values
 from torch2mlir.transforms.aliasing.effects import Effect, effect
 from torch2mlir.transforms.aliasing.functional_variants import (
     SHAPE_CHANGES,
@@ -283,6 +284,25 @@ def _reduce_shape_change(op: Operation) -> None:
     _replace(op, [view.results[0]])
 
 
+_DROPOUTS = frozenset(
+    f"torch.aten.{name}dropout" for name in ("", "feature_", "alpha_", "feature_alpha_")
+)
+
+
+def _drops_nothing(op: Operation) -> bool:
+    probability, train = map(Values().of, op.operands[1:3])
+    return train is False or (isinstance(probability, float) and probability == 0)
+
+
+def _reduce_idle_dropout(op: Operation) -> None:
+    """Out of training dropout gives the tensor that it gets, which can be written by either name."""
+    alias = core.build(
+        "torch.aten.alias", op.operands[:1], [op.results[0].type], location=op.location
+    )
+    place_before(op, alias)
+    _replace(op, [alias.results[0]])
+
+
 def _takes_tensors(op: Operation) -> bool:
     return any(_has_tensors(operand.type) for operand in op.operands)
 
@@ -317,6 +337,9 @@ def reduce_op_variants(root: Operation) -> None:
             continue
         if op.name in SHAPE_CHANGES:
             _reduce_shape_change(op)
+            continue
+        if op.name in _DROPOUTS and _drops_nothing(op):
+            _reduce_idle_dropout(op)
             continue
         kind = effect(op)
         if kind is Effect.VALUE:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import torch
 from torch import nn
 
@@ -178,3 +181,43 @@ case("masked_update_in_place", _in_place_where_masked, X)
 case("masked_update_by_route", _routed, f32("B", 3), i64("B", low=0, high=4), f32(3))
 case("masked_update_of_two", _two_tensors, X, X, b1("B", 4))
 case("sized_masked_quotients", _whole_quotients, i64("B", 4, low=-2, high=3))
+
+
+def _dropped_nothing(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """Out of training, dropout gives its input: either name is written."""
+    y = x + 1
+    one, other = nn.functional.dropout(y, 0.5, training=False), nn.functional.dropout(x, 0.0)
+    y.mul_(2)
+    other.add_(1)
+    channels = nn.functional.feature_alpha_dropout(x[None], training=False)
+    x.mul_(3)
+    return one - 1, channels + 1, x * 2
+
+
+UNDECLARED_VIEWS = {
+    "type_as": lambda x: x.type_as(x),
+    "atleast_1d": torch.atleast_1d,
+    "atleast_3d": torch.atleast_3d,
+    "conj_physical": torch.conj_physical,
+    "sum_to_size": lambda x: x.sum_to_size(x.shape),
+    "broadcast_tensors": lambda x: torch.broadcast_tensors(x, x[:1])[0],
+    "einsum": lambda x: torch.einsum("ij->ji", x),
+    "to_dense": lambda x: x.to_dense(),
+}
+"""Views of their operand although their schemas do not say so."""
+
+
+def _written_by_either_name(
+    view: Callable[[torch.Tensor], torch.Tensor], x: torch.Tensor
+) -> tuple[torch.Tensor, ...]:
+    y = x + 1
+    part = view(y)
+    y.mul_(2)
+    of_input = view(x)
+    of_input.add_(1)
+    return part + 1, y - 1, x * 2
+
+
+case("dropout_out_of_training_written", _dropped_nothing, X)
+for name, view in UNDECLARED_VIEWS.items():
+    case(f"undeclared_view_{name}", partial(_written_by_either_name, view), X)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from importlib.resources import files
@@ -58,6 +59,19 @@ UNDECLARED_VIEWS = frozenset(
 out of training, ``type_as`` of a tensor of that type, ``einsum`` that only permutes."""
 
 
+def is_new_tensor(name: str, constants: Sequence[object]) -> bool:
+    """Whether a call of one of :data:`UNDECLARED_VIEWS` cannot give a view after all.
+
+    Args:
+        name: ``torch.aten.dropout``.
+        constants: its arguments; what is not known is no Python value, members of lists are not looked at.
+    """
+    if name.endswith("dropout"):
+        return constants[2] is True and isinstance(constants[1], float) and constants[1] != 0.0
+    members = constants[1] if name == "torch.aten.einsum" else None
+    return isinstance(members, list) and len(members) > 1
+
+
 @dataclass(frozen=True)
 class Schema:
     """One overload: ``aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor``."""
@@ -94,11 +108,14 @@ class Schema:
         """Whether any argument is written to."""
         return any(argument.is_written for argument in self.arguments)
 
+    @property
+    def is_undeclared_view(self) -> bool:
+        """Whether it is one of :data:`UNDECLARED_VIEWS`."""
+        return self.text.partition("(")[0].partition(".")[0] in UNDECLARED_VIEWS
+
     @cached_property
     def is_view(self) -> bool:
-        """Whether a result may share memory with an argument without mutating it, whether or not the text says so."""
-        if self.text.partition("(")[0].partition(".")[0] in UNDECLARED_VIEWS:
-            return True
+        """Whether a result shares memory with an argument without mutating it."""
         return not self.is_mutating and any(r.alias is not None for r in self.returns)
 
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
 import torch
 from torch.fx import Graph, Node
 from xdsl.dialects.builtin import FileLineColLoc
 
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.fx.locations import of_node
+
+EXPANDED = "the program writes to a tensor several of whose elements are one place of memory"
 
 
 def check_writes(graph: Graph) -> None:
@@ -26,36 +31,46 @@ def check_writes(graph: Graph) -> None:
         if node.target is torch.ops.aten.unfold.default:
             windows[node] = node
         for argument, value in zip(node.target._schema.arguments, node.args, strict=False):
-            if argument.alias_info is None or not isinstance(value, Node):
-                continue
-            if not argument.alias_info.is_write:
-                if value in windows:
+            if argument.alias_info is not None and isinstance(value, Node) and value in windows:
+                if not argument.alias_info.is_write:
                     windows[node] = windows[value]
-            elif value in windows:
+                    continue
                 raise CaptureError(
                     "the program writes into windows of a tensor, which PyTorch cannot express as values",
                     op="aten.unfold",
                     location=_line_of(node),
                     hint="write into slices of the tensor, x[:, k : k + size]",
                 )
-            elif torch.Tag.inplace_view not in node.target.tags and _is_expanded(value):
+        for value in writes_elements_of(node.target, node.args, node.kwargs):
+            if isinstance(value, Node) and is_expanded(value.meta.get("val")):
                 raise CaptureError(
-                    "the program writes to a tensor several of whose elements are one place of memory",
+                    EXPANDED,
                     op=str(node.target),
                     location=_line_of(node),
                     hint="it was made by expand(..), or by an op that expands: copy it first, x.expand(..).clone()",
                 )
 
 
-def _is_expanded(node: Node) -> bool:
-    fake = node.meta.get("val")
-    if not isinstance(fake, torch.Tensor):
+def writes_elements_of(
+    op: torch._ops.OpOverload, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Iterator[Any]:
+    """The arguments whose elements a call writes; ``unsqueeze_`` writes none."""
+    if torch.Tag.inplace_view in op.tags:
+        return
+    for place, argument in enumerate(op._schema.arguments):
+        if argument.alias_info is not None and argument.alias_info.is_write:
+            yield args[place] if place < len(args) else kwargs.get(argument.name)
+
+
+def is_expanded(value: object) -> bool:
+    """Whether several elements of a tensor are one place of memory because a dimension has stride 0."""
+    if not isinstance(value, torch.Tensor) or value.layout is not torch.strided:
         return False
     repeats = (
         isinstance(stride, int) and stride == 0 and (isinstance(size, torch.SymInt) or size > 1)
-        for size, stride in zip(fake.shape, fake.stride(), strict=True)
+        for size, stride in zip(value.shape, value.stride(), strict=True)
     )
-    empty = any(isinstance(size, int) and size == 0 for size in fake.shape)
+    empty = any(isinstance(size, int) and size == 0 for size in value.shape)
     return any(repeats) and not empty
 
 

@@ -6,6 +6,7 @@ import operator
 from typing import Any
 
 import torch
+from torch._subclasses import FakeTensor
 from torch.fx import Node
 from torch.utils import _pytree as pytree
 
@@ -50,17 +51,18 @@ def _declared(node: Node, schema: torch.FunctionSchema) -> list[Node]:
 
 def shares_memory(node: Node, source: Node) -> bool:
     """Whether a call gives a view of one of its operands: ``reshape`` does or does not, as the layout is."""
-    if node.target in _COPIES_ON_FAKES:
+    fakes = {operand: operand.meta.get("val") for operand in node.all_input_nodes}
+    if node.target in _COPIES_ON_FAKES or any(fake is None for fake in fakes.values()):
         return True
-    fake = source.meta["val"]
-    if not isinstance(fake, torch.Tensor):
+    fake = fakes[source]
+    if not isinstance(fake, FakeTensor):
         return False
 
     def value(argument: Any) -> Any:
-        return argument.meta["val"] if isinstance(argument, Node) else argument
+        return fakes[argument] if isinstance(argument, Node) else argument
 
     args, kwargs = pytree.tree_map(value, (node.args, dict(node.kwargs)))
-    with fake.fake_mode:  # type: ignore[attr-defined]
+    with fake.fake_mode:
         results = pytree.tree_leaves(node.target(*args, **kwargs))  # type: ignore[operator]
     memory = fake.untyped_storage()._cdata
     return any(r.untyped_storage()._cdata == memory for r in results)

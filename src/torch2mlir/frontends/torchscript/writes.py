@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from torch2mlir.contract.op_name import OpName
-from torch2mlir.dialects.torch.schema import find_schema
+from torch2mlir.dialects.torch.schema import find_schema, is_new_tensor
 
 _CONTAINERS = {
     "prim::ListConstruct",
@@ -79,11 +79,25 @@ class _Search:
         if schema is None:
             return
         shared = {result.alias for result in schema.returns} - {None}
+        undeclared = schema.is_undeclared_view and not _is_new(node, schema.name)
         for value, argument in zip(node.inputs(), schema.arguments, strict=False):
             position = self._memory.get(value.unique())
+            if undeclared:
+                self._same([value] * node.outputsSize(), list(node.outputs()))
             if position is None or argument.alias is None:
                 continue
             if argument.is_written and argument.is_tensor:
                 self.written.add(position)
             if shared:
                 self._same([value] * node.outputsSize(), list(node.outputs()))
+
+
+def _is_new(node: Any, name: str) -> bool:
+    """Whether a call that may give a view gives a new tensor."""
+
+    def constant(value: Any) -> object:
+        if value.node().kind() == "prim::ListConstruct":
+            return list(value.node().inputs())
+        return value.toIValue()
+
+    return is_new_tensor(name, [constant(value) for value in node.inputs()])

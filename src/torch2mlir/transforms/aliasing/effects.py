@@ -15,6 +15,8 @@ from torch2mlir.dialects.torch.object_graph import (
     ToListOp,
 )
 from torch2mlir.dialects.torch.ops import RegistryOp
+from torch2mlir.dialects.torch.schema import is_new_tensor
+from torch2mlir.dialects.torch.values import Values
 
 
 class Effect(Enum):
@@ -68,9 +70,6 @@ _ALIAS_OPS = (
 _ASK_FOR_IDENTITY = {"torch.aten.__is__", "torch.aten.__isnot__"}
 """Ops that ask whether two values are one object, which is not a question about their contents."""
 
-_DROPOUTS = {f"torch.aten.{name}" for name in ("dropout", "feature_dropout", "alpha_dropout")}
-"""Out of training they return their operand itself, although their schema does not say so."""
-
 _RUNNING_STATISTICS = {
     "torch.aten.batch_norm": (5, (3, 4)),
     "torch.aten.native_batch_norm": (5, (3, 4)),
@@ -107,6 +106,13 @@ def _holds_anything(type: str) -> bool:
     return type in ("t", "Any") or type.startswith(("t[", "Any[", "Dict("))
 
 
+def _may_be_view(op: RegistryOp) -> bool:
+    if not op.schema.is_undeclared_view:
+        return op.schema.is_view
+    values = Values()
+    return not is_new_tensor(op.name, [values.of(operand) for operand in op.operands])
+
+
 def effect(op: Operation) -> Effect:
     """What an op does; control flow and calls are for the caller to follow."""
     if isinstance(op, RegistryOp):
@@ -115,12 +121,10 @@ def effect(op: Operation) -> Effect:
         if op.name in _ASK_FOR_IDENTITY:
             tensors = all(isinstance(o.type, t.NonValueTensorType) for o in op.operands)
             return Effect.UNKNOWN if tensors else Effect.VALUE
-        if op.name in _DROPOUTS:
-            return Effect.VALUE if _flag(op.operands[2]) else Effect.ALIAS
         if not any(is_mutable(result.type) for result in op.results):
             return Effect.VALUE
         holds = any(_holds_anything(argument.type) for argument in op.schema.arguments)
-        return Effect.ALIAS if op.schema.is_view or holds else Effect.VALUE
+        return Effect.ALIAS if _may_be_view(op) or holds else Effect.VALUE
     if isinstance(op, _VALUE_OPS):
         return Effect.VALUE
     if isinstance(op, _ALIAS_OPS):
