@@ -6,7 +6,8 @@ from collections import Counter
 
 import pytest
 
-from tests.fuzz.entrances import ENTRANCES, findings
+from tests.fuzz.entrances import ENTRANCES, Target, findings
+from tests.fuzz.trial import CONFIGURATIONS
 
 FIRST_SEED = 3140
 PROGRAMS = 8
@@ -14,11 +15,19 @@ FULL = 32
 """How many times as many with ``--full``."""
 
 
+ON = {
+    "torch.compile": "stablehlo-xla",
+    "optimize": "tosa-iree",
+    "torchscript": "linalg-iree",
+    "lazy": "stablehlo-xla",
+}
+
+
 @pytest.mark.parametrize("name", ENTRANCES)
 def test_agrees_with_eager(name: str, request: pytest.FixtureRequest) -> None:
     count = PROGRAMS * (FULL if request.config.getoption("--full") else 1)
     right = Counter[str]()
-    found = list(findings(FIRST_SEED, count, [name], right))
+    found = list(findings(FIRST_SEED, count, [name], right, Target(*CONFIGURATIONS[ON[name]])))
     assert not found, found[0]
     # half of them cannot be entered as they are: sizes that vary, lambdas, tensors of the CPU
     assert right[name] >= count // 4, right
