@@ -22,7 +22,9 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
     Float64Type,
+    IntegerAttr,
     TensorType,
+    i1,
     i64,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -51,9 +53,16 @@ _NUMBERS: dict[type[Operation], type[Operation]] = {
     tosa.PowOp: math.PowFOp,
     tosa.ReciprocalOp: arith.DivfOp,
     tosa.RsqrtOp: math.RsqrtOp,
+    tosa.SelectOp: arith.SelectOp,
     tosa.SubOp: arith.SubfOp,
 }
 """What Python's floats are computed with, in place of TOSA's op."""
+_PREDICATES: dict[type[Operation], int] = {
+    tosa.EqualOp: 1,
+    tosa.GreaterOp: 2,
+    tosa.GreaterEqualOp: 3,
+}
+"""TOSA's comparison -> the ordered predicate of ``arith.cmpf``."""
 
 
 class DynamicShapes(TensorDialect):
@@ -125,14 +134,17 @@ class DynamicShapes(TensorDialect):
 
     def number_op(self, op_class: type[Operation], operands: Sequence[Tensor]) -> Tensor:
         """An op on f64 numbers, rank-0 tensors."""
+        if (predicate := _PREDICATES.get(op_class)) is not None:
+            code = {"predicate": IntegerAttr(predicate, i64)}
+            return self.op(arith.CmpfOp, operands, (), i1, code)
         named = _NUMBERS.get(op_class)
         if named is None:
             self.fail(
-                f"a Python float only known at run time cannot be an operand of {op_class.name}"
+                f"TOSA has no 64-bit floats, and one that is only known at run time is no operand of {op_class.name}"
             )
         if op_class is tosa.ReciprocalOp:
             operands = [self.splat(1.0, (), operands[0].dtype), *operands]
-        return self.op(named, operands, (), operands[0].dtype)
+        return self.op(named, operands, (), operands[-1].dtype)
 
     def convert_f64(self, x: Tensor, dtype: Attribute) -> Tensor:
         """Between f64 and another float type or i64."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import BoolAttr, Float64Type
+from xdsl.dialects.builtin import BoolAttr
 from xdsl.ir import Attribute, Operation
 
 from torch2mlir.contract import element_types
@@ -67,8 +67,6 @@ class TosaWords(MethodWords):
             return OF_BOOLEANS.get(word)
         if element_types.is_integer(dtype):
             return OF_INTEGERS.get(word) or OF_NUMBERS.get(word)
-        if word == "power" and isinstance(dtype, Float64Type):
-            return tosa.PowOp  # of Python's floats, which arith and math compute with
         return OF_FLOATS.get(word) or IN_HALVES.get(word) or OF_NUMBERS.get(word)
 
     def has(self, word: str, dtype: Attribute) -> bool:
