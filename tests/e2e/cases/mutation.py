@@ -218,6 +218,17 @@ def _written_by_either_name(
     return part + 1, y - 1, x * 2
 
 
+def _product_written(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """Of two operands, ``einsum`` gives a new tensor: writing to either changes nothing of the other."""
+    product = torch.einsum("bs,sd->bd", x, y)
+    product += 1
+    x.mul_(2)
+    dropped = torch.dropout(x, p=0.5, train=False)
+    dropped += 1
+    return product, x + 0
+
+
+case("einsum_of_two_written", _product_written, f32("B", "S"), f32("S", 4))
 case("dropout_out_of_training_written", _dropped_nothing, X)
 for name, view in UNDECLARED_VIEWS.items():
     case(f"undeclared_view_{name}", partial(_written_by_either_name, view), X)

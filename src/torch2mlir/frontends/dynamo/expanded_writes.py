@@ -24,16 +24,22 @@ def write_to_expanded(module: GraphModule) -> str | None:
     if not any(_memory(node) in expanded for node in _written(nodes)):
         return None
     values = [node.meta.get("example_value") for node in nodes if node.op == "placeholder"]
-    modes = (value.fake_mode for value in values if isinstance(value, FakeTensor))
-    mode = next(modes, None)
-    if mode is None or mode.shape_env is None:
+    mode = next((value.fake_mode for value in values if isinstance(value, FakeTensor)), None)
+    env = None if mode is None else mode.shape_env
+    if mode is None or env is None:
         return None
-    watch = _Watch()
-    with torch.no_grad(), mode, mode.shape_env.ignore_fresh_unbacked_symbols(), watch:
+    watch, quiet = _Watch(), (env.suppress_guards(), env.ignore_fresh_unbacked_symbols())
+    with torch.no_grad(), mode, quiet[0], quiet[1], watch:
         try:
-            Interpreter(module).run(*values)
+            Interpreter(module).run(
+                *(v.detach() if isinstance(v, torch.Tensor) else v for v in values)
+            )
         except _Found:
             return watch.op
+        except (
+            Exception
+        ):  # calls that cannot be run twice: AOTAutograd will say what it has against them
+            return None
     return None
 
 

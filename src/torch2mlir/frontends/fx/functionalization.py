@@ -182,7 +182,8 @@ def _with_declared_views(module: GraphModule) -> GraphModule:
         declared = _DECLARED.get(node.target)
         if declared is not None and shares_memory(node, node.all_input_nodes[0]):
             copied.target = declared
-            copied.args = copied.args[: len(declared._schema.arguments)]
+            if declared is torch.ops.aten.alias.default:
+                copied.args, copied.kwargs = tuple(copied.all_input_nodes), {}
     result = GraphModule(module, graph)
     for name, child in module.named_children():
         if isinstance(child, GraphModule):

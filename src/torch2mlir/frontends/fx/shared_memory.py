@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from contextlib import nullcontext
 from typing import Any
 
 import torch
@@ -62,7 +63,8 @@ def shares_memory(node: Node, source: Node) -> bool:
         return fakes[argument] if isinstance(argument, Node) else argument
 
     args, kwargs = pytree.tree_map(value, (node.args, dict(node.kwargs)))
-    with fake.fake_mode:
+    env = fake.fake_mode.shape_env
+    with fake.fake_mode, nullcontext() if env is None else env.suppress_guards():
         results = pytree.tree_leaves(node.target(*args, **kwargs))  # type: ignore[operator]
     memory = fake.untyped_storage()._cdata
     return any(r.untyped_storage()._cdata == memory for r in results)
