@@ -186,9 +186,7 @@ def test_dropout_out_of_training_is_its_input() -> None:
         y = x * 1
         dropped = nn.functional.dropout(y, training=False)
         y.add_(1)
-        halves = torch.unsafe_chunk(x, 2)
-        x.mul_(2)
-        return dropped + 0, halves[1] + 0
+        return dropped + 0, y + x
 
     x = torch.arange(4.0)
     assert_same(written, x, options={"fallback": False})

@@ -22,7 +22,13 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute
 
 from torch2mlir.contract.core_ops import BINARY, ORDERED, UNARY
-from torch2mlir.contract.element_types import as_element, bit_width, is_complex, is_float
+from torch2mlir.contract.element_types import (
+    as_element,
+    bit_width,
+    is_complex,
+    is_float,
+    is_integer,
+)
 from torch2mlir.contract.positions import from_front, start_from_front
 from torch2mlir.contract.promotion import promote, scalar_dtype
 from torch2mlir.dialects.torch.dims import KnownSize
@@ -100,7 +106,10 @@ def second_as_it_is(form: Form, operands: Operands) -> None:
 
     PyTorch's kernels multiply by such a number, and divide by it, in f32; the first operand is rounded.
     """
-    dtype, (x, y) = form.out.dtype, operands[:2]
+    dtype = form.out.dtype
+    if is_integer(dtype):
+        numbers_of_the_result(form, operands)
+    x, y = operands[:2]
     operands[0] = x if _is_tensor(x) else _as_element(form, x)
     is_number = is_float(dtype) and _is_tensor(y) and y.rank == 0 and is_float(y.dtype)
     if is_number and bit_width(y.dtype) > bit_width(dtype) and _is_tensor(x):

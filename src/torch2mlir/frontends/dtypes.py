@@ -99,11 +99,14 @@ def element_type(dtype: torch.dtype) -> Attribute:
 def tensor_of(number: complex, beside: torch.Tensor | None) -> torch.Tensor:
     """A tensor without dimensions in the place of a Python number.
 
-    A number has no say in the dtype beside a tensor of its kind, a tensor without dimensions has beside another one: it
-    gets the dtype that the number leads to.
+    A number has no say in the dtype beside a tensor of its kind. A tensor without dimensions has beside another one: it
+    gets the dtype that the number leads to, in which an integer may wrap around.
 
     Args:
         number: an int, float, bool or complex.
         beside: the tensor it is computed with, if there is one.
     """
-    return torch.tensor(number, dtype=None if beside is None else torch.result_type(beside, number))
+    tensor = torch.tensor(number)
+    return (
+        tensor if beside is None or beside.dim() else tensor.to(torch.result_type(beside, number))
+    )

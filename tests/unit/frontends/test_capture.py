@@ -246,13 +246,3 @@ def test_hints_fit_the_cause(capfd: pytest.CaptureFixture[str]) -> None:
     packed = _hint_of(nn.Linear(3, 2), (torch.ones(3),))
     assert "give them one after the other" in packed
     assert not capfd.readouterr().err, "PyTorch's dumps and warnings stay off the terminal"
-
-
-def test_parts_that_are_named_unsafe_are_views() -> None:
-    def doubled(x: torch.Tensor) -> torch.Tensor:
-        half = torch.unsafe_chunk(x, 2)[1]
-        x.mul_(2)
-        return half + 1
-
-    x = torch.arange(4.0)
-    assert torch.equal(torch2mlir.compile(doubled, x.clone())(x.clone()), doubled(x.clone()))

@@ -50,13 +50,11 @@ UNDECLARED_VIEWS = frozenset(
         "sum_to_size",
         "to_dense",
         "type_as",
-        "unsafe_chunk",
-        "unsafe_split",
-        "unsafe_split_with_sizes",
     )
 )
 """Ops whose results may lie in their operands' memory although their schemas do not say so, by the arguments: dropout
-out of training, ``type_as`` of a tensor of that type, ``einsum`` that only permutes."""
+out of training, ``type_as`` of a tensor of that type, ``einsum`` that only permutes. Not ``unsafe_split``: nobody may
+use its operand any more when a part is written."""
 
 
 def is_new_tensor(name: str, constants: Sequence[object]) -> bool:

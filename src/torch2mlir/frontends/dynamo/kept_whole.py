@@ -25,7 +25,6 @@ _CONTRADICTED: Mapping[torch._ops.OpOverload, _Definition | None] = {
     # PyTorch 2.13 counts what follows the first -1 of a row of targets as a target of class 0
     torch.ops.aten.multilabel_margin_loss_forward.default: None,
     torch.ops.aten.dropout.default: _dropout,
-    torch.ops.aten.unsafe_chunk.default: torch.ops.aten.chunk.default,
 }
 """Op -> its definition, or None for one that stays whole, with its own backward op."""
 

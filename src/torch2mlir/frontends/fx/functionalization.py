@@ -42,9 +42,6 @@ _WITH_HIDDEN_WRITES: dict[Any, Callable[..., Any]] = {
 
 _DECLARED: dict[Any, Any] = {
     torch.ops.aten._unsafe_view.default: torch.ops.aten.view.default,
-    torch.ops.aten.unsafe_chunk.default: torch.ops.aten.chunk.default,
-    torch.ops.aten.unsafe_split.Tensor: torch.ops.aten.split.Tensor,
-    torch.ops.aten.unsafe_split_with_sizes.default: torch.ops.aten.split_with_sizes.default,
     torch.ops.aten.dropout.default: torch.ops.aten.alias.default,
 }
 """Ops that give views without saying so, nor in what PyTorch writes them in -> ops that say it. Dropout is one of them

@@ -280,7 +280,10 @@ class GraphImporter:
             tensor or kind != "Tensor" for tensor, (_, kind) in zip(tensors, values, strict=True)
         ):
             return op_name, values
-        scalar_name = op_name.removesuffix(".Tensor") + ".Scalar"
+        if op_name.endswith(".Tensor_mode"):
+            scalar_name = op_name.removesuffix("Tensor_mode") + "Scalar_mode"
+        else:
+            scalar_name = op_name.removesuffix(".Tensor") + ".Scalar"
         scalar = find_schema(scalar_name)
         # the number is the second operand there: ``1 - x`` has none
         if scalar is not None and tensors == [a.is_tensor for a in scalar.arguments]:

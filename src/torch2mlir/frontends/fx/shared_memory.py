@@ -13,13 +13,6 @@ from torch.utils import _pytree as pytree
 
 from torch2mlir.dialects.torch.schema import UNDECLARED_VIEWS
 
-_COPIES_ON_FAKES = {
-    torch.ops.aten.unsafe_chunk.default,
-    torch.ops.aten.unsafe_split.Tensor,
-    torch.ops.aten.unsafe_split_with_sizes.default,
-}
-"""Views whose fake results have memory of their own."""
-
 
 def memory_of(node: Node) -> Node:
     """The node that made the memory a tensor lies in."""
@@ -53,7 +46,7 @@ def _declared(node: Node, schema: torch.FunctionSchema) -> list[Node]:
 def shares_memory(node: Node, source: Node) -> bool:
     """Whether a call gives a view of one of its operands: ``reshape`` does or does not, as the layout is."""
     fakes = {operand: operand.meta.get("val") for operand in node.all_input_nodes}
-    if node.target in _COPIES_ON_FAKES or any(fake is None for fake in fakes.values()):
+    if any(fake is None for fake in fakes.values()):
         return True
     fake = fakes[source]
     if not isinstance(fake, FakeTensor):

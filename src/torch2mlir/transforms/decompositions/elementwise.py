@@ -44,6 +44,12 @@ def _hypot(a: Tensor, b: Tensor) -> Tensor:
     return torch.where(torch.isinf(a) | torch.isinf(b), math.inf, result)
 
 
+@decomposes(aten.floor_divide.Scalar)
+def _floor_divide_by_number(a: Tensor, b: Number) -> Tensor:
+    """PyTorch's definition makes a tensor of the number, which half floats round."""
+    return aten.div.Scalar_mode(a, b, rounding_mode="floor")
+
+
 @decomposes(aten.__lshift__.Tensor, prims.shift_left.default)
 def _left_shift(a: Tensor, b: Tensor) -> Tensor:
     return aten.bitwise_left_shift.Tensor(a, b)
