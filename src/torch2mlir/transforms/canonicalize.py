@@ -22,6 +22,7 @@ from torch2mlir.dialects.torch.dims import Dim
 from torch2mlir.dialects.torch.lists import is_written
 from torch2mlir.dialects.torch.ops import RegistryOp
 from torch2mlir.dialects.torch.python_ops import PYTHON_OPS, is_constant
+from torch2mlir.dialects.torch.schema import DROPOUTS
 from torch2mlir.dialects.torch.symbols import retype_function
 from torch2mlir.dialects.torch.tensor_facts import TENSOR_FACTS
 from torch2mlir.dialects.torch.types import AnyTensorType, ListType, NonValueTensorType
@@ -188,9 +189,6 @@ _CONVERSIONS = (
 )
 _TO_THE_SAME = frozenset(f"torch.aten.{name}" for name in _CONVERSIONS.split())
 """Conversions that are their operand if its dtype stays: devices and memory formats are not the program's meaning."""
-_DROPOUTS = frozenset(
-    f"torch.aten.{name}dropout" for name in ("", "feature_", "alpha_", "feature_alpha_")
-)
 
 
 def _same_dtype(op: Operation, values: Values) -> SSAValue | None:
@@ -206,7 +204,7 @@ def _dropout(op: Operation, values: Values) -> SSAValue | None:
 
 
 _FOLDS.update(dict.fromkeys(_TO_THE_SAME, _same_dtype))
-_FOLDS.update(dict.fromkeys(_DROPOUTS, _dropout))
+_FOLDS.update(dict.fromkeys(DROPOUTS, _dropout))
 
 
 _DETERMINED = CORE_OPS | SCALAR_OPS | {core.PrimListConstructOp.name}

@@ -22,6 +22,7 @@ from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.lists import is_written
 from torch2mlir.dialects.torch.ops import RegistryOp
+from torch2mlir.dialects.torch.schema import DROPOUTS
 from torch2mlir.dialects.torch.tensor_facts import DTYPE_NUMBERS
 from torch2mlir.dialects.torch.values import Values
 from torch2mlir.transforms.aliasing.effects import Effect, effect
@@ -284,11 +285,6 @@ def _reduce_shape_change(op: Operation) -> None:
     _replace(op, [view.results[0]])
 
 
-_DROPOUTS = frozenset(
-    f"torch.aten.{name}dropout" for name in ("", "feature_", "alpha_", "feature_alpha_")
-)
-
-
 def _drops_nothing(op: Operation) -> bool:
     probability, train = map(Values().of, op.operands[1:3])
     return train is False or (isinstance(probability, float) and probability == 0)
@@ -338,7 +334,7 @@ def reduce_op_variants(root: Operation) -> None:
         if op.name in SHAPE_CHANGES:
             _reduce_shape_change(op)
             continue
-        if op.name in _DROPOUTS and _drops_nothing(op):
+        if op.name in DROPOUTS and _drops_nothing(op):
             _reduce_idle_dropout(op)
             continue
         kind = effect(op)

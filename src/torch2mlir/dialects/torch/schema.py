@@ -57,6 +57,12 @@ out of training, ``type_as`` of a tensor of that type, ``einsum`` that only perm
 use its operand any more when a part is written."""
 
 
+DROPOUTS = frozenset(
+    f"torch.aten.{name}dropout" for name in ("", "feature_", "alpha_", "feature_alpha_")
+)
+"""Ops of a tensor, a probability and whether it is training; out of training they give the tensor itself."""
+
+
 def is_new_tensor(name: str, constants: Sequence[object]) -> bool:
     """Whether a call of one of :data:`UNDECLARED_VIEWS` cannot give a view after all.
 
@@ -64,7 +70,7 @@ def is_new_tensor(name: str, constants: Sequence[object]) -> bool:
         name: ``torch.aten.dropout``.
         constants: its arguments; what is not known is no Python value, members of lists are not looked at.
     """
-    if name.endswith("dropout"):
+    if name in DROPOUTS:
         return constants[2] is True and isinstance(constants[1], float) and constants[1] != 0.0
     members = constants[1] if name == "torch.aten.einsum" else None
     return isinstance(members, list) and len(members) > 1
