@@ -38,11 +38,11 @@ class Configuration:
 CONFIGURATIONS = (
     Configuration("linalg-on-tensors", "iree", share=10),
     Configuration("stablehlo", "xla", share=14, turn=1),
-    Configuration("tosa", "iree", share=24),
+    Configuration("tosa", "iree", share=48),
     # IREE refuses most of StableHLO's dynamic ops
-    Configuration("stablehlo", "iree", share=40, turn=1, modes=("static",)),
-    Configuration("onnx", "onnxruntime", share=20),
-    Configuration("linalg-on-tensors", "reference", share=32),
+    Configuration("stablehlo", "iree", share=80, turn=1, modes=("static",)),
+    Configuration("onnx", "onnxruntime", share=40),
+    Configuration("linalg-on-tensors", "reference", share=64),
 )
 
 

@@ -15,7 +15,7 @@ from tests.fuzz.generate import generate
 from tests.fuzz.trial import CONFIGURATIONS
 from tests.fuzz.worker import Worker
 
-PROGRAMS = 6
+PROGRAMS = 4
 """Programs without ``--full``."""
 BETWEEN = 16
 """Programs on which the dialects are compared with each other, without ``--full``."""
