@@ -1,8 +1,8 @@
 """Further programs of a model: for calls whose sizes lead its code, or a decomposition, another way than at capture.
 
 A program holds for the answers that the code got about sizes when it was captured (``if x.shape[0] > 1``). A call for
-which they are others is captured again, with its sizes of 0 and 1 fixed and the others left to vary, as often as a
-model has such ways, within bounds.
+which they are others is captured again, with its sizes of 0 and 1 fixed and the others left to vary (all of them fixed
+where that cannot be), as often as a model has such ways, within bounds.
 """
 
 from __future__ import annotations
@@ -73,14 +73,29 @@ class OtherPrograms:
                     return program
             if len(self._programs) >= _MOST or _mode(self._model) != self._mode:
                 raise refusal
-            try:
-                made = self._capture(args, kwargs, _varying(first, args, kwargs))
-            except Torch2MLIRError as error:
-                raise refusal from error
-            if not _takes(made, args, kwargs):
-                raise refusal
+            made = self._made(first, refusal, args, kwargs)
             self._programs.append(made)
             return made
+
+    def _made(
+        self,
+        first: CompiledFunction,
+        refusal: AnotherProgram,
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+    ) -> CompiledFunction:
+        """A program for a call: for others like it too if there can be one, else for its sizes alone."""
+        varying = _varying(first, args, kwargs)
+        for shapes in (varying, None) if varying is not None else (None,):
+            try:
+                made = self._capture(args, kwargs, shapes)
+            except Torch2MLIRError as error:
+                failure: Torch2MLIRError | None = error
+                continue
+            if _takes(made, args, kwargs):
+                return made
+            failure = None
+        raise refusal from failure
 
 
 def _takes(program: CompiledFunction, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:

@@ -128,6 +128,7 @@ _LOCATIONS: dict[str, str] = {
     "torch-masked-updates": "torch2mlir.transforms.masked_updates:MaskedUpdatesPass",
     "torch-check-indices": "torch2mlir.transforms.check_indices:CheckIndicesPass",
     "torch-checks-as-results": "torch2mlir.transforms.checks_as_results:ChecksAsResultsPass",
+    "torch-unpacked-parts": "torch2mlir.transforms.unpacked_parts:UnpackedPartsPass",
     "torch-run-time-positions": ("torch2mlir.transforms.run_time_positions:RunTimePositionsPass"),
     "torch-seed-random-ops": "torch2mlir.transforms.seed_random_ops:SeedRandomOpsPass",
     "torch-decompose-for-onnx": "torch2mlir.transforms.decompose_for_onnx:DecomposeForOnnxPass",

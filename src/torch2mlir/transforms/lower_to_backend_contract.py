@@ -68,10 +68,12 @@ class LowerToBackendContractPass(PassSequence):
         from torch2mlir.transforms.refine_types import RefineTypesPass
         from torch2mlir.transforms.run_time_positions import RunTimePositionsPass
         from torch2mlir.transforms.seed_random_ops import SeedRandomOpsPass
+        from torch2mlir.transforms.unpacked_parts import UnpackedPartsPass
 
         yield IntegersToBoolsPass()
         if self.shape_dtype_refine:
             yield RefineTypesPass()
+        yield UnpackedPartsPass()
         if self.check_indices:
             yield CheckIndicesPass()
         yield RunTimePositionsPass()

@@ -21,6 +21,15 @@ INTERPOLATIONS = {
     "bilinear": ({"mode": "bilinear", "size": (7, 9)}, IMAGE),
     "bilinear_aligned": ({"mode": "bilinear", "size": (4, 9), "align_corners": True}, IMAGE),
     "bilinear_dynamic": ({"mode": "bilinear", "scale_factor": 2}, f32(2, 2, "H", "W")),
+    "bilinear_halved_dynamic": ({"mode": "bilinear", "scale_factor": 0.5}, f32(2, 2, "H", "W")),
+    "nearest_exact_by_fraction_dynamic": (
+        {"mode": "nearest-exact", "scale_factor": (1.5, 0.6)},
+        f32(2, 2, "H", "W"),
+    ),
+    "bicubic_recomputed_dynamic": (
+        {"mode": "bicubic", "scale_factor": 1.25, "recompute_scale_factor": True},
+        f32(2, 2, "H", "W"),
+    ),
     "trilinear": ({"mode": "trilinear", "size": (3, 5, 4)}, f32("B", 2, 4, 3, 5)),
     "bicubic": ({"mode": "bicubic", "size": (7, 9)}, IMAGE),
     "bicubic_aligned": ({"mode": "bicubic", "size": (4, 9), "align_corners": True}, IMAGE),

@@ -426,3 +426,27 @@ def test_a_mask_with_more_elements_than_the_tensor(device: torch.device) -> None
         x.to(device).masked_fill(mask.to(device), torch.tensor(5).to(device)),
         x.masked_fill(mask, torch.tensor(5)),
     )
+
+
+def test_numbers_drawn_between_bounds(device: torch.device) -> None:
+    drawn = torch.randint(3, 6, (500,), device=device).cpu()
+    assert set(drawn.tolist()) == {3, 4, 5}
+
+
+def test_frequencies_made_on_the_device(device: torch.device) -> None:
+    with device:
+        assert_close(torch.fft.fftfreq(6, 0.1), torch.fft.fftfreq(6, 0.1, device="cpu"))
+        assert_close(torch.fft.rfftfreq(7), torch.fft.rfftfreq(7, device="cpu"))
+
+
+def test_powers_beyond_what_a_float_holds(device: torch.device) -> None:
+    x, power = torch.tensor([6e-8, -1e-30, 0.0]), torch.tensor([140, 200, 300])
+    expected = torch.tensor([6e-8 * 2.0**140, -1e-30 * 2.0**200, 0.0])
+    assert_close(torch.ldexp(x.to(device), power.to(device)), expected)
+
+
+def test_conjugates_in_what_pytorch_computes_while_the_device_is_open(device: torch.device) -> None:
+    matrix = torch.randn(5, 3, dtype=torch.complex64)
+    identity = torch.eye(3, dtype=torch.complex64)
+    for inverse in (torch.linalg.pinv(matrix), torch.linalg.pinv(matrix.to(device)).cpu()):
+        torch.testing.assert_close(inverse @ matrix, identity, rtol=1e-4, atol=1e-4)

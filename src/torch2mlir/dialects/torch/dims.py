@@ -229,6 +229,16 @@ def minimum(*dims: KnownSize) -> KnownSize:
     return _extremum("min", dims)
 
 
+def is_size(dim: KnownSize) -> bool:
+    """Whether an expression cannot be negative, symbols being sizes."""
+    if isinstance(dim, int):
+        return dim >= 0
+    if dim.op in ("floordiv", "mod"):
+        divisor = dim.operands()[1]
+        return isinstance(divisor, int) and divisor > 0 and is_size(dim.operands()[0])
+    return dim.op == "symbol" or all(is_size(operand) for operand in dim.operands())
+
+
 BUILDERS: dict[str, Callable[..., KnownSize]] = {
     "add": add,
     "mul": mul,

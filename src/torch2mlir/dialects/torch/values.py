@@ -8,11 +8,12 @@ from typing import Any
 
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from torch2mlir.dialects.torch import core, dims
+from torch2mlir.dialects.torch import core, dims, quotients
 from torch2mlir.dialects.torch import types as t
-from torch2mlir.dialects.torch.dims import Dim, KnownSize
+from torch2mlir.dialects.torch.dims import Dim, KnownSize, is_size
 from torch2mlir.dialects.torch.lists import is_written
 from torch2mlir.dialects.torch.python_ops import FAILURES, PYTHON_OPS, is_constant
+from torch2mlir.dialects.torch.quotients import Quotient
 from torch2mlir.dialects.torch.tensor_facts import TENSOR_FACTS
 
 
@@ -40,6 +41,16 @@ _DIM_ARITHMETIC: dict[str, Callable[..., KnownSize]] = {
     "torch.prim.min.int": dims.minimum,
 }
 _DIVISIONS = {"torch.aten.floordiv.int", "torch.aten.remainder.int"}
+
+_ROUNDINGS: dict[str, Callable[[Quotient], KnownSize | None]] = {
+    "torch.aten.floor.float": Quotient.floor,
+    "torch.aten.ceil.float": Quotient.ceil,
+    "torch.aten.Int.float": Quotient.trunc,
+    "torch.aten.Int.Scalar": Quotient.trunc,
+}
+_TO_FLOAT = {"torch.aten.Float.Scalar", "torch.aten.Float.int"}
+_PRODUCTS = {f"torch.aten.mul{kinds}" for kinds in ("", ".float", ".int_float", ".float_int")}
+_SUMS = {f"torch.aten.add{kinds}" for kinds in ("", ".float", ".int_float", ".float_int")}
 
 
 class Values:
@@ -93,7 +104,8 @@ class Values:
             if all(isinstance(o, int | Dim) for o in operands) and not divides:
                 return _DIM_ARITHMETIC[op.name](*operands)
         if op.name in PYTHON_OPS:
-            return self._evaluate(op)
+            result = self._evaluate(op)
+            return self._rounded(op) if isinstance(result, Unknown) else result
         if op.name in TENSOR_FACTS and isinstance(op.operands[0].type, t.AnyTensorType):
             fact = TENSOR_FACTS[op.name](op.operands[0].type)
             return Unknown(value) if fact is None else fact
@@ -120,6 +132,35 @@ class Values:
             value = float(value)
         return value if is_constant(value) else Unknown(result)
 
+    def _rounded(self, op: Operation) -> Any:
+        """A float of sizes that becomes a whole number."""
+        rounding = _ROUNDINGS.get(op.name)
+        value = None if rounding is None else self._quotient(op.operands[0])
+        size = None if rounding is None or value is None else rounding(value)
+        return Unknown(op.results[0]) if size is None else size
+
+    def _quotient(self, value: SSAValue) -> Quotient | None:
+        """A float that is computed from sizes, if it is known what f64 makes of it."""
+        known = self.of(value)
+        if isinstance(known, int | Dim):
+            return Quotient(known)
+        if isinstance(known, float):
+            return quotients.constant(known)
+        if not isinstance(value, OpResult):
+            return None
+        name, operands = value.op.name, value.op.operands
+        if name == "torch.aten.div.int":
+            sizes = [self.of(operand) for operand in operands]
+            are_sizes = all(isinstance(size, int | Dim) for size in sizes)
+            return quotients.divided(*sizes) if are_sizes else None
+        if name in _TO_FLOAT:
+            return self._quotient(operands[0])
+        if name in _PRODUCTS:
+            return quotients.product([self._quotient(operand) for operand in operands])
+        if name in _SUMS:
+            return quotients.total([self._quotient(operand) for operand in operands])
+        return None
+
     def _size(self, op: Operation) -> KnownSize | None:
         sizes, dim = op.operands[0].type.sizes, self.of(op.operands[1])  # type: ignore[attr-defined]
         known = sizes is not None and isinstance(dim, int) and -len(sizes) <= dim < len(sizes)
@@ -128,16 +169,6 @@ class Values:
 
 def _is_known(value: Any) -> bool:
     return all(map(_is_known, value)) if isinstance(value, list) else is_constant(value)
-
-
-def is_size(dim: KnownSize) -> bool:
-    """Whether an expression cannot be negative, symbols being sizes."""
-    if isinstance(dim, int):
-        return dim >= 0
-    if dim.op in ("floordiv", "mod"):
-        divisor = dim.operands()[1]
-        return isinstance(divisor, int) and divisor > 0 and is_size(dim.operands()[0])
-    return dim.op == "symbol" or all(is_size(operand) for operand in dim.operands())
 
 
 def _compared(op: Operation, operands: list[Any]) -> Any:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -259,6 +260,10 @@ def _output(value: SSAValue) -> UserOutput:
     return UserOutput(value.type if isinstance(value.type, t.ValueTensorType) else None)
 
 
+def _no_attribute(name: str) -> Any:
+    raise CaptureError(f"the graph names '{name}' and has no attributes")
+
+
 def import_graph_module(
     module: GraphModule,
     func_name: str = "main",
@@ -273,13 +278,23 @@ def import_graph_module(
     Raises:
         CaptureError: something in the graph has no torch-dialect form.
     """
-    graph: Graph = module.graph
+    return import_graph(module.graph, func_name, ranges, bound, partial(_attribute, module))
+
+
+def import_graph(
+    graph: Graph,
+    func_name: str = "main",
+    ranges: Mapping[str, tuple[int, int]] | None = None,
+    bound: Mapping[Node, str] | None = None,
+    attributes: Callable[[str], Any] = _no_attribute,
+) -> Program:
+    """As :func:`import_graph_module`, of a graph that is no module's; ``attributes`` finds what its nodes name."""
     if needs_functionalization(graph):
         raise CaptureError(
             "the graph writes to tensors through views",
             hint="functionalize it first (torch.func.functionalize) or capture it with torch.export",
         )
-    building = _FunctionImport(func_name, lambda name: _attribute(module, name))
+    building = _FunctionImport(func_name, attributes)
     bound = bound or {}
     nodes = list(graph.nodes)
     for position, node in enumerate(n for n in nodes if n.op == "placeholder"):

@@ -12,8 +12,9 @@ from torch.utils import _pytree as pytree
 from torch.utils._sympy import functions as torch_sympy
 from torch.utils._sympy.value_ranges import ValueRanges
 
-from torch2mlir.dialects.torch import dims
+from torch2mlir.dialects.torch import dims, quotients
 from torch2mlir.dialects.torch.dims import KnownSize
+from torch2mlir.dialects.torch.quotients import Quotient
 from torch2mlir.dialects.torch.symbols import INT64_MAX
 from torch2mlir.errors import CaptureError
 from torch2mlir.program import Signature
@@ -39,7 +40,11 @@ _BUILDERS: dict[type, Callable[..., KnownSize]] = {
     torch_sympy.PythonMod: dims.mod,
     torch_sympy.PowByNatural: _power,
     torch_sympy.Identity: lambda value: value,
-    torch_sympy.CeilToInt: lambda value: value,
+}
+_ROUNDINGS: dict[type, Callable[[Quotient], KnownSize | None]] = {
+    torch_sympy.CeilToInt: Quotient.ceil,
+    torch_sympy.FloorToInt: Quotient.floor,
+    torch_sympy.TruncToInt: Quotient.trunc,
 }
 
 
@@ -56,6 +61,11 @@ def to_dim(expression: Any, symbols: Mapping[sympy.Symbol, KnownSize] | None = N
     if isinstance(expression, sympy.Symbol):
         known = symbols.get(expression) if symbols else None
         return dims.symbol(expression.name) if known is None else known
+    if type(expression) in _ROUNDINGS:
+        value = _quotient(expression.args[0], symbols)
+        rounded = None if value is None else _ROUNDINGS[type(expression)](value)
+        if rounded is not None:
+            return rounded
     builder = _BUILDERS.get(type(expression))
     if builder is None:
         raise CaptureError(
@@ -63,6 +73,22 @@ def to_dim(expression: Any, symbols: Mapping[sympy.Symbol, KnownSize] | None = N
             hint="compute it from sizes with + - * // % max min, or make the dimension static",
         )
     return builder(*(to_dim(arg, symbols) for arg in expression.args))
+
+
+def _quotient(expression: Any, symbols: Mapping[sympy.Symbol, KnownSize] | None) -> Quotient | None:
+    """A float that is computed from sizes, if it is known what f64 makes of it."""
+    if isinstance(expression, sympy.Float | sympy.Rational):
+        return quotients.constant(float(expression))
+    if isinstance(expression, torch_sympy.IntTrueDiv):
+        return quotients.divided(*(to_dim(arg, symbols) for arg in expression.args))
+    if isinstance(expression, torch_sympy.ToFloat) or expression.is_integer:
+        whole = expression.args[0] if isinstance(expression, torch_sympy.ToFloat) else expression
+        return Quotient(to_dim(whole, symbols))
+    if isinstance(expression, sympy.Mul | sympy.Add):
+        parts = [_quotient(arg, symbols) for arg in expression.args]
+        combined = quotients.product if isinstance(expression, sympy.Mul) else quotients.total
+        return combined(parts)
+    return None
 
 
 def size_of(size: int | torch.SymInt) -> KnownSize:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -132,16 +132,25 @@ def _settled(tensor: torch.Tensor) -> torch.Tensor:
     return _unwrapped(tensor)
 
 
+_RESOLVING = (DispatchKey.Conjugate, DispatchKey.Negative)
+"""What turns views that are conjugate, or negative, into the elements of them before a call reads these."""
+
+
 @contextmanager
-def _functionalization() -> Iterator[None]:
-    """While it lasts, calls are made functional below functionalization too, where a dispatch mode is called."""
-    key = DispatchKey.Functionalize
-    excluded = torch._C._dispatch_tls_is_dispatch_key_excluded(key)
-    torch._C._dispatch_tls_set_dispatch_key_excluded(key, False)
+def _as_outside(*keys: DispatchKey) -> Iterator[None]:
+    """While it lasts, calls pass these keys of the dispatcher, which a dispatch mode is called without."""
+    excluded = {key: torch._C._dispatch_tls_is_dispatch_key_excluded(key) for key in keys}
+    for key in keys:
+        torch._C._dispatch_tls_set_dispatch_key_excluded(key, False)
     try:
         yield
     finally:
-        torch._C._dispatch_tls_set_dispatch_key_excluded(key, excluded)
+        for key, was in excluded.items():
+            torch._C._dispatch_tls_set_dispatch_key_excluded(key, was)
+
+
+_functionalization = partial(_as_outside, DispatchKey.Functionalize, *_RESOLVING)
+"""While it lasts, calls are made functional, and conjugate views resolved, as outside of a dispatch mode."""
 
 
 class _Road(Enum):
@@ -170,6 +179,8 @@ _CARRIED_FIRST = {
     aten.linspace.default,
     aten.logspace.default,
     aten.mvlgamma.default,
+    aten.fft_fftfreq.default,
+    aten.ldexp.Tensor,  # PyTorch's code of it goes beyond what a float holds on the way
     aten.diag_embed.default,  # the device's code of it has where run by PyTorch, on values nobody has computed
 }
 """Calls that are carried although they could be recorded otherwise."""
@@ -294,6 +305,9 @@ class Recorder(TorchDispatchMode):
         lazy = [leaf for leaf in leaves if is_lazy(leaf)]
         result_is_lazy = torch.device(kwargs.get("device") or "cpu").type == LAZY
         if not lazy and not result_is_lazy:
+            if any(isinstance(leaf, torch.Tensor) and leaf.is_complex() for leaf in leaves):
+                with _as_outside(*_RESOLVING):  # PyTorch's code of the call may conjugate
+                    return func(*args, **kwargs)
             return func(*args, **kwargs)
         if isinstance(func, HigherOrderOperator):
             raise CaptureError(
@@ -358,7 +372,7 @@ class Recorder(TorchDispatchMode):
             self._writing = {*self._writing, func}
             taken = pytree.tree_map_only(torch.Tensor, _watched, arguments)
         try:
-            with self, _functionalization() if self._watch else nullcontext():
+            with self, _functionalization() if self._watch else _as_outside(*_RESOLVING):
                 key = cast(DispatchKey, _composite_key(func))
                 result = func._op_dk(key, *taken[0], **taken[1])
         finally:

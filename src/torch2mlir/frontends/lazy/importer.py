@@ -15,13 +15,13 @@ from typing import Any
 import torch
 from torch._ops import OpOverload
 from torch._subclasses.fake_tensor import FakeTensorMode
-from torch.fx import Graph, GraphModule, Node
+from torch.fx import Graph, Node
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.utils import _pytree as pytree
 
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends import dtypes
-from torch2mlir.frontends.fx.exported import import_graph_module
+from torch2mlir.frontends.fx.exported import import_graph
 from torch2mlir.frontends.lazy.carried import (
     CALLS,
     LINK,
@@ -163,7 +163,7 @@ class _Building:
     def program(self, results: Sequence[Node]) -> Program:
         """The raw torch-dialect program that gives these results."""
         self.graph.output(tuple(results))
-        return import_graph_module(GraphModule(torch.nn.Module(), self.graph))
+        return import_graph(self.graph)
 
 
 class _Import(_Building):

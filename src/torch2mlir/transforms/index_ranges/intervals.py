@@ -14,8 +14,8 @@ from xdsl.ir import Operation, SSAValue
 
 from torch2mlir.dialects.torch import core, dims
 from torch2mlir.dialects.torch import types as t
-from torch2mlir.dialects.torch.dims import Dim, KnownSize
-from torch2mlir.dialects.torch.values import Values, is_size
+from torch2mlir.dialects.torch.dims import Dim, KnownSize, is_size
+from torch2mlir.dialects.torch.values import Values
 from torch2mlir.frontends.weights import TorchSource, is_fake
 from torch2mlir.transforms.index_ranges.operands import operator_name, sizes_of
 
