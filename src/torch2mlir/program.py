@@ -100,7 +100,11 @@ class Precondition:
     ignored: int | None = None
 
 
-_WORDS = {"__builtins__": {}, "math": math, "min": min, "max": max, "float": float, "int": int}
+_WORDS: dict[str, Any] = {
+    "__builtins__": {},
+    "math": math,
+    **{word.__name__: word for word in (min, max, float, int, abs, round)},
+}
 """What expressions of sizes are written with."""
 
 
@@ -190,7 +194,8 @@ class Signature:
     mutations, then the user outputs, then the checks if the program is for an engine.
     Constant inputs and outputs exist only here. ``in_spec`` and ``out_spec`` are the pytrees of the call and of its
     result; ``ranges`` bounds the symbols that sizes are expressed in. ``parameters`` are the model's own, if they are
-    known; ``size_names`` are the names the user gave sizes, by symbol. ``layouts`` are those that inputs must have,
+    known; ``size_names`` are the names the user gave sizes, by symbol, ``free_sizes`` those (position of the input and
+    dimension) whose bounds the user left to capture. ``layouts`` are those that inputs must have,
     by position, where the program reads memory. ``decisions`` are what code asked about sizes.
     ``caches`` are those of the arguments that the model changes as objects, and where in the result they are, by their
     places among caches. ``preconditions`` are what is looked at before a call, ``checks`` what is after it.
@@ -206,6 +211,7 @@ class Signature:
     ranges: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     parameters: inspect.Signature | None = None
     size_names: Mapping[str, str] = field(default_factory=dict)
+    free_sizes: frozenset[tuple[int, int]] = frozenset()
     layouts: Mapping[int, Layout] = field(default_factory=dict)
     decisions: list[Decision] = field(default_factory=list)
     caches: list[tuple[int, int]] = field(default_factory=list)

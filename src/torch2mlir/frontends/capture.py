@@ -26,7 +26,7 @@ from torch2mlir.frontends.fx.functions_that_check import FunctionsThatCheck
 from torch2mlir.frontends.fx.places_from_tensors import PlacesFromTensors
 from torch2mlir.frontends.fx.quiet import quiet
 from torch2mlir.frontends.fx.sizes_of_results import bounded_sizes
-from torch2mlir.frontends.fx.symbols import size_names
+from torch2mlir.frontends.fx.symbols import free_sizes, size_names
 from torch2mlir.frontends.pytrees import knows_caches, register_types
 from torch2mlir.frontends.returned_arguments import results_noted
 from torch2mlir.frontends.updated_caches import Pairs, changes_watched
@@ -87,6 +87,7 @@ def captured(
     program.signature.caches = caches
     program.signature.returned = returned
     program.model = model if isinstance(model, torch.nn.Module) else None
+    program.signature.free_sizes = free_sizes(program.signature, args, kwargs, dynamic_shapes)
     if program.signature.ranges:
         program.signature.decisions[:0] = [question.decision() for question in asked.values()]
         program.signature.size_names = size_names(program.signature, args, kwargs, dynamic_shapes)

@@ -195,7 +195,8 @@ class Binder:
         for name, value in values.items():
             low, high = self.signature.ranges.get(name, (0, value))
             if not low <= value <= high and not (low == 2 and value in (0, 1)):
-                raise InputError(
+                kind = AnotherProgram if self._is_free(name) else InputError
+                raise kind(
                     f"{self._place(name)} is {value}, outside the range {low} to {high} it was captured for",
                     hint="compile again with other bounds in dynamic_shapes",
                 )
@@ -212,6 +213,14 @@ class Binder:
                 if isinstance(size, Dim) and size == Dim("symbol", (symbol,)):
                     return f"{shown} in dimension {axis} of input '{item.name}'"
         return f"{shown} {symbol}" if known is None else shown
+
+    def _is_free(self, symbol: str) -> bool:
+        """Whether nobody but capture has said what a symbol may be."""
+        return any(
+            size == Dim("symbol", (symbol,)) and (item.position, axis) in self.signature.free_sizes
+            for item in self.signature.user_inputs
+            for axis, size in enumerate(item.type.sizes or () if item.type else ())
+        )
 
     def _check_kind(self, item: UserInput, value: Any) -> None:
         type = item.type
@@ -252,12 +261,17 @@ class Binder:
         expected = dims.substitute(size, values) if size is not None else actual
         if expected != actual:
             was = f"{self._readable(size)} = {expected}" if isinstance(size, Dim) else str(size)
-            raise InputError(
-                f"input '{item.name}' should have size {was} in dimension {axis}, got {actual}",
-                hint=None
-                if isinstance(size, Dim)
-                else "capture with dynamic_shapes to let this size vary",
+            message = (
+                f"input '{item.name}' should have size {was} in dimension {axis}, got {actual}"
             )
+            if (item.position, axis) in self.signature.free_sizes:
+                raise AnotherProgram(
+                    f"{message}: the model makes a number of it",
+                    hint="compile the model for this size too, or let it compute with x.shape and no int(..) of it",
+                )
+            is_fixed = not isinstance(size, Dim)
+            hint = "capture with dynamic_shapes to let this size vary" if is_fixed else None
+            raise InputError(message, hint=hint)
 
 
 def _check_layout(

@@ -16,6 +16,7 @@ ROUNDINGS: list[tuple[Callable[[Quotient], KnownSize | None], Callable[[float], 
     (Quotient.floor, math.floor),
     (Quotient.ceil, math.ceil),
     (Quotient.trunc, int),
+    (Quotient.round, round),
 ]
 NUMBERS = [
     0.5,
@@ -73,6 +74,7 @@ def test_a_quotient_of_sizes(divisor: int) -> None:
         _assert_is(ours(quotient), lambda n, round=pythons: round((n + 5) / divisor))
     assert quotient.floor() is not None
     assert quotient.ceil() is not None
+    assert quotient.round() is not None
 
 
 def test_differences_are_rounded_toward_zero() -> None:

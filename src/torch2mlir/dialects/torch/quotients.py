@@ -62,6 +62,18 @@ class Quotient:
         ]
         return dims.sub(*parts)
 
+    def round(self) -> KnownSize | None:
+        """The nearest whole number, of two the even one; None where f64 may give another number."""
+        if self.error or not self._meets(0):
+            return None
+        twice = dims.mul(2, self.denominator)
+        above = dims.add(dims.mul(2, self.numerator), self.denominator)
+        nearest = dims.floordiv(above, twice)
+        if isinstance(self.denominator, int) and self.denominator % 2:
+            return nearest
+        is_between = dims.sub(1, dims.minimum(dims.mod(above, twice), 1))
+        return dims.sub(nearest, dims.mul(is_between, dims.mod(nearest, 2)))
+
     def _meets(self, sign: int) -> bool:
         """Whether a quotient that is whole is so in f64, or lies beyond it in the direction of ``sign``.
 

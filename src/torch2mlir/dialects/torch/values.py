@@ -155,6 +155,10 @@ class Values:
             return quotients.divided(*sizes) if are_sizes else None
         if name in _TO_FLOAT:
             return self._quotient(operands[0])
+        if name == "torch.aten.round.float":
+            rounded = self._quotient(operands[0])
+            whole = None if rounded is None else rounded.round()
+            return None if whole is None else Quotient(whole)
         if name in _PRODUCTS:
             return quotients.product([self._quotient(operand) for operand in operands])
         if name in _SUMS:

@@ -75,8 +75,18 @@ class Asked:
     def _decision(self, names: Mapping[sympy.Symbol, str], place: str, of_model: bool) -> Decision:
         known = {s: names.get(s, s.name) for s in self.expression.free_symbols}
         named = self.expression.xreplace({s: _integer(name) for s, name in known.items()})
-        shown = PythonPrinter().doprint(named)
+        shown = _Printer().doprint(named)
         return Decision(shown, self.answer, tuple(sorted(known.values())), place, of_model)
+
+
+class _Printer(PythonPrinter):
+    """Writes expressions with Python's functions where PyTorch's printer takes its own, of symbolic numbers."""
+
+    def _print_ToFloat(self, expression: sympy.Expr) -> str:
+        return f"float({self._print(expression.args[0])})"
+
+    def _helper_sqrt(self, expression: sympy.Expr) -> str:
+        return f"math.sqrt({self._print(expression)})"
 
 
 def _integer(name: str) -> sympy.Symbol:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from inspect import Parameter
 from typing import Any
 
 import sympy
 import torch
+from torch.export import Dim
 from torch.utils import _pytree as pytree
 from torch.utils._sympy import functions as torch_sympy
 from torch.utils._sympy.value_ranges import ValueRanges
 
 from torch2mlir.dialects.torch import dims, quotients
-from torch2mlir.dialects.torch.dims import KnownSize
+from torch2mlir.dialects.torch.dims import KnownSize, Size
 from torch2mlir.dialects.torch.quotients import Quotient
 from torch2mlir.dialects.torch.symbols import INT64_MAX
 from torch2mlir.errors import CaptureError
@@ -45,6 +46,7 @@ _ROUNDINGS: dict[type, Callable[[Quotient], KnownSize | None]] = {
     torch_sympy.CeilToInt: Quotient.ceil,
     torch_sympy.FloorToInt: Quotient.floor,
     torch_sympy.TruncToInt: Quotient.trunc,
+    torch_sympy.RoundToInt: Quotient.round,
 }
 
 
@@ -127,12 +129,37 @@ def to_sympy(dim: KnownSize, symbols: Mapping[str, sympy.Symbol]) -> Any:
 def size_names(
     signature: Signature, args: Sequence[Any], kwargs: Mapping[str, Any], dynamic_shapes: Any
 ) -> dict[str, str]:
-    """The user's names of sizes, ``Dim("batch")``, by the symbols that stand for them.
+    """The user's names of sizes, ``Dim("batch")``, by the symbols that stand for them."""
+    names = dict[str, str]()
+    for _, _, given, size in _asked_to_vary(signature, args, kwargs, dynamic_shapes):
+        name = getattr(given, "__name__", None)
+        if name and isinstance(size, dims.Dim) and size.op == "symbol":
+            names.setdefault(size.name, name)
+    return names
 
-    Only where ``dynamic_shapes`` has the structure of the arguments; a name for a message is not worth more.
+
+def free_sizes(
+    signature: Signature, args: Sequence[Any], kwargs: Mapping[str, Any], dynamic_shapes: Any
+) -> frozenset[tuple[int, int]]:
+    """The sizes whose bounds the user leaves to capture, ``Dim.AUTO``: positions of inputs, and dimensions."""
+    hint = type(Dim.AUTO)
+    return frozenset(
+        (position, axis)
+        for position, axis, given, _ in _asked_to_vary(signature, args, kwargs, dynamic_shapes)
+        if isinstance(given, hint) and given.type is not Dim.STATIC.type
+        if given.min is None and given.max is None
+    )
+
+
+def _asked_to_vary(
+    signature: Signature, args: Sequence[Any], kwargs: Mapping[str, Any], dynamic_shapes: Any
+) -> Iterator[tuple[int, int, Any, Size]]:
+    """What ``dynamic_shapes`` says of sizes: position of the input, dimension, what is said, what capture made of it.
+
+    Only where it has the structure of the arguments; what it is for, messages and further programs, is not worth more.
     """
     if not isinstance(dynamic_shapes, dict | list | tuple):
-        return {}
+        return
     shapes = list(dynamic_shapes)
     if isinstance(dynamic_shapes, dict):
         parameters = signature.parameters.parameters if signature.parameters else {}
@@ -141,7 +168,7 @@ def size_names(
             is_rest = name in parameters and parameters[name].kind is Parameter.VAR_POSITIONAL
             shapes += entry if is_rest and isinstance(entry, list | tuple) else [entry]
     values = [*args, *kwargs.values()]
-    names, position = dict[str, str](), 0
+    position = 0
     by_position = {item.position: item for item in signature.user_inputs}
     for index, value in enumerate(values):
         leaves = pytree.tree_leaves(value)
@@ -151,9 +178,6 @@ def size_names(
             item = by_position.get(position)
             known = item.type.sizes if item is not None and item.type is not None else None
             for axis, given in sizes.items():
-                name = getattr(given, "__name__", None)
-                size = known[axis] if known is not None and axis in range(len(known)) else None
-                if name and isinstance(size, dims.Dim) and size.op == "symbol":
-                    names.setdefault(size.name, name)
+                if known is not None and axis in range(len(known)):
+                    yield position, axis, given, known[axis]
         position += len(leaves)
-    return names
