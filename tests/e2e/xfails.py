@@ -141,18 +141,6 @@ XFAILS: list[ExpectedFailure] = [
         excepting="view_f64 full_f64 to_f64",
     ),
     ExpectedFailure(
-        "IREE does not distribute the transposed matrix product of a Jacobi rotation as it must for LLVM",
-        EngineError,
-        "tosa-iree-*",
-        "eigenvalues_and_projections",
-    ),
-    ExpectedFailure(
-        "IREE leaves a number that a pivot's row is gathered by between two types of its own",
-        EngineError,
-        "linalg-iree-*",
-        "indefinite_factors_and_solution",
-    ),
-    ExpectedFailure(
         "TOSA has no complex numbers, and what a loop carries is not split into their parts",
         UnsupportedOpError,
         "tosa-*",
