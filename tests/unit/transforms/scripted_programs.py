@@ -231,6 +231,12 @@ def sizes_counted_in_a_loop(x: Tensor) -> Tensor:
     return x[:, k:]
 
 
+def weighted_loss(x: Tensor) -> Tensor:
+    """Its code asks which sizes the tensors have together."""
+    weight = torch.tensor([0.5, 1.0, 2.0])
+    return torch.nn.functional.binary_cross_entropy(x.sigmoid(), x / 8, weight)
+
+
 PROGRAMS = [
     value for value in list(globals().values()) if getattr(value, "__module__", "") == __name__
 ]

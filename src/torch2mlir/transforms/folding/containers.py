@@ -110,6 +110,24 @@ def _repeated(op: Operation, values: Values, lists: list[list[SSAValue]]) -> obj
     return lists[0] * times if isinstance(times, int) else None
 
 
+def _broadcast(op: Operation, values: Values, lists: list[list[SSAValue]]) -> object:
+    """The sizes that tensors of two shapes have together."""
+    rank, members = max(map(len, lists)), list[SSAValue]()
+    padded = [[None] * (rank - len(sizes)) + sizes for sizes in lists]
+    for one, other in zip(*padded, strict=True):
+        sizes = {values.of(value): value for value in (one, other) if value is not None}
+        if len(sizes) > 1:
+            sizes.pop(1, None)
+        numbers = [value for size, value in sizes.items() if isinstance(size, int)]
+        if len(numbers) == 1:
+            members += numbers  # what varies is this or 1
+        elif len(sizes) == 1:
+            members += sizes.values()
+        else:
+            return None
+    return members
+
+
 def _entry(op: Operation, values: Values) -> Sequence[SSAValue] | None:
     entries = _entries(op.operands[0], values)
     found = None if entries is None else entries.get(values.of(op.operands[1]))
@@ -184,6 +202,8 @@ CONTAINER_FOLDS: dict[str, Fold] = {
     "torch.aten.list.t": _derived(lambda op, values, lists: lists[0]),
     "torch.aten.copy.t": _derived(lambda op, values, lists: lists[0]),
     "torch.aten.slice.t": _derived(_sliced),
+    "torch.aten.broadcast_shapes": _derived(_broadcast),
+    "torch.aten._infer_size": _derived(_broadcast),
     "torch.aten.mul.left_t": _derived(_repeated),
     "torch.aten.mul.right_": _derived(_repeated),
     "torch.prim.max.self_int": _elementwise("max"),
