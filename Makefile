@@ -5,6 +5,7 @@ PIP_FLAGS ?=
 PYTEST_FLAGS ?= -n 2 --dist worksteal --durations=30
 BENCHMARK_FLAGS ?=
 FUZZ_FLAGS ?=
+NIGHTLY ?= tests
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(PIP_FLAGS) -c constraints.txt
@@ -12,7 +13,7 @@ PINS := pyproject.toml constraints.txt
 ORACLE := tests/requirements-oracle.txt
 CODE := src tests examples benchmarks scripts
 
-.PHONY: venv demo test lint format typecheck pytest nightly fuzz coverage opdb benchmark clean
+.PHONY: venv demo test lint format typecheck pytest nightly nightly-tests nightly-order fuzz coverage opdb benchmark clean
 .DELETE_ON_ERROR:
 
 $(VENV)/.created:
@@ -54,15 +55,19 @@ pytest: $(VENV)/.installed-test
 	OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false HF_HUB_OFFLINE=1 \
 	$(BIN)/python -m pytest $(PYTEST_FLAGS)
 
-# Everything: all cases in all modes on all engines, all entries of the operator database, long runs. Five to six hours on two cores.
+# Everything: all cases in all modes on all engines, all entries of the operator database, long runs. Four hours on two cores; what
+# has no four hours runs it in parts: make nightly-tests NIGHTLY="tests/e2e/test_cases.py tests/models".
 # Then what shares a process most, in one worker and the other way round: tests do not depend on their order.
 # Then random programs. What fails stands in nightly-failures.txt as soon as it has failed.
-nightly: $(VENV)/.installed-test
+nightly: nightly-tests nightly-order fuzz
+
+nightly-tests: $(VENV)/.installed-test
 	OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false HF_HUB_OFFLINE=1 \
-	$(BIN)/python -m pytest $(PYTEST_FLAGS) --full --failures nightly-failures.txt
+	$(BIN)/python -m pytest $(PYTEST_FLAGS) --full --failures nightly-failures.txt $(NIGHTLY)
+
+nightly-order: $(VENV)/.installed-test
 	OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false HF_HUB_OFFLINE=1 \
 	$(BIN)/python -m pytest --order reversed tests/unit tests/filecheck tests/tools tests/errors
-	$(MAKE) fuzz
 
 # Random programs, other ones every day: an hour on every dialect and engine against eager PyTorch, half an hour between
 # the dialects, a quarter through the other entrances. make fuzz FUZZ_FLAGS="--seed 100000".

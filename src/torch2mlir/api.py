@@ -90,7 +90,8 @@ def compile(
 
     A program without symbolic sizes is compiled at once, another one when it is called: for every new combination
     of sizes on an engine that needs static shapes (XLA), once on the others. Where the model's code asks about a size
-    (a batch of 1) and goes another way than for the example, the model is captured again at the first such call.
+    (a batch of 1) and goes another way than for the example, or makes a number of one that ``dynamic_shapes`` leaves to
+    capture, the model is captured again at the first such call.
 
     Args:
         model: a module, a function of tensors or an exported program.
