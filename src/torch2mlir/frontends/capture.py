@@ -87,7 +87,8 @@ def captured(
     program.signature.caches = caches
     program.signature.returned = returned
     program.model = model if isinstance(model, torch.nn.Module) else None
-    program.signature.free_sizes = free_sizes(program.signature, args, kwargs, dynamic_shapes)
+    if dynamic_shapes is not None:
+        program.signature.free_sizes = free_sizes(program.signature, args, kwargs, dynamic_shapes)
     if program.signature.ranges:
         program.signature.decisions[:0] = [question.decision() for question in asked.values()]
         program.signature.size_names = size_names(program.signature, args, kwargs, dynamic_shapes)
