@@ -60,6 +60,7 @@ RIGHT: dict[str, Given] = {
         ({0: B},),
     ),
     "twice_as_large": (_larger(2.0), (torch.randn(1, 2, 4, 4),), ({2: B},)),
+    "larger_by_a_half": (_larger(1.5), (torch.randn(1, 2, 4, 4),), ({2: Dim("H", min=2, max=9)},)),
 }
 REFUSED: dict[str, Given] = {
     "mask_beside_places": (
@@ -72,7 +73,12 @@ REFUSED: dict[str, Given] = {
         (torch.arange(49, dtype=torch.uint8).view(1, 1, 7, 7),),
         None,
     ),
-    "larger_by_a_half": (_larger(1.5), (torch.randn(1, 2, 4, 4),), ({2: Dim("H", min=2, max=9)},)),
+    # floor(h * 1.4) in doubles is no quotient of whole numbers
+    "larger_by_two_fifths": (
+        _larger(1.4),
+        (torch.randn(1, 2, 4, 4),),
+        ({2: Dim("H", min=2, max=9)},),
+    ),
 }
 
 
