@@ -36,7 +36,7 @@ from tests.fuzz.units import (
     run_on,
     unit_arguments,
 )
-from torch2mlir.errors import Torch2MLIRError
+from torch2mlir.errors import InputError, Torch2MLIRError
 
 FAMILIES = ("elementwise", "comparison", "reduction", "extrema", "movement", "indexing")
 """Kinds of lines that every dialect has words for."""
@@ -94,12 +94,17 @@ def _compare_group(group: Group, names: Sequence[str], tally: Tally) -> None:
     refused = list[tuple[Member, Exception]]()
     for unit in captured_units(group, lambda *told: refused.append(told)):
         results: dict[str, Results] = {name: {} for name in names}
-        for name in names:
-            for (number, trial), found in run_on(unit, unit.group, name, _results):
-                if isinstance(found, Exception):
-                    _failure(name, trial, found, tally)
-                else:
-                    results[name][number] = found
+        members = unit.group
+        for place, name in enumerate(names):
+            for member, found in run_on(unit, members, name, _results):
+                if not isinstance(found, Exception):
+                    results[name][member[0]] = found
+                    continue
+                _failure(name, member[1], found, tally)
+                if isinstance(found, InputError):  # said before an engine is asked
+                    members = [each for each in members if each is not member]
+                    for other in names[place + 1 :]:
+                        _failure(other, member[1], found, tally)
         for one, other in combinations(names, 2):
             for number, trial in unit.group:
                 if number in results[one] and number in results[other]:

@@ -53,6 +53,10 @@ class Target:
     engine: str
 
 
+class NotTheSame(Exception):
+    """PyTorch itself makes two programs of one."""
+
+
 @contextmanager
 def _torch_compile(model: nn.Module, _: Tensors, target: Target) -> Iterator[Entered]:
     torch._dynamo.reset()
@@ -69,7 +73,17 @@ def _optimize(model: nn.Module, arguments: Tensors, target: Target) -> Iterator[
 @contextmanager
 def _torchscript(model: nn.Module, arguments: Tensors, target: Target) -> Iterator[Entered]:
     script = torch.jit.script(model)
+    _must_mean_the_same(model, script, arguments)
     yield Entered(torch2mlir.compile(script, *arguments, **asdict(target)), script)
+
+
+def _must_mean_the_same(model: nn.Module, script: nn.Module, arguments: Tensors) -> None:
+    """Refuses what TorchScript reads as another program: dtypes are integers there, and ``x.view(torch.int32)`` a shape."""
+    with torch.no_grad():
+        found = [deepcopy(each)(*[x.clone() for x in arguments]) for each in (model, script)]
+    theirs, scripted = ([(x.dtype, x.shape) for x in results] for results in found)
+    if theirs != scripted:
+        raise NotTheSame(f"eager mode's results are {theirs}, TorchScript's {scripted}")
 
 
 @contextmanager

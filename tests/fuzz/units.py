@@ -24,10 +24,11 @@ from xdsl.ir import SSAValue
 import torch2mlir
 from tests.fuzz.program import LARGEST
 from tests.fuzz.trial import CONFIGURATIONS, Call, Trial
+from torch2mlir.dialects.torch.dims import Dim as Size
 from torch2mlir.errors import Torch2MLIRError
 from torch2mlir.frontends.capture import capture
 from torch2mlir.pipeline import Pipeline
-from torch2mlir.program import ConstantOutput, Program, UserOutput, entry_function
+from torch2mlir.program import ConstantOutput, Program, Signature, UserOutput, entry_function
 
 Member = tuple[int, Trial]
 """A program with its number among those asked about."""
@@ -214,9 +215,25 @@ class CapturedUnit:
         checked = zip(signature.checks, values, strict=True)
         kept = [(check, value) for check, value in checked if _file(check.location) not in files]
         signature.checks = [check for check, _ in kept]
+        alone = _symbols_of(signature, written)
+        signature.ranges = {k: v for k, v in signature.ranges.items() if k not in alone}
         _return(function, [*results, *(value for _, value in kept)])
         _erase_unused(function, files)
-        signature.decisions = [d for d in signature.decisions if _file(d.location) not in files]
+        signature.decisions = [
+            decision
+            for decision in signature.decisions
+            if _file(decision.location) not in files and not alone & set(decision.symbols)
+        ]
+
+
+def _symbols_of(signature: Signature, positions: Collection[int]) -> set[str]:
+    """The symbols that only sizes of the arguments at these positions have."""
+    named: dict[bool, set[str]] = {True: set(), False: set()}
+    for item in signature.user_inputs:
+        sizes = (item.type.sizes or ()) if item.type else ()
+        symbols = (name for size in sizes if isinstance(size, Size) for name in size.symbols())
+        named[item.position in positions].update(symbols)
+    return named[True] - named[False]
 
 
 def _numbers(members: Group) -> list[int]:
@@ -349,9 +366,15 @@ def tells_of(error: Exception, trial: Trial) -> bool:
 
 
 def _given(error: Exception, unit: CapturedUnit, members: Group) -> Group:
-    """The program of which an error of ours names an argument."""
+    """The program of which an error of ours names an argument, or a result of a unit that writes nothing."""
+    if not isinstance(error, Torch2MLIRError):
+        return []
+    named = re.search(r"result (\d+) of @", str(error))
+    if named is not None and not unit.exported.graph_signature.buffers_to_mutate:
+        owners = [member for member in members for _ in member[1].program.outputs]
+        return owners[int(named[1]) :][:1]
     named = re.search(r"input '(\w+)'", str(error))
-    if not isinstance(error, Torch2MLIRError) or named is None:
+    if named is None:
         return []
     names = list(map(str, unit.exported.graph_signature.user_inputs))
     return [
