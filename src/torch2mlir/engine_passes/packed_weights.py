@@ -87,13 +87,18 @@ def _product_of(op: Operation) -> _Product | None:
             return _Product(rows, weight, is_turned) if _is_zero(init) else None
     if isinstance(op, tosa.MatMulOp) and shape_of(op.operands[0])[0] == 1:
         flat = op.operands[1].owner
-        if isinstance(flat, tosa.ReshapeOp) and len(shape_of(flat.operands[0])) == 2:
+        if isinstance(flat, tosa.ReshapeOp) and _adds_a_dimension(flat):
             turned = flat.operands[0].owner
             if not isinstance(turned, tosa.TransposeOp):
                 return _Product(op.operands[0], flat.operands[0], False)
             if list(integers(turned.properties["perms"])) == [1, 0]:
                 return _Product(op.operands[0], turned.operands[0], True)
     return None
+
+
+def _adds_a_dimension(op: tosa.ReshapeOp) -> bool:
+    """Whether a reshape puts a dimension of 1 before a matrix, and does not make another matrix of it."""
+    return list(shape_of(op.results[0])) == [1, *shape_of(op.operands[0])]
 
 
 def _is_zero(init: SSAValue) -> bool:

@@ -52,3 +52,21 @@ def test_targets_one_behind_the_other() -> None:
         return (F.ctc_loss(log_probs, targets, (6, 6, 5, 4), (2, 1, 0, 2), reduction="sum"),)
 
     assert_agrees(of_lists, torch2mlir.compile(of_lists, torch.randn(6, 4, 5)))
+
+
+@pytest.mark.parametrize("width", [4, 3])
+def test_gradient_of_eagers_alignments(width: int) -> None:
+    """Where no target is as long as the tensor of targets, eager mode keeps fewer places than that has."""
+    torch.manual_seed(0)
+    log_probs, targets = torch.randn(6, 2, 5).log_softmax(-1), torch.randint(1, 5, (2, width))
+    loss, alpha = torch.ops.aten._ctc_loss(log_probs, targets, (6, 5), (3, 1))
+
+    def gradient(log_probs: Tensor, targets: Tensor, loss: Tensor, alpha: Tensor) -> Tensor:
+        ones = torch.ones_like(loss)
+        return torch.ops.aten._ctc_loss_backward(
+            ones, log_probs, targets, (6, 5), (3, 1), loss, alpha, 0
+        )
+
+    given = log_probs, targets, loss, alpha
+    compiled = torch2mlir.compile(gradient, *given)
+    torch.testing.assert_close(compiled(*given), gradient(*given), rtol=1e-4, atol=1e-5)

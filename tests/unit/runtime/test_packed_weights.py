@@ -75,6 +75,26 @@ def test_rows(output_type: str) -> None:
         )
 
 
+class OfOtherSizes(nn.Module):
+    """Weights that are read as matrices of other sizes than their own: a column, and a view."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate = nn.Linear(32, 1, bias=False)
+        self.mix = nn.Parameter(torch.randn(16, 32))
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return self.gate(x), x @ self.mix.view(32, 16), x[..., :16] @ self.mix.t().reshape(16, 32)
+
+
+@dialects
+@torch.no_grad()
+def test_weights_of_other_sizes(output_type: str) -> None:
+    model = OfOtherSizes()
+    compiled = torch2mlir.compile(model, torch.randn(7, 32), engine="iree", output_type=output_type)
+    agrees(model, compiled, 7, 32)
+
+
 @dialects
 @torch.no_grad()
 def test_changed_weights(output_type: str) -> None:

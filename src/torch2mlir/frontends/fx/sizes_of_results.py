@@ -9,15 +9,24 @@ from typing import Any
 import torch
 from torch._subclasses import fake_impls
 
+from torch2mlir.transforms.decompositions.ctc import longest_target
+
 aten = torch.ops.aten
 
 
 def _of_alignments(
-    _mode: Any, _op: Any, log_probs: Any, targets: Any, *_: Any, **_options: Any
+    _mode: Any,
+    _op: Any,
+    log_probs: Any,
+    targets: Any,
+    _input_lengths: Any,
+    target_lengths: Any,
+    *_: Any,
+    **_options: Any,
 ) -> tuple[Any, Any]:
-    """The loss of each target, and what its gradient reads, for places in the longest target that there may be."""
+    """The loss of each target, and what its gradient reads, for places in the longest target."""
     time, batch, _ = log_probs.shape
-    places = 2 * targets.shape[-1] + 1
+    places = 2 * longest_target(targets, target_lengths) + 1
     return log_probs.new_empty([batch]), log_probs.new_empty([batch, time, places])
 
 

@@ -38,15 +38,26 @@ class _Places(NamedTuple):
     """The inputs' lengths, ``[batch, 1]``."""
 
 
+def longest_target(targets: Tensor, lengths: Lengths) -> int:
+    """Of the targets, where lengths are numbers, as in eager mode; else of the longest target there may be."""
+    return targets.shape[-1] if isinstance(lengths, Tensor) else max(lengths, default=0)
+
+
 def _places(
-    log_probs: Tensor, targets: Tensor, input_lengths: Lengths, target_lengths: Lengths, blank: int
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Lengths,
+    target_lengths: Lengths,
+    blank: int,
+    longest: int,
 ) -> _Places:
     steps, counts = _column(input_lengths), _column(target_lengths)
-    longest = targets.shape[-1]
     number = torch.arange(longest)
     if targets.dim() == 1:  # one behind the other
         starts = counts.cumsum(0) - counts
-        targets = targets[(starts + number).clamp(max=longest - 1)]
+        targets = targets[(starts + number).clamp(max=targets.shape[0] - 1)]
+    else:
+        targets = targets[:, :longest]
     targets = torch.where(number < counts, targets.to(torch.int64), blank)
     blanks = torch.full_like(targets, blank)
     labels = torch.stack([blanks, targets], -1).flatten(1)
@@ -157,7 +168,8 @@ def _ctc_loss(
     zero_infinity: bool = False,
 ) -> tuple[Tensor, Tensor]:
     """The negative logarithm of the probability of each target, and ``log_alpha``."""
-    places = _places(log_probs, targets, input_lengths, target_lengths, blank)
+    longest = longest_target(targets, target_lengths)
+    places = _places(log_probs, targets, input_lengths, target_lengths, blank, longest)
     alpha = _log_alpha(places)
     time = torch.arange(alpha.shape[1]).reshape(1, -1, 1)
     is_last = (time == places.steps.unsqueeze(2) - 1) & places.ends.unsqueeze(1)
@@ -182,7 +194,8 @@ def _ctc_loss_backward(
     zero_infinity: bool = False,
 ) -> Tensor:
     """What each probability is, less what its labels' share of all alignments is."""
-    places = _places(log_probs, targets, input_lengths, target_lengths, blank)
+    longest = (log_alpha.shape[2] - 1) // 2
+    places = _places(log_probs, targets, input_lengths, target_lengths, blank, longest)
     both = log_alpha + _log_beta(places)
     most = both.amax(2, keepdim=True)
     most = torch.where(most == -inf, 0.0, most)
