@@ -208,6 +208,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--families", default="", help=f"of {', '.join(sorted(FAMILIES))}")
     parser.add_argument("--static", dest="dynamic", action="store_false", default=None)
     parser.add_argument("--dynamic", dest="dynamic", action="store_true")
+    parser.add_argument(
+        "--wide", action="store_true", default=None, help="sizes of vectors and tiles"
+    )
     parser.add_argument("--no-reduction", dest="reduce", action="store_false")
     parser.add_argument("--processes", type=int, default=1, help="that check programs")
     parser.add_argument("--findings", type=Path, default=Path("fuzz-findings.md"))
@@ -224,10 +227,13 @@ def main() -> int:
     names = [name for name in CONFIGURATIONS if any(part in name for part in wanted)]
     chosen = tuple(part for part in options.families.split(",") if part)
     if options.show is not None:
-        console.print(generate(options.show, chosen, options.dynamic).report(), markup=False)
+        console.print(
+            generate(options.show, chosen, options.dynamic, wide=options.wide).report(),
+            markup=False,
+        )
         return 0
     if options.replay is not None:
-        program = generate(options.replay, chosen, options.dynamic)
+        program = generate(options.replay, chosen, options.dynamic, wide=options.wide)
         console.print(program.report(), markup=False)
         for _, name, outcome in Worker().ask([program], names):
             console.print(f"{name}: {outcome.kind} {outcome.message}", markup=False)
@@ -243,7 +249,7 @@ def main() -> int:
             if options.count and seed >= options.seed + options.count:
                 break
             before = campaign.programs
-            program = generate(seed, chosen, options.dynamic)
+            program = generate(seed, chosen, options.dynamic, wide=options.wide)
             campaign.add(program)
             seed += 1
             done = f"{campaign.programs} programs, {campaign.found} findings"

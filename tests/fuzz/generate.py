@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import torch
@@ -30,7 +31,11 @@ from tests.fuzz.program import (
     random_from,
 )
 
-MOST_ELEMENTS = 640
+SMALL = (1, 2, 3, 3, 4, 5)
+WIDE = (1, 2, 3, 7, 8, 15, 16, 17, 32, 33, 64)
+"""Sizes of inputs: engines compute what fills a vector or a tile otherwise than what does not."""
+MOST_ELEMENTS = {SMALL: 640, WIDE: 4096}
+"""Of a tensor, by the sizes of inputs."""
 FLOATS = ("float32", "float32", "float32", "float32", "float16", "bfloat16", "float64")
 INTEGERS = ("int64", "int64", "int32", "int32", "uint8", "int8", "int16")
 
@@ -145,8 +150,11 @@ def line(family: str, weight: int = 1) -> Callable[[Family], Family]:
 class Scope:
     """A program that grows."""
 
-    def __init__(self, seed: int, dynamic: bool, special: bool, training: bool) -> None:
+    def __init__(
+        self, seed: int, dynamic: bool, special: bool, training: bool, wide: bool = False
+    ) -> None:
         self.seed, self.special = seed, special
+        self.sizes = WIDE if wide else SMALL
         self.rng: random.Random = random_from(seed)
         self.environments = [CAPTURED, OTHER] if dynamic else [CAPTURED]
         self.dynamic = dynamic
@@ -256,12 +264,14 @@ class Scope:
             dtype, kind = "bool", "grid"
         rank = self.choice([0, 1, 1, 2, 2, 2, 3, 3, 4])
         shape = [self._size() for _ in range(rank)]
+        while prod(size for size in shape if isinstance(size, int)) > MOST_ELEMENTS[self.sizes]:
+            shape[shape.index(max(shape))] = 3  # only wide shapes, which do not vary
         return self.input_like(shape, dtype, kind)
 
     def _size(self) -> int | str:
         if self.dynamic and self.chance(0.5):
             return str(self.choice(SYMBOLS))
-        return 0 if self.chance(0.015) else int(self.choice([1, 2, 3, 3, 4, 5]))
+        return 0 if self.chance(0.015) else int(self.choice(self.sizes))
 
     def try_line(self, family: Family) -> bool:
         """Adds a line if it fits."""
@@ -357,7 +367,8 @@ class Scope:
         return value
 
     def _is_tame(self, value: Value) -> bool:
-        if any(tensor.numel() > MOST_ELEMENTS or tensor.dim() > 5 for tensor in value.tensors):
+        most = MOST_ELEMENTS[self.sizes]
+        if any(tensor.numel() > most or tensor.dim() > 5 for tensor in value.tensors):
             return False
         if self.special or not value.is_float:
             return value.error < 1
@@ -412,7 +423,11 @@ def _on_grid(value: Value) -> bool:
 
 
 def generate(
-    seed: int, families: Sequence[str] = (), dynamic: bool | None = None, lines: int = 0
+    seed: int,
+    families: Sequence[str] = (),
+    dynamic: bool | None = None,
+    lines: int = 0,
+    wide: bool | None = None,
 ) -> Program:
     """The program of a seed.
 
@@ -421,11 +436,14 @@ def generate(
         families: kinds of lines, all of them if empty.
         dynamic: whether sizes vary; the seed decides if it is None.
         lines: how many lines are tried; the seed decides if it is 0.
+        wide: whether sizes are those of vectors and tiles and around them; the seed decides if it is None, and sizes
+            that vary are small.
     """
     chooser = random_from(seed ^ 0x5EED)
     decided = chooser.random() < 0.25 if dynamic is None else dynamic
     special = chooser.random() < 0.12
     training = chooser.random() < 0.3
+    is_wide = random_from(seed ^ 0x51DE).random() < 0.2 if wide is None else wide
     wanted = [name for name in sorted(FAMILIES) if not families or name in families]
     if special:
         wanted = [name for name in wanted if name in SPECIAL_FAMILIES] or wanted
@@ -434,7 +452,8 @@ def generate(
     table = [entry for name in some for entry in FAMILIES[name]]
     attempt = 0
     while True:
-        scope = Scope(seed + attempt * 10**12, decided, special, training)
+        widths = is_wide and not decided
+        scope = Scope(seed + attempt * 10**12, decided, special, training, widths)
         scope.seed = seed
         for _ in range(scope.choice([1, 1, 2, 2, 3])):
             scope.draw_input()

@@ -96,7 +96,7 @@ def _product_of(op: Operation) -> _Product | None:
     return None
 
 
-def _adds_a_dimension(op: tosa.ReshapeOp) -> bool:
+def _adds_a_dimension(op: Operation) -> bool:
     """Whether a reshape puts a dimension of 1 before a matrix, and does not make another matrix of it."""
     return list(shape_of(op.results[0])) == [1, *shape_of(op.operands[0])]
 

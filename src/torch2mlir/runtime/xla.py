@@ -18,7 +18,9 @@ Facts about XLA's reader of StableHLO (jaxlib 0.10.2):
 - a sort of several operands calls a function for each comparison, 6 times slower than sorting integers
   (``stablehlo-pack-sorts``); arc tangents, sines and cosines call the C library for each element, 8 to 14 times slower
   than eager mode (``stablehlo-angles-by-formulas``), and so do remainders of floats, 10 to 25 times slower
-  (``stablehlo-remainders-by-quotients``).
+  (``stablehlo-remainders-by-quotients``);
+- its library's minima and maxima leave out NaN, which is put back (``stablehlo-extrema-of-nan``); programs with windows
+  of them do without its reductions.
 
 Facts about memory: a tensor whose address is a multiple of 64 is read in place, any other is copied
 on the way in. PyTorch's allocator aligns to 64, so a copy means a view into a larger tensor or a
@@ -50,6 +52,7 @@ from xdsl.ir import Operation
 
 from torch2mlir.contract.pass_order import op_names
 from torch2mlir.dialects.locations import describe
+from torch2mlir.engine_passes.stablehlo_extrema_of_nan import reads_extrema_of_nan
 from torch2mlir.engine_passes.stablehlo_updates_in_place import DISABLED_PASS, update_in_place
 from torch2mlir.errors import EngineError
 from torch2mlir.runtime.adopted_memory import AdoptedMemory, is_alone
@@ -58,6 +61,11 @@ from torch2mlir.runtime.engine import Engine, Executable, Prepared, Run, host_te
 from torch2mlir.runtime.lent_memory import ALIGNMENT, LentMemory, owning_array
 from torch2mlir.runtime.lowered import LoweredFunction
 
+# What of XLA's library of kernels is used where its reductions would leave out NaN; by default these as well.
+_LIBRARY_OPTION = "xla_cpu_experimental_ynn_fusion_type"
+_WITHOUT_REDUCTIONS = (
+    "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT,LIBRARY_FUSION_TYPE_INDIVIDUAL_CONVOLUTION"
+)
 # What XLA calls the text in error positions.
 _TEXT_NAME = "-"
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
@@ -81,6 +89,7 @@ class XlaEngine(Engine):
             "stablehlo-roots-by-quotients",
             "stablehlo-hold-identities",
             "stablehlo-hold-differences",
+            "stablehlo-extrema-of-nan",
         )
     }
 
@@ -132,7 +141,8 @@ class XlaEngine(Engine):
         return replace(function, updated=alike)
 
     def version(self) -> str:
-        return f"jaxlib {jaxlib.version.__version__} {os.environ.get('XLA_FLAGS', '')}"
+        flags = f"{os.environ.get('XLA_FLAGS', '')} {_WITHOUT_REDUCTIONS}"
+        return f"jaxlib {jaxlib.version.__version__} {flags}"
 
     def code(self, executable: Executable) -> bytes:
         assert isinstance(executable, XlaExecutable)
@@ -157,6 +167,8 @@ def _options(function: LoweredFunction) -> Any:
         function.module
     )
     overrides = {"xla_disable_hlo_passes": DISABLED_PASS} if keeps_barriers else {}
+    if reads_extrema_of_nan(function.module):
+        overrides[_LIBRARY_OPTION] = _WITHOUT_REDUCTIONS
     return jax.extend.backend.get_compile_options(
         num_replicas=1, num_partitions=1, env_options_overrides=overrides
     )

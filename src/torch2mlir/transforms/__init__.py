@@ -195,6 +195,9 @@ _LOCATIONS: dict[str, str] = {
     "stablehlo-hold-identities": (
         "torch2mlir.engine_passes.stablehlo_hold_identities:StablehloHoldIdentitiesPass"
     ),
+    "stablehlo-extrema-of-nan": (
+        "torch2mlir.engine_passes.stablehlo_extrema_of_nan:StablehloExtremaOfNanPass"
+    ),
     "stablehlo-roots-by-quotients": (
         "torch2mlir.engine_passes.stablehlo_roots_by_quotients:StablehloRootsByQuotientsPass"
     ),

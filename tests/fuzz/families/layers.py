@@ -90,7 +90,7 @@ def linear(s: Scope) -> Draft:
     """A linear map, perhaps used twice."""
     x = _float(s, 1, 4)
     size = s.fixed_size(x, -1)
-    layer, made = s.layer(f"nn.Linear({size}, {s.choice([size, 2, 3])}, bias={s.chance(0.7)})")
+    layer, made = s.layer(f"nn.Linear({size}, {s.choice([size, 1, 2, 3])}, bias={s.chance(0.7)})")
     text = f"{layer}({x})" if s.chance(0.7) else f"F.relu({layer}({x})) + {layer}({x})"
     return Draft(f"{{out}} = {text}", "always", 6.0, signed=False, layers=[made])
 
