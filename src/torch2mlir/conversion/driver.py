@@ -21,6 +21,7 @@ from torch2mlir.conversion.control_flow import CONTROL_FLOW
 from torch2mlir.conversion.lowering import DTYPES, Lowering, ResultType, Scalar, Tensor
 from torch2mlir.conversion.registry import lowering_functions
 from torch2mlir.conversion.scalar_ops import lower_scalar_op
+from torch2mlir.dialects.iree_barriers import OptimizationBarrierOp
 from torch2mlir.dialects.locations import describe
 from torch2mlir.dialects.placing import end_of
 from torch2mlir.dialects.torch import core, dims
@@ -257,11 +258,15 @@ _INTS = ("int", "SymInt")
 
 
 def drop_unused(block: Block) -> None:
-    """Removes ops whose results nobody uses: what lowerings emit computes values and does nothing else."""
+    """Removes ops whose results nobody uses: what lowerings emit computes values and does nothing else.
+
+    Barriers stay: an engine's passes put them where something must not move past.
+    """
     op = block.last_op
     while op is not None:
         previous = op.prev_op
-        if op.results and all(result.first_use is None for result in op.results):
+        is_unused = op.results and all(result.first_use is None for result in op.results)
+        if is_unused and op.name != OptimizationBarrierOp.name:
             op.detach()
             op.erase()
         else:

@@ -1,9 +1,14 @@
-"""``end-at-loops``: what IREE dispatches together ends at a loop that hands on tensors of unknown sizes.
+"""``end-at-loops``: what IREE dispatches together ends at a loop or branch that hands on tensors.
 
-IREE 3.13 sorts what it dispatches into partitions, and overlooks that a loop reads what was computed before it: a value
-that is read by a loop and by an op behind it, as in ``x[x.argsort()]`` of a softmax, is computed together with that op,
-and the program is refused ("circular dependency"). An op with effects, behind the loop, is an end of a partition. IREE
-makes a loop of ``tosa.scatter`` too.
+IREE 3.13 sorts what it dispatches into partitions, and overlooks that a loop or branch reads what was computed before:
+
+- a value that is read by one and by an op behind it, as in ``x[x.argsort()]`` of a softmax, is computed together with
+  that op, and the program is refused ("circular dependency");
+- where the op behind it is a scatter, which IREE does in place in what it takes for the last use, the loop or branch
+  reads what has been written already, in silence: ``torch.cond(p, f, g, (x,)), x.index_put(..)``.
+
+An op with effects, behind the loop or branch, is an end of a partition. IREE makes a loop of a ``tosa.scatter`` of
+unknown sizes too.
 """
 
 from __future__ import annotations
@@ -26,8 +31,12 @@ class EndAtLoopsPass(PassForOps):
     looks_for = frozenset(
         {
             scf.ForOp.name,
+            scf.IfOp.name,
             scf.WhileOp.name,
+            stablehlo.CaseOp.name,
+            stablehlo.IfOp.name,
             stablehlo.WhileOp.name,
+            tosa.CondIfOp.name,
             tosa.ScatterOp.name,
             tosa.WhileLoopOp.name,
         }
@@ -35,11 +44,13 @@ class EndAtLoopsPass(PassForOps):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for each in list(op.walk()):
-            if each.name in self.looks_for and _hands_on_unknown_sizes(each):
+            if each.name in self.looks_for and _hands_on_tensors(each):
                 behind = Beside(each, behind=True)
                 behind.value(OptimizationBarrierOp, [behind.index(0)], INDEX)
 
 
-def _hands_on_unknown_sizes(loop: Operation) -> bool:
-    types = [result.type for result in loop.results]
-    return any(isinstance(type, TensorType) and not type.has_static_shape() for type in types)
+def _hands_on_tensors(op: Operation) -> bool:
+    types = [result.type for result in op.results if isinstance(result.type, TensorType)]
+    if isinstance(op, tosa.ScatterOp):
+        return any(not type.has_static_shape() for type in types)
+    return bool(types)
