@@ -57,3 +57,14 @@ func.func @integers(%x: tensor<4xi32>) -> tensor<4xi32> {
   %0 = stablehlo.add %x, %z : tensor<4xi32>
   return %0 : tensor<4xi32>
 }
+
+// The only place along a dimension of 1 is a zero.
+// CHECK-LABEL: func.func @place(
+// CHECK-NOT:     stablehlo.add
+// CHECK:         stablehlo.select
+func.func @place(%x: tensor<1xf32>) -> tensor<1xf32> {
+  %0 = stablehlo.iota dim = 0 : tensor<1xi64>
+  %1 = stablehlo.convert %0 : (tensor<1xi64>) -> tensor<1xf32>
+  %2 = stablehlo.add %x, %1 : tensor<1xf32>
+  return %2 : tensor<1xf32>
+}

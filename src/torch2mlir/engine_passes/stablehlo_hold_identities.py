@@ -17,6 +17,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import (
     AnyFloat,
     DenseIntOrFPElementsAttr,
+    IntegerAttr,
+    IntegerType,
     ModuleOp,
     TensorType,
     i1,
@@ -27,7 +29,7 @@ from torch2mlir.contract.pass_order import PassForOps
 from torch2mlir.dialects import chlo
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.stablehlo import ComparisonDirection, ComparisonDirectionAttr
-from torch2mlir.dialects.tensors import shape_of
+from torch2mlir.dialects.tensors import element_of, shape_of
 from torch2mlir.engine_passes.beside import Beside
 
 _SUMS = (hlo.AddOp, hlo.SubtractOp)
@@ -74,10 +76,18 @@ def _choose_number(op: Operation) -> None:
 
 
 def _number(value: SSAValue) -> float | None:
-    """What all elements of a constant are."""
+    """What all elements of a constant are; the places along a dimension of 1 are zeros."""
     op = value.owner
-    if isinstance(op, hlo.BroadcastInDimOp):
+    if isinstance(op, hlo.BroadcastInDimOp | hlo.ReshapeOp):
         return _number(op.operands[0])
+    if isinstance(op, hlo.ConvertOp):
+        source = element_of(op.operands[0])
+        return _number(op.operands[0]) if isinstance(source, IntegerType) and source != i1 else None
+    if isinstance(op, hlo.IotaOp):
+        dim = op.properties["iota_dimension"]
+        return (
+            0.0 if isinstance(dim, IntegerAttr) and shape_of(value)[dim.value.data] == 1 else None
+        )
     literal = op.properties.get("value") if isinstance(op, hlo.ConstantOp) else None
     if not isinstance(literal, DenseIntOrFPElementsAttr) or not literal.is_splat():
         return None
