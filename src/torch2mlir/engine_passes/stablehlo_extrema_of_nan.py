@@ -37,7 +37,8 @@ class StablehloExtremaOfNanPass(PassForOps):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for each in [each for each in op.walk() if isinstance(each, hlo.ReduceOp)]:
-            if _loses_nan(each) and len(each.results) == 1:
+            is_static = DYNAMIC_INDEX not in shape_of(each.operands[0])
+            if is_static and len(each.results) == 1 and _loses_nan(each):
                 replace(each, partial(_with_nan, op=each))
 
 
