@@ -85,6 +85,7 @@ RIGHT: list[tuple[str, Callable[..., Any], list[str]]] = [
     ("places", lambda x: x[torch.arange(x.shape[0])[:, None], torch.arange(x.shape[1])], ["B T"]),
     ("causal", lambda x: x.tril().softmax(-1), ["B T T"]),
     ("beginning", lambda x: (x[:, 1:], x[:, :-1], x[:, 0], x[:, ::2]), ["B T 3"]),
+    ("place_in_all", lambda x: x.unsqueeze(0).argmin(), ["B 3"]),
     ("windows", lambda x: CONV1(x), ["B 3 T"]),
     ("transposed_convolution", lambda x: UP(x), ["B 3 T"]),
     ("more_at_the_end", lambda x: F.pad(x, (0, 0, 1, 2), value=3.0), ["B T 3"]),
@@ -107,6 +108,7 @@ def test_padding_changes_nothing(function: Callable[..., Any], shapes: list[str]
 REFUSED: list[tuple[str, Callable[..., Any], list[str], str]] = [
     ("flip", lambda x: x.flip(1), ["B T"], "padding would come first"),
     ("sort", lambda x: x.sort(1)[0], ["B T"], "sorted in"),
+    ("place_in_all", lambda x: x.argmax(), ["B T"], "counts the padding of its lines"),
     ("last", lambda x: x[:, -1], ["B T"], "moves with a size|counts from the end"),
     ("size_as_number", lambda x: x.clamp(max=x.shape[1]), ["B T"], "used as a number"),
     ("size_as_result", lambda x: (x, x.shape[0] * 2), ["B T"], "is a result"),

@@ -2,13 +2,15 @@
 
     python -m tests.fuzz.entrances --count 500 --seed 7 --through torch.compile,optimize --on tosa-iree
 
-These are ``torch.compile(backend="torch2mlir")``, ``optimize`` (which may not fail at all), TorchScript and the lazy device.
+These are ``torch.compile(backend="torch2mlir")``, ``optimize`` (which may not fail at all), TorchScript, the lazy device,
+artefacts that are saved and loaded, and sizes rounded up to buckets, by padding that no result may take in.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
 import time
 import warnings
 from collections import Counter
@@ -16,18 +18,21 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import nn
+from torch.export import Dim
 
 import torch2mlir
 from tests.fuzz import families  # noqa: F401 - registers the lines
 from tests.fuzz.check import call_difference
 from tests.fuzz.generate import generate
-from tests.fuzz.program import Program
+from tests.fuzz.program import LARGEST, Program
 from tests.fuzz.trial import CONFIGURATIONS, Trial
 from torch2mlir import lazy
+from torch2mlir.program import Signature, StateInput
 
 Tensors = Sequence[torch.Tensor]
 
@@ -58,20 +63,23 @@ class NotTheSame(Exception):
 
 
 @contextmanager
-def _torch_compile(model: nn.Module, _: Tensors, target: Target) -> Iterator[Entered]:
+def _torch_compile(program: Program, _: Tensors, target: Target) -> Iterator[Entered]:
+    model = program.module()
     torch._dynamo.reset()
     options = asdict(target)
     yield Entered(torch.compile(model, backend="torch2mlir", dynamic=True, options=options), model)
 
 
 @contextmanager
-def _optimize(model: nn.Module, arguments: Tensors, target: Target) -> Iterator[Entered]:
+def _optimize(program: Program, arguments: Tensors, target: Target) -> Iterator[Entered]:
+    model = program.module()
     options = {**asdict(target), "verify": False, "min_cluster_size": 1}
     yield Entered(torch2mlir.optimize(model, model_inputs=tuple(arguments), **options), model)
 
 
 @contextmanager
-def _torchscript(model: nn.Module, arguments: Tensors, target: Target) -> Iterator[Entered]:
+def _torchscript(program: Program, arguments: Tensors, target: Target) -> Iterator[Entered]:
+    model = program.module()
     script = torch.jit.script(model)
     _must_mean_the_same(model, script, arguments)
     yield Entered(torch2mlir.compile(script, *arguments, **asdict(target)), script)
@@ -87,9 +95,9 @@ def _must_mean_the_same(model: nn.Module, script: nn.Module, arguments: Tensors)
 
 
 @contextmanager
-def _lazy_device(model: nn.Module, _: Tensors, target: Target) -> Iterator[Entered]:
+def _lazy_device(program: Program, _: Tensors, target: Target) -> Iterator[Entered]:
     with lazy.device(**asdict(target)) as device:
-        moved = deepcopy(model).to(device)
+        moved = program.module().to(device)
 
         def call(*arguments: torch.Tensor) -> list[torch.Tensor]:
             there = [x.to(device) for x in arguments]
@@ -102,15 +110,65 @@ def _lazy_device(model: nn.Module, _: Tensors, target: Target) -> Iterator[Enter
         yield Entered(call, moved)
 
 
+@dataclass(frozen=True)
+class _StateOf:
+    """The state of a program that has no module."""
+
+    signature: Signature
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        """The weights and buffers that the program takes, by the names they have in the module."""
+        inputs = self.signature.inputs
+        return {item.name: item.tensor for item in inputs if isinstance(item, StateInput)}
+
+
+@contextmanager
+def _artefact(program: Program, arguments: Tensors, target: Target) -> Iterator[Entered]:
+    compiled = torch2mlir.compile(program.module(), *arguments, **asdict(target))
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "program.artefact"
+        torch2mlir.save(compiled, path)
+        loaded = torch2mlir.load(path)
+        yield Entered(loaded, _StateOf(loaded.calling.signature))
+
+
+ROUNDED_TO = [3, 6, LARGEST]
+"""None of the sizes that programs are called with but the largest, so that most calls are padded."""
+
+
+@contextmanager
+def _buckets(program: Program, arguments: Tensors, target: Target) -> Iterator[Entered]:
+    model = program.module()
+    names = {size for x in program.inputs for size in x.shape if isinstance(size, str)}
+    varies = {name: Dim(name, max=LARGEST) for name in names}
+    shapes = tuple(
+        {axis: varies[size] for axis, size in enumerate(x.shape) if isinstance(size, str)}
+        for x in program.inputs
+    )
+    yield Entered(
+        torch2mlir.compile(
+            model,
+            *arguments,
+            dynamic_shapes=shapes,
+            buckets=dict.fromkeys(names, ROUNDED_TO),
+            **asdict(target),
+        ),
+        model,
+    )
+
+
 ENTRANCES = {
     "torch.compile": _torch_compile,
     "optimize": _optimize,
     "torchscript": _torchscript,
     "lazy": _lazy_device,
+    "artefact": _artefact,
+    "buckets": _buckets,
 }
 MAY_NOT_REFUSE = {"optimize"}
-MAY_VARY = {"torch.compile", "optimize"}
+MAY_VARY = {"torch.compile", "optimize", "buckets"}
 """Entrances that take sizes as they come."""
+MUST_VARY = {"buckets"}
 
 
 XLA = Target(*CONFIGURATIONS["stablehlo-xla"])
@@ -123,9 +181,8 @@ def difference(trial: Trial, name: str, target: Target) -> str:
         Exception: it is refused.
     """
     program, first = trial.program, trial.calls[0]
-    model = program.module()
     examples = program.arguments(first.draw, first.sizes)
-    with ENTRANCES[name](model, examples, target) as entered:
+    with ENTRANCES[name](program, examples, target) as entered:
         for turn, call in enumerate(trial.calls):
             arguments = program.arguments(call.draw, call.sizes)
             before = _state(entered.module)
@@ -149,6 +206,7 @@ def findings(
     right: Counter[str],
     target: Target = XLA,
     until: float = float("inf"),
+    dynamic: bool | None = None,
 ) -> Iterator[str]:
     """What differs of the programs of consecutive seeds, and what may not be refused and is.
 
@@ -159,13 +217,15 @@ def findings(
         right: counts by entrance the programs that agree.
         target: what they are compiled to.
         until: of ``time.monotonic``, when no new program is taken.
+        dynamic: whether sizes vary; the seeds decide if it is None.
     """
     for seed in range(first, first + count):
         if time.monotonic() > until:
             return
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            yield from _of_program(generate(seed), names, right, target)
+            program = generate(seed, dynamic=dynamic)
+            yield from _of_program(program, names, right, target)
 
 
 def _of_program(
@@ -176,7 +236,7 @@ def _of_program(
     except Exception:  # eager mode refuses it
         return
     for name in names:
-        if not calls or (program.dynamic and name not in MAY_VARY):
+        if not calls or name not in (MAY_VARY if program.dynamic else ENTRANCES.keys() - MUST_VARY):
             continue
         try:
             found = difference(trial, name, target)
@@ -197,12 +257,16 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=float("inf"), help="no new ones after")
     parser.add_argument("--through", default=",".join(ENTRANCES))
     parser.add_argument("--on", default="stablehlo-xla", choices=CONFIGURATIONS)
+    parser.add_argument(
+        "--dynamic", action=argparse.BooleanOptionalAction, help="only programs whose sizes vary, or none"
+    )
     options = parser.parse_args()
     right, failed = Counter[str](), 0
     names = [name for name in ENTRANCES if name in options.through.split(",")]
     until = time.monotonic() + 60 * options.minutes
     target = Target(*CONFIGURATIONS[options.on])
-    for finding in findings(options.seed, options.count, names, right, target, until):
+    programs = options.seed, options.count
+    for finding in findings(*programs, names, right, target, until, options.dynamic):
         failed += 1
         print(f"## {finding}", flush=True)
     print(f"{failed} findings; right:", ", ".join(f"{name} {right[name]}" for name in names))

@@ -4,7 +4,8 @@ XLA (jaxlib 0.10.2), and IREE 3.13 in the first case, hold these for the same:
 
 - a product with a converted boolean and a choice between the other factor and 0: NaN or an infinity times false is 0
   there instead of NaN, -1 times false 0.0 instead of -0.0. Of a choice between 1 and 0 they make nothing else;
-- ``x + 0.0`` and ``x``, which differ for -0.0: the sum is a choice too;
+- ``x + 0.0`` and ``x``, which differ for -0.0: the sum is a choice too. Where a zero may come of what is computed from
+  constants, and of ``x - -0.0``, a barrier keeps the number from them;
 - ``(x + 1e30) - 1e30`` and ``x``, by adding up the constants: a barrier stands between the two sums;
 - ``log(exp(x))`` and ``x``, which differ where ``exp`` overflows: likewise.
 """
@@ -42,13 +43,14 @@ class StablehloHoldIdentitiesPass(PassForOps):
     looks_for = frozenset(op.name for op in (hlo.ConvertOp, hlo.LogOp, *_SUMS))
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        known = dict[SSAValue, bool]()
         for each in list(op.walk()):
             if isinstance(each, hlo.ConvertOp) and _is_number_of_boolean(each):
                 _choose_number(each)
             elif isinstance(each, hlo.LogOp) and isinstance(each.operands[0].owner, hlo.ExpOp):
                 _hold(each, 0)
             elif isinstance(each, _SUMS) and _is_of_floats(each.results[0]):
-                _hold_sum(each)
+                _hold_sum(each, known)
 
 
 def _is_of_floats(value: SSAValue) -> bool:
@@ -94,14 +96,31 @@ def _number(value: SSAValue) -> float | None:
     return float(literal.get_values()[0])
 
 
-def _hold_sum(op: Operation) -> None:
+def _is_foldable(value: SSAValue, known: dict[SSAValue, bool]) -> bool:
+    """Whether a value is computed from constants alone; XLA computes what is made of places at every call."""
+    op = value.owner
+    if not isinstance(op, Operation) or op.regions:
+        return False
+    if isinstance(op, hlo.ConstantOp) or _number(value) is not None:
+        return True
+    if value not in known:
+        known[value] = bool(op.operands) and all(_is_foldable(x, known) for x in op.operands)
+    return known[value]
+
+
+def _hold_sum(op: Operation, known: dict[SSAValue, bool]) -> None:
     numbers = [_number(operand) for operand in op.operands]
     for place, number in enumerate(numbers):
         if number is None:
+            value = op.operands[place]
+            if not isinstance(value.owner, hlo.ConstantOp) and _is_foldable(value, known):
+                _hold(op, place)
             continue
         other = op.operands[1 - place]
         if number == 0 and math.copysign(1, number) > 0 and isinstance(op, hlo.AddOp):
             _choose_sum(op, other, op.operands[place])
+        elif number == 0 and place == 1 and isinstance(op, hlo.SubtractOp):
+            _hold(op, place)
         elif isinstance(other.owner, _SUMS) and any(
             _number(operand) is not None for operand in other.owner.operands
         ):

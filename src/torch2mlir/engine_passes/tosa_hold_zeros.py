@@ -1,9 +1,9 @@
-"""``tosa-hold-zeros``: a constant 0.0 that a TOSA product or sum takes is made by ``linalg.fill``.
+"""``tosa-hold-zeros``: a constant zero that a TOSA product, sum or difference takes is made by ``linalg.fill``.
 
 MLIR's folder of ``tosa.mul``, which IREE 3.13 runs, gives 0.0 for a product with a constant zero, where a NaN, an
-infinity or a negative number gives something else; that of ``tosa.add`` gives -0.0 for the sum of -0.0 and 0.0. The
-zero may be reshaped, cut out or cast before, which other folders do first. A filled tensor is no constant to them, and
-no op of its own after fusion.
+infinity or a negative number gives something else; those of ``tosa.add`` and ``tosa.sub`` give -0.0 for -0.0 + 0.0 and
+-0.0 - -0.0. The zero may be reshaped, cut out, cast or negated before, which other folders do first. A filled tensor is
+no constant to them, and no op of its own after fusion.
 """
 
 from __future__ import annotations
@@ -27,25 +27,28 @@ from torch2mlir.dialects.linalg.structured import SEGMENTS, segment_sizes
 from torch2mlir.engine_passes.beside import Beside
 
 _MOVEMENT = (
+    tosa.AbsOp,
     tosa.CastOp,
+    tosa.NegateOp,
     tosa.ReshapeOp,
     tosa.ReverseOp,
     tosa.SliceOp,
     tosa.TileOp,
     tosa.TransposeOp,
 )
-"""Ops whose first operand is what they move, and whose other operands are no elements."""
+"""Ops that make zeros of zeros, of the first operand, and whose other operands are no elements."""
+_USERS = (tosa.AddOp, tosa.MulOp, tosa.SubOp)
 
 
 class TosaHoldZerosPass(PassForOps):
     """See the module's docstring."""
 
     name = "tosa-hold-zeros"
-    looks_for = frozenset({tosa.AddOp.name, tosa.MulOp.name})
+    looks_for = frozenset(op.name for op in _USERS)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for each in list(op.walk()):
-            if isinstance(each, (tosa.AddOp, tosa.MulOp)) and _is_of_floats(each):
+            if isinstance(each, _USERS) and _is_of_floats(each):
                 for position in (0, 1):
                     _hold(each, position)
 

@@ -130,13 +130,23 @@ for _name, _neutral in (
     ("all.dims", lambda value: 1),
     # a place in padding comes after every real one, and equal elements have the place of the first
     ("amax", _least),
-    ("argmax", _least),
     ("max.dim", _least),
     ("amin", _most),
-    ("argmin", _most),
     ("min.dim", _most),
 ):
     _rule(_name)(partial(_reduction, neutral=_neutral))
+
+
+def _place(padding: Padding, op: Operation, neutral: Callable[[SSAValue], Any]) -> None:
+    """A place in a dimension, or in all of them one behind the other: those but the outermost are the real sizes."""
+    inner = [size for size in padding.sizes(op.operands[0]) if size != 1][1:]
+    if padding.values.of(op.operands[1]) is None and any(map(padding.is_padded, inner)):
+        refuse(op, "a place in the whole tensor counts the padding of its lines")
+    _reduction(padding, op, neutral)
+
+
+_rule("argmax")(partial(_place, neutral=_least))
+_rule("argmin")(partial(_place, neutral=_most))
 
 
 @_rule("mean.dim")
