@@ -68,3 +68,35 @@ func.func @place(%x: tensor<1xf32>) -> tensor<1xf32> {
   %2 = stablehlo.add %x, %1 : tensor<1xf32>
   return %2 : tensor<1xf32>
 }
+
+// What XLA may fold to a zero is kept from the sum.
+// CHECK-LABEL: func.func @folded(
+// CHECK:         [[ZEROS:%.*]] = stablehlo.slice
+// CHECK:         [[HELD:%.*]] = stablehlo.optimization_barrier [[ZEROS]]
+// CHECK:         stablehlo.add %x, [[HELD]]
+func.func @folded(%x: tensor<1xf32>) -> tensor<1xf32> {
+  %z = stablehlo.constant dense<[0.0, 1.0]> : tensor<2xf32>
+  %0 = stablehlo.slice %z [0:1:1] : (tensor<2xf32>) -> tensor<1xf32>
+  %1 = stablehlo.add %x, %0 : tensor<1xf32>
+  return %1 : tensor<1xf32>
+}
+
+// CHECK-LABEL: func.func @less_nothing(
+// CHECK:         [[HELD:%.*]] = stablehlo.optimization_barrier %z
+// CHECK:         stablehlo.subtract %x, [[HELD]]
+func.func @less_nothing(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %z = stablehlo.constant dense<-0.0> : tensor<4xf32>
+  %0 = stablehlo.subtract %x, %z : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// A mask made of places is computed at every call, beside what it is added to.
+// CHECK-LABEL: func.func @of_places(
+// CHECK-NOT:     stablehlo.optimization_barrier
+// CHECK:         stablehlo.add
+func.func @of_places(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.iota dim = 0 : tensor<4xf32>
+  %1 = stablehlo.negate %0 : tensor<4xf32>
+  %2 = stablehlo.add %x, %1 : tensor<4xf32>
+  return %2 : tensor<4xf32>
+}

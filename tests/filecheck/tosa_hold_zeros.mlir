@@ -51,3 +51,12 @@ func.func @moved(%x: tensor<f32>) -> tensor<f32> {
   %2 = tosa.mul %x, %1, %s : (tensor<f32>, tensor<f32>, tensor<1xi8>) -> tensor<f32>
   return %2 : tensor<f32>
 }
+
+// CHECK-LABEL: func.func @difference(
+// CHECK:         [[ZERO:%.*]] = linalg.fill
+// CHECK:         tosa.sub %x, [[ZERO]]
+func.func @difference(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %z = "tosa.const"() <{values = dense<-0.0> : tensor<1xf32>}> : () -> tensor<1xf32>
+  %0 = tosa.sub %x, %z : (tensor<4xf32>, tensor<1xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
