@@ -29,7 +29,7 @@ import torch2mlir
 from tests.fuzz import families  # noqa: F401 - registers the lines
 from tests.fuzz.check import call_difference
 from tests.fuzz.generate import generate
-from tests.fuzz.program import LARGEST, Program
+from tests.fuzz.program import Program
 from tests.fuzz.trial import CONFIGURATIONS, Trial
 from torch2mlir import lazy
 from torch2mlir.program import Signature, StateInput
@@ -132,15 +132,17 @@ def _artefact(program: Program, arguments: Tensors, target: Target) -> Iterator[
         yield Entered(loaded, _StateOf(loaded.calling.signature))
 
 
-ROUNDED_TO = [3, 6, LARGEST]
-"""None of the sizes that programs are called with but the largest, so that most calls are padded."""
+ROUNDED_TO = (3, 6, 22, 45)
+"""None of the sizes that programs are called with, so that most calls are padded; the largest sizes are not."""
 
 
 @contextmanager
 def _buckets(program: Program, arguments: Tensors, target: Target) -> Iterator[Entered]:
     model = program.module()
     names = {size for x in program.inputs for size in x.shape if isinstance(size, str)}
-    varies = {name: Dim(name, max=LARGEST) for name in names}
+    largest = program.sizes.largest
+    rounded_to = [*(size for size in ROUNDED_TO if size < largest), largest]
+    varies = {name: Dim(name, max=largest) for name in names}
     shapes = tuple(
         {axis: varies[size] for axis, size in enumerate(x.shape) if isinstance(size, str)}
         for x in program.inputs
@@ -150,7 +152,7 @@ def _buckets(program: Program, arguments: Tensors, target: Target) -> Iterator[E
             model,
             *arguments,
             dynamic_shapes=shapes,
-            buckets=dict.fromkeys(names, ROUNDED_TO),
+            buckets=dict.fromkeys(names, rounded_to),
             **asdict(target),
         ),
         model,
@@ -258,7 +260,9 @@ def main() -> int:
     parser.add_argument("--through", default=",".join(ENTRANCES))
     parser.add_argument("--on", default="stablehlo-xla", choices=CONFIGURATIONS)
     parser.add_argument(
-        "--dynamic", action=argparse.BooleanOptionalAction, help="only programs whose sizes vary, or none"
+        "--dynamic",
+        action=argparse.BooleanOptionalAction,
+        help="only programs whose sizes vary, or none",
     )
     options = parser.parse_args()
     right, failed = Counter[str](), 0

@@ -20,22 +20,17 @@ import torch
 from torch import nn
 
 from tests.fuzz.program import (
-    CAPTURED,
     NAME,
     NAMES,
-    OTHER,
+    SMALL,
     SYMBOLS,
+    WIDE,
     Input,
     Output,
     Program,
     random_from,
 )
 
-SMALL = (1, 2, 3, 3, 4, 5)
-WIDE = (1, 2, 3, 7, 8, 15, 16, 17, 32, 33, 64)
-"""Sizes of inputs: engines compute what fills a vector or a tile otherwise than what does not."""
-MOST_ELEMENTS = {SMALL: 640, WIDE: 4096}
-"""Of a tensor, by the sizes of inputs."""
 FLOATS = ("float32", "float32", "float32", "float32", "float16", "bfloat16", "float64")
 INTEGERS = ("int64", "int64", "int32", "int32", "uint8", "int8", "int16")
 
@@ -156,7 +151,7 @@ class Scope:
         self.seed, self.special = seed, special
         self.sizes = WIDE if wide else SMALL
         self.rng: random.Random = random_from(seed)
-        self.environments = [CAPTURED, OTHER] if dynamic else [CAPTURED]
+        self.environments = [self.sizes.captured, self.sizes.other][: 1 + dynamic]
         self.dynamic = dynamic
         self.values: list[Value] = []
         self.inputs: list[Input] = []
@@ -264,14 +259,18 @@ class Scope:
             dtype, kind = "bool", "grid"
         rank = self.choice([0, 1, 1, 2, 2, 2, 3, 3, 4])
         shape = [self._size() for _ in range(rank)]
-        while prod(size for size in shape if isinstance(size, int)) > MOST_ELEMENTS[self.sizes]:
-            shape[shape.index(max(shape))] = 3  # only wide shapes, which do not vary
+        while prod(lengths := [self._length(size) for size in shape]) > self.sizes.most_elements:
+            shape[lengths.index(max(lengths))] = 3
         return self.input_like(shape, dtype, kind)
+
+    def _length(self, size: int | str) -> int:
+        """A size when the program is captured."""
+        return size if isinstance(size, int) else self.sizes.captured[size]
 
     def _size(self) -> int | str:
         if self.dynamic and self.chance(0.5):
             return str(self.choice(SYMBOLS))
-        return 0 if self.chance(0.015) else int(self.choice(self.sizes))
+        return 0 if self.chance(0.015) else int(self.choice(self.sizes.fixed))
 
     def try_line(self, family: Family) -> bool:
         """Adds a line if it fits."""
@@ -367,7 +366,7 @@ class Scope:
         return value
 
     def _is_tame(self, value: Value) -> bool:
-        most = MOST_ELEMENTS[self.sizes]
+        most = self.sizes.most_elements
         if any(tensor.numel() > most or tensor.dim() > 5 for tensor in value.tensors):
             return False
         if self.special or not value.is_float:
@@ -390,6 +389,7 @@ class Scope:
             outputs,
             self.training,
             tuple(given[x.name] for x in self.inputs),
+            self.sizes,
         )
         return whole.pruned()
 
@@ -436,8 +436,7 @@ def generate(
         families: kinds of lines, all of them if empty.
         dynamic: whether sizes vary; the seed decides if it is None.
         lines: how many lines are tried; the seed decides if it is 0.
-        wide: whether sizes are those of vectors and tiles and around them; the seed decides if it is None, and sizes
-            that vary are small.
+        wide: whether sizes are those of vectors and tiles and around them; the seed decides if it is None.
     """
     chooser = random_from(seed ^ 0x5EED)
     decided = chooser.random() < 0.25 if dynamic is None else dynamic
@@ -452,8 +451,7 @@ def generate(
     table = [entry for name in some for entry in FAMILIES[name]]
     attempt = 0
     while True:
-        widths = is_wide and not decided
-        scope = Scope(seed + attempt * 10**12, decided, special, training, widths)
+        scope = Scope(seed + attempt * 10**12, decided, special, training, is_wide)
         scope.seed = seed
         for _ in range(scope.choice([1, 1, 2, 2, 3])):
             scope.draw_input()

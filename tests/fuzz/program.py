@@ -19,17 +19,46 @@ WRITE = re.compile(r"\w_\(|^\s*\w+(\[.*\])? [-+*]= |^\s*\w+\[.*\] = ", re.MULTIL
 LAYER = re.compile(r"\bself\.([lb]\d+)\b")
 SYMBOLS = ("B", "S")
 """Names of sizes that may vary."""
-LARGEST = 8
-"""The upper bound that is declared for them."""
-CAPTURED: Mapping[str, int] = {"B": 5, "S": 4}
-OTHER: Mapping[str, int] = {"B": 7, "S": 6}
-BOUNDS: Sequence[Mapping[str, int]] = (
-    {"B": 0, "S": 4},
-    {"B": 1, "S": 1},
-    {"B": LARGEST, "S": LARGEST},
-    {"B": 5, "S": 0},
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What a program's sizes are.
+
+    Attributes:
+        fixed: those that do not vary are among these.
+        most_elements: of a tensor.
+        captured: those that vary, when it is captured.
+        other: other ones that it is grown at.
+        bounds: further ones to call it with.
+        largest: the upper bound that is declared for them.
+    """
+
+    fixed: Sequence[int]
+    most_elements: int
+    captured: Mapping[str, int]
+    other: Mapping[str, int]
+    bounds: Sequence[Mapping[str, int]]
+    largest: int
+
+
+SMALL = Sizes(
+    fixed=(1, 2, 3, 3, 4, 5),
+    most_elements=640,
+    captured={"B": 5, "S": 4},
+    other={"B": 7, "S": 6},
+    bounds=({"B": 0, "S": 4}, {"B": 1, "S": 1}, {"B": 8, "S": 8}, {"B": 5, "S": 0}),
+    largest=8,
 )
-"""Sizes to call a program with that was captured at ``CAPTURED``."""
+WIDE = Sizes(
+    fixed=(1, 2, 3, 7, 8, 15, 16, 17, 32, 33, 64),
+    most_elements=4096,
+    captured={"B": 17, "S": 33},
+    other={"B": 16, "S": 40},
+    bounds=({"B": 0, "S": 32}, {"B": 1, "S": 1}, {"B": 64, "S": 64}, {"B": 31, "S": 15}),
+    largest=64,
+)
+"""Those of vectors and tiles and around them, which engines compute otherwise than what does not fill one."""
 
 
 def cond(predicate: Any, on_true: Any, on_false: Any, operands: Sequence[Any]) -> Any:
@@ -129,6 +158,7 @@ class Program:
         outputs: its results.
         training: whether its layers are in training mode.
         written: what may be expected of the arguments after a call, one for each.
+        sizes: of its arguments.
     """
 
     seed: int
@@ -138,6 +168,7 @@ class Program:
     outputs: tuple[Output, ...]
     training: bool = False
     written: tuple[Output, ...] = ()
+    sizes: Sizes = SMALL
 
     @property
     def dynamic(self) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import torch
 
-from tests.fuzz.program import CAPTURED, NAME, NAMES, Input, Output, Program
+from tests.fuzz.program import NAME, NAMES, Input, Output, Program
 from tests.fuzz.trial import Outcome
 
 Asks = Callable[[Program], Outcome]
@@ -40,7 +40,7 @@ def _runs(program: Program) -> bool:
         model = program.module()
         with torch.no_grad(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model(*program.arguments(0, CAPTURED))
+            model(*program.arguments(0, program.sizes.captured))
     except Exception:
         return False
     return True
@@ -96,7 +96,11 @@ def _cut(program: Program) -> Iterator[Program]:
 def _values(program: Program) -> dict[str, torch.Tensor]:
     scope = {**NAMES, "self": program.module()}
     scope |= dict(
-        zip((x.name for x in program.inputs), program.arguments(0, CAPTURED), strict=True)
+        zip(
+            (x.name for x in program.inputs),
+            program.arguments(0, program.sizes.captured),
+            strict=True,
+        )
     )
     try:
         with torch.no_grad(), warnings.catch_warnings():
@@ -117,7 +121,7 @@ def _static(program: Program) -> Iterator[Program]:
         yield replace(
             program,
             inputs=tuple(
-                replace(x, shape=tuple(CAPTURED.get(str(n), n) for n in x.shape))
+                replace(x, shape=tuple(program.sizes.captured.get(str(n), n) for n in x.shape))
                 for x in program.inputs
             ),
         )

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from tests.fuzz.program import BOUNDS, CAPTURED, Program
+from tests.fuzz.program import Program
 
 CONFIGURATIONS: Mapping[str, tuple[str, str]] = {
     "linalg-reference": ("linalg-on-tensors", "reference"),
@@ -70,11 +70,12 @@ class Trial:
     def calls(self) -> list[Call]:
         """Three calls with the second's values other ones, or one for each of the sizes that eager takes."""
         model, calls = self.program.module(), list[Call]()
-        sizes = [CAPTURED] * 3
+        captured, bounds = self.program.sizes.captured, self.program.sizes.bounds
+        sizes = [captured] * 3
         if self.program.dynamic:  # half of the bounds, because XLA compiles for every one
-            sizes = [CAPTURED, *BOUNDS[self.program.seed % 2 :: 2], CAPTURED]
+            sizes = [captured, *bounds[self.program.seed % 2 :: 2], captured]
         for number, each in enumerate(sizes):
-            draw = 0 if each is CAPTURED and number != 1 else number
+            draw = 0 if each is captured and number != 1 else number
             arguments = self.program.arguments(draw, each)
             before = deepcopy(model.state_dict())
             try:

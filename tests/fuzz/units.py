@@ -22,7 +22,6 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
 import torch2mlir
-from tests.fuzz.program import LARGEST
 from tests.fuzz.trial import CONFIGURATIONS, Call, Trial
 from torch2mlir.dialects.torch.dims import Dim as Size
 from torch2mlir.errors import Torch2MLIRError
@@ -101,7 +100,7 @@ def export_unit(group: Group) -> torch.export.ExportedProgram:
     arguments = unit_arguments(group, group[0][1].calls[0])
     shapes = None
     if group[0][1].program.dynamic:
-        varies = Dim.AUTO(min=0, max=LARGEST)
+        varies = Dim.AUTO(min=0, max=group[0][1].program.sizes.largest)
         specs = [
             {axis: varies for axis, size in enumerate(x.shape) if isinstance(size, str)}
             for _, trial in group

@@ -88,6 +88,21 @@ case(
     f32(2, 6, values=(0.1, 4.0, 2.0, 19.0, 28.0, 50.0)),
     loose=9,
 )
+EDGES = (0.0, 1.0, inf, -inf, nan, 2.0)
+case(
+    "igamma_at_edges",
+    lambda a, x: (torch.igamma(a, x), torch.igammac(a, x)),
+    f32(6, 1, values=EDGES),
+    f32(6, values=EDGES),
+    loose=9,
+)
+case(
+    "zeta_at_edges",
+    lambda s, q: (special.zeta(s, q), torch.polygamma(2, q)),
+    f32(4, 1, values=(2.0, 30.0, inf, 1.0)),
+    f32(6, values=(inf, -1.5, nan, 2.0, 0.0, -2.0)),
+    loose=9,
+)
 case("xlog1py", special.xlog1py, f32("B", 2, values=(0.0, 1.5)), f32(2, values=(-1.0, 0.5)))
 
 DEGREES = (0.0, 1.0, 2.0, 5.0, 11.0, -1.0)

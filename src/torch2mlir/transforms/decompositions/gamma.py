@@ -156,15 +156,18 @@ def _zeta_anywhere(s: Tensor | Number, q: Tensor, sign: Tensor | Number) -> Tens
     """From positive ``q`` by taking the terms on both sides of zero apart; ``sign`` is ``(-1)**s``.
 
     With ``r`` the fraction of a negative ``q``, the terms up to zero are those of ``zeta(s, 1 - r)`` without those of
-    ``zeta(s, 1 - q)``, times ``(-1)**s``, and the terms above zero are ``zeta(s, r)``.
+    ``zeta(s, 1 - q)``, times ``(-1)**s``, and the terms above zero are ``zeta(s, r)``. At infinity it is 0, and PyTorch's
+    is NaN.
     """
     negative = q < 0
     fraction = torch.where(torch.isinf(q), 0.0, q - torch.floor(q))
     above = _zeta_positive(s, torch.where(negative, fraction, q))
     mirrored = torch.where(negative, 1 - q, 1.0)
     below = _zeta_positive(s, torch.where(negative, 1 - fraction, 1.0))
-    below = below - _zeta_positive(s, mirrored)
+    behind = _zeta_positive(s, mirrored)
+    below = below - torch.where(torch.isnan(behind), 0.0, behind)  # of a huge s
     result = torch.where(negative, above + sign * below, above)
+    result = torch.where(q == math.inf, math.nan, result)
     return torch.where((q <= 0) & (fraction == 0), math.inf, result)
 
 

@@ -189,12 +189,13 @@ def _igammac(a: Tensor, x: Tensor) -> Tensor:
 
 
 def _edges(a: Any, x: Any, inside: Any, at_zero: float, at_infinity: float) -> Any:
-    """The values on the border of the domain, NaN beyond."""
-    result = torch.where(x == 0, at_zero, inside)
-    result = torch.where(torch.isinf(x) | (a == 0), at_infinity, result)
-    result = torch.where(torch.isinf(a), at_zero, result)
-    undefined = (x < 0) | (a < 0) | ((a == 0) & (x == 0)) | (torch.isinf(a) & torch.isinf(x))
-    return torch.where(undefined | torch.isnan(a) | torch.isnan(x), math.nan, result)
+    """The values on the border of the domain, NaN beyond; what comes later here counts more, also beside a NaN."""
+    result = torch.where(torch.isnan(a) | torch.isnan(x), math.nan, inside)
+    result = torch.where(torch.isinf(x), at_infinity, result)
+    result = torch.where(torch.isinf(a), torch.where(torch.isinf(x), math.nan, at_zero), result)
+    result = torch.where(x == 0, at_zero, result)
+    result = torch.where(a == 0, torch.where(x > 0, at_infinity, math.nan), result)
+    return torch.where((x < 0) | (a < 0), math.nan, result)
 
 
 def _incomplete(a: Any, x: Any) -> tuple[Any, Any, Any]:
