@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import FunctionType, ModuleOp, i1
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.traits import IsTerminator
+from xdsl.traits import IsTerminator, MemoryWriteEffect
 
 from torch2mlir.contract.core_ops import SCALAR_OPS
 from torch2mlir.contract.normal_form import normalize
@@ -21,7 +21,6 @@ from torch2mlir.conversion.control_flow import CONTROL_FLOW
 from torch2mlir.conversion.lowering import DTYPES, Lowering, ResultType, Scalar, Tensor
 from torch2mlir.conversion.registry import lowering_functions
 from torch2mlir.conversion.scalar_ops import lower_scalar_op
-from torch2mlir.dialects.iree_barriers import OptimizationBarrierOp
 from torch2mlir.dialects.locations import describe
 from torch2mlir.dialects.placing import end_of
 from torch2mlir.dialects.torch import core, dims
@@ -258,15 +257,12 @@ _INTS = ("int", "SymInt")
 
 
 def drop_unused(block: Block) -> None:
-    """Removes ops whose results nobody uses: what lowerings emit computes values and does nothing else.
-
-    Barriers stay: an engine's passes put them where something must not move past.
-    """
+    """Removes ops whose results nobody uses; those that say they write stay, as barriers of an engine's passes do."""
     op = block.last_op
     while op is not None:
         previous = op.prev_op
         is_unused = op.results and all(result.first_use is None for result in op.results)
-        if is_unused and op.name != OptimizationBarrierOp.name:
+        if is_unused and not op.has_trait(MemoryWriteEffect, value_if_unregistered=False):
             op.detach()
             op.erase()
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from xdsl.ir import Dialect
+from xdsl.traits import MemoryWriteEffect
 
 from torch2mlir.dialects.rows import Kind, op_classes
 
@@ -13,7 +14,7 @@ from torch2mlir.dialects.rows import Kind, op_classes
     optimization_barrier operand -> result
       Its operand, of which the compiler knows nothing; IREE takes it of tensors of known sizes.
     """,
-    (),
+    (MemoryWriteEffect(),),
 )
 (ComputeBarrierOp,) = op_classes(
     "iree_tensor_ext",

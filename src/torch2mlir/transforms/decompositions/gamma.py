@@ -156,8 +156,8 @@ def _zeta_anywhere(s: Tensor | Number, q: Tensor, sign: Tensor | Number) -> Tens
     """From positive ``q`` by taking the terms on both sides of zero apart; ``sign`` is ``(-1)**s``.
 
     With ``r`` the fraction of a negative ``q``, the terms up to zero are those of ``zeta(s, 1 - r)`` without those of
-    ``zeta(s, 1 - q)``, times ``(-1)**s``, and the terms above zero are ``zeta(s, r)``. At infinity it is 0, and PyTorch's
-    is NaN.
+    ``zeta(s, 1 - q)``, times ``(-1)**s``, and the terms above zero are ``zeta(s, r)``. At infinity it is 0, and NaN in
+    PyTorch.
     """
     negative = q < 0
     fraction = torch.where(torch.isinf(q), 0.0, q - torch.floor(q))
