@@ -100,3 +100,38 @@ func.func @of_places(%x: tensor<4xf32>) -> tensor<4xf32> {
   %2 = stablehlo.add %x, %1 : tensor<4xf32>
   return %2 : tensor<4xf32>
 }
+
+// A magnitude is not negative, and no number if it is of none.
+// CHECK-LABEL: func.func @not_negative(
+// CHECK:         [[SIZE:%.*]] = stablehlo.abs %x
+// CHECK:         [[ABOVE:%.*]] = stablehlo.compare GE, [[SIZE]], %z
+// CHECK:         [[NUMBER:%.*]] = stablehlo.compare EQ, [[SIZE]], [[SIZE]]
+// CHECK:         stablehlo.and [[ABOVE]], [[NUMBER]]
+func.func @not_negative(%x: tensor<4xf32>) -> tensor<4xi1> {
+  %z = stablehlo.constant dense<0.0> : tensor<4xf32>
+  %0 = stablehlo.abs %x : tensor<4xf32>
+  %1 = stablehlo.compare GE, %0, %z : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+  return %1 : tensor<4xi1>
+}
+
+// Squares of integers may be negative.
+// CHECK-LABEL: func.func @square_of_integers(
+// CHECK:         [[SQUARE:%.*]] = stablehlo.multiply %x, %x
+// CHECK:         [[HELD:%.*]] = stablehlo.optimization_barrier [[SQUARE]]
+// CHECK:         stablehlo.compare GT, %z, [[HELD]]
+func.func @square_of_integers(%x: tensor<4xi32>) -> tensor<4xi1> {
+  %z = stablehlo.constant dense<0> : tensor<4xi32>
+  %0 = stablehlo.multiply %x, %x : tensor<4xi32>
+  %1 = stablehlo.compare GT, %z, %0 : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi1>
+  return %1 : tensor<4xi1>
+}
+
+// CHECK-LABEL: func.func @of_either_sign(
+// CHECK-NOT:     stablehlo.and
+// CHECK:         return
+func.func @of_either_sign(%x: tensor<4xf32>) -> tensor<4xi1> {
+  %z = stablehlo.constant dense<0.0> : tensor<4xf32>
+  %0 = stablehlo.add %x, %x : tensor<4xf32>
+  %1 = stablehlo.compare GE, %0, %z : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+  return %1 : tensor<4xi1>
+}

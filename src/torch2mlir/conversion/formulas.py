@@ -37,6 +37,8 @@ def div(x: Expr, y: Expr) -> Expr:
     """``x * (1 / y)``; the inverse of a number is a constant."""
     if isinstance(y.number, int | float):
         number = float(y.number)
+        if y.dtype != f64 and abs(number) > _HUGE:  # its inverse is subnormal
+            return x * _SCALE * (1 / (number * _SCALE))
         return x * (1 / number if number else math.copysign(math.inf, number))
     scale = _of_huge(y)
     return x * scale * (y * scale).of("reciprocal")
@@ -49,7 +51,10 @@ def _of_huge(y: Expr) -> Expr:
     """
     if y.dtype == f64:
         return y.constant(1.0)
-    return (abs(y) > 2.0**125).where(y.constant(2.0**-4), 1.0)
+    return (abs(y) > _HUGE).where(y.constant(_SCALE), 1.0)
+
+
+_HUGE, _SCALE = 2.0**125, 2.0**-4
 
 
 @formula("sqrt")

@@ -8,11 +8,13 @@ the computation of ``n`` apart; ``DISABLED_PASS`` takes barriers away before ops
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from xdsl.context import Context
 from xdsl.dialects.builtin import AnyFloat, ModuleOp, TensorType
 from xdsl.ir import Operation, SSAValue
 
-from torch2mlir.contract.pass_order import PassForOps
+from torch2mlir.contract.pass_order import PassForOps, op_names
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.engine_passes.beside import Beside
 
@@ -30,26 +32,29 @@ class StablehloHoldDifferencesPass(PassForOps):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         held = set[SSAValue]()
         for each in list(op.walk()):
-            source = _source_of_both(each) if isinstance(each, hlo.SubtractOp) else None
-            if source is not None and source not in held and isinstance(source.owner, _ROUNDED):
-                held.add(source)
-                _hold(source)
+            meeting = _meeting(each) if isinstance(each, hlo.SubtractOp) else None
+            if meeting is not None and meeting not in held:
+                held.add(meeting)
+                _hold(meeting)
 
 
-def _source_of_both(difference: Operation) -> SSAValue | None:
-    """The floats that both operands are, in two arrangements."""
+def _meeting(difference: Operation) -> SSAValue | None:
+    """The value from which the operands part that are one product or quotient of floats in two arrangements."""
     type = difference.results[0].type
     if not isinstance(type, TensorType) or not isinstance(type.element_type, AnyFloat):
         return None
-    one, other = difference.operands
-    first, second = _moved(one), _moved(other)
-    return first if first is second and one is not other else None
+    one, other = (list(_sources(operand)) for operand in difference.operands)
+    if one[0] is other[0] or one[-1] is not other[-1] or not isinstance(one[-1].owner, _ROUNDED):
+        return None
+    return next(value for value in one if value in other)
 
 
-def _moved(value: SSAValue) -> SSAValue:
+def _sources(value: SSAValue) -> Iterator[SSAValue]:
+    """A value, and what it is an arrangement of."""
+    yield value
     while isinstance(value.owner, _MOVES):
         value = value.owner.operands[0]
-    return value
+        yield value
 
 
 def _hold(value: SSAValue) -> None:
@@ -58,3 +63,17 @@ def _hold(value: SSAValue) -> None:
     barrier = Beside(op, behind=True).create(hlo.OptimizationBarrierOp, [value], [value.type])
     value.replace_all_uses_with(barrier.results[0])
     barrier.operands[0] = value
+
+
+def computes_once(module: ModuleOp) -> bool:
+    """Whether a barrier has several readers: it is there because they are not to compute its operand each, when fused.
+
+    One that has a single reader keeps XLA from simplifying, which it has done when it drops barriers.
+    """
+    name = hlo.OptimizationBarrierOp.name
+    return name in op_names(module) and any(
+        len(list(result.uses)) > 1
+        for op in module.walk()
+        if op.name == name
+        for result in op.results
+    )

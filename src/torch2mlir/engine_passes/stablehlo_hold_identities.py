@@ -7,7 +7,9 @@ XLA (jaxlib 0.10.2), and IREE 3.13 in the first case, hold these for the same:
 - ``x + 0.0`` and ``x``, which differ for -0.0: the sum is a choice too. Where a zero may come of what is computed from
   constants, and of ``x - -0.0``, a barrier keeps the number from them;
 - ``(x + 1e30) - 1e30`` and ``x``, by adding up the constants: a barrier stands between the two sums;
-- ``log(exp(x))`` and ``x``, which differ where ``exp`` overflows: likewise.
+- ``log(exp(x))`` and ``x``, which differ where ``exp`` overflows: likewise;
+- ``x >= 0`` and true, where ``x`` is a magnitude, a square, an exponential or the like and may be NaN: it has to be
+  equal to itself too. Of integers ``x * x`` and the magnitude of the lowest one are negative: a barrier stands before.
 """
 
 from __future__ import annotations
@@ -16,10 +18,7 @@ import math
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
-    AnyFloat,
     DenseIntOrFPElementsAttr,
-    IntegerAttr,
-    IntegerType,
     ModuleOp,
     TensorType,
     i1,
@@ -30,8 +29,9 @@ from torch2mlir.contract.pass_order import PassForOps
 from torch2mlir.dialects import chlo
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.stablehlo import ComparisonDirection, ComparisonDirectionAttr
-from torch2mlir.dialects.tensors import element_of, shape_of
+from torch2mlir.dialects.tensors import shape_of
 from torch2mlir.engine_passes.beside import Beside
+from torch2mlir.engine_passes.stablehlo_held import hold, is_of_floats, number_of
 
 _SUMS = (hlo.AddOp, hlo.SubtractOp)
 
@@ -40,7 +40,7 @@ class StablehloHoldIdentitiesPass(PassForOps):
     """See the module's docstring."""
 
     name = "stablehlo-hold-identities"
-    looks_for = frozenset(op.name for op in (hlo.ConvertOp, hlo.LogOp, *_SUMS))
+    looks_for = frozenset(op.name for op in (hlo.CompareOp, hlo.ConvertOp, hlo.LogOp, *_SUMS))
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         known = dict[SSAValue, bool]()
@@ -48,13 +48,11 @@ class StablehloHoldIdentitiesPass(PassForOps):
             if isinstance(each, hlo.ConvertOp) and _is_number_of_boolean(each):
                 _choose_number(each)
             elif isinstance(each, hlo.LogOp) and isinstance(each.operands[0].owner, hlo.ExpOp):
-                _hold(each, 0)
-            elif isinstance(each, _SUMS) and _is_of_floats(each.results[0]):
+                hold(each, 0)
+            elif isinstance(each, hlo.CompareOp):
+                _hold_comparison(each)
+            elif isinstance(each, _SUMS) and is_of_floats(each.results[0]):
                 _hold_sum(each, known)
-
-
-def _is_of_floats(value: SSAValue) -> bool:
-    return isinstance(value.type, TensorType) and isinstance(value.type.element_type, AnyFloat)
 
 
 def _is_number_of_boolean(op: Operation) -> bool:
@@ -63,7 +61,7 @@ def _is_number_of_boolean(op: Operation) -> bool:
         return False
     # IREE takes a conversion of a conversion for one
     converted = (isinstance(use.operation, hlo.ConvertOp) for use in result.uses)
-    return source.element_type == i1 and (_is_of_floats(result) or any(converted))
+    return source.element_type == i1 and (is_of_floats(result) or any(converted))
 
 
 def _choose_number(op: Operation) -> None:
@@ -77,31 +75,12 @@ def _choose_number(op: Operation) -> None:
     before.replace(before.value(chlo.BroadcastSelectOp, [op.operands[0], *numbers], type))
 
 
-def _number(value: SSAValue) -> float | None:
-    """What all elements of a constant are; the places along a dimension of 1 are zeros."""
-    op = value.owner
-    if isinstance(op, hlo.BroadcastInDimOp | hlo.ReshapeOp):
-        return _number(op.operands[0])
-    if isinstance(op, hlo.ConvertOp):
-        source = element_of(op.operands[0])
-        return _number(op.operands[0]) if isinstance(source, IntegerType) and source != i1 else None
-    if isinstance(op, hlo.IotaOp):
-        dim = op.properties["iota_dimension"]
-        return (
-            0.0 if isinstance(dim, IntegerAttr) and shape_of(value)[dim.value.data] == 1 else None
-        )
-    literal = op.properties.get("value") if isinstance(op, hlo.ConstantOp) else None
-    if not isinstance(literal, DenseIntOrFPElementsAttr) or not literal.is_splat():
-        return None
-    return float(literal.get_values()[0])
-
-
 def _is_foldable(value: SSAValue, known: dict[SSAValue, bool]) -> bool:
     """Whether a value is computed from constants alone; XLA computes what is made of places at every call."""
     op = value.owner
     if not isinstance(op, Operation) or op.regions:
         return False
-    if isinstance(op, hlo.ConstantOp) or _number(value) is not None:
+    if isinstance(op, hlo.ConstantOp) or number_of(value) is not None:
         return True
     if value not in known:
         known[value] = bool(op.operands) and all(_is_foldable(x, known) for x in op.operands)
@@ -109,22 +88,22 @@ def _is_foldable(value: SSAValue, known: dict[SSAValue, bool]) -> bool:
 
 
 def _hold_sum(op: Operation, known: dict[SSAValue, bool]) -> None:
-    numbers = [_number(operand) for operand in op.operands]
+    numbers = [number_of(operand) for operand in op.operands]
     for place, number in enumerate(numbers):
         if number is None:
             value = op.operands[place]
             if not isinstance(value.owner, hlo.ConstantOp) and _is_foldable(value, known):
-                _hold(op, place)
+                hold(op, place)
             continue
         other = op.operands[1 - place]
         if number == 0 and math.copysign(1, number) > 0 and isinstance(op, hlo.AddOp):
             _choose_sum(op, other, op.operands[place])
         elif number == 0 and place == 1 and isinstance(op, hlo.SubtractOp):
-            _hold(op, place)
+            hold(op, place)
         elif isinstance(other.owner, _SUMS) and any(
-            _number(operand) is not None for operand in other.owner.operands
+            number_of(operand) is not None for operand in other.owner.operands
         ):
-            _hold(op, 1 - place)
+            hold(op, 1 - place)
         return
 
 
@@ -137,7 +116,37 @@ def _choose_sum(op: Operation, x: SSAValue, zero: SSAValue) -> None:
     before.replace(before.value(hlo.SelectOp, [is_zero, zero, x], type))
 
 
-def _hold(op: Operation, place: int) -> None:
-    """A barrier before an operand."""
+_WITH_ZERO = {
+    ComparisonDirection.GE: 0,
+    ComparisonDirection.LT: 0,
+    ComparisonDirection.LE: 1,
+    ComparisonDirection.GT: 1,
+}
+"""Comparisons that are decided where one of the operands, here, is not negative and the other one is 0."""
+_NEITHER = (*_SUMS, hlo.ConstantOp, hlo.DotGeneralOp, hlo.NegOp)
+"""Ops whose results are of either sign, as far as XLA knows."""
+
+
+def _hold_comparison(op: Operation) -> None:
+    direction = op.properties["comparison_direction"]
+    place = (
+        _WITH_ZERO.get(direction.data) if isinstance(direction, ComparisonDirectionAttr) else None
+    )
+    if place is None or number_of(op.operands[1 - place]) != 0:
+        return
     value = op.operands[place]
-    op.operands[place] = Beside(op).value(hlo.OptimizationBarrierOp, [value], value.type)
+    if not isinstance(value.owner, Operation) or isinstance(value.owner, _NEITHER):
+        return
+    if not is_of_floats(value):
+        hold(op, place)
+    elif direction.data in (ComparisonDirection.GE, ComparisonDirection.LE):
+        _compare_numbers(op, value)
+
+
+def _compare_numbers(op: Operation, x: SSAValue) -> None:
+    """The same, and ``x`` equal to itself."""
+    behind, type = Beside(op, behind=True), op.results[0].type
+    equal = {"comparison_direction": ComparisonDirectionAttr(ComparisonDirection.EQ)}
+    is_number = behind.value(hlo.CompareOp, [x, x], type, equal)
+    both = behind.value(hlo.AndOp, [op.results[0], is_number], type)
+    op.results[0].replace_uses_with_if(both, lambda use: use.operation is not both.owner)

@@ -50,9 +50,9 @@ import torch
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Operation
 
-from torch2mlir.contract.pass_order import op_names
 from torch2mlir.dialects.locations import describe
 from torch2mlir.engine_passes.stablehlo_extrema_of_nan import reads_extrema_of_nan
+from torch2mlir.engine_passes.stablehlo_hold_differences import computes_once
 from torch2mlir.engine_passes.stablehlo_updates_in_place import DISABLED_PASS, update_in_place
 from torch2mlir.errors import EngineError
 from torch2mlir.runtime.adopted_memory import AdoptedMemory, is_alone
@@ -88,6 +88,7 @@ class XlaEngine(Engine):
             "stablehlo-remainders-by-quotients",
             "stablehlo-roots-by-quotients",
             "stablehlo-hold-identities",
+            "stablehlo-hold-products",
             "stablehlo-hold-differences",
             "stablehlo-extrema-of-nan",
         )
@@ -163,9 +164,7 @@ def _client() -> Any:
 
 
 def _options(function: LoweredFunction) -> Any:
-    keeps_barriers = function.updated or "stablehlo.optimization_barrier" in op_names(
-        function.module
-    )
+    keeps_barriers = function.updated or computes_once(function.module)
     overrides = {"xla_disable_hlo_passes": DISABLED_PASS} if keeps_barriers else {}
     if reads_extrema_of_nan(function.module):
         overrides[_LIBRARY_OPTION] = _WITHOUT_REDUCTIONS

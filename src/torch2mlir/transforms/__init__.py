@@ -195,6 +195,9 @@ _LOCATIONS: dict[str, str] = {
     "stablehlo-hold-identities": (
         "torch2mlir.engine_passes.stablehlo_hold_identities:StablehloHoldIdentitiesPass"
     ),
+    "stablehlo-hold-products": (
+        "torch2mlir.engine_passes.stablehlo_hold_products:StablehloHoldProductsPass"
+    ),
     "stablehlo-extrema-of-nan": (
         "torch2mlir.engine_passes.stablehlo_extrema_of_nan:StablehloExtremaOfNanPass"
     ),
