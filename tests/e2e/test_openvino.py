@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable
 from copy import deepcopy
 
 import pytest
 import torch
+from torch import Tensor
 from torch.utils import _pytree as pytree
 
 import torch2mlir
@@ -81,3 +83,36 @@ def test_arguments_that_do_not_lie_densely_live_until_they_are_read() -> None:
     for _ in range(3):
         given = arguments()
         assert_agrees(compiled(*given), model(*given))
+
+
+BEYOND_FLOATS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "greater": lambda x, y: x > y,
+    "equal": lambda x, y: x == y,
+    "equal_to_number": lambda x, y: x == 16777217,
+    "quotient": lambda x, y: x // y,
+    "remainder": lambda x, y: x % 7,
+    "clamped": lambda x, y: x.clamp(-16777217, 16777217),
+    "largest": lambda x, y: x.amax(),
+    "product": lambda x, y: x[:2, None] @ y[None, :2],
+    "sum": lambda x, y: x + y,
+    "sign": lambda x, y: (x < 0) | (x > 5),
+    "doubled": lambda x, y: x * 2,
+}
+RIGHT_BEYOND = {torch.int32: {"sum", "sign", "doubled"}, torch.int64: {"sign"}}
+
+
+@pytest.mark.parametrize("dtype", [torch.int32, torch.int64])
+@pytest.mark.parametrize("name", BEYOND_FLOATS)
+def test_integers_that_are_no_floats(name: str, dtype: torch.dtype) -> None:
+    function = BEYOND_FLOATS[name]
+    small = torch.tensor([1, -2, 3], dtype=dtype), torch.tensor([5, 6, -7], dtype=dtype)
+    large = torch.tensor([16777217, -33554435, 2147483521]), torch.tensor([16777216, 3, 2147483520])
+    try:
+        compiled = torch2mlir.compile(function, *small, output_type="onnx", engine="openvino")
+        assert torch.equal(compiled(*small), function(*small))
+        large = large[0].to(dtype), large[1].to(dtype)
+        assert torch.equal(compiled(*large), function(*large))
+    except (EngineError, InputError):
+        assert name not in RIGHT_BEYOND[dtype]
+    else:
+        assert name in RIGHT_BEYOND[dtype]

@@ -1,8 +1,8 @@
 """What integers a program of the onnx dialect computes with, for an engine that holds those of 64 bits in 32.
 
-Every 64-bit value gets the interval that its elements lie in, if those of the arguments lie in a given one. What is
-computed from sizes alone counts elements of tensors, of which memory does not hold so many; products of arguments may
-leave 32 bits.
+It compares, divides and reduces those of 32 bits as floats, which hold them up to 2**24. A value of these types gets
+the interval that its elements lie in, if those of the arguments lie in a given one. What is computed from sizes alone
+counts elements of tensors, of which memory does not hold so many; products of arguments may leave 32 bits.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from torch2mlir.dialects.tensors import shape_of
 
 Interval = tuple[int, int]
 MOST = (1 << 31) - 1
-BOUNDS = (MOST, 1 << 24, 1 << 20, 1 << 16)
+EXACT = 1 << 24
+"""Up to here every integer is a float of 32 bits."""
+BOUNDS = (MOST, EXACT, 1 << 20, 1 << 16)
 """The largest magnitudes of arguments that are tried."""
 
 _ARITHMETIC: dict[str, Callable[[int, int], int]] = {
@@ -52,20 +54,23 @@ _MOVING = {
 """Ops whose first result has elements of the first operand, or between them; sums are looked at first."""
 _JOINING = {"Concat": 0, "Where": 1, "Pad": 0, "ScatterElements": 0, "ScatterND": 0}
 """Ops whose result has elements of several operands, from the one at this place on."""
+_COMPARISONS = {"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"}
+_OF_FLOATS = {"Clip", "Div", "MatMul", "Mod", "ReduceMax", "ReduceMin"}
+"""Ops that compute with floats of 32 bits, whatever they are given; comparisons do too."""
 _COUNTING = ("ArgMax", "ArgMin", "Shape", "Size", "NonZero")
 
 
-def is_wide(type: Attribute) -> bool:
-    """Whether elements are integers of 64 bits."""
-    return isinstance(type, TensorType) and type.element_type in (
-        IntegerType(64),
-        IntegerType(64, Signedness.SIGNED),
-    )
+def is_integer(type: Attribute) -> bool:
+    """Whether elements are integers of 64 or 32 bits, with a sign."""
+    if not isinstance(type, TensorType) or not isinstance(type.element_type, IntegerType):
+        return False
+    element = type.element_type
+    return element.width.data in (32, 64) and element.signedness.data != Signedness.UNSIGNED
 
 
-def largest_argument(function: FuncOp) -> int | Operation:
-    """The magnitude up to which integer arguments lead to integers of 32 bits only, or an op that may leave those."""
-    culprit: Operation | None = None
+def largest_argument(function: FuncOp) -> int | tuple[Operation, str]:
+    """The magnitude up to which integer arguments are computed with as they are, or an op that may not, and why."""
+    culprit: tuple[Operation, str] | None = None
     for bound in BOUNDS:
         culprit = next(_leaving(function, bound), None)
         if culprit is None:
@@ -74,14 +79,19 @@ def largest_argument(function: FuncOp) -> int | Operation:
     return culprit
 
 
-def _leaving(function: FuncOp, bound: int) -> Iterator[Operation]:
-    """The ops that may have a result beyond 32 bits."""
+def _leaving(function: FuncOp, bound: int) -> Iterator[tuple[Operation, str]]:
+    """The ops that may have a result beyond 32 bits, or compute with what is no float."""
     known, sizes = dict[SSAValue, Interval](), set[SSAValue]()
     for argument in function.body.block.args:
         known[argument] = (-bound, bound)
     for op in _ops(function.body.block):
+        if _rounds(op, known, sizes):
+            yield (
+                op,
+                "it computes with integers as with floats of 32 bits, and these may be beyond 2**24",
+            )
         for result in op.results:
-            if not is_wide(result.type):
+            if not is_integer(result.type):
                 continue
             interval = _interval(op, result, known)
             if _is_size(op, sizes):
@@ -89,10 +99,31 @@ def _leaving(function: FuncOp, bound: int) -> Iterator[Operation]:
                 interval = interval or (-MOST, MOST)
                 interval = max(interval[0], -MOST), min(interval[1], MOST)
             if interval is None or interval[0] < -MOST or interval[1] > MOST:
-                if op.name != "onnx.Constant" or _is_computed_with(result):
-                    yield op
+                is_read = op.name != "onnx.Constant" or _is_computed_with(result)
+                if is_read and _is_wide(result.type):
+                    yield op, "it holds 64-bit integers in 32 bits, and this may leave those"
                 interval = (-MOST, MOST)
             known[result] = interval
+
+
+def _is_wide(type: Attribute) -> bool:
+    return isinstance(type, TensorType) and type.element_type != IntegerType(32)
+
+
+def _rounds(op: Operation, known: dict[SSAValue, Interval], sizes: set[SSAValue]) -> bool:
+    """Whether an op may get integers that it takes for other ones.
+
+    A comparison is right if all but one operand are within what floats hold; sizes of dimensions are.
+    """
+    name = op.name.removeprefix("onnx.")
+    integers = [x for x in op.operands if is_integer(x.type) and x not in sizes]
+    magnitudes = sorted(max(map(abs, known.get(x, (-MOST, MOST)))) for x in integers)
+    if name in _COMPARISONS:
+        return any(size >= EXACT for size in magnitudes[:-1])
+    if name == "MatMul" and integers:
+        found = _interval(op, op.results[0], known)
+        return found is None or max(map(abs, found)) > EXACT
+    return name in _OF_FLOATS and any(size > EXACT for size in magnitudes)
 
 
 def _is_size(op: Operation, sizes: set[SSAValue]) -> bool:
@@ -195,8 +226,10 @@ def _cast(type: Attribute, operand: Interval | None) -> Interval | None:
     element = type.element_type if isinstance(type, TensorType) else None
     if not isinstance(element, IntegerType):
         return None
-    if element.width.data == 64:
+    if operand is not None and is_integer(type):
         return operand
+    if element.width.data == 64:
+        return None
     if element.signedness.data == Signedness.UNSIGNED or element.width.data == 1:
         return 0, (1 << element.width.data) - 1
     return -(1 << (element.width.data - 1)) + (element.width.data == 32), (

@@ -5,6 +5,8 @@ Facts about OpenVINO 2026.4 and its plugin for the CPU:
 - 64-bit integers are held in 32 bits, and arguments beyond those are cut off: the intervals of a program's integers are
   found when it is compiled (``integer_ranges``), a program that may leave 32 bits is refused, and integer arguments are
   looked at before every call;
+- integers are compared, divided, multiplied as matrices and reduced to extrema as 32-bit floats, which do not hold
+  those beyond 2**24: the intervals tell of these too;
 - 64-bit floats are computed in 32 bits: a program with any is refused;
 - ``exp``, ``max``, ``min``, ``relu``, ``clip``, softmax and pooling lose NaNs: an argument or a weight with one is
   refused. A NaN that a program makes of numbers (the logarithm of -1) may be lost by what comes after it;
@@ -46,7 +48,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from torch2mlir.dialects.locations import describe
 from torch2mlir.dialects.onnx.model import model_of
-from torch2mlir.engine_passes.integer_ranges import is_wide, largest_argument
+from torch2mlir.engine_passes.integer_ranges import MOST, is_integer, largest_argument
 from torch2mlir.errors import EngineError, InputError
 from torch2mlir.program import entry_function
 from torch2mlir.runtime.diagnostics import shortened
@@ -154,11 +156,11 @@ def _is_odd(element: Attribute | None) -> bool:
 
 
 def _bound(function: FuncOp) -> int:
-    if not any(is_wide(v.type) for op in function.walk() for v in (*op.results, *op.operands)):
+    if not any(is_integer(v.type) for op in function.walk() for v in (*op.results, *op.operands)):
         return 0
     found = largest_argument(function)
-    if isinstance(found, Operation):
-        raise _refused(found, "it holds 64-bit integers in 32 bits, and this may leave those")
+    if not isinstance(found, int):
+        raise _refused(*found)
     return found
 
 
@@ -308,13 +310,14 @@ class OpenVinoExecutable(Executable):
                 raise InputError(
                     f"{what} has a NaN, which OpenVINO may lose", hint="use engine='onnxruntime'"
                 )
-        elif tensor.dtype is torch.int64:
+        elif tensor.dtype is torch.int64 or (tensor.dtype is torch.int32 and self._bound < MOST):
             values = tensor.numpy()
             low, high = int(values.min()), int(values.max())
             if low < -self._bound or high > self._bound:
                 raise InputError(
                     f"{what} has the integer {low if low < -self._bound else high}; OpenVINO holds 64-bit integers in "
-                    f"32 bits, which this program does not leave for integers up to {self._bound}",
+                    f"32 bits and compares and divides those as floats, which is right in this program for integers "
+                    f"up to {self._bound}",
                     hint="use engine='onnxruntime'",
                 )
 

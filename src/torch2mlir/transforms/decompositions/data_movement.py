@@ -76,10 +76,19 @@ def _diagonal(a: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tenso
     else:
         length = torch.sym_min(rows + min(offset, 0), columns - max(offset, 0))
         length = length if offset == 0 else torch.sym_max(length, 0)
+        for side in (rows + min(offset, 0), columns - max(offset, 0)):
+            if isinstance(side, int) and side == 1 and statically_known_true(length == 1):
+                length = 1
     if isinstance(columns, int) and (isinstance(length, int) or length is rows):
         end = start + (length - 1) * (columns + 1) + 1
         empty = isinstance(length, int) and length == 0
         return aten.slice(flat, -1, 0 if empty else start, 0 if empty else end, columns + 1)
+    if isinstance(length, int):
+        # a slice of so many rows and columns tells calls apart in which a size is smaller than capture took it for
+        square = aten.permute(a, [*outer, dim1, dim2])
+        for dim, first in ((-2, max(-offset, 0)), (-1, max(offset, 0))):
+            square = aten.slice(square, dim, first, first + length)
+        flat, start, columns = square.flatten(-2), 0, length
     places = torch.arange(length, device=a.device) * (columns + 1) + start
     return aten.index_select(flat, -1, places)
 
