@@ -129,9 +129,9 @@ _NEITHER = (*_SUMS, hlo.ConstantOp, hlo.DotGeneralOp, hlo.NegOp)
 
 def _hold_comparison(op: Operation) -> None:
     direction = op.properties["comparison_direction"]
-    place = (
-        _WITH_ZERO.get(direction.data) if isinstance(direction, ComparisonDirectionAttr) else None
-    )
+    if not isinstance(direction, ComparisonDirectionAttr):
+        return
+    place = _WITH_ZERO.get(direction.data)
     if place is None or number_of(op.operands[1 - place]) != 0:
         return
     value = op.operands[place]

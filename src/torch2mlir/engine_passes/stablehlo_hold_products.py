@@ -60,9 +60,8 @@ def _hold_product(op: Operation) -> None:
         if _is_single(operand):
             if _is_lost(op, place):
                 hold(op, place)
-            if isinstance(owners[1 - place], _PRODUCTS) and any(
-                map(_is_single, owners[1 - place].operands)
-            ):
+            other = owners[1 - place]
+            if isinstance(other, _PRODUCTS) and any(map(_is_single, other.operands)):
                 hold(op, 1 - place)
             return
     if all(isinstance(owner, hlo.ExpOp) for owner in owners):
