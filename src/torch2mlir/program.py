@@ -103,7 +103,7 @@ class Precondition:
 _WORDS: dict[str, Any] = {
     "__builtins__": {},
     "math": math,
-    **{word.__name__: word for word in (min, max, float, int, abs, round)},
+    **{word.__name__: word for word in (min, max, float, int, abs, round, len, range)},
 }
 """What expressions of sizes are written with."""
 

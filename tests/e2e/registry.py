@@ -27,6 +27,8 @@ from tests.e2e.zeros import signs_are_defined
 
 Size = int | str | tuple[str, Callable[[Any], Any]]
 """A size: fixed, a name for one that may vary, or a formula of one (``("B", lambda b: 2 * b)``)."""
+Which = int | Mapping[str, int]
+"""Which sizes the named dimensions have: the first or the second of ``SIZES``, or the first but for some by name."""
 
 SIZES: dict[str, tuple[int, int]] = {
     "B": (3, 5),
@@ -60,7 +62,7 @@ class Input:
     values: Sequence[Any] | None = None
     fixed: bool = False
 
-    def tensor(self, which: int, draw: int, generator: torch.Generator) -> torch.Tensor:
+    def tensor(self, which: Which, draw: int, generator: torch.Generator) -> torch.Tensor:
         """The tensor at the ``which``-th sizes, for the ``draw``-th values."""
         sizes = [_resolve(size, which) for size in self.shape]
         if self.values is not None:
@@ -70,26 +72,28 @@ class Input:
             return torch.tensor(elements, dtype=self.dtype).reshape(sizes)
         return _random(self, sizes, generator)
 
-    def dynamic(self) -> dict[int, Any] | None:
-        """The dimensions that may vary, as ``torch.export`` takes them."""
-        named = {i: _dim(size) for i, size in enumerate(self.shape) if not isinstance(size, int)}
+    def dynamic(self, least: int | None = None) -> dict[int, Any] | None:
+        """The dimensions that may vary, as ``torch.export`` takes them: from ``least`` on, or from their smaller size."""
+        named = {
+            i: _dim(size, least) for i, size in enumerate(self.shape) if not isinstance(size, int)
+        }
         return named or None
 
 
-def _dim(size: str | tuple[str, Callable[[Any], Any]]) -> Any:
+def _dim(size: str | tuple[str, Callable[[Any], Any]], least: int | None) -> Any:
     if isinstance(size, str):
-        return Dim(size, min=min(SIZES[size]))
+        return Dim(size, min=min(SIZES[size]) if least is None else least)
     name, formula = size
-    return formula(_dim(name))
+    return formula(_dim(name, least))
 
 
-def _resolve(size: Size, which: int) -> int:
+def _resolve(size: Size, which: Which) -> int:
     if isinstance(size, int):
         return size
-    if isinstance(size, str):
-        return SIZES[size][which]
-    name, formula = size
-    return formula(SIZES[name][which])
+    if isinstance(size, tuple):
+        name, formula = size
+        return formula(_resolve(name, which))
+    return SIZES[size][which] if isinstance(which, int) else which.get(size, SIZES[size][0])
 
 
 def _random(spec: Input, sizes: list[int], generator: torch.Generator) -> torch.Tensor:
@@ -168,9 +172,18 @@ class Case:
             torch.manual_seed(zlib.crc32(self.name.encode()))
             return self.program(*self.init).eval()
 
-    def arguments(self, which: int = 0, draw: int = 0) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    @property
+    def names(self) -> list[str]:
+        """Of the sizes that may vary."""
+        leaves = pytree.tree_leaves((self.inputs, dict(self.kwargs)))
+        sizes = [size for leaf in leaves if isinstance(leaf, Input) for size in leaf.shape]
+        named = [size[0] if isinstance(size, tuple) else size for size in sizes]
+        return list(dict.fromkeys(name for name in named if isinstance(name, str)))
+
+    def arguments(self, which: Which = 0, draw: int = 0) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Fresh arguments at the ``which``-th sizes; the ``draw``-th values for them."""
-        seed = zlib.crc32(self.name.encode()) + which + 1000 * draw
+        turn = which if isinstance(which, int) else 0
+        seed = zlib.crc32(self.name.encode()) + turn + 1000 * draw
         generator = torch.Generator().manual_seed(seed)
 
         def drawn(spec: Any) -> Any:
@@ -182,10 +195,10 @@ class Case:
         """The arguments of three calls: other values at the second, and other sizes where they may vary."""
         return [self.arguments(0), self.arguments(int(dynamic), 1), self.arguments(0)]
 
-    def export(self, dynamic: bool) -> torch.export.ExportedProgram:
-        """The program as PyTorch captures it."""
+    def export(self, dynamic: bool, least: int | None = None) -> torch.export.ExportedProgram:
+        """The program as PyTorch captures it, for sizes from ``least`` on if they vary."""
         args, kwargs = self.arguments()
-        shapes = self.dynamic_shapes() if dynamic else None
+        shapes = self.dynamic_shapes(least) if dynamic else None
         model = self.model()
         if isinstance(self.program, Gradient):
             model = self.program.graph(args, dynamic)
@@ -193,11 +206,11 @@ class Case:
         with torch.no_grad():
             return torch.export.export(model, args, kwargs, dynamic_shapes=shapes)
 
-    def dynamic_shapes(self) -> Any:
+    def dynamic_shapes(self, least: int | None = None) -> Any:
         """What may vary, in the form ``torch.export`` takes."""
 
         def varying(spec: Any) -> Any:
-            return spec.dynamic() if isinstance(spec, Input) else None
+            return spec.dynamic(least) if isinstance(spec, Input) else None
 
         args, kwargs = pytree.tree_map(varying, (self.inputs, dict(self.kwargs)))
         return (*args, *kwargs.values()) if isinstance(self.program, type) else (args,)

@@ -27,7 +27,7 @@ from torch2mlir.artefact.weights import map_tensors
 from torch2mlir.contract.target import get_target
 from torch2mlir.errors import ArtefactError, InputError
 from torch2mlir.program import FunctionInput, StateInput
-from torch2mlir.runtime.binding import Shapes
+from torch2mlir.runtime.binding import Shapes, zeros_of
 from torch2mlir.runtime.calling import CallingConvention
 from torch2mlir.runtime.engine import Engine, Executable, get_engine
 from torch2mlir.runtime.lowered import LoweredFunction
@@ -82,11 +82,14 @@ class LoadedFunction:
         calling = self.calling
         leaves, symbols = calling.bind(args, kwargs)
         is_special = self._is_static or symbols in self._programs
-        program = self._programs.get(symbols if is_special else ())
+        program = self._programs.get(symbols if is_special else zeros_of(symbols))
         if program is None:
             raise InputError(
                 f"the artefact has no code for the sizes {_shown(dict(symbols))}",
-                hint="it has code for " + "; ".join(map(_shown, self.shapes)),
+                hint="it has code for "
+                + "; ".join(map(_shown, self.shapes))
+                + "; call the compiled function with such "
+                "sizes before it is saved",
             )
         calling.check(leaves)
         weights = iter(program.weights)
@@ -99,7 +102,7 @@ class LoadedFunction:
 
 
 def _shown(symbols: Mapping[str, int]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in symbols.items()) or "as captured"
+    return ", ".join(f"{name}={value}" for name, value in symbols.items()) or "other than 0"
 
 
 def load(directory: str | os.PathLike[str]) -> LoadedFunction | OptimizedModule:

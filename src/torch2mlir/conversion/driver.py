@@ -227,6 +227,9 @@ class FunctionConversion:
             )
         lower.results = list(map(self._type, op.result_types))
         lower.given = op.results
+        if lower.results and all(0 in result.sizes for result in lower.results):
+            self._convert_to_nothing(op)
+            return
         operands = list(map(self.operand, op.operands))
         if isinstance(op, RegistryOp):
             _check_known(lower, op, operands)
@@ -240,6 +243,11 @@ class FunctionConversion:
             if output.value.type != wanted:
                 lower.fail(f"the lowering produced {output.value.type} where {wanted} is expected")
             self.converted[value] = Tensor(output.value, expected.sizes, expected.dtype)
+
+    def _convert_to_nothing(self, op: Operation) -> None:
+        """Results without elements are not computed: engines refuse many ops on such tensors, and die of some."""
+        for value, type in zip(op.results, self.lower.results, strict=True):
+            self.converted[value] = self.lower.splat(0, type.sizes, type.dtype)
 
 
 def _check_known(lower: Lowering, op: RegistryOp, operands: Sequence[Any]) -> None:

@@ -87,8 +87,9 @@ _idle: list[_Process] = []
 
 def _taken(flags: tuple[str, ...]) -> _Process:
     with _lock:
+        _idle[:] = [process for process in _idle if process.is_alive()]
         for process in _idle:
-            if process.flags == flags and process.is_alive():
+            if process.flags == flags:
                 _idle.remove(process)
                 return process
         return _Process(flags)

@@ -66,9 +66,10 @@ class _Session:
         entry = entry_function(function.module, function.name)
         proto = model_of(entry, names).proto
         options = _options(function)
+        read = [position for position in held if entry.body.block.args[position].first_use]
         options.add_external_initializers(
-            list(names.values()),
-            [ort.OrtValue(held[position].handle) for position in names],
+            [names[position] for position in read],
+            [ort.OrtValue(held[position].handle) for position in read],
         )
         try:
             session = ort.InferenceSession(

@@ -62,9 +62,11 @@ def test_where_memory_runs_out_the_compiler_dies_first() -> None:
 
 def test_a_compiler_that_has_died_since_is_replaced() -> None:
     compiled()
-    for process in iree_compiler._idle:
+    stopped = list(iree_compiler._idle)
+    for process in stopped:
         process.stop()
     assert compiled()
+    assert not set(map(id, stopped)) & set(map(id, iree_compiler._idle))
 
 
 def test_a_refusal_says_what_and_where() -> None:

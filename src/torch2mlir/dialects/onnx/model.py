@@ -134,7 +134,8 @@ def model_of(
 
     Args:
         function: of a module in the onnx dialect, converted or read from text.
-        constants: arguments, by position, that become initializers of these names, their bytes elsewhere.
+        constants: arguments, by position, that become initializers of these names, their bytes elsewhere; those
+            that are not read are left out.
         opset: the operator set; the default one gives way to a newer one where the function needs that.
         debuginfo: whether every node says which source line it comes from.
 
@@ -171,7 +172,8 @@ class _Writer:
         notes = _notes(function.arg_attrs, len(block.args))
         for position, (argument, note) in enumerate(zip(block.args, notes, strict=True)):
             if position in constants:
-                self._external(argument, constants[position])
+                if argument.first_use is not None:
+                    self._external(argument, constants[position])
                 continue
             name = note.get("onnx.name") or argument.name_hint or f"input_{position}"
             self._value_info(self.graph.input, argument.type, self._name(argument, name), note)

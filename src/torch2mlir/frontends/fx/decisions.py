@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -22,11 +22,15 @@ import torch
 from torch.utils._sympy.functions import Mod, PythonMod
 from torch.utils._sympy.printers import PythonPrinter
 
+from torch2mlir.dialects.locations import describe
+from torch2mlir.frontends.fx.locations import of_node
 from torch2mlir.program import Decision
 
 _PYTORCH = os.path.dirname(torch.__file__) + os.sep
 _MODELS = tuple(_PYTORCH + name for name in ("nn" + os.sep, "functional.py"))
 """The part of PyTorch that is written as models are."""
+_LAYOUTS = os.path.join("torch", "_prims_common", "__init__.py")
+"""Where PyTorch asks whether a tensor is contiguous."""
 _FORMULAS = (_PYTORCH + "_decomp" + os.sep, os.sep.join(("torch2mlir", "transforms", "decomp")))
 
 
@@ -94,10 +98,20 @@ def _integer(name: str) -> sympy.Symbol:
 
 
 def decisions_of(exported: torch.export.ExportedProgram) -> list[Decision]:
-    """What PyTorch remembers of its tracing: questions of the model's code, and equations and remainders that ops need.
+    """What PyTorch took for granted in tracing: what the model's code asked, what ops need, and how long slices are."""
+    nodes = (
+        node
+        for graph in exported.graph_module.modules()
+        if isinstance(graph, torch.fx.GraphModule)
+        for node in graph.graph.nodes
+        if node.target in _PLACES
+    )
+    places = (_PLACES[node.target](node) for node in nodes)
+    return [*map(Asked.decision, _guards(exported)), *dict.fromkeys(filter(None, places))]
 
-    Other questions are of its machinery, about layouts that values do not have.
-    """
+
+def _guards(exported: torch.export.ExportedProgram) -> Iterator[Asked]:
+    """What PyTorch remembers of its tracing, less what it asks about layouts, which values do not have."""
     sizes: Iterator[Any] = (
         size
         for node in exported.graph.nodes
@@ -106,15 +120,75 @@ def decisions_of(exported: torch.export.ExportedProgram) -> list[Decision]:
         if isinstance(size, torch.SymInt)
     )
     first = next(sizes, None)
-    guards = () if first is None else first.node.shape_env.guards
-    found = list[Decision]()
-    for guard in guards:
+    for guard in () if first is None else first.node.shape_env.guards:
         frame = guard.sloc.framework_loc
         asked_by_model = frame is not None and by_model(frame.filename)
-        if asked_by_model or isinstance(guard.expr, sympy.Eq) or guard.expr.has(Mod, PythonMod):
+        if asked_by_model or _is_needed(guard.expr, frame):
             place = f"{frame.filename}:{frame.lineno}" if asked_by_model else ""
-            found.append(Asked(guard.expr, True, place).decision())
-    return found
+            yield Asked(guard.expr, True, place)
+
+
+def _is_needed(expression: sympy.Basic, frame: Any) -> bool:
+    """Whether an op needs it: sizes that are equal, that divide others, or that are inside of others."""
+    if isinstance(expression, sympy.Eq) or expression.has(Mod, PythonMod):
+        return True
+    is_order = isinstance(expression, sympy.Ge | sympy.Gt | sympy.Le | sympy.Lt)
+    return is_order and frame is not None and not frame.filename.endswith(_LAYOUTS)
+
+
+def _length_of_slice(node: torch.fx.Node) -> Decision | None:
+    """That a slice has as many elements as the program says: ``x[-n:]`` is not empty where ``n`` is 0, but everything.
+
+    None for a slice between numbers.
+    """
+    source, dim, *given = map(_example, node.args)
+    start, end, step = given + [None, None, 1][len(given) :]
+    if not any(isinstance(part, torch.SymInt) for part in (start, end, step)):
+        return None
+    length = node.meta["val"].shape[dim]
+    whole = f"range({_written(source.shape[dim])})"
+    asked = (
+        f"len({whole}[{_written(start)}:{_written(end)}:{_written(step)}]) == {_written(length)}"
+    )
+    return _held_at(node, asked, (source.shape[dim], start, end, step, length))
+
+
+def _place_of_select(node: torch.fx.Node) -> Decision | None:
+    """That an element is selected which is there; None for a number."""
+    source, dim, place = map(_example, node.args)
+    if not isinstance(place, torch.SymInt):
+        return None
+    size = source.shape[dim]
+    written = _written(size)
+    return _held_at(node, f"-({written}) <= {_written(place)} < {written}", (size, place))
+
+
+_PLACES: dict[Any, Callable[[torch.fx.Node], Decision | None]] = {
+    torch.ops.aten.slice.Tensor: _length_of_slice,
+    torch.ops.aten.select.int: _place_of_select,
+}
+"""What ops need of places that sizes decide."""
+
+
+def _held_at(node: torch.fx.Node, asked: str, parts: Sequence[Any]) -> Decision:
+    symbols = {symbol.name for part in parts for symbol in _symbols(part)}
+    return Decision(asked, True, tuple(sorted(symbols)), describe(of_node(node.meta)) or "", True)
+
+
+def _example(argument: Any) -> Any:
+    return argument.meta["val"] if isinstance(argument, torch.fx.Node) else argument
+
+
+def _symbols(size: Any) -> set[sympy.Symbol]:
+    return size.node.expr.free_symbols if isinstance(size, torch.SymInt) else set()
+
+
+def _written(size: Any) -> str:
+    """A size as Python; nothing for an end that is not given."""
+    if not isinstance(size, torch.SymInt):
+        return "" if size is None else str(size)
+    names = {s: _integer(s.name) for s in size.node.expr.free_symbols}
+    return _Printer().doprint(size.node.expr.xreplace(names))
 
 
 @dataclass(frozen=True)
