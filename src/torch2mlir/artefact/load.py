@@ -27,7 +27,7 @@ from torch2mlir.artefact.weights import map_tensors
 from torch2mlir.contract.target import get_target
 from torch2mlir.errors import ArtefactError, InputError
 from torch2mlir.program import FunctionInput, StateInput
-from torch2mlir.runtime.binding import Shapes, zeros_of
+from torch2mlir.runtime.binding import Shapes
 from torch2mlir.runtime.calling import CallingConvention
 from torch2mlir.runtime.engine import Engine, Executable, get_engine
 from torch2mlir.runtime.lowered import LoweredFunction
@@ -66,12 +66,12 @@ class LoadedFunction:
 
     def __init__(
         self, manifest: Manifest, calling: CallingConvention, programs: Mapping[Shapes, _Program],
-        is_static: bool,
+        engine: Engine,
     ) -> None:  # fmt: skip
         self.manifest = manifest
         self.calling = calling
         self._programs = programs
-        self._is_static = is_static
+        self._engine = engine
 
     @property
     def shapes(self) -> list[dict[str, int]]:
@@ -81,8 +81,7 @@ class LoadedFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         calling = self.calling
         leaves, symbols = calling.bind(args, kwargs)
-        is_special = self._is_static or symbols in self._programs
-        program = self._programs.get(symbols if is_special else zeros_of(symbols))
+        program = self._programs.get(self._engine.specialised(symbols, self._programs))
         if program is None:
             raise InputError(
                 f"the artefact has no code for the sizes {_shown(dict(symbols))}",
@@ -166,7 +165,7 @@ def _loaded(
             ],
             [executable.prepare(stored[name]) for name in entry["prepared"]],
         )
-    return LoadedFunction(manifest, calling, programs, engine.needs_static_shapes)
+    return LoadedFunction(manifest, calling, programs, engine)
 
 
 def _executable(path: Path, engine: Engine, function: LoweredFunction) -> Executable:

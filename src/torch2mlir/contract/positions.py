@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from torch2mlir.dialects.torch import dims
-from torch2mlir.dialects.torch.dims import KnownSize
+from torch2mlir.dialects.torch.dims import Dim, KnownSize
 
 
 def is_natural(size: KnownSize) -> bool:
@@ -49,3 +49,41 @@ def start_from_front(start: KnownSize, size: KnownSize, length: KnownSize, step:
     if not is_natural(start):
         counted = dims.maximum(counted, 0)
     return dims.minimum(counted, size)
+
+
+def length_of_slice(
+    start: KnownSize | None, end: KnownSize | None, size: KnownSize, step: int
+) -> KnownSize:
+    """How many elements ``x[start:end:step]`` has.
+
+    Of numbers exactly. Where sizes decide, it is the length for calls in which both positions are inside and in order;
+    a position counts from the end if it cannot be anything else.
+
+    Args:
+        start: None for 0.
+        end: None for the size.
+        size: of the dimension.
+        step: above 0.
+    """
+    if isinstance(size, int) and not isinstance(start, Dim) and not isinstance(end, Dim):
+        return len(range(size)[start:end:step])
+    first = 0 if start is None else _inside(start, size)
+    last = size if end is None else _inside(end, size)
+    length = dims.floordiv(dims.add(last, dims.mul(-1, first), step - 1), step)
+    return max(length, 0) if isinstance(length, int) else length
+
+
+def _inside(position: KnownSize, size: KnownSize) -> KnownSize:
+    if isinstance(position, int):
+        if position >= _NO_END:
+            return size
+        position = dims.add(size, position) if position < 0 else position
+    elif is_natural(dims.mul(-1, position)):
+        position = dims.add(size, position)
+    if isinstance(position, int) and isinstance(size, int):
+        return min(max(position, 0), size)
+    return position
+
+
+_NO_END = 2**63 - 1
+"""What PyTorch writes for an end that is not given."""

@@ -126,6 +126,8 @@ class Emitter:
         self.location: LocationAttr = UNKNOWN_LOC
         self.op_name = ""
         self.symbols: dict[str, SSAValue] = {}
+        self.from_data = set[str]()
+        """The symbols that elements of a tensor decide."""
         self._entry_values: dict[Hashable, SSAValue] = {}
         self.caches: list[dict[Any, Any]] = []
         """What a dialect remembers of values of the body; a region's end restores it."""

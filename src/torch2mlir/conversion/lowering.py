@@ -63,6 +63,11 @@ class Lowering(Emitter, ABC):
         self.finished += [*self.entry, *self.body]
         self.entry, self.body = [], []
         self.symbols[size.name] = value
+        self.from_data.add(size.name)
+
+    def depends_on_data(self, size: KnownSize) -> bool:
+        """Whether elements of a tensor decide a size: no call tells whether it is 0."""
+        return isinstance(size, Dim) and not self.from_data.isdisjoint(size.symbols())
 
     # shapes and types
 

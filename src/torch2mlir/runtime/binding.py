@@ -24,11 +24,6 @@ _REMEMBERED = 4096
 """Of how many combinations of dtypes and sizes it is remembered that they are right."""
 
 
-def zeros_of(symbols: Shapes) -> Shapes:
-    """The symbols that are 0, which have code of their own: engines refuse ops on empty tensors, or die of them."""
-    return tuple(item for item in symbols if not item[1])
-
-
 def _flat_call(signature: Signature) -> tuple[int, set[str]] | None:
     """How many tensors a program takes by position, and the names of others, if it takes nothing else.
 

@@ -25,7 +25,7 @@ from torch2mlir.program import (
     entry_function,
 )
 from torch2mlir.runtime.attributes import AttributeNotice
-from torch2mlir.runtime.binding import Shapes, zeros_of
+from torch2mlir.runtime.binding import Shapes
 from torch2mlir.runtime.buckets import Buckets
 from torch2mlir.runtime.cache import cache_from_environment, compile_cached
 from torch2mlir.runtime.calling import CallingConvention
@@ -317,11 +317,10 @@ class CompiledFunction:
             inputs[:] = map(now, inputs)
 
     def _key(self, symbols: Shapes) -> Shapes:
-        """The specialisation for a call: of all sizes where there has to be one or is one, else of those that are 0."""
+        """The specialisation for a call."""
         if self.buckets is not None:
             return self.buckets.rounded(symbols, self._sizes)
-        is_special = self.engine.needs_static_shapes or symbols in self._loaded
-        return symbols if is_special else zeros_of(symbols)
+        return self.engine.specialised(symbols, self._loaded)
 
     def _executable(self, key: Shapes) -> LoadedProgram:
         if (loaded := self._loaded.get(key)) is not None:

@@ -16,7 +16,7 @@ import atexit
 import importlib
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -96,6 +96,8 @@ class Engine(ABC):
     output_types: ClassVar[frozenset[str]]
     #: Whether every dimension must be known before compiling.
     needs_static_shapes: ClassVar[bool] = False
+    #: Whether code for varying sizes may be called where some of them are 0; else such sizes have code of their own.
+    takes_empty_tensors: ClassVar[bool] = True
     #: Whether weights become part of the machine code: executables are told them, see :meth:`Executable.holding`.
     builds_weights_in: ClassVar[bool] = False
     #: Pipeline names of passes that the engine wants run over a module of an output type.
@@ -110,6 +112,16 @@ class Engine(ABC):
         Raises:
             EngineError: the engine does not take this dialect, or refuses the program.
         """
+
+    def specialised(
+        self, symbols: tuple[tuple[str, int], ...], compiled: Container[object]
+    ) -> tuple[tuple[str, int], ...]:
+        """Which of a call's sizes have code of their own: all where there has to be or is one, else those of 0."""
+        if self.needs_static_shapes or symbols in compiled:
+            return symbols
+        if self.takes_empty_tensors:
+            return ()
+        return tuple(item for item in symbols if not item[1])
 
     def pack_weights(self, function: FuncOp, weights: Collection[int]) -> None:
         """Adds what rearranges weights as the engine's kernels read them, if that is of use; in place.

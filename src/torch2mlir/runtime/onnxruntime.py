@@ -27,7 +27,7 @@ import torch
 from onnxruntime.capi import _pybind_state
 from torch.utils.dlpack import from_dlpack, to_dlpack  # type: ignore[attr-defined]
 
-from torch2mlir.dialects.onnx.model import model_of
+from torch2mlir.dialects.onnx.model import SIZES_FROM_DATA, model_of
 from torch2mlir.errors import EngineError
 from torch2mlir.program import entry_function
 from torch2mlir.runtime.diagnostics import shortened
@@ -44,6 +44,7 @@ class OnnxRuntimeEngine(Engine):
     name = "onnxruntime"
     output_types = frozenset({"onnx"})
     builds_weights_in = True
+    takes_empty_tensors = False
     passes: ClassVar[Mapping[str, Sequence[str]]] = {
         "onnx": (
             "onnx-functions-by-formulas",
@@ -73,7 +74,10 @@ class _Session:
         )
         try:
             session = ort.InferenceSession(
-                proto.SerializeToString(), options, providers=["CPUExecutionProvider"]
+                proto.SerializeToString(),
+                options,
+                providers=["CPUExecutionProvider"],
+                disabled_optimizers=_DIES_OF_NOTHING if SIZES_FROM_DATA in entry.attributes else [],
             )
         except Exception as error:  # pybind's exceptions have no common base
             raise EngineError(
@@ -82,6 +86,10 @@ class _Session:
         self.inputs = [each.name for each in proto.graph.input]
         self.outputs = [each.name for each in proto.graph.output]
         self.run = session._sess.run_with_ort_values
+
+
+_DIES_OF_NOTHING = ["MatmulTransposeFusion"]
+"""Whose kernel divides by the number of rows where the first two dimensions of three are exchanged."""
 
 
 def _options(function: LoweredFunction) -> Any:

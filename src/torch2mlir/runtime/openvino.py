@@ -85,6 +85,7 @@ class OpenVinoEngine(Engine):
     name = "openvino"
     output_types = frozenset({"onnx"})
     builds_weights_in = True
+    takes_empty_tensors = False
     passes: ClassVar[Mapping[str, Sequence[str]]] = {
         "onnx": ("onnx-extrema-of-infinities", "onnx-one-rank-of-elements")
     }

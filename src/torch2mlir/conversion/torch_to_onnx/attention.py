@@ -23,8 +23,11 @@ def attention(
 ) -> Tensor:
     """``softmax(scale * query @ key.T + mask) @ value`` of ``[batch, heads, length, size]``; half floats in f32.
 
-    A row whose keys are all masked gives zeros, as PyTorch's. Several heads of the query may share one of the keys.
+    A row whose keys are all masked gives zeros, as PyTorch's, and so does one without keys. Several heads of the query
+    may share one of the keys.
     """
+    if key.sizes[-2] == 0:
+        return lower.splat(0, lower.out.sizes, lower.out.dtype)
     computed = widened(lower.out.dtype)
     operands = [lower.cast(x, computed) for x in (query, key, value)]
     if mask is not None:

@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import (
     DictionaryAttr,
     StringAttr,
     TensorType,
+    UnitAttr,
     f32,
     i1,
     i64,
@@ -36,6 +37,7 @@ from torch2mlir.conversion.lowering import (
 from torch2mlir.conversion.registry import lowers as register
 from torch2mlir.conversion.torch_to_onnx.words import COMPARISONS, IN_HALVES, OnnxWords, ui8
 from torch2mlir.dialects import onnx
+from torch2mlir.dialects.onnx.model import SIZES_FROM_DATA
 from torch2mlir.dialects.placing import end_of
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import Dim, KnownSize, Sizes, is_static
@@ -66,11 +68,13 @@ class OnnxLowering(Lowering):
     def name_boundary(
         self, function: FuncOp, source: Block, type_of: Callable[[Attribute], ResultType]
     ) -> None:
-        """Writes down the names of arguments, and of the dimensions that vary."""
+        """Writes down the names of arguments, and of the dimensions that vary, and whether elements decide others."""
         inputs = [type_of(type) for type in source.arg_types]
         outputs = [type_of(type) for type in end_of(source).operand_types]
         function.arg_attrs = dims_attributes(inputs, [a.name_hint for a in function.args])
         function.res_attrs = dims_attributes(outputs, [None] * len(outputs))
+        if self.from_data:
+            function.attributes[SIZES_FROM_DATA] = UnitAttr()
 
     def element_type(self, dtype: Attribute) -> Attribute:
         """As for other dialects; complex numbers are refused."""

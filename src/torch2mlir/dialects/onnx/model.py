@@ -123,6 +123,10 @@ def operator_set(function: FuncOp, asked: int = OPSET) -> int:
     return max([asked, *(op.row.versions[0] for op in ops)])
 
 
+SIZES_FROM_DATA = "onnx.sizes_from_data"
+"""On a function in which elements of a tensor decide sizes, which may be 0 in any call."""
+
+
 def model_of(
     function: FuncOp,
     constants: Mapping[int, str] | None = None,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -22,8 +22,6 @@ import torch
 from torch.utils._sympy.functions import Mod, PythonMod
 from torch.utils._sympy.printers import PythonPrinter
 
-from torch2mlir.dialects.locations import describe
-from torch2mlir.frontends.fx.locations import of_node
 from torch2mlir.program import Decision
 
 _PYTORCH = os.path.dirname(torch.__file__) + os.sep
@@ -98,16 +96,8 @@ def _integer(name: str) -> sympy.Symbol:
 
 
 def decisions_of(exported: torch.export.ExportedProgram) -> list[Decision]:
-    """What PyTorch took for granted in tracing: what the model's code asked, what ops need, and how long slices are."""
-    nodes = (
-        node
-        for graph in exported.graph_module.modules()
-        if isinstance(graph, torch.fx.GraphModule)
-        for node in graph.graph.nodes
-        if node.target in _PLACES
-    )
-    places = (_PLACES[node.target](node) for node in nodes)
-    return [*map(Asked.decision, _guards(exported)), *dict.fromkeys(filter(None, places))]
+    """What PyTorch remembers of its tracing: what the model's code asked, and what ops need of sizes."""
+    return [question.decision() for question in _guards(exported)]
 
 
 def _guards(exported: torch.export.ExportedProgram) -> Iterator[Asked]:
@@ -134,61 +124,6 @@ def _is_needed(expression: sympy.Basic, frame: Any) -> bool:
         return True
     is_order = isinstance(expression, sympy.Ge | sympy.Gt | sympy.Le | sympy.Lt)
     return is_order and frame is not None and not frame.filename.endswith(_LAYOUTS)
-
-
-def _length_of_slice(node: torch.fx.Node) -> Decision | None:
-    """That a slice has as many elements as the program says: ``x[-n:]`` is not empty where ``n`` is 0, but everything.
-
-    None for a slice between numbers.
-    """
-    source, dim, *given = map(_example, node.args)
-    start, end, step = given + [None, None, 1][len(given) :]
-    if not any(isinstance(part, torch.SymInt) for part in (start, end, step)):
-        return None
-    length = node.meta["val"].shape[dim]
-    whole = f"range({_written(source.shape[dim])})"
-    asked = (
-        f"len({whole}[{_written(start)}:{_written(end)}:{_written(step)}]) == {_written(length)}"
-    )
-    return _held_at(node, asked, (source.shape[dim], start, end, step, length))
-
-
-def _place_of_select(node: torch.fx.Node) -> Decision | None:
-    """That an element is selected which is there; None for a number."""
-    source, dim, place = map(_example, node.args)
-    if not isinstance(place, torch.SymInt):
-        return None
-    size = source.shape[dim]
-    written = _written(size)
-    return _held_at(node, f"-({written}) <= {_written(place)} < {written}", (size, place))
-
-
-_PLACES: dict[Any, Callable[[torch.fx.Node], Decision | None]] = {
-    torch.ops.aten.slice.Tensor: _length_of_slice,
-    torch.ops.aten.select.int: _place_of_select,
-}
-"""What ops need of places that sizes decide."""
-
-
-def _held_at(node: torch.fx.Node, asked: str, parts: Sequence[Any]) -> Decision:
-    symbols = {symbol.name for part in parts for symbol in _symbols(part)}
-    return Decision(asked, True, tuple(sorted(symbols)), describe(of_node(node.meta)) or "", True)
-
-
-def _example(argument: Any) -> Any:
-    return argument.meta["val"] if isinstance(argument, torch.fx.Node) else argument
-
-
-def _symbols(size: Any) -> set[sympy.Symbol]:
-    return size.node.expr.free_symbols if isinstance(size, torch.SymInt) else set()
-
-
-def _written(size: Any) -> str:
-    """A size as Python; nothing for an end that is not given."""
-    if not isinstance(size, torch.SymInt):
-        return "" if size is None else str(size)
-    names = {s: _integer(s.name) for s in size.node.expr.free_symbols}
-    return _Printer().doprint(size.node.expr.xreplace(names))
 
 
 @dataclass(frozen=True)

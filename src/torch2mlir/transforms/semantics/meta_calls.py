@@ -26,6 +26,7 @@ from torch2mlir.transforms.decompositions import (
 from torch2mlir.transforms.decompositions.own_ops import schema_of_overload
 from torch2mlir.transforms.semantics.calls import Call
 from torch2mlir.transforms.semantics.fake import FakeWorld
+from torch2mlir.transforms.semantics.fitting_positions import type_by_positions
 from torch2mlir.transforms.typing.type_lattice import has_rank_and_dtype
 
 _EXAMPLES = (1, 2, 7, 64, 1031)
@@ -87,6 +88,8 @@ class MetaCalls:
             BackendContractError: PyTorch rejects the operands.
         """
         name = _name(op)
+        if (type := type_by_positions(op, values)) is not None:
+            return [type]
         overload = find_overload(name)
         if overload is None:
             raise Undetermined

@@ -1,0 +1,120 @@
+"""TorchScript programs of unknown sizes with slices between positions that other sizes decide: right, or refused.
+
+Their lengths were those of example sizes, which TorchScript has none of: ``x[:n]`` was all of ``x``, on every dialect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+import torch2mlir
+from torch2mlir import torchscript
+from torch2mlir.errors import InputError
+
+
+def the_last(x: Tensor, y: Tensor) -> Tensor:
+    return x[-y.size(0) :]
+
+
+def all_but_the_last(x: Tensor, y: Tensor) -> Tensor:
+    return x[: -y.size(0)]
+
+
+def starting_there(x: Tensor, y: Tensor) -> Tensor:
+    return x[y.size(0) :]
+
+
+def until_there(x: Tensor, y: Tensor) -> Tensor:
+    return x[: y.size(0)]
+
+
+def between(x: Tensor, y: Tensor) -> Tensor:
+    return x[y.size(0) : -y.size(0)]
+
+
+def one_from_the_end(x: Tensor, y: Tensor) -> Tensor:
+    return x.select(0, -y.size(0))
+
+
+def one_before(x: Tensor, y: Tensor) -> Tensor:
+    return x[y.size(0) - 1]
+
+
+def the_last_four(x: Tensor, y: Tensor) -> Tensor:
+    return x[-4:]
+
+
+def every_other(x: Tensor, y: Tensor) -> Tensor:
+    return x[1::2]
+
+
+SLICES = [
+    the_last,
+    all_but_the_last,
+    starting_there,
+    until_there,
+    between,
+    one_from_the_end,
+    one_before,
+    the_last_four,
+    every_other,
+]
+TARGETS = [
+    ("linalg-on-tensors", "iree"),
+    ("stablehlo", "xla"),
+    ("tosa", "iree"),
+    ("onnx", "onnxruntime"),
+    ("onnx", "openvino"),
+]
+SIZES = [(9, 4), (8, 3), (8, 1), (8, 0), (3, 0), (3, 5), (3, 7), (4, 4), (0, 0), (0, 2), (2, 1)]
+
+
+@pytest.mark.parametrize("target, function", product(TARGETS, SLICES))
+def test_right_or_refused(
+    target: tuple[str, str], function: Callable[[Tensor, Tensor], Tensor]
+) -> None:
+    output_type, engine = target
+    pytest.importorskip({"xla": "jax", "iree": "iree.compiler"}.get(engine, engine))
+    rows = torchscript.TensorPlaceholder([-1, 3], torch.float32)
+    program = torchscript.capture(torch.jit.script(function), [rows, rows])
+    compiled = torch2mlir.compile(program, output_type=output_type, engine=engine)
+    for sizes in SIZES:
+        x, y = (torch.randn(size, 3) for size in sizes)
+        try:
+            expected = function(x, y)
+        except IndexError:  # no such place
+            with pytest.raises(InputError):
+                compiled(x, y)
+            continue
+        try:
+            torch.testing.assert_close(compiled(x, y), expected, rtol=0, atol=0)
+        except InputError:
+            assert sizes[0] < 4 or sizes[0] <= 2 * sizes[1] or not sizes[1], sizes
+
+
+@pytest.mark.parametrize("output_type, engine", TARGETS)
+def test_a_table_as_long_as_the_longest_line(output_type: str, engine: str) -> None:
+    pytest.importorskip({"xla": "jax", "iree": "iree.compiler"}.get(engine, engine))
+
+    class Positions(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.table = nn.Buffer(torch.randn(1, 16, 4))
+
+        def forward(self, x: Tensor) -> Tensor:
+            return x + self.table[:, : x.size(1)]
+
+    model = Positions()
+    lines = torchscript.TensorPlaceholder([2, -1, 4], torch.float32)
+    program = torchscript.capture(torch.jit.script(model), [lines])
+    compiled = torch2mlir.compile(program, output_type=output_type, engine=engine)
+    for size in (5, 7, 1, 16, 0):
+        x = torch.randn(2, size, 4)
+        torch.testing.assert_close(compiled(x), model(x))
+    with pytest.raises(InputError):
+        compiled(torch.randn(2, 17, 4))

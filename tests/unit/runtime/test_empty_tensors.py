@@ -1,0 +1,134 @@
+"""Tensors without elements: a batch of nothing, or nothing selected.
+
+ONNX Runtime died of recurrent layers and group norms of nothing; OpenVINO's poolings of nothing were those of the call before,
+and its products over nothing were whatever was in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.export import Dim
+from torch.utils import _pytree as pytree
+
+import torch2mlir
+from torch2mlir.errors import InputError
+
+ENGINES = [
+    ("linalg-on-tensors", "iree"),
+    ("stablehlo", "xla"),
+    ("tosa", "iree"),
+    ("onnx", "onnxruntime"),
+    ("onnx", "openvino"),
+]
+
+
+class Attention(nn.Module):
+    """To as many keys as there are rows."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        keys = x[None, None]
+        return nn.functional.scaled_dot_product_attention(torch.ones(1, 1, 3, 4), keys, keys)
+
+
+class Squared(nn.Module):
+    """A sum of as many terms as there are rows."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x.T @ x
+
+
+PROGRAMS: dict[str, tuple[Callable[[], nn.Module], list[int]]] = {
+    "lstm": (lambda: nn.LSTM(4, 3, batch_first=True), [-1, 5, 4]),
+    "gru": (lambda: nn.GRU(4, 3, bidirectional=True), [5, -1, 4]),
+    "group_norm": (lambda: nn.GroupNorm(2, 4), [2, 4, -1]),
+    "average": (lambda: nn.AvgPool1d(2), [-1, 4, 6]),
+    "largest": (lambda: nn.MaxPool2d(2), [-1, 4, 6, 6]),
+    "response_norm": (lambda: nn.LocalResponseNorm(2), [-1, 4, 5]),
+    "convolution": (lambda: nn.Conv2d(3, 7, 3), [-1, 3, 3, 3]),
+    "linear": (lambda: nn.Linear(4, 3), [-1, 4]),
+    "attention": (Attention, [-1, 4]),
+    "squared": (Squared, [-1, 4]),
+}
+
+
+@pytest.mark.parametrize("target, name", product(ENGINES, PROGRAMS))
+@torch.no_grad()
+def test_a_size_of_0(target: tuple[str, str], name: str) -> None:
+    output_type, engine = target
+    pytest.importorskip({"xla": "jax", "iree": "iree.compiler"}.get(engine, engine))
+    make, shape = PROGRAMS[name]
+    model, axis = make().eval(), shape.index(-1)
+
+    def tensor(size: int) -> Tensor:
+        return torch.randn([size if each < 0 else each for each in shape])
+
+    compiled = torch2mlir.compile(
+        model,
+        tensor(3),
+        output_type=output_type,
+        engine=engine,
+        dynamic_shapes=({axis: Dim.DYNAMIC},),
+    )
+    for size in (3, 0, 1, 0, 5):
+        x = tensor(size)
+        assert_close(compiled(x), model(x))
+
+
+SELECTING = ["lstm", "gru", "average", "largest", "convolution", "linear", "squared"]
+
+
+@pytest.mark.parametrize("target, name", product([ENGINES[0], ENGINES[3]], SELECTING))
+@torch.no_grad()
+def test_nothing_selected(target: tuple[str, str], name: str) -> None:
+    output_type, engine = target
+    pytest.importorskip({"iree": "iree.compiler"}.get(engine, engine))
+    make, shape = PROGRAMS[name]
+    axis = shape.index(-1)
+
+    class Selected(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = make()
+
+        def forward(self, x: Tensor, mask: Tensor) -> Any:
+            return self.layer(x[mask].movedim(0, axis))
+
+    def rows() -> Tensor:
+        return torch.randn(6, *[each for each in shape if each > 0])
+
+    model = Selected().eval()
+    compiled = torch2mlir.compile(
+        model, rows(), torch.arange(6) % 2 == 0, output_type=output_type, engine=engine
+    )
+    for mask in (torch.arange(6) < 4, torch.arange(6) < 0, torch.arange(6) == 2):
+        x = rows()
+        assert_close(compiled(x, mask), model(x, mask))
+
+
+def test_an_artefact_has_code_for_a_size_of_0_if_it_was_called_with_one(tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime")
+    model = nn.AvgPool1d(2)
+    compiled = torch2mlir.compile(
+        model, torch.randn(3, 4, 6), engine="onnxruntime", dynamic_shapes=({0: Dim.DYNAMIC},)
+    )
+    nothing = torch.randn(0, 4, 6)
+    loaded = torch2mlir.load(torch2mlir.save(compiled, tmp_path / "before"))
+    with pytest.raises(InputError, match="no code for the sizes s.*=0"):
+        loaded(nothing)
+    compiled(nothing)
+    loaded = torch2mlir.load(torch2mlir.save(compiled, tmp_path / "after"))
+    assert loaded(nothing).shape == (0, 4, 3)
+    x = torch.randn(2, 4, 6)
+    assert_close(loaded(x), model(x))
+
+
+def assert_close(actual: Any, expected: Any) -> None:
+    for one, other in zip(*map(pytree.tree_leaves, (actual, expected)), strict=True):
+        torch.testing.assert_close(one, other)
