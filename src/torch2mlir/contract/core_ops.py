@@ -174,3 +174,14 @@ SCALAR_OPS: frozenset[str] = frozenset(
     )
 )
 """Arithmetic on Python numbers; allowed by the contract beside the core ops."""
+
+TAKING = frozenset(
+    f"torch.aten.{name}"
+    for name in (
+        *("embedding", "gather", "index.Tensor", "index_select"),
+        *("max", "max.dim", "min", "min.dim", "amax", "amin", "aminmax", "argmax", "argmin"),
+        *("median", "median.dim", "nanmedian", "nanmedian.dim", "mode", "kthvalue"),
+    )
+)
+"""Ops that read elements at places, or choose one: meta kernels do not look whether there are any."""
+TAKES_NOTHING = "it takes elements of a tensor that has none"

@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.traits import IsTerminator, MemoryWriteEffect
 
-from torch2mlir.contract.core_ops import SCALAR_OPS
+from torch2mlir.contract.core_ops import SCALAR_OPS, TAKES_NOTHING, TAKING
 from torch2mlir.contract.normal_form import normalize
 from torch2mlir.contract.op_name import OpName
 from torch2mlir.contract.target import get_target
@@ -231,6 +231,8 @@ class FunctionConversion:
             self._convert_to_nothing(op)
             return
         operands = list(map(self.operand, op.operands))
+        if op.name in TAKING and 0 in operands[0].sizes:
+            self._refuse(TAKES_NOTHING, "call it with elements: eager PyTorch refuses this too")
         if isinstance(op, RegistryOp):
             _check_known(lower, op, operands)
         returned = function(lower, *normalize(lower, lower.op_name, operands))

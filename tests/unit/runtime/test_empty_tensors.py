@@ -112,6 +112,41 @@ def test_nothing_selected(target: tuple[str, str], name: str) -> None:
         assert_close(compiled(x, mask), model(x, mask))
 
 
+CHOICES: dict[str, Callable[[Tensor], Any]] = {
+    "max": lambda x: x.max(0, keepdim=True),
+    "amin": lambda x: x.amin(0),
+    "argmax": lambda x: x.argmax(0, keepdim=True),
+    "of_all": lambda x: x.max() * 2,
+    "median": lambda x: x.median(0),
+}
+
+
+@pytest.mark.parametrize("target, name", product(ENGINES[:4], CHOICES))
+@pytest.mark.parametrize("is_program", [False, True], ids=["model", "program"])
+def test_the_largest_of_nothing_is_refused(
+    target: tuple[str, str], name: str, is_program: bool
+) -> None:
+    """With ``keepdim`` PyTorch's meta kernels do not, and what was in memory came back."""
+    output_type, engine = target
+    pytest.importorskip({"xla": "jax", "iree": "iree.compiler"}.get(engine, engine))
+
+    class Chooses(nn.Module):
+        def forward(self, x: Tensor) -> Any:
+            return CHOICES[name](x)
+
+    model, x, shapes = Chooses(), torch.randn(3, 4), ({0: Dim.DYNAMIC},)
+    if is_program:
+        program = torch.export.export(model, (x,), dynamic_shapes=shapes)
+        compiled = torch2mlir.compile(program, output_type=output_type, engine=engine)
+    else:
+        compiled = torch2mlir.compile(
+            model, x, output_type=output_type, engine=engine, dynamic_shapes=shapes
+        )
+    assert_close(compiled(x), model(x))
+    with pytest.raises(InputError):
+        compiled(torch.randn(0, 4))
+
+
 def test_an_artefact_has_code_for_a_size_of_0_if_it_was_called_with_one(tmp_path: Path) -> None:
     pytest.importorskip("onnxruntime")
     model = nn.AvgPool1d(2)

@@ -26,6 +26,15 @@ def _arange_start(start: Number, end: Number, **options: Any) -> Tensor:
     return aten.arange.start_step(start, end, 1, **options)
 
 
+_IN_STEPS = decomposition_table[aten.linspace.default]
+
+
+@decomposes(aten.linspace.default)
+def _linspace(start: Number, end: Number, steps: int, **options: Any) -> Tensor:
+    """PyTorch's formula, which is another one for a single step: a question that is remembered if it is asked here."""
+    return _IN_STEPS(start, end, 1 if steps == 1 else steps, **options)
+
+
 @decomposes(aten.fill.Scalar)
 def _fill(a: Tensor, value: Number) -> Tensor:
     return aten.full(a.shape, value, dtype=a.dtype, device=a.device)

@@ -12,6 +12,7 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from torch2mlir.contract.core_ops import TAKES_NOTHING, TAKING
 from torch2mlir.dialects.locations import describe
 from torch2mlir.dialects.set_type import set_type
 from torch2mlir.dialects.torch import core, dims
@@ -78,8 +79,8 @@ class _Kernels:
             return None
         except BackendContractError as error:
             return None if all(map(_is_empty, op.results)) else error.message
-        if op.name in _TAKING and _is_empty(op.operands[0]) and not all(map(_is_empty, op.results)):
-            return "it takes elements of a tensor that has none"
+        if op.name in TAKING and _is_empty(op.operands[0]) and not all(map(_is_empty, op.results)):
+            return TAKES_NOTHING
         for result, type in zip(op.results, types, strict=False):
             if not self._same_sizes(_sizes(result.type), _sizes(type)):
                 return f"the program says {result.type}, PyTorch {type}"
@@ -94,10 +95,6 @@ class _Kernels:
         """Whether two sizes are the same, as far as both are known."""
         names = {name for size in (one, other) if isinstance(size, Dim) for name in size.symbols()}
         return one is None or other is None or one == other or not names <= self._symbols
-
-
-_TAKING = {f"torch.aten.{name}" for name in ("embedding", "gather", "index.Tensor", "index_select")}
-"""Ops that read elements at places, which meta kernels do not look at."""
 
 
 def _sizes(type: Attribute | None) -> Sequence[Size] | None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Hashable, Sequence
+from functools import cache
 from typing import Any
 
 import torch
+from torch._ops import OpOverload
 from torch.utils import _pytree as pytree
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -112,7 +114,9 @@ class MetaCalls:
                 except BackendContractError:  # a count is as long as it has to be at least
                     if example is None:
                         raise
-        kernel = find_decomposition(overload) if is_typed_by_decomposition(op) else overload
+        kernel: Any = overload
+        if is_typed_by_decomposition(op) or _takes_sizes_for_numbers(op, overload, values):
+            kernel = find_decomposition(overload) or overload
         key = (name, call.key)
         if key not in self._results:
             whole = all(None not in type.sizes for type in tensors)  # type: ignore[attr-defined]
@@ -169,6 +173,18 @@ class MetaCalls:
 def is_typed_by_decomposition(op: Operation) -> bool:
     """Whether an op's results have the dtypes of its decomposition: fake tensors have others than PyTorch's kernel."""
     return _name(op) in TYPED_BY_DECOMPOSITION
+
+
+def _takes_sizes_for_numbers(op: Operation, overload: OpOverload, values: Values) -> bool:
+    """Whether a kernel would fix sizes that vary: it takes an integer (``linspace`` its steps), and one is a size."""
+    places = _integers(overload)
+    return any(isinstance(values.of(op.operands[place]), Dim) for place in places)
+
+
+@cache
+def _integers(overload: OpOverload) -> list[int]:
+    arguments = overload._schema.arguments
+    return [place for place, each in enumerate(arguments) if str(each.real_type) == "int"]
 
 
 def _name(op: Operation) -> str:

@@ -1,6 +1,7 @@
-"""TorchScript programs of unknown sizes with slices between positions that other sizes decide: right, or refused.
+"""TorchScript programs of unknown sizes that compute with sizes: right, or refused.
 
-Their lengths were those of example sizes, which TorchScript has none of: ``x[:n]`` was all of ``x``, on every dialect.
+The lengths of slices between positions that other sizes decide were those of example sizes, which TorchScript has none
+of: ``x[:n]`` was all of ``x``, on every dialect. Kernels that take an integer fixed a size at its example.
 """
 
 from __future__ import annotations
@@ -95,6 +96,22 @@ def test_right_or_refused(
             torch.testing.assert_close(compiled(x, y), expected, rtol=0, atol=0)
         except InputError:
             assert sizes[0] < 4 or sizes[0] <= 2 * sizes[1] or not sizes[1], sizes
+
+
+def test_a_line_of_one_step() -> None:
+    """PyTorch's kernel fixes the number of steps; its formula is another one for one step, and asks in a call too."""
+
+    def line(x: Tensor) -> Tensor:
+        return torch.linspace(0, 1, x.size(0)) + x
+
+    numbers = torchscript.TensorPlaceholder([-1], torch.float32)
+    program = torchscript.capture(torch.jit.script(line), [numbers])
+    compiled = torch2mlir.compile(program, output_type="linalg-on-tensors")
+    for size in (5, 2, 0):
+        x = torch.randn(size)
+        torch.testing.assert_close(compiled(x), line(x))
+    with pytest.raises(InputError, match="something else for such sizes"):
+        compiled(torch.randn(1))
 
 
 @pytest.mark.parametrize("output_type, engine", TARGETS)
