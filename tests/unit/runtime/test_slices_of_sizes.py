@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.export import Dim
 
 import torch2mlir
-from torch2mlir.errors import InputError
+from torch2mlir.errors import BackendContractError, InputError
 
 SLICES: dict[str, Callable[[Tensor, int], Tensor]] = {
     "the_last": lambda x, n: x[-n:],
@@ -33,6 +33,59 @@ TARGETS = [
     ("onnx", "onnxruntime"),
     ("onnx", "openvino"),
 ]
+
+
+def _cleared(x: Tensor, y: Tensor) -> Tensor:
+    z = x.clone()
+    z[: y.shape[0]] = 0.0
+    return z
+
+
+def _added(x: Tensor, y: Tensor) -> Tensor:
+    z = x.clone()
+    z[-y.shape[0] :] += y
+    return z
+
+
+def _doubled(x: Tensor, y: Tensor) -> Tensor:
+    z = x.clone()
+    z[y.shape[0] :] *= 2
+    return z
+
+
+def _shifted(x: Tensor, y: Tensor) -> Tensor:
+    return torch.cat([x[y.shape[0] :], y]) + x.narrow(0, 0, x.shape[0])
+
+
+def _replaced(x: Tensor, y: Tensor) -> Tensor:
+    return torch.slice_scatter(x, y, 0, 1, 1 + y.shape[0])
+
+
+@pytest.mark.parametrize("program", [_cleared, _added, _doubled, _shifted, _replaced])
+@pytest.mark.parametrize("target", TARGETS)
+def test_writes_are_right_or_refused(
+    target: tuple[str, str], program: Callable[[Tensor, Tensor], Tensor]
+) -> None:
+    """What a write is made of was found for example sizes of which the slice was longer: ``z[-n:] += y`` was ``y``."""
+    output_type, engine = target
+    pytest.importorskip({"xla": "jax", "iree": "iree.compiler"}.get(engine, engine))
+    example, rows = (torch.randn(9, 3), torch.randn(4, 3)), {0: Dim.DYNAMIC}
+    try:
+        compiled = torch2mlir.compile(
+            program, *example, output_type=output_type, engine=engine, dynamic_shapes=(rows, rows)
+        )
+    except BackendContractError as refused:  # nothing tells that the slice is not longer
+        assert program is _replaced and "depends on its sizes" in str(refused)
+        return
+    for first, second in SIZES:
+        x, y = torch.randn(first, 3), torch.randn(second, 3)
+        try:
+            expected = program(x, y)
+        except RuntimeError:  # sizes that do not go together
+            with pytest.raises(InputError):
+                compiled(x, y)
+            continue
+        torch.testing.assert_close(compiled(x, y), expected, rtol=0, atol=0)
 
 
 @pytest.mark.parametrize("is_program", [False, True], ids=["model", "program"])

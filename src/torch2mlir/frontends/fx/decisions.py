@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -163,6 +163,11 @@ def noted(decisions: list[Decision]) -> Iterator[None]:
         yield
     finally:
         _NOTES.reset(token)
+
+
+def known() -> Sequence[Decision]:
+    """What is known of the sizes of the program that is lowered."""
+    return _NOTES.get() or ()
 
 
 def note(decision: Decision) -> None:
