@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 import torch2mlir
 from torch2mlir import torchscript
-from torch2mlir.errors import InputError
+from torch2mlir.errors import BackendContractError, InputError
 
 
 def the_last(x: Tensor, y: Tensor) -> Tensor:
@@ -96,6 +96,17 @@ def test_right_or_refused(
             torch.testing.assert_close(compiled(x, y), expected, rtol=0, atol=0)
         except InputError:
             assert sizes[0] < 4 or sizes[0] <= 2 * sizes[1] or not sizes[1], sizes
+
+
+def test_a_split_into_unknown_many_is_refused() -> None:
+    """How many parts there are follows from the sizes; for the examples there was one, which is all of ``x``."""
+
+    def first(x: Tensor, y: Tensor) -> Tensor:
+        return x.split(y.size(0), 0)[0]
+
+    rows = torchscript.TensorPlaceholder([-1, 3], torch.float32)
+    with pytest.raises(BackendContractError, match="depends on its sizes"):
+        torchscript.capture(torch.jit.script(first), [rows, rows])
 
 
 def test_a_line_of_one_step() -> None:

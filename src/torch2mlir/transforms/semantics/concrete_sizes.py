@@ -69,7 +69,8 @@ class _Kernels:
 
     def __init__(self, module: ModuleOp, values: Values) -> None:
         ranges = symbol_ranges(module)
-        self._meta, self._values, self._symbols = MetaCalls(FakeWorld(ranges)), values, set(ranges)
+        self._meta = MetaCalls(FakeWorld(ranges), is_certain=False)
+        self._values, self._symbols = values, set(ranges)
 
     def problem_of(self, op: Operation) -> str | None:
         """How the shapes of an op's results are not those that its operands give, or None."""

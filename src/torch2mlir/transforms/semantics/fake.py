@@ -20,7 +20,7 @@ from torch.utils import _pytree as pytree
 from xdsl.ir import Attribute
 
 from torch2mlir.dialects.torch import types as t
-from torch2mlir.dialects.torch.dims import Dim, KnownSize
+from torch2mlir.dialects.torch.dims import Dim, KnownSize, substitute
 from torch2mlir.dialects.torch.symbols import INT64_MAX
 from torch2mlir.errors import BackendContractError
 from torch2mlir.frontends import dtypes
@@ -196,6 +196,14 @@ class FakeWorld:
         with self.mode:
             sizes = [self.integer(size) for size in type.sizes]  # type: ignore[arg-type]
             return torch.empty(sizes, dtype=dtypes.FROM_ELEMENT_TYPE[type.dtype])
+
+    def at_examples(self, type: Attribute | None) -> list[KnownSize | None] | None:
+        """The sizes of a type, its symbols replaced by their examples; None for what is not a tensor of known rank."""
+        if not isinstance(type, t.ValueTensorType) or type.sizes is None:
+            return None
+        values = self.shape_env.backed_var_to_val
+        examples = {name: int(values[symbol]) for name, symbol in self._symbols.items()}
+        return [None if size is None else substitute(size, examples) for size in type.sizes]
 
     def others(self) -> list[FakeWorld]:
         """Worlds with the same symbols and other example sizes; in the other order too, if nothing says which it is."""

@@ -76,10 +76,12 @@ class MetaCalls:
 
     Args:
         world: fake tensors over the module's symbols.
+        is_certain: whether results are refused that hold for the world's example sizes and not for others.
     """
 
-    def __init__(self, world: FakeWorld) -> None:
+    def __init__(self, world: FakeWorld, is_certain: bool = True) -> None:
         self.world = world
+        self.is_certain = is_certain
         self._results: dict[Hashable, list[Attribute | None]] = {}
 
     def result_types(self, op: Operation, values: Values) -> Sequence[Attribute | None]:
@@ -123,7 +125,7 @@ class MetaCalls:
             takes_symbols = (
                 overload.namespace != "prim"
             )  # its kernels turn symbols into their examples
-            run = self._run if whole and takes_symbols else self._by_example
+            run = self._checked if whole and takes_symbols else self._by_example
             try:
                 self._results[key] = run(kernel, call)
             except BackendContractError as error:
@@ -131,6 +133,27 @@ class MetaCalls:
                 error.location = error.location or describe(op.location)
                 raise
         return self._results[key]
+
+    def _checked(self, kernel: Any, call: _LooseCall) -> list[Attribute | None]:
+        """As :meth:`_run`; where PyTorch asks how large the example sizes are, others have to lead to the same.
+
+        Raises:
+            BackendContractError: they do not.
+        """
+        asked = self.world.shape_env.guards
+        before = len(asked)
+        types = self._run(kernel, call)
+        if (
+            self.is_certain
+            and len(asked) > before
+            and not all(_agree(types, other, kernel, call) for other in self.world.others())
+        ):
+            questions = ", ".join(str(guard.expr) for guard in asked[before:])
+            raise BackendContractError(
+                f"what this op gives depends on its sizes ({questions})",
+                hint="make the sizes it depends on static, or bound them with torch._check",
+            )
+        return types
 
     def _run(self, kernel: Any, call: _LooseCall) -> list[Attribute | None]:
         args, kwargs = call.rebuild(call.fakes(self.world))
@@ -189,6 +212,18 @@ def _integers(overload: OpOverload) -> list[int]:
 
 def _name(op: Operation) -> str:
     return op.op_name if isinstance(op, core.OperatorOp) else op.name
+
+
+def _agree(
+    types: Sequence[Attribute | None], world: FakeWorld, kernel: Any, call: _LooseCall
+) -> bool:
+    """Whether results have these types in another world too, at its example sizes, or it rejects the op."""
+    try:
+        others = MetaCalls(world, is_certain=False)._run(kernel, call)
+    except (BackendContractError, Undetermined):
+        return True
+    pairs = zip(map(world.at_examples, types), map(world.at_examples, others), strict=False)
+    return len(types) == len(others) and all(one == other for one, other in pairs)
 
 
 def _common(results: Sequence[Any]) -> Attribute | None:
