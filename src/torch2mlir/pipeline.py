@@ -33,7 +33,7 @@ from torch2mlir.transforms import PASSES, decompose_complex_ops, refine_types  #
 from torch2mlir.transforms.check_indices import PRECONDITIONS, preconditions_of
 from torch2mlir.transforms.checks_as_results import checks_as_results
 from torch2mlir.transforms.lower_to_backend_contract import LowerToBackendContractPass
-from torch2mlir.transforms.semantics.fitting_positions import decisions_of_positions
+from torch2mlir.transforms.semantics.needs import needs_at_contract
 from torch2mlir.transforms.weights_as_arguments import weights_as_arguments
 
 Watcher = Callable[[Sequence[ModulePass], ModuleOp], None]
@@ -121,7 +121,7 @@ class Pipeline:
         self.lower(program, weights_as_arguments=True, check_indices=self.check_indices)
         entry, signature = entry_function(program.module, program.func_name), program.signature
         if signature.ranges:
-            decisions = [*signature.decisions, *decisions_of_positions(entry)]
+            decisions = [*signature.decisions, *needs_at_contract(entry)]
             signature.decisions = list(dict.fromkeys(decisions))
         if RuntimeAssertOp.name in op_names(program.module):
             signature.checks = [*signature.checks, *checks_as_results(entry)]

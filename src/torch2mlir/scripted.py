@@ -22,6 +22,7 @@ from torch2mlir.dialects.torch.symbols import declare_symbols, retype_function
 from torch2mlir.dialects.torch.values import Unknown, Values
 from torch2mlir.dialects.weights import WeightAttr
 from torch2mlir.errors import CaptureError
+from torch2mlir.frontends.fx.decisions import noted
 from torch2mlir.frontends.torchscript.example_args import ExampleArgs
 from torch2mlir.frontends.torchscript.objects import ScriptObject
 from torch2mlir.frontends.torchscript.script import Script, import_script
@@ -32,6 +33,7 @@ from torch2mlir.frontends.weights import TorchSource, refuse_sharing_in_part
 from torch2mlir.pipeline import run_steps
 from torch2mlir.program import (
     ConstantOutput,
+    Decision,
     Mutation,
     Output,
     Program,
@@ -58,6 +60,16 @@ def script_program(
     Without a method of this name it is the first that has example arguments. Buffers and arguments that a method
     writes are results of its function too.
     """
+    decisions = list[Decision]()
+    with noted(decisions):
+        program = _script_program(script, example_args, ignore_traced_shapes)
+    program.signature.decisions = list(dict.fromkeys(decisions))
+    return program
+
+
+def _script_program(
+    script: Script, example_args: ExampleArgs, ignore_traced_shapes: bool
+) -> Program:
     module = import_script(script, example_args, ignore_traced_shapes)
     first: tuple[type[ModulePass], ...] = (
         pipelines.TorchscriptModuleToTorchBackendPipeline.first

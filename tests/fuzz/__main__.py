@@ -31,7 +31,7 @@ from rich.table import Table
 from tests.fuzz import families  # noqa: F401 - registers the lines
 from tests.fuzz.check import UNIT
 from tests.fuzz.generate import FAMILIES, generate
-from tests.fuzz.program import Program
+from tests.fuzz.program import WIDE, Program
 from tests.fuzz.reduction import reduced
 from tests.fuzz.trial import CONFIGURATIONS, Outcome, Trial
 from tests.fuzz.worker import Worker
@@ -208,9 +208,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--families", default="", help=f"of {', '.join(sorted(FAMILIES))}")
     parser.add_argument("--static", dest="dynamic", action="store_false", default=None)
     parser.add_argument("--dynamic", dest="dynamic", action="store_true")
-    parser.add_argument(
-        "--wide", action="store_true", default=None, help="sizes of vectors and tiles"
-    )
+    parser.add_argument("--wide", action="store_true", help="sizes of vectors and tiles")
     parser.add_argument("--no-reduction", dest="reduce", action="store_false")
     parser.add_argument("--processes", type=int, default=1, help="that check programs")
     parser.add_argument("--findings", type=Path, default=Path("fuzz-findings.md"))
@@ -226,14 +224,13 @@ def main() -> int:
     wanted = options.dialects.split(",")
     names = [name for name in CONFIGURATIONS if any(part in name for part in wanted)]
     chosen = tuple(part for part in options.families.split(",") if part)
+    sizes = WIDE if options.wide else None
     if options.show is not None:
-        console.print(
-            generate(options.show, chosen, options.dynamic, wide=options.wide).report(),
-            markup=False,
-        )
+        program = generate(options.show, chosen, options.dynamic, sizes=sizes)
+        console.print(program.report(), markup=False)
         return 0
     if options.replay is not None:
-        program = generate(options.replay, chosen, options.dynamic, wide=options.wide)
+        program = generate(options.replay, chosen, options.dynamic, sizes=sizes)
         console.print(program.report(), markup=False)
         for _, name, outcome in Worker().ask([program], names):
             console.print(f"{name}: {outcome.kind} {outcome.message}", markup=False)
@@ -249,7 +246,7 @@ def main() -> int:
             if options.count and seed >= options.seed + options.count:
                 break
             before = campaign.programs
-            program = generate(seed, chosen, options.dynamic, wide=options.wide)
+            program = generate(seed, chosen, options.dynamic, sizes=sizes)
             campaign.add(program)
             seed += 1
             done = f"{campaign.programs} programs, {campaign.found} findings"

@@ -12,7 +12,7 @@ import torch
 
 from tests.e2e.agreement import same_bits
 from tests.fuzz.program import Output, Program
-from tests.fuzz.trial import RIGHT, Outcome, Trial
+from tests.fuzz.trial import RIGHT, Call, Outcome, Trial
 from tests.fuzz.units import (
     Compiled,
     Group,
@@ -143,6 +143,27 @@ def call_difference(
 ) -> str:
     """How a call of a program differs from eager's, or nothing."""
     call, program = trial.calls[turn], trial.program
+    if found := value_difference(program, call, results, arguments):
+        return found
+    eager_before = trial.calls[turn - 1].state if turn else program.module().state_dict()
+    for key, (before, after) in state.items():
+        if key not in call.state:
+            continue
+        if same_bits(eager_before[key], call.state[key]):
+            if not same_bits(before, after):
+                return f"'{key}' was changed, and eager leaves it alone"
+        elif found := difference(after, call.state[key], Output(key, _STATE_ERROR, False)):
+            return f"'{key}' after the call: {found}"
+    return ""
+
+
+def value_difference(
+    program: Program,
+    call: Call,
+    results: Sequence[torch.Tensor],
+    arguments: Sequence[torch.Tensor],
+) -> str:
+    """How the results of a call differ from eager's, or its arguments after it, or nothing."""
     for output, one, other in zip(program.outputs, results, call.results, strict=True):
         if found := difference(one, other, output):
             return f"{output.name}: {found}"
@@ -155,15 +176,6 @@ def call_difference(
                 return f"argument {given.name} was changed, and eager leaves it alone"
         elif found := difference(after, eager_after, given):
             return f"argument {given.name} after the call: {found}"
-    eager_before = trial.calls[turn - 1].state if turn else program.module().state_dict()
-    for key, (before, after) in state.items():
-        if key not in call.state:
-            continue
-        if same_bits(eager_before[key], call.state[key]):
-            if not same_bits(before, after):
-                return f"'{key}' was changed, and eager leaves it alone"
-        elif found := difference(after, call.state[key], Output(key, _STATE_ERROR, False)):
-            return f"'{key}' after the call: {found}"
     return ""
 
 

@@ -28,6 +28,7 @@ from tests.fuzz.program import (
     Input,
     Output,
     Program,
+    Sizes,
     random_from,
 )
 
@@ -146,10 +147,10 @@ class Scope:
     """A program that grows."""
 
     def __init__(
-        self, seed: int, dynamic: bool, special: bool, training: bool, wide: bool = False
+        self, seed: int, dynamic: bool, special: bool, training: bool, sizes: Sizes = SMALL
     ) -> None:
         self.seed, self.special = seed, special
-        self.sizes = WIDE if wide else SMALL
+        self.sizes = sizes
         self.rng: random.Random = random_from(seed)
         self.environments = [self.sizes.captured, self.sizes.other][: 1 + dynamic]
         self.dynamic = dynamic
@@ -427,7 +428,7 @@ def generate(
     families: Sequence[str] = (),
     dynamic: bool | None = None,
     lines: int = 0,
-    wide: bool | None = None,
+    sizes: Sizes | None = None,
 ) -> Program:
     """The program of a seed.
 
@@ -436,14 +437,15 @@ def generate(
         families: kinds of lines, all of them if empty.
         dynamic: whether sizes vary; the seed decides if it is None.
         lines: how many lines are tried; the seed decides if it is 0.
-        wide: whether sizes are those of vectors and tiles and around them; the seed decides if it is None.
+        sizes: what the inputs' may be; the seed decides between few and those of vectors and tiles if it is None.
     """
     chooser = random_from(seed ^ 0x5EED)
     decided = chooser.random() < 0.25 if dynamic is None else dynamic
     special = chooser.random() < 0.12
     training = chooser.random() < 0.3
-    is_wide = random_from(seed ^ 0x51DE).random() < 0.2 if wide is None else wide
-    wanted = [name for name in sorted(FAMILIES) if not families or name in families]
+    among = sizes or (WIDE if random_from(seed ^ 0x51DE).random() < 0.2 else SMALL)
+    named = families or FAMILIES.keys() - APART
+    wanted = [name for name in sorted(FAMILIES) if name in named]
     if special:
         wanted = [name for name in wanted if name in SPECIAL_FAMILIES] or wanted
     # a few families a program: lines that have to do with each other meet more often
@@ -451,7 +453,7 @@ def generate(
     table = [entry for name in some for entry in FAMILIES[name]]
     attempt = 0
     while True:
-        scope = Scope(seed + attempt * 10**12, decided, special, training, is_wide)
+        scope = Scope(seed + attempt * 10**12, decided, special, training, among)
         scope.seed = seed
         for _ in range(scope.choice([1, 1, 2, 2, 3])):
             scope.draw_input()
@@ -468,5 +470,7 @@ def generate(
         attempt += 1
 
 
+APART = {"sizes"}
+"""Kinds of lines that are only taken where they are named."""
 SPECIAL_FAMILIES = ("elementwise", "movement", "comparison", "casts", "extrema")
 """Kinds of lines for which PyTorch says what becomes of NaN, infinities and the sign of zeros."""

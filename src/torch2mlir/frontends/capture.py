@@ -15,7 +15,6 @@ from torch2mlir.frontends.capture_failures import check_arguments, explained
 from torch2mlir.frontends.changing_models import Changes
 from torch2mlir.frontends.example_tensors import apart
 from torch2mlir.frontends.fx.assigned_buffers import assignments_kept
-from torch2mlir.frontends.fx.decisions import asked_by, by_model
 from torch2mlir.frontends.fx.exported import import_exported_program
 from torch2mlir.frontends.fx.function_transforms import (
     exported_below_autograd,
@@ -24,6 +23,7 @@ from torch2mlir.frontends.fx.function_transforms import (
 )
 from torch2mlir.frontends.fx.functions_that_check import FunctionsThatCheck
 from torch2mlir.frontends.fx.places_from_tensors import PlacesFromTensors
+from torch2mlir.frontends.fx.questions import asked_by, by_model
 from torch2mlir.frontends.fx.quiet import quiet
 from torch2mlir.frontends.fx.sizes_of_results import bounded_sizes
 from torch2mlir.frontends.fx.symbols import free_sizes, size_names
@@ -73,7 +73,7 @@ def captured(
         return import_exported_program(model, func_name)
     caches: Pairs = []
     returned = dict[int, int]()
-    with asked_by(by_model) as asked:
+    with asked_by(by_model, with_settled=True) as asked:
         try:
             exported = export(model, args, kwargs, dynamic_shapes, caches=caches, returned=returned)
         except CaptureError as error:

@@ -29,13 +29,15 @@ from torch2mlir.dialects.torch.schema import Schema
 from torch2mlir.dialects.torch.values import Values
 from torch2mlir.errors import BackendContractError, Torch2MLIRError
 from torch2mlir.frontends.fx.constants import ConstantPool
-from torch2mlir.frontends.fx.decisions import asked_by, by_decomposition, note
+from torch2mlir.frontends.fx.decisions import note
 from torch2mlir.frontends.fx.importer import GraphImporter
 from torch2mlir.frontends.fx.mutation import is_pure, needs_functionalization
+from torch2mlir.frontends.fx.questions import asked_by, by_decomposition
 from torch2mlir.transforms.decompositions import find_decomposition, find_overload, table
 from torch2mlir.transforms.decompositions.own_ops import body_of, schema_of_overload
 from torch2mlir.transforms.semantics.calls import Call
 from torch2mlir.transforms.semantics.fake import FakeWorld
+from torch2mlir.transforms.semantics.needs import note_needs
 from torch2mlir.transforms.semantics.symbols import symbol_ranges
 from torch2mlir.transforms.typing.type_lattice import agree
 
@@ -128,6 +130,7 @@ class Decomposer:
                         note(question.decision_of_op(self.world.names(), place))
             template = self._templates[key]
             if template is not None:
+                note_needs(op, self.values, [value.type for value in _tensors(op)])
                 self._expand(template, op, call, block, constants)
         except Torch2MLIRError as error:
             error.op = error.op or name

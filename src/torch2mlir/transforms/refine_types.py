@@ -36,6 +36,7 @@ from torch2mlir.transforms.semantics.meta_calls import (
     Undetermined,
     is_typed_by_decomposition,
 )
+from torch2mlir.transforms.semantics.needs import note_needs
 from torch2mlir.transforms.semantics.symbols import symbol_ranges
 from torch2mlir.transforms.typing.number_types import number_type
 from torch2mlir.transforms.typing.type_lattice import (
@@ -148,6 +149,8 @@ class _Refiner:
             if certain:
                 raise
             return
+        if certain:
+            note_needs(op, self.values, types)
         self._set_results(op, types)
 
     def _sources(self, op: RegistryOp) -> Sequence[SSAValue] | None:

@@ -8,6 +8,7 @@ from tests.fuzz.families import (  # noqa: F401
     layers,
     movement,
     reduction,
+    sizes,
     sorting,
     writes,
 )

@@ -23,7 +23,7 @@ from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.symbols import declare_symbols
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.fx import symbols
-from torch2mlir.frontends.fx.decisions import decisions_of
+from torch2mlir.frontends.fx.decisions import decisions_of, fixed_sizes
 from torch2mlir.frontends.fx.function_transforms import check_transforms
 from torch2mlir.frontends.fx.functionalization import (
     STATE_MUTATIONS,
@@ -83,10 +83,12 @@ def import_exported_program(
 class _FunctionImport:
     """One function being built: its block, importer and symbols."""
 
-    def __init__(self, func_name: str, attributes: Any) -> None:
+    def __init__(self, func_name: str, attributes: Any, nodes: Sequence[Node]) -> None:
         self.func_name = func_name
         self.block = Block()
-        self.importer = GraphImporter(self.block.add_op, attributes)
+        fixed = fixed_sizes(nodes)
+        sizes = partial(symbols.size_of, fixed=fixed) if fixed else symbols.size_of
+        self.importer = GraphImporter(self.block.add_op, attributes, sizes)
         self.signature = Signature()
 
     def argument(self, node: Node) -> SSAValue:
@@ -118,9 +120,9 @@ class _ExportedImport(_FunctionImport):
 
     def __init__(self, exported: torch.export.ExportedProgram, func_name: str) -> None:
         graph_module = exported.graph_module
-        super().__init__(func_name, lambda name: _attribute(graph_module, name))
         self.exported = exported
         self.nodes: list[Node] = list(exported.graph.nodes)
+        super().__init__(func_name, lambda name: _attribute(graph_module, name), self.nodes)
 
     def run(self) -> Program:
         exported, specs = self.exported, self.exported.graph_signature
@@ -294,9 +296,9 @@ def import_graph(
             "the graph writes to tensors through views",
             hint="functionalize it first (torch.func.functionalize) or capture it with torch.export",
         )
-    building = _FunctionImport(func_name, attributes)
-    bound = bound or {}
     nodes = list(graph.nodes)
+    building = _FunctionImport(func_name, attributes, nodes)
+    bound = bound or {}
     for position, node in enumerate(n for n in nodes if n.op == "placeholder"):
         if node in bound:
             continue

@@ -93,9 +93,12 @@ def _quotient(expression: Any, symbols: Mapping[sympy.Symbol, KnownSize] | None)
     return None
 
 
-def size_of(size: int | torch.SymInt) -> KnownSize:
-    """The dimension of one entry of a fake tensor's shape."""
-    return size if isinstance(size, int) else to_dim(size.node.expr)
+def size_of(size: int | torch.SymInt, fixed: Mapping[sympy.Expr, int] | None = None) -> KnownSize:
+    """The dimension of one entry of a fake tensor's shape; ``fixed`` has the numbers that expressions are."""
+    if isinstance(size, int):
+        return size
+    expression = size.node.expr
+    return to_dim(expression.xreplace(fixed) if fixed else expression)
 
 
 def bounds(value_range: ValueRanges[Any]) -> tuple[int, int]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
-from itertools import islice, permutations
 from typing import Any
 
 import sympy
@@ -26,19 +24,14 @@ from torch2mlir.errors import BackendContractError
 from torch2mlir.frontends import dtypes
 from torch2mlir.frontends.fx import symbols
 from torch2mlir.frontends.fx.decisions import known
-from torch2mlir.program import Decision
-
-_HINTS = (2003, 2063, 2129, 2203, 2281, 2371, 2467, 2579, 2687, 2803, 2927, 3061)
-"""Example sizes of symbols: distinct primes, so that no test on an example, or on a difference, holds by accident.
-
-They are large, because a size that is made of one by strides is 1 for small ones, and PyTorch then takes it for 1.
-"""
-_MEDIUM_HINTS = (11, 17, 29, 43, 59, 79, 101, 127, 157, 191, 227, 269)
-_SMALL_HINTS = tuple(range(0, 3 * len(_HINTS), 3))
-"""What is added to the smallest size a symbol may have: such a size is an example too."""
-_ORDERS = 720
-"""How many orders of symbols are tried, for one in which everything holds that is known of their sizes."""
-
+from torch2mlir.transforms.semantics.examples import (
+    LARGE,
+    MEDIUM,
+    SMALL,
+    broken,
+    multiples_of,
+    order_of,
+)
 
 _SYMBOLIC = (torch.SymInt, torch.SymFloat, torch.SymBool)
 _SIZES = (
@@ -71,29 +64,10 @@ def _facts(node: Node) -> list[Any]:
     return [node.op, str(node.target), *pytree.tree_leaves((node.args, node.kwargs)), *shapes]
 
 
-def _broken(order: Sequence[str], decisions: Sequence[Decision]) -> int:
-    """How much of what is known of the order of sizes does not hold where symbols have example sizes in an order."""
-    sizes = {name: _HINTS[place % len(_HINTS)] for place, name in enumerate(order)}
-    several = (d for d in decisions if len(d.symbols) > 1 and "==" not in d.asked)
-    return sum(not decision.holds(sizes) for decision in several)
-
-
-@lru_cache(maxsize=64)
-def _order(names: tuple[str, ...], decisions: tuple[Decision, ...]) -> tuple[str, ...]:
-    """The first order of symbols in which everything that is known holds, or the most."""
-    best, fewest = names, _broken(names, decisions)
-    for order in islice(permutations(names), _ORDERS if fewest else 0):
-        if (broken := _broken(order, decisions)) < fewest:
-            best, fewest = order, broken
-        if not fewest:
-            break
-    return best
-
-
 class FakeWorld:
     """Fake tensors over one program's symbols.
 
-    Example sizes are such that what is known of the program's sizes holds: that ``x[n:]`` is not longer than ``x``.
+    Example sizes are such that what is known of the program's sizes holds.
 
     Args:
         ranges: smallest and largest value of each symbol.
@@ -104,13 +78,15 @@ class FakeWorld:
     def __init__(
         self,
         ranges: dict[str, tuple[int, int]],
-        hints: Sequence[int] = _HINTS,
+        hints: Sequence[int] = LARGE,
         backwards: bool = False,
     ) -> None:
         self._hints = hints
-        self._order = list(_order(tuple(ranges), tuple(known())))
+        decisions = tuple(known())
+        self._order = list(order_of(tuple(ranges), decisions))
         if backwards:
             self._order.reverse()
+        self._multiples = multiples_of(tuple(self._order), decisions)
         self.shape_env = ShapeEnv()
         self.mode = FakeTensorMode(shape_env=self.shape_env, allow_non_fake_inputs=True)
         self._ranges = ranges
@@ -128,9 +104,11 @@ class FakeWorld:
                 self._order.append(name)
             number = self._order.index(name) % len(self._hints)
             hint = example or self._hints[number]
-            hint = low + hint if hint < low or self._hints is _SMALL_HINTS else hint
-            if hint > high:
-                hint = high - number  # the examples of symbols with equal ranges differ
+            hint = low + hint if hint < low or self._hints is SMALL else hint
+            multiple = self._multiples.get(name, 1)
+            hint *= multiple
+            if hint > high:  # the examples of symbols with equal ranges differ
+                hint = (high // multiple - number) * multiple
             known = self.shape_env.create_symbol(
                 max(low, hint),
                 ConstantSource(f"__{name}"),
@@ -207,8 +185,8 @@ class FakeWorld:
 
     def others(self) -> list[FakeWorld]:
         """Worlds with the same symbols and other example sizes; in the other order too, if nothing says which it is."""
-        worlds = [FakeWorld(self._ranges, hints) for hints in (_MEDIUM_HINTS, _SMALL_HINTS)]
-        if _broken(tuple(reversed(_order(tuple(self._ranges), tuple(known())))), known()) == 0:
+        worlds = [FakeWorld(self._ranges, hints) for hints in (MEDIUM, SMALL)]
+        if broken(tuple(reversed(order_of(tuple(self._ranges), tuple(known())))), known()) == 0:
             worlds.append(FakeWorld(self._ranges, backwards=True))
         return worlds
 

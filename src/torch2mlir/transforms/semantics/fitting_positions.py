@@ -1,27 +1,23 @@
-"""Positions that sizes decide: how long a slice between them is where they fit, and that they do in a call.
+"""Positions that sizes decide: how long a slice between them is where they fit.
 
 PyTorch's kernels compare a position with the size of its dimension, and hold it inside. On sizes that vary they go by
 example sizes, which say nothing about others: ``x[:n]`` is taken for ``n`` elements, or for all of ``x``. Here a
-position is inside; a call for which a slice has another length than the program says is another program.
+position is inside; a call for which a slice has another length than the program says is another program (``needs.py``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Any
 
 from xdsl.ir import Operation
 
 from torch2mlir.contract.positions import length_of_slice
-from torch2mlir.dialects.locations import describe
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch import types as t
-from torch2mlir.dialects.torch.dims import Dim, KnownSize
+from torch2mlir.dialects.torch.dims import Dim
 from torch2mlir.dialects.torch.values import Values
-from torch2mlir.program import Decision
 
 _SLICE, _SELECT = "torch.aten.slice.Tensor", "torch.aten.select.int"
-Position = KnownSize | None
 
 
 def type_by_positions(op: Operation, values: Values) -> t.ValueTensorType | None:
@@ -55,54 +51,6 @@ def _type_of_select(op: Operation, values: Values) -> t.ValueTensorType | None:
 
 
 _TYPES = {_SLICE: _type_of_slice, _SELECT: _type_of_select}
-
-
-def decisions_of_positions(function: Operation) -> list[Decision]:
-    """What a function at the contract needs of its sizes, for slices and selected places to be as it says."""
-    values = Values()
-    found = (
-        rule(op, values)
-        for op in function.walk()
-        if (rule := _RULES.get(op.name)) is not None and op.results[0].first_use is not None
-    )
-    return list(dict.fromkeys(decision for decision in found if decision is not None))
-
-
-def _length(op: Operation, values: Values) -> Decision | None:
-    source: Any = op.operands[0].type
-    result: Any = op.results[0].type
-    dim, *positions = map(values.of, op.operands[1:])
-    if not isinstance(dim, int) or not _are_known(source, positions) or not _has_sizes(result):
-        return None
-    size, length = source.sizes[dim], result.sizes[dim]
-    start, end, step = ("" if each is None else f"{each}" for each in positions)
-    return _decision(
-        op,
-        f"len(range({size})[{start}:{end}:{step}]) == {length}",
-        [size, length, *positions],
-    )
-
-
-def _place(op: Operation, values: Values) -> Decision | None:
-    source: Any = op.operands[0].type
-    dim, place = map(values.of, op.operands[1:])
-    if not isinstance(dim, int) or not _are_known(source, [place]):
-        return None
-    size = source.sizes[dim]
-    return _decision(op, f"-({size}) <= {place} < {size}", [size, place])
-
-
-_RULES: Mapping[str, Callable[[Operation, Values], Decision | None]] = {
-    _SLICE: _length,
-    _SELECT: _place,
-}
-
-
-def _decision(op: Operation, asked: str, parts: list[Position]) -> Decision | None:
-    symbols = sorted({name for part in parts if isinstance(part, Dim) for name in part.symbols()})
-    if not symbols:
-        return None
-    return Decision(asked, True, tuple(symbols), describe(op.location) or "", True)
 
 
 def _are_known(source: Any, positions: list[Any]) -> bool:

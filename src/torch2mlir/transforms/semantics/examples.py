@@ -1,0 +1,76 @@
+"""Example sizes of symbols, for which PyTorch traces ops: such that what is known of a program's sizes holds.
+
+A program may need that one size is not above another (``x[n:]`` of ``n`` rows of another tensor), or that one is even
+(``glu``); its ops at other examples are refused, or are other ops.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from itertools import islice, permutations
+
+from torch2mlir.program import Decision
+
+LARGE = (2003, 2063, 2129, 2203, 2281, 2371, 2467, 2579, 2687, 2803, 2927, 3061)
+"""Distinct primes, so that no test on an example, or on a difference, holds by accident.
+
+They are large, because a size that is made of one by strides is 1 for small ones, and PyTorch then takes it for 1.
+"""
+MEDIUM = (11, 17, 29, 43, 59, 79, 101, 127, 157, 191, 227, 269)
+SMALL = tuple(range(0, 3 * len(LARGE), 3))
+"""What is added to the smallest size a symbol may have: such a size is an example too."""
+_ORDERS = 720
+"""How many orders of symbols are tried, for one in which everything holds that is known of their sizes."""
+_DIVISOR = re.compile(r"(?:%|//) (\d+)")
+_MOST = 1 << 12
+"""The largest number that sizes are made multiples of."""
+
+
+def broken(order: Sequence[str], decisions: Sequence[Decision]) -> int:
+    """How much of what is known of the order of sizes does not hold where symbols have example sizes in an order."""
+    sizes = {name: LARGE[place % len(LARGE)] for place, name in enumerate(order)}
+    several = (d for d in decisions if len(d.symbols) > 1 and "==" not in d.asked)
+    return sum(not decision.holds(sizes) for decision in several)
+
+
+@lru_cache(maxsize=64)
+def order_of(names: tuple[str, ...], decisions: tuple[Decision, ...]) -> tuple[str, ...]:
+    """The first order of symbols in which everything that is known holds, or the most."""
+    best, fewest = names, broken(names, decisions)
+    for order in islice(permutations(names), _ORDERS if fewest else 0):
+        if (left := broken(order, decisions)) < fewest:
+            best, fewest = order, left
+        if not fewest:
+            break
+    return best
+
+
+@lru_cache(maxsize=64)
+def multiples_of(order: tuple[str, ...], decisions: tuple[Decision, ...]) -> Mapping[str, int]:
+    """What sizes are multiples of, by symbol, as few of them as possible: of a product that is even one factor is.
+
+    Args:
+        order: of the symbols; the last of several that will do is taken.
+        decisions: what is known of their sizes.
+    """
+    found = dict.fromkeys(order, 1)
+    base = {name: LARGE[place % len(LARGE)] for place, name in enumerate(order)}
+
+    def fits(decision: Decision, multiples: Mapping[str, int]) -> bool:
+        return decision.holds({name: size * multiples[name] for name, size in base.items()})
+
+    for decision in decisions:
+        divisors = [int(number) for number in _DIVISOR.findall(decision.asked)]
+        divisor = math.lcm(*(number for number in divisors if number))
+        if not 1 < divisor <= _MOST or fits(decision, found):
+            continue
+        own = [name for name in reversed(order) if name in decision.symbols]
+        for names in (*([name] for name in own), own):
+            tried = {**found, **{name: math.lcm(found[name], divisor) for name in names}}
+            if max(tried.values()) <= _MOST and fits(decision, tried):
+                found = tried
+                break
+    return found
