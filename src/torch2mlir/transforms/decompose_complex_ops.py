@@ -35,9 +35,10 @@ from torch2mlir.frontends.fx.mutation import is_pure, needs_functionalization
 from torch2mlir.frontends.fx.questions import asked_by, by_decomposition
 from torch2mlir.transforms.decompositions import find_decomposition, find_overload, table
 from torch2mlir.transforms.decompositions.own_ops import body_of, schema_of_overload
+from torch2mlir.transforms.semantics.asserted import facts_of
 from torch2mlir.transforms.semantics.calls import Call
 from torch2mlir.transforms.semantics.fake import FakeWorld
-from torch2mlir.transforms.semantics.needs import note_needs
+from torch2mlir.transforms.semantics.needs import need, note_needs
 from torch2mlir.transforms.semantics.symbols import symbol_ranges
 from torch2mlir.transforms.typing.type_lattice import agree
 
@@ -53,6 +54,8 @@ class _Template:
     placeholders: Sequence[Node]
     results: Sequence[Any]
     attributes: Mapping[str, torch.Tensor | GraphModule]
+    needs: Sequence[Any]
+    """What it needs of sizes, as PyTorch asked it."""
     learned: Sequence[str]
     """Symbols of sizes that depend on elements: each place where the template is expanded has its own."""
 
@@ -131,6 +134,7 @@ class Decomposer:
             template = self._templates[key]
             if template is not None:
                 note_needs(op, self.values, [value.type for value in _tensors(op)])
+                need(op, template.needs, self.world)
                 self._expand(template, op, call, block, constants)
         except Torch2MLIRError as error:
             error.op = error.op or name
@@ -174,7 +178,8 @@ class Decomposer:
             elif node.target is overload and not self._may_use_itself(name):
                 return None
         learned = self.world.learned[before:]
-        return _Template(live, placeholders, returned, attributes, learned)
+        needs = self.world.unexplored
+        return _Template(live, placeholders, returned, attributes, needs, learned)
 
     def _expand(
         self,
@@ -345,7 +350,9 @@ class DecomposeComplexOpsPass(ModulePass):
     legal_ops: tuple[str, ...] = ()
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        decomposer = Decomposer(FakeWorld(symbol_ranges(op)), dialect_names(self.legal_ops))
+        decomposer = Decomposer(
+            FakeWorld(symbol_ranges(op), facts=facts_of(op)), dialect_names(self.legal_ops)
+        )
         for function in op.walk():
             if isinstance(function, FuncOp):
                 for block in function.body.blocks:

@@ -13,7 +13,7 @@ import torch
 from torch.fx import Node
 from torch.utils._sympy.functions import Mod, PythonMod
 
-from torch2mlir.frontends.fx.questions import Asked, by_model
+from torch2mlir.frontends.fx.questions import Asked, by_capture, by_model
 from torch2mlir.program import Decision
 
 _LAYOUTS = os.path.join("torch", "_prims_common", "__init__.py")
@@ -59,17 +59,24 @@ def _guards(exported: torch.export.ExportedProgram) -> Iterator[Asked]:
     for guard in _all_guards(exported.graph.nodes):
         frame = guard.sloc.framework_loc
         asked_by_model = frame is not None and by_model(frame.filename)
-        if asked_by_model or _is_needed(guard.expr, frame):
+        asked_by_op = frame is not None and by_capture(frame.filename)
+        if asked_by_model or asked_by_op or _is_needed(guard.expr, guard):
             place = f"{frame.filename}:{frame.lineno}" if asked_by_model else ""
             yield Asked(guard.expr, True, place)
 
 
-def _is_needed(expression: sympy.Basic, frame: Any) -> bool:
+def _is_needed(expression: sympy.Basic, guard: Any) -> bool:
     """Whether an op needs it: sizes that are equal, that divide others, or that are inside of others."""
     if isinstance(expression, sympy.Eq) or expression.has(Mod, PythonMod):
         return True
     is_order = isinstance(expression, sympy.Ge | sympy.Gt | sympy.Le | sympy.Lt)
-    return is_order and frame is not None and not frame.filename.endswith(_LAYOUTS)
+    return is_order and guard.sloc.framework_loc is not None and not is_about_layouts(guard)
+
+
+def is_about_layouts(guard: Any) -> bool:
+    """Whether PyTorch asked for the layout of a tensor, which values do not have."""
+    frame = guard.sloc.framework_loc
+    return frame is not None and frame.filename.endswith(_LAYOUTS)
 
 
 @contextmanager

@@ -25,14 +25,23 @@ from torch.utils._sympy.printers import PythonPrinter
 from torch2mlir.program import Decision
 
 _PYTORCH = os.path.dirname(torch.__file__) + os.sep
+_OWN = os.path.dirname(os.path.dirname(os.path.dirname(__file__))) + os.sep
 _MODELS = tuple(_PYTORCH + name for name in ("nn" + os.sep, "functional.py"))
 """The part of PyTorch that is written as models are."""
+_TRACING = ("overrides.py", "_export" + os.sep, os.path.join("fx", "experimental", ""))
+_BETWEEN = (torch.__file__, _OWN, *(_PYTORCH + name for name in _TRACING))
+"""What stands between a function of PyTorch's that asks and the code that has called it."""
 _FORMULAS = (_PYTORCH + "_decomp" + os.sep, os.sep.join(("torch2mlir", "transforms", "decomp")))
 
 
 def by_model(file: str) -> bool:
     """Whether code in a file is part of models."""
-    return file.startswith(_MODELS) or not file.startswith((_PYTORCH, __file__))
+    return file.startswith(_MODELS) or not file.startswith((_PYTORCH, _OWN))
+
+
+def by_capture(file: str) -> bool:
+    """Whether code in a file calls ops on behalf of a model."""
+    return file.startswith(_OWN)
 
 
 def by_decomposition(file: str) -> bool:
@@ -63,14 +72,17 @@ class Asked:
         """It for the program of the model that asked."""
         return self._decision({s: s.name for s in self.expression.free_symbols}, self.place, True)
 
-    def decision_of_op(self, names: Mapping[sympy.Symbol, str], place: str | None) -> Decision:
+    def decision_of_op(
+        self, names: Mapping[sympy.Symbol, str], place: str | None, matters: bool = False
+    ) -> Decision:
         """It for a program with an op whose decomposition asked.
 
         Args:
             names: what the program calls symbols.
             place: the line of the op.
+            matters: whether nothing shows that the other answer leads to the same.
         """
-        return self._decision(names, place or self.place, False)
+        return self._decision(names, place or self.place, matters)
 
     def _decision(self, names: Mapping[sympy.Symbol, str], place: str, of_model: bool) -> Decision:
         known = {s: names.get(s, s.name) for s in self.expression.free_symbols}
@@ -100,9 +112,10 @@ class _Recorder:
     with_settled: bool
 
     def record(self, expression: Any, answer: bool, frame: FrameType | None) -> None:
-        """Notes a question that code asked in a frame, or code of PyTorch's on its behalf."""
-        while frame is not None and frame.f_code.co_filename == torch.__file__:
-            frame = frame.f_back
+        """Notes a question that code asked in a frame, or code of PyTorch's on its behalf: ``torch.sym_max``."""
+        if frame is not None and frame.f_code.co_filename == torch.__file__:
+            while frame is not None and frame.f_code.co_filename.startswith(_BETWEEN):
+                frame = frame.f_back
         if frame is None or not self.wants(frame.f_code.co_filename):
             return
         if isinstance(expression, sympy.Basic) and expression.free_symbols:
@@ -194,13 +207,13 @@ def _chosen(relation: Any, original: Callable[..., Any]) -> Callable[..., Any]:
     return telling
 
 
-def _divided(original: Callable[..., Any]) -> Callable[..., Any]:
+def _divided(is_reflected: bool, original: Callable[..., Any]) -> Callable[..., Any]:
     """A division that tells what has to be another number than 0."""
 
     def telling(one: torch.SymInt, other: Any) -> Any:
-        recorder = _RECORDER.get()
-        if recorder is not None and recorder.with_settled and isinstance(other, torch.SymInt):
-            question = sympy.Ne(other.node.expr, 0, evaluate=False)
+        recorder, divisor = _RECORDER.get(), one if is_reflected else other
+        if recorder is not None and recorder.with_settled and isinstance(divisor, torch.SymInt):
+            question = sympy.Ne(divisor.node.expr, 0, evaluate=False)
             recorder.record(question, True, sys._getframe(1))
         return original(one, other)
 
@@ -223,12 +236,13 @@ _RELATIONS = {
     "__ne__": sympy.Ne,
 }
 _CHOICES = {"__abs__": sympy.Ge, "__sym_max__": sympy.Ge, "__sym_min__": sympy.Le}
-_QUOTIENTS = ("__floordiv__", "__truediv__", "__mod__")
+_QUOTIENTS = ("floordiv", "truediv", "mod")
 _MAKERS: Mapping[tuple[type, str], Callable[[Any], Any]] = {
     (torch.SymBool, "__bool__"): _truth,
     **{(torch.SymInt, name): partial(_compared, each) for name, each in _RELATIONS.items()},
     **{(torch.SymInt, name): partial(_chosen, each) for name, each in _CHOICES.items()},
-    **{(torch.SymInt, name): _divided for name in _QUOTIENTS},
+    **{(torch.SymInt, f"__{name}__"): partial(_divided, False) for name in _QUOTIENTS},
+    **{(torch.SymInt, f"__r{name}__"): partial(_divided, True) for name in _QUOTIENTS},
 }
 _SILENT: Methods = {(owner, name): getattr(owner, name) for owner, name in _MAKERS}
 _TELLING: Methods = {key: make(_SILENT[key]) for key, make in _MAKERS.items()}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice, permutations
 
@@ -29,9 +29,8 @@ _MOST = 1 << 12
 """The largest number that sizes are made multiples of."""
 
 
-def broken(order: Sequence[str], decisions: Sequence[Decision]) -> int:
-    """How much of what is known of the order of sizes does not hold where symbols have example sizes in an order."""
-    sizes = {name: LARGE[place % len(LARGE)] for place, name in enumerate(order)}
+def broken(sizes: Mapping[str, int], decisions: Iterable[Decision]) -> int:
+    """How much of what is known of the order of sizes does not hold for some."""
     several = (d for d in decisions if len(d.symbols) > 1 and "==" not in d.asked)
     return sum(not decision.holds(sizes) for decision in several)
 
@@ -39,13 +38,17 @@ def broken(order: Sequence[str], decisions: Sequence[Decision]) -> int:
 @lru_cache(maxsize=64)
 def order_of(names: tuple[str, ...], decisions: tuple[Decision, ...]) -> tuple[str, ...]:
     """The first order of symbols in which everything that is known holds, or the most."""
-    best, fewest = names, broken(names, decisions)
+    best, fewest = names, broken(_large(names), decisions)
     for order in islice(permutations(names), _ORDERS if fewest else 0):
-        if (left := broken(order, decisions)) < fewest:
+        if (left := broken(_large(order), decisions)) < fewest:
             best, fewest = order, left
         if not fewest:
             break
     return best
+
+
+def _large(order: Sequence[str]) -> dict[str, int]:
+    return {name: LARGE[place % len(LARGE)] for place, name in enumerate(order)}
 
 
 @lru_cache(maxsize=64)
@@ -57,7 +60,7 @@ def multiples_of(order: tuple[str, ...], decisions: tuple[Decision, ...]) -> Map
         decisions: what is known of their sizes.
     """
     found = dict.fromkeys(order, 1)
-    base = {name: LARGE[place % len(LARGE)] for place, name in enumerate(order)}
+    base = _large(order)
 
     def fits(decision: Decision, multiples: Mapping[str, int]) -> bool:
         return decision.holds({name: size * multiples[name] for name, size in base.items()})

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from typing import Any
 
 import sympy
@@ -23,7 +24,8 @@ from torch2mlir.dialects.torch.symbols import INT64_MAX
 from torch2mlir.errors import BackendContractError
 from torch2mlir.frontends import dtypes
 from torch2mlir.frontends.fx import symbols
-from torch2mlir.frontends.fx.decisions import known
+from torch2mlir.frontends.fx.decisions import is_about_layouts, known
+from torch2mlir.transforms.semantics.asserted import Facts
 from torch2mlir.transforms.semantics.examples import (
     LARGE,
     MEDIUM,
@@ -57,7 +59,12 @@ def _is_size(node: Node) -> bool:
     return isinstance(node.meta.get("val"), (int, float, *_SYMBOLIC))
 
 
-def _facts(node: Node) -> list[Any]:
+def _simplified(size: Any) -> Any:
+    """The expression of a symbolic number, by what its own world knows."""
+    return size.node.shape_env.simplify(size.node.expr)
+
+
+def _said_by(node: Node) -> list[Any]:
     """What a node says: its op, its operands and the shapes of its results."""
     results = pytree.tree_leaves(node.meta.get("val"))
     shapes = [size for each in results if isinstance(each, torch.Tensor) for size in each.shape]
@@ -70,47 +77,66 @@ class FakeWorld:
     Example sizes are such that what is known of the program's sizes holds.
 
     Args:
-        ranges: smallest and largest value of each symbol.
+        ranges: smallest and largest value of each symbol of the arguments.
         hints: example sizes.
-        backwards: whether the last symbol has the first of them.
+        order: of the symbols, the first of which has the first of the hints; by what is known if not given.
+        facts: what the program asserts of sizes that elements decide.
     """
 
     def __init__(
         self,
-        ranges: dict[str, tuple[int, int]],
+        ranges: Mapping[str, tuple[int, int]],
         hints: Sequence[int] = LARGE,
-        backwards: bool = False,
+        order: Sequence[str] | None = None,
+        facts: Facts | None = None,
     ) -> None:
-        self._hints = hints
-        decisions = tuple(known())
-        self._order = list(order_of(tuple(ranges), decisions))
-        if backwards:
-            self._order.reverse()
+        self._hints, self.facts = hints, facts or Facts()
+        self.given, ranges = ranges, {**ranges, **self.facts.ranges}
+        decisions = (*known(), *self.facts.decisions)
+        self._order = list(order_of(tuple(ranges), decisions) if order is None else order)
         self._multiples = multiples_of(tuple(self._order), decisions)
-        self.shape_env = ShapeEnv()
-        self.mode = FakeTensorMode(shape_env=self.shape_env, allow_non_fake_inputs=True)
         self._ranges = ranges
-        self._symbols: dict[str, sympy.Symbol] = {}
+        self._given = dict[str, int]()
         self._names: dict[sympy.Symbol, KnownSize] = {}
         self.learned: list[str] = []
         """The symbols that ops with results of unknown size were given when they were traced."""
+        self.unexplored: list[Any] = []
+        """What the last run asked about elements and sizes, if every world that it was compared with says the same."""
+        self._before = 0
+        self.asked = ""
+        self._start()
 
-    def _symbol(self, name: str, example: int | None = None) -> sympy.Symbol:
+    def _start(self) -> None:
+        """Forgets what was asked: an answer to one op is no fact for the next."""
+        self.shape_env = ShapeEnv()
+        self.mode = FakeTensorMode(shape_env=self.shape_env, allow_non_fake_inputs=True)
+        self._symbols: dict[str, sympy.Symbol] = {}
+
+    def _range(self, name: str) -> tuple[int, int]:
+        low, high = self._ranges.get(name, (2, INT64_MAX))
+        return max(low, 2), high
+
+    def _example(self, name: str) -> int:
+        name = self.facts.same.get(name, name)
+        if name not in self._order:
+            self._order.append(name)
+        low, high = self._range(name)
+        number = self._order.index(name) % len(self._hints)
+        hint = self._given.get(name) or self._hints[number]
+        hint = low + hint if hint < low or self._hints is SMALL else hint
+        multiple = self._multiples.get(name, 1)
+        hint *= multiple
+        if hint > high:  # not the largest one, and the examples of symbols with equal ranges differ
+            hint = (high // multiple - number - 1) * multiple
+        return max(low, hint)
+
+    def _symbol(self, name: str) -> sympy.Symbol:
+        name = self.facts.same.get(name, name)
         known = self._symbols.get(name)
         if known is None:
-            low, high = self._ranges.get(name, (2, INT64_MAX))
-            low = max(low, 2)
-            if name not in self._order:
-                self._order.append(name)
-            number = self._order.index(name) % len(self._hints)
-            hint = example or self._hints[number]
-            hint = low + hint if hint < low or self._hints is SMALL else hint
-            multiple = self._multiples.get(name, 1)
-            hint *= multiple
-            if hint > high:  # the examples of symbols with equal ranges differ
-                hint = (high // multiple - number) * multiple
+            low, high = self._range(name)
             known = self.shape_env.create_symbol(
-                max(low, hint),
+                self._example(name),
                 ConstantSource(f"__{name}"),
                 dynamic_dim=DimDynamic.DYNAMIC,
                 constraint_dim=None,
@@ -125,7 +151,7 @@ class FakeWorld:
 
     def names(self) -> dict[sympy.Symbol, str]:
         """What PyTorch's symbols are called in the program."""
-        return {symbol: name for name, symbol in self._symbols.items()}
+        return {s: dim.name for s, dim in self._names.items() if isinstance(dim, Dim)}
 
     def integer(self, size: KnownSize) -> int | torch.SymInt:
         """A size as PyTorch sees it."""
@@ -143,7 +169,7 @@ class FakeWorld:
         """The dimension of an entry of a fake tensor's shape."""
         if isinstance(size, int):
             return size
-        return symbols.to_dim(self.shape_env.simplify(size.node.expr), self._names)
+        return symbols.to_dim(_simplified(size), self._names)
 
     def unknown(self, type: Attribute) -> Any:
         """A number of a Python type that is only known when the program runs; None of other types."""
@@ -160,7 +186,7 @@ class FakeWorld:
         """The dimension of an entry of a fake tensor's shape; None if the program's symbols do not give it."""
         if isinstance(size, int):
             return size
-        expression = self.shape_env.simplify(size.node.expr)
+        expression = _simplified(size)
         known = all(symbol in self._names for symbol in expression.free_symbols)
         return symbols.to_dim(expression, self._names) if known else None
 
@@ -179,16 +205,53 @@ class FakeWorld:
         """The sizes of a type, its symbols replaced by their examples; None for what is not a tensor of known rank."""
         if not isinstance(type, t.ValueTensorType) or type.sizes is None:
             return None
-        values = self.shape_env.backed_var_to_val
-        examples = {name: int(values[symbol]) for name, symbol in self._symbols.items()}
+        names = {n for size in type.sizes if isinstance(size, Dim) for n in size.symbols()}
+        examples = {name: self._example(name) for name in names}
         return [None if size is None else substitute(size, examples) for size in type.sizes]
 
-    def others(self) -> list[FakeWorld]:
-        """Worlds with the same symbols and other example sizes; in the other order too, if nothing says which it is."""
-        worlds = [FakeWorld(self._ranges, hints) for hints in (MEDIUM, SMALL)]
-        if broken(tuple(reversed(order_of(tuple(self._ranges), tuple(known())))), known()) == 0:
-            worlds.append(FakeWorld(self._ranges, backwards=True))
-        return worlds
+    def _others(self, asked: Sequence[Any]) -> Iterator[FakeWorld]:
+        """Worlds with the same symbols and other example sizes; in other orders too, where nothing says which it is.
+
+        Args:
+            asked: the questions; each symbol in them is the smallest once.
+        """
+        order = tuple(name for name in self._order if name not in self.learned[self._before :])
+        yield FakeWorld(self._ranges, MEDIUM, order, self.facts)
+        yield FakeWorld(self._ranges, SMALL, order, self.facts)
+        names = self.names()
+        found = (names[s] for each in asked for s in each.free_symbols if s in names)
+        later = (name for name in dict.fromkeys(found) if name in order[1:])
+        orders: list[tuple[Sequence[int], tuple[str, ...]]] = [(LARGE, order[::-1])]
+        for first in islice(later, 3):
+            orders.append((SMALL, (first, *(name for name in order if name != first))))
+        for hints, other in orders:
+            world = FakeWorld(self._ranges, hints, other, self.facts)
+            examples = {name: world._example(name) for name in other}
+            if not broken(examples, (*known(), *self.facts.decisions)):
+                yield world
+
+    def compare(self, same: Callable[[FakeWorld], bool]) -> bool:
+        """Whether what came of the examples comes of others too, if PyTorch asked how large they are.
+
+        Args:
+            same: whether it does in another world.
+        """
+        asked = [guard.expr for guard in self.shape_env.guards]
+        self.unexplored = []
+        if not asked and not self.shape_env.replacements:
+            return True
+        self.asked = ", ".join(map(str, asked))
+        if self.shape_env.replacements:
+            return False
+        left = list(self.shape_env.guards)
+        for other in self._others(asked):
+            if not same(other):
+                return False
+            examples = {symbol: other._example(name) for name, symbol in self._symbols.items()}
+            left = [guard for guard in left if guard.expr.subs(examples) != sympy.false]
+        self.unexplored = [guard.expr for guard in left if not is_about_layouts(guard)]
+        self._start()
+        return True
 
     def trace(
         self,
@@ -204,19 +267,17 @@ class FakeWorld:
         Raises:
             BackendContractError: the graph depends on the examples.
         """
-        guards = len(self.shape_env.guards)
         graph_module = self._trace(function, arguments(self), table)
-        if len(self.shape_env.guards) > guards or self.shape_env.replacements:
-            asked = ", ".join(str(guard.expr) for guard in self.shape_env.guards[guards:])
-            others = ((other, arguments(other)) for other in self.others())
-            if self.shape_env.replacements or not all(
-                self._agrees(graph_module, other, other._trace(function, given, table))
-                for other, given in others
-            ):
-                raise BackendContractError(
-                    f"what this op does depends on its sizes ({asked})",
-                    hint="make the sizes it depends on static, or bound them with torch._check",
-                )
+
+        def same(other: FakeWorld) -> bool:
+            again = other._trace(function, arguments(other), table)
+            return self._agrees(graph_module, other, again)
+
+        if not self.compare(same):
+            raise BackendContractError(
+                f"what this op does depends on its sizes ({self.asked})",
+                hint="make the sizes it depends on static, or bound them with torch._check",
+            )
         return graph_module
 
     def _agrees(self, graph: GraphModule, other: FakeWorld, again: GraphModule) -> bool:
@@ -235,7 +296,7 @@ class FakeWorld:
                 return twins[one] is found
             one, found = (x.meta.get("val") if isinstance(x, Node) else x for x in (one, found))
             if isinstance(one, _SYMBOLIC):
-                one = self.shape_env.simplify(one.node.expr).subs(examples)
+                one = _simplified(one).subs(examples)
                 if one.free_symbols:  # elements decide it
                     return True
             if isinstance(found, _SYMBOLIC):
@@ -247,7 +308,7 @@ class FakeWorld:
         if len(steps[0]) != len(steps[1]):
             return False
         for node, twin in twins.items():
-            ours, theirs = (_facts(each) for each in (node, twin))
+            ours, theirs = (_said_by(each) for each in (node, twin))
             if len(ours) != len(theirs) or not all(map(same, ours, theirs)):
                 return False
         return True
@@ -277,12 +338,14 @@ class FakeWorld:
 
         def fresh() -> torch.SymInt | int:
             name = f"{prefix}{len(self.learned)}"
-            while name in self._symbols or name in self._ranges:
+            while name in self._order or name in self._ranges:
                 name += "_"
             self.learned.append(name)
-            self._symbol(name, example)
+            if example is not None:
+                self._given[name] = example
             return self.integer(Dim("symbol", (name,)))
 
+        self._before = len(self.learned)
         self.shape_env.create_unbacked_symint = fresh  # type: ignore[method-assign, assignment]
         try:
             yield

@@ -83,6 +83,9 @@ class MetaCalls:
         self.world = world
         self.is_certain = is_certain
         self._results: dict[Hashable, list[Attribute | None]] = {}
+        self._questions: dict[Hashable, list[Any]] = {}
+        self.questions: Sequence[Any] = ()
+        """What the last op needs of sizes, as PyTorch asked it."""
 
     def result_types(self, op: Operation, values: Values) -> Sequence[Attribute | None]:
         """The types of an op's results, those in lists one by one; None for what is not a tensor.
@@ -91,7 +94,7 @@ class MetaCalls:
             Undetermined: the operands' types say too little.
             BackendContractError: PyTorch rejects the operands.
         """
-        name = _name(op)
+        name, self.questions = _name(op), ()
         if (type := type_by_positions(op, values)) is not None:
             return [type]
         overload = find_overload(name)
@@ -128,10 +131,12 @@ class MetaCalls:
             run = self._checked if whole and takes_symbols else self._by_example
             try:
                 self._results[key] = run(kernel, call)
+                self._questions[key] = self.world.unexplored
             except BackendContractError as error:
                 error.op = error.op or name
                 error.location = error.location or describe(op.location)
                 raise
+        self.questions = self._questions[key]
         return self._results[key]
 
     def _checked(self, kernel: Any, call: _LooseCall) -> list[Attribute | None]:
@@ -140,17 +145,12 @@ class MetaCalls:
         Raises:
             BackendContractError: they do not.
         """
-        asked = self.world.shape_env.guards
-        before = len(asked)
         types = self._run(kernel, call)
-        if (
-            self.is_certain
-            and len(asked) > before
-            and not all(_agree(types, other, kernel, call) for other in self.world.others())
+        if self.is_certain and not self.world.compare(
+            lambda other: _agree(types, other, kernel, call)
         ):
-            questions = ", ".join(str(guard.expr) for guard in asked[before:])
             raise BackendContractError(
-                f"what this op gives depends on its sizes ({questions})",
+                f"what this op gives depends on its sizes ({self.world.asked})",
                 hint="make the sizes it depends on static, or bound them with torch._check",
             )
         return types

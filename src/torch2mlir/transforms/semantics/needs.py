@@ -17,12 +17,16 @@ from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim, KnownSize
 from torch2mlir.dialects.torch.values import Values
+from torch2mlir.errors import BackendContractError
 from torch2mlir.frontends.fx.decisions import note
+from torch2mlir.frontends.fx.questions import Asked
 from torch2mlir.program import Decision
+from torch2mlir.transforms.semantics.asserted import assert_before
+from torch2mlir.transforms.semantics.fake import FakeWorld
 
 Types = Sequence[Attribute | None]
-Asked = tuple[str, Sequence[KnownSize | None]]
-"""A question, and what it is about."""
+Question = tuple[str, Sequence[KnownSize | None]]
+"""It as Python writes it, and what it is about."""
 
 
 def note_needs(op: Operation, values: Values, types: Types) -> None:
@@ -54,6 +58,32 @@ def needs_of(op: Operation, values: Values, types: Types) -> Iterator[Decision]:
             yield Decision(asked, True, tuple(sorted(names)), describe(op.location) or "", True)
 
 
+def need(op: Operation, questions: Sequence[Any], world: FakeWorld) -> None:
+    """Has questions about sizes asked in every call, or by the program itself where elements decide a size.
+
+    Args:
+        op: the op that needs the answers, before it is replaced.
+        questions: relations of sympy, which hold.
+        world: has the symbols.
+
+    Raises:
+        BackendContractError: the program cannot ask.
+    """
+    names = world.names()
+    for question in questions:
+        asked = Asked(question, True, "")
+        if asked.is_about_nothing:
+            continue
+        decision = asked.decision_of_op(names, describe(op.location), matters=True)
+        if world.given.keys() >= set(decision.symbols):
+            note(decision)
+        elif not world.facts.imply(decision) and not assert_before(op, question, names):
+            raise BackendContractError(
+                f"what this op does depends on sizes that elements decide ({decision.asked})",
+                hint="bound them with torch._check",
+            )
+
+
 def needs_at_contract(function: Operation) -> list[Decision]:
     """What the ops of a function at the contract need, of those that somebody reads."""
     values = Values()
@@ -68,10 +98,10 @@ def needs_at_contract(function: Operation) -> list[Decision]:
 
 
 Sizes = Sequence[KnownSize]
-Rule = Callable[[Sizes, Sequence[Any], Types], Iterator[Asked]]
+Rule = Callable[[Sizes, Sequence[Any], Types], Iterator[Question]]
 
 
-def _length(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Asked]:
+def _length(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Question]:
     """``x[start:end:step]`` is as long as its type says."""
     dim, *positions = arguments
     (length,) = (_size_of(type, dim) for type in types[:1])
@@ -79,7 +109,7 @@ def _length(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[As
         yield from _slice(sizes, dim, positions, length)
 
 
-def _written_length(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Asked]:
+def _written_length(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Question]:
     """``x[start:end:step]`` is as long as what is written to it."""
     source, dim, *positions = arguments
     length = _size_of(source.type, dim)
@@ -87,14 +117,16 @@ def _written_length(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Ite
         yield from _slice(sizes, dim, positions, length)
 
 
-def _slice(sizes: Sizes, dim: Any, positions: Sequence[Any], length: KnownSize) -> Iterator[Asked]:
+def _slice(
+    sizes: Sizes, dim: Any, positions: Sequence[Any], length: KnownSize
+) -> Iterator[Question]:
     if isinstance(dim, int) and all(isinstance(each, int | Dim | None) for each in positions):
         size = sizes[dim]
         shown = ":".join("" if each is None else f"{each}" for each in positions)
         yield f"len(range({size})[{shown}]) == {length}", [size, length, *positions]
 
 
-def _place(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Asked]:
+def _place(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Question]:
     """``x[place]`` is inside of the tensor."""
     dim, place = arguments[-2:]
     if isinstance(dim, int) and isinstance(place, int | Dim):
@@ -102,7 +134,7 @@ def _place(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Ask
         yield f"-({size}) <= {place} < {size}", [size, place]
 
 
-def _part(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Asked]:
+def _part(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Question]:
     """``narrow`` stays inside of the tensor."""
     dim, start, length = arguments
     if isinstance(dim, int) and isinstance(start, int | Dim) and isinstance(length, int | Dim):
@@ -111,7 +143,7 @@ def _part(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Aske
         yield f"0 <= {length} <= {size} - ({first})", [size, start, length]
 
 
-def _squeezed(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Asked]:
+def _squeezed(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Question]:
     """Sizes that are left are not 1, those that are gone are."""
     given = arguments[0] if arguments else list(range(len(sizes)))
     asked = given if isinstance(given, list) else [given]
@@ -135,20 +167,20 @@ def _padding_of(spatial: int, mode: str) -> Rule:
         mode: of ``torch.nn.functional.pad``.
     """
 
-    def rule(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Asked]:
+    def rule(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Question]:
         yield from _padding(sizes, arguments[0], spatial, mode)
 
     return rule
 
 
-def _padded(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Asked]:
+def _padded(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Question]:
     """What ``pad`` of a mode takes for padding is there."""
     pads, mode = arguments[:2]
     if isinstance(pads, list) and mode in _LEAST:
         yield from _padding(sizes, pads, len(pads) // 2, mode)
 
 
-def _padding(sizes: Sizes, pads: Any, spatial: int, mode: str) -> Iterator[Asked]:
+def _padding(sizes: Sizes, pads: Any, spatial: int, mode: str) -> Iterator[Question]:
     if not isinstance(pads, list) or not all(isinstance(pad, int | Dim) for pad in pads):
         return
     first = int(len(sizes) == spatial + 2)  # a batch may be empty
@@ -167,14 +199,14 @@ _LEAST = {
 """By mode, the smallest size of a dimension that can be padded by so many elements before and behind it."""
 
 
-def _windows(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Asked]:
+def _windows(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Question]:
     """A window is not longer than its dimension."""
     dim, length, _ = arguments
     if isinstance(dim, int) and isinstance(length, int | Dim) and sizes:
         yield f"{length} <= {sizes[dim]}", [length, sizes[dim]]
 
 
-def _counted(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Asked]:
+def _counted(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Question]:
     """``arange`` counts in the direction of its step."""
     start, end, *options = arguments
     step = options[0] if len(options) == 5 else 1
@@ -189,7 +221,7 @@ def _parts(count: str) -> Rule:
         count: of ``size`` and ``each``, how many.
     """
 
-    def rule(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Asked]:
+    def rule(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Question]:
         each, dim = arguments
         if isinstance(dim, int) and isinstance(each, int | Dim):
             size = sizes[dim]
@@ -199,7 +231,7 @@ def _parts(count: str) -> Rule:
     return rule
 
 
-def _members(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Asked]:
+def _members(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Question]:
     """A dimension is as long as it is taken apart."""
     (dim,) = arguments
     if isinstance(dim, int):
