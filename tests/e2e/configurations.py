@@ -6,7 +6,24 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import pytest
+
 from tests.e2e.registry import Case
+
+TARGETS = [
+    ("linalg-on-tensors", "iree"),
+    ("stablehlo", "xla"),
+    ("tosa", "iree"),
+    ("onnx", "onnxruntime"),
+    ("onnx", "openvino"),
+]
+"""Every dialect on the engines that take sizes as they come."""
+_PACKAGES = {"xla": "jax", "iree": "iree.compiler"}
+
+
+def require(engine: str) -> None:
+    """Skips a test where an engine is not installed."""
+    pytest.importorskip(_PACKAGES.get(engine, engine))
 
 
 @dataclass(frozen=True)

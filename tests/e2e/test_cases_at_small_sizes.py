@@ -12,18 +12,12 @@ import pytest
 import torch
 
 import torch2mlir
+from tests.e2e.configurations import TARGETS, require
 from tests.e2e.registry import Case, load_cases
 from tests.e2e.test_cases import three_calls
 from torch2mlir.errors import InputError, Torch2MLIRError
 
 CASES = load_cases()
-TARGETS = [
-    ("linalg-on-tensors", "iree"),
-    ("stablehlo", "xla"),
-    ("tosa", "iree"),
-    ("onnx", "onnxruntime"),
-    ("onnx", "openvino"),
-]
 SHARE = 320
 """One case in so many on each target, without ``--full``."""
 ENDLESS = {"while_until_large"}
@@ -63,7 +57,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def test_right_or_refused(case: Case, output_type: str, engine: str) -> None:
-    pytest.importorskip({"xla": "jax", "iree": "iree.compiler"}.get(engine, engine))
+    require(engine)
     try:
         program = case.export(dynamic=True, least=0)
         compiled = torch2mlir.compile(program, output_type=output_type, engine=engine, guard=True)

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 import torch2mlir
+from tests.e2e.configurations import TARGETS, require
 from torch2mlir import torchscript
 from torch2mlir.errors import BackendContractError, InputError
 
@@ -65,13 +66,6 @@ SLICES = [
     the_last_four,
     every_other,
 ]
-TARGETS = [
-    ("linalg-on-tensors", "iree"),
-    ("stablehlo", "xla"),
-    ("tosa", "iree"),
-    ("onnx", "onnxruntime"),
-    ("onnx", "openvino"),
-]
 SIZES = [(9, 4), (8, 3), (8, 1), (8, 0), (3, 0), (3, 5), (3, 7), (4, 4), (0, 0), (0, 2), (2, 1)]
 
 
@@ -80,7 +74,7 @@ def test_right_or_refused(
     target: tuple[str, str], function: Callable[[Tensor, Tensor], Tensor]
 ) -> None:
     output_type, engine = target
-    pytest.importorskip({"xla": "jax", "iree": "iree.compiler"}.get(engine, engine))
+    require(engine)
     rows = torchscript.TensorPlaceholder([-1, 3], torch.float32)
     program = torchscript.capture(torch.jit.script(function), [rows, rows])
     compiled = torch2mlir.compile(program, output_type=output_type, engine=engine)
@@ -127,7 +121,7 @@ def test_a_line_of_one_step() -> None:
 
 @pytest.mark.parametrize("output_type, engine", TARGETS)
 def test_a_table_as_long_as_the_longest_line(output_type: str, engine: str) -> None:
-    pytest.importorskip({"xla": "jax", "iree": "iree.compiler"}.get(engine, engine))
+    require(engine)
 
     class Positions(nn.Module):
         def __init__(self) -> None:

@@ -12,7 +12,7 @@ import sys
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -55,8 +55,19 @@ def program_of(seed: int) -> Program:
 
 
 Function = Callable[..., Any]
-Pair = tuple[Function, Function]
-"""A compiled program, and what it has to agree with."""
+
+
+@dataclass(frozen=True)
+class Entered:
+    """A program that was taken.
+
+    Attributes:
+        function: called as the program is.
+        same: other readings of it, which it may agree with: an exported program may have taken a size for 2 or more.
+    """
+
+    function: Function
+    same: tuple[Function, ...] = ()
 
 
 def _shapes(program: Program, size: Any) -> tuple[dict[int, Any], ...]:
@@ -66,21 +77,23 @@ def _shapes(program: Program, size: Any) -> tuple[dict[int, Any], ...]:
     )
 
 
-def _model(program: Program, examples: Sequence[torch.Tensor], target: dict[str, str]) -> Pair:
+def _model(program: Program, examples: Sequence[torch.Tensor], target: dict[str, str]) -> Entered:
     model, shapes = program.module(), _shapes(program, Dim.AUTO)
-    return torch2mlir.compile(model, *examples, dynamic_shapes=shapes, **target), model
+    return Entered(torch2mlir.compile(model, *examples, dynamic_shapes=shapes, **target))
 
 
-def _exported(program: Program, examples: Sequence[torch.Tensor], target: dict[str, str]) -> Pair:
+def _exported(
+    program: Program, examples: Sequence[torch.Tensor], target: dict[str, str]
+) -> Entered:
     varies = Dim.AUTO(min=0, max=program.sizes.largest)
     shapes = _shapes(program, varies)
     exported = torch.export.export(program.module(), tuple(examples), dynamic_shapes=shapes)
-    return torch2mlir.compile(exported, **target), exported.module()
+    return Entered(torch2mlir.compile(exported, **target), (exported.module(),))
 
 
 def _torchscript(
     program: Program, examples: Sequence[torch.Tensor], target: dict[str, str]
-) -> Pair:
+) -> Entered:
     placeholders = [
         torchscript.TensorPlaceholder(
             [-1 if isinstance(size, str) else size for size in given.shape], example.dtype
@@ -89,15 +102,15 @@ def _torchscript(
     ]
     script = torch.jit.script(program.module())
     captured = torchscript.capture(script, placeholders)
-    return torch2mlir.compile(captured, **target), script
+    return Entered(torch2mlir.compile(captured, **target))
 
 
 def _torch_compile(
     program: Program, examples: Sequence[torch.Tensor], target: dict[str, str]
-) -> Pair:
+) -> Entered:
     torch._dynamo.reset()
     model = program.module()
-    return torch.compile(model, backend="torch2mlir", dynamic=True, options=target), model
+    return Entered(torch.compile(model, backend="torch2mlir", dynamic=True, options=target))
 
 
 ENTRANCES = {
@@ -113,50 +126,61 @@ class Tally:
     """What a campaign came to.
 
     Attributes:
-        counts: by entrance and what became of a call: ``right``, ``refused``, ``refused by both``.
+        calls: by entrance and what became of a call: ``right``, ``refused``, ``refused by both``.
         refused: by entrance, programs that could not be compiled.
+        reasons: by entrance and message, what was refused that eager mode takes.
     """
 
-    counts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    calls: Counter[tuple[str, str]] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
     reasons: Counter[tuple[str, str]] = field(default_factory=Counter)
 
 
 def findings(program: Program, name: str, target: dict[str, str], tally: Tally) -> Iterator[str]:
-    """How a program differs from eager mode's through an entrance."""
+    """How a program differs from eager mode's through an entrance, in the first call in which it does."""
     captured, bounds = program.sizes.captured, program.sizes.bounds
-    examples = program.arguments(0, captured)
     try:
-        function, model = ENTRANCES[name](program, examples, target)
+        entered = ENTRANCES[name](program, program.arguments(0, captured), target)
     except Exception as error:
         tally.refused[name] += 1
         tally.reasons[name, _reason(error)] += 1
         return
+    readings = (program.module(), *entered.same)
     for draw, sizes in enumerate([captured, *bounds, captured]):
-        arguments, theirs = program.arguments(draw, sizes), program.arguments(draw, sizes)
-        with torch.no_grad(), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                call = Call(sizes, draw, list(model(*theirs)), theirs, {})
-            except Exception as error:
-                call, refusal = None, error
-            try:
-                results = list(function(*arguments))
-            except Exception as error:
-                tally.counts[name, "refused" if call else "refused by both"] += 1
-                if not isinstance(error, Torch2MLIRError) and call:
-                    yield f"call {draw} ({sizes}): {type(error).__name__}: {error}"
-                    return
-                if call:
-                    tally.reasons[name, _reason(error)] += 1
-                continue
-        if call is None:
-            yield f"call {draw} ({sizes}): {_shown(results)} where eager mode raises {refusal}"
-            return
-        if found := value_difference(program, call, results, arguments):
+        ours = _called(entered.function, program, draw, sizes)
+        expected = [_called(each, program, draw, sizes) for each in readings]
+        if isinstance(ours, Exception):
+            is_right = isinstance(expected[0], Exception)
+            tally.calls[name, "refused by both" if is_right else "refused"] += 1
+            if not is_right:
+                tally.reasons[name, _reason(ours)] += 1
+            found = "" if is_right or isinstance(ours, Torch2MLIRError) else _reason(ours)
+        else:
+            differences = [_difference(program, ours, each) for each in expected]
+            found = differences[0] if all(differences) else ""
+            tally.calls[name, "right"] += not found
+        if found:
             yield f"call {draw} ({sizes}): {found}"
             return
-        tally.counts[name, "right"] += 1
+
+
+def _called(
+    function: Function, program: Program, draw: int, sizes: Mapping[str, int]
+) -> Call | Exception:
+    """What a function makes of new arguments, and of the arguments; or what it raises."""
+    arguments = program.arguments(draw, sizes)
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return Call(sizes, draw, list(function(*arguments)), arguments, {})
+        except Exception as error:
+            return error
+
+
+def _difference(program: Program, ours: Call, theirs: Call | Exception) -> str:
+    if isinstance(theirs, Exception):
+        return f"{_shown(ours.results)} where eager mode raises {theirs}"
+    return value_difference(program, theirs, ours.results, ours.arguments)
 
 
 def _reason(error: Exception) -> str:
@@ -195,7 +219,7 @@ def main() -> int:
                     f"## {name}, {output_type} on {engine}: {finding}\n{program.report()}",
                     flush=True,
                 )
-    for (name, what), count in sorted(tally.counts.items()):
+    for (name, what), count in sorted(tally.calls.items()):
         print(f"{name}: {count} calls {what}")
     for name, count in sorted(tally.refused.items()):
         print(f"{name}: {count} programs refused")

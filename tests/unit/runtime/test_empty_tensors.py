@@ -18,6 +18,7 @@ from torch.export import Dim
 from torch.utils import _pytree as pytree
 
 import torch2mlir
+from tests.e2e.configurations import require
 from torch2mlir.errors import InputError
 
 ENGINES = [
@@ -62,7 +63,7 @@ PROGRAMS: dict[str, tuple[Callable[[], nn.Module], list[int]]] = {
 @torch.no_grad()
 def test_a_size_of_0(target: tuple[str, str], name: str) -> None:
     output_type, engine = target
-    pytest.importorskip({"xla": "jax", "iree": "iree.compiler"}.get(engine, engine))
+    require(engine)
     make, shape = PROGRAMS[name]
     model, axis = make().eval(), shape.index(-1)
 
@@ -88,7 +89,7 @@ SELECTING = ["lstm", "gru", "average", "largest", "convolution", "linear", "squa
 @torch.no_grad()
 def test_nothing_selected(target: tuple[str, str], name: str) -> None:
     output_type, engine = target
-    pytest.importorskip({"iree": "iree.compiler"}.get(engine, engine))
+    require(engine)
     make, shape = PROGRAMS[name]
     axis = shape.index(-1)
 
@@ -128,7 +129,7 @@ def test_the_largest_of_nothing_is_refused(
 ) -> None:
     """With ``keepdim`` PyTorch's meta kernels do not, and what was in memory came back."""
     output_type, engine = target
-    pytest.importorskip({"xla": "jax", "iree": "iree.compiler"}.get(engine, engine))
+    require(engine)
 
     class Chooses(nn.Module):
         def forward(self, x: Tensor) -> Any:

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.export import Dim
 
 import torch2mlir
+from tests.e2e.configurations import TARGETS, require
 from torch2mlir.errors import BackendContractError, InputError
 
 SLICES: dict[str, Callable[[Tensor, int], Tensor]] = {
@@ -26,13 +27,6 @@ SLICES: dict[str, Callable[[Tensor, int], Tensor]] = {
     "one_before": lambda x, n: x[n - 1],
 }
 SIZES = [(8, 4), (8, 1), (8, 0), (3, 0), (3, 5), (3, 7), (4, 4), (0, 0), (0, 2), (1, 1)]
-TARGETS = [
-    ("linalg-on-tensors", "iree"),
-    ("stablehlo", "xla"),
-    ("tosa", "iree"),
-    ("onnx", "onnxruntime"),
-    ("onnx", "openvino"),
-]
 
 
 def _cleared(x: Tensor, y: Tensor) -> Tensor:
@@ -68,7 +62,7 @@ def test_writes_are_right_or_refused(
 ) -> None:
     """What a write is made of was found for example sizes of which the slice was longer: ``z[-n:] += y`` was ``y``."""
     output_type, engine = target
-    pytest.importorskip({"xla": "jax", "iree": "iree.compiler"}.get(engine, engine))
+    require(engine)
     example, rows = (torch.randn(9, 3), torch.randn(4, 3)), {0: Dim.DYNAMIC}
     try:
         compiled = torch2mlir.compile(
@@ -92,7 +86,7 @@ def test_writes_are_right_or_refused(
 @pytest.mark.parametrize("target, name", product(TARGETS, SLICES))
 def test_right_or_refused(target: tuple[str, str], name: str, is_program: bool) -> None:
     output_type, engine = target
-    pytest.importorskip({"xla": "jax", "iree": "iree.compiler"}.get(engine, engine))
+    require(engine)
 
     class Model(nn.Module):
         def forward(self, x: Tensor, y: Tensor) -> Tensor:

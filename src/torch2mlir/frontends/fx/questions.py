@@ -220,6 +220,20 @@ def _divided(is_reflected: bool, original: Callable[..., Any]) -> Callable[..., 
     return telling
 
 
+def _fixed(original: Callable[..., int]) -> Callable[..., int]:
+    """A symbolic integer made a plain one, which tells what it is."""
+
+    def telling(one: torch.SymInt) -> int:
+        result = original(one)
+        recorder = _RECORDER.get()
+        if recorder is not None and recorder.with_settled:
+            question = sympy.Eq(one.node.expr, result, evaluate=False)
+            recorder.record(question, True, sys._getframe(1))
+        return result
+
+    return telling
+
+
 def _expression(number: Any) -> Any:
     """A symbolic or plain integer as sympy has it; None of others."""
     if isinstance(number, torch.SymInt):
@@ -241,6 +255,7 @@ _MAKERS: Mapping[tuple[type, str], Callable[[Any], Any]] = {
     (torch.SymBool, "__bool__"): _truth,
     **{(torch.SymInt, name): partial(_compared, each) for name, each in _RELATIONS.items()},
     **{(torch.SymInt, name): partial(_chosen, each) for name, each in _CHOICES.items()},
+    **dict.fromkeys([(torch.SymInt, "__index__"), (torch.SymInt, "__int__")], _fixed),
     **{(torch.SymInt, f"__{name}__"): partial(_divided, False) for name in _QUOTIENTS},
     **{(torch.SymInt, f"__r{name}__"): partial(_divided, True) for name in _QUOTIENTS},
 }

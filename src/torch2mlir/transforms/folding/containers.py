@@ -8,6 +8,7 @@ from xdsl.ir import Operation, SSAValue
 
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
+from torch2mlir.dialects.torch.dims import Size
 from torch2mlir.dialects.torch.lists import is_written
 from torch2mlir.dialects.torch.values import Values
 from torch2mlir.transforms.folding.constants import constant, insert_before, int_before, list_before
@@ -71,16 +72,25 @@ def _sizes(op: Operation, values: Values) -> Sequence[SSAValue] | None:
     type = op.operands[0].type
     if not isinstance(type, t.AnyTensorType) or type.sizes is None:
         return None
-    sizes = []
-    for dim, known in enumerate(type.sizes):
-        if isinstance(known, int):
-            sizes.append(int_before(op, known))
-        else:
-            operands = [op.operands[0], int_before(op, dim)]
-            size = core.build("torch.aten.size.int", operands, [t.int_type])
-            insert_before(op, size)
-            sizes.append(size.results[0])
+    sizes = [_size(op, dim, known) for dim, known in enumerate(type.sizes)]
     return [list_before(op, sizes, op.results[0].type)]
+
+
+def _length(op: Operation, values: Values) -> Sequence[SSAValue] | None:
+    """``len`` of a tensor is its first size."""
+    type = op.operands[0].type
+    if not isinstance(type, t.AnyTensorType) or not type.sizes:
+        return None
+    return [_size(op, 0, type.sizes[0])]
+
+
+def _size(op: Operation, dim: int, known: Size) -> SSAValue:
+    """A size of an op's operand, before the op."""
+    if isinstance(known, int):
+        return int_before(op, known)
+    size = core.build("torch.aten.size.int", [op.operands[0], int_before(op, dim)], [t.int_type])
+    insert_before(op, size)
+    return size.results[0]
 
 
 def _derived(result: Callable[[Operation, Values, list[list[SSAValue]]], object]) -> Fold:
@@ -195,6 +205,7 @@ CONTAINER_FOLDS: dict[str, Fold] = {
     "torch.prim.TupleIndex": _item,
     "torch.aten.__getitem__.t": _item,
     _SIZE: _sizes,
+    "torch.aten.len.Tensor": _length,
     "torch.aten.append.t": _the_list_itself,
     "torch.aten.add_.t": _the_list_itself,
     "torch.aten._set_item.t": _the_list_itself,
