@@ -38,7 +38,7 @@ from torch2mlir.transforms.decompositions.own_ops import body_of, schema_of_over
 from torch2mlir.transforms.semantics.asserted import facts_of
 from torch2mlir.transforms.semantics.calls import Call
 from torch2mlir.transforms.semantics.fake import FakeWorld
-from torch2mlir.transforms.semantics.needs import need, note_needs
+from torch2mlir.transforms.semantics.needs import Needs
 from torch2mlir.transforms.semantics.symbols import symbol_ranges
 from torch2mlir.transforms.typing.type_lattice import agree
 
@@ -76,6 +76,7 @@ class Decomposer:
         self.world = world
         self.keep = (CORE_OPS - PARTLY_CORE) | IDENTITIES | SCALAR_OPS | set(keep)
         self.values = Values()
+        self.needs = Needs(world.given, self.values, world.facts)
         self._templates: dict[Hashable, _Template | None] = {}
         self._expanded = 0
 
@@ -133,8 +134,8 @@ class Decomposer:
                         note(question.decision_of_op(self.world.names(), place))
             template = self._templates[key]
             if template is not None:
-                note_needs(op, self.values, [value.type for value in _tensors(op)])
-                need(op, template.needs, self.world)
+                self.needs.note(op, [value.type for value in _tensors(op)])
+                self.needs.note_questions(op, template.needs, self.world.names())
                 self._expand(template, op, call, block, constants)
         except Torch2MLIRError as error:
             error.op = error.op or name

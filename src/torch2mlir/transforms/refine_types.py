@@ -36,7 +36,7 @@ from torch2mlir.transforms.semantics.meta_calls import (
     Undetermined,
     is_typed_by_decomposition,
 )
-from torch2mlir.transforms.semantics.needs import need, note_needs
+from torch2mlir.transforms.semantics.needs import Needs
 from torch2mlir.transforms.semantics.symbols import symbol_ranges
 from torch2mlir.transforms.typing.number_types import number_type
 from torch2mlir.transforms.typing.type_lattice import (
@@ -150,8 +150,9 @@ class _Refiner:
                 raise
             return
         if certain:
-            note_needs(op, self.values, types)
-            need(op, self.meta.questions, self.meta.world)
+            needs = Needs(self.meta.world.given, self.values)
+            needs.note(op, types)
+            needs.note_questions(op, self.meta.questions, self.meta.world.names())
         self._set_results(op, types)
 
     def _sources(self, op: RegistryOp) -> Sequence[SSAValue] | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerType, ModuleOp, Signedness, StringAttr
@@ -19,10 +18,10 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from torch2mlir.contract.pass_order import PassForOps
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
-from torch2mlir.dialects.torch.dims import Dim, Size
 from torch2mlir.dialects.torch.values import Unknown, Values
 from torch2mlir.frontends import dtypes
 from torch2mlir.frontends.fx.constants import ConstantPool, list_type
+from torch2mlir.transforms.semantics.needs import Needs
 from torch2mlir.transforms.semantics.symbols import symbol_ranges
 
 _INDEX = IntegerType(64, Signedness.SIGNED)
@@ -37,28 +36,16 @@ class _Rewriter:
         op: the op.
         block: it is in.
         values: reads its operands.
-        given: the symbols of the arguments; elements decide the others.
     """
 
-    def __init__(self, op: Operation, block: Block, values: Values, given: Collection[str]) -> None:
-        self.op, self.block, self.values, self.given = op, block, values, given
-        self._next: Operation = op
+    def __init__(self, op: Operation, block: Block, values: Values) -> None:
+        self.op, self.block, self.values = op, block, values
         self.constants = ConstantPool(self.insert)
-
-    def stay_behind(self) -> None:
-        """From now on, ops stand behind the op, which stays."""
-        if (following := self.op.next_op) is not None:
-            self._next, self.constants = following, ConstantPool(self.insert)
-
-    def is_decided_by_elements(self, *sizes: Any) -> bool:
-        """Whether one of some sizes is."""
-        symbols = {name for size in sizes if isinstance(size, Dim) for name in size.symbols()}
-        return not symbols <= set(self.given)
 
     def insert(self, new: Operation) -> None:
         """Inserts an op with the line of the one it replaces."""
         new.location = self.op.location
-        self.block.insert_op_before(new, self._next)
+        self.block.insert_op_before(new, self.op)
 
     def emit(self, name: str, operands: Sequence[SSAValue], type: Attribute) -> SSAValue:
         """The result of an op of the registry."""
@@ -134,8 +121,6 @@ class _Rewriter:
 def _select(rewriter: _Rewriter) -> SSAValue | None:
     op = rewriter.op
     place = rewriter.values.of(op.operands[2])
-    if rewriter.is_decided_by_elements(place, *(t.tensor_of(op.operands[0]).sizes or ())):
-        rewriter.check_within(op.operands[1], op.operands[2], 1)
     if not isinstance(place, Unknown):
         return None
     rewriter.check_within(op.operands[1], op.operands[2], 1)
@@ -148,41 +133,10 @@ def _slice(rewriter: _Rewriter) -> SSAValue | None:
     axis, start, step = (values.of(op.operands[i]) for i in (1, 2, 4))
     sizes = t.tensor_of(op.results[0]).sizes
     count = sizes[axis] if sizes is not None and isinstance(axis, int) else None
-    if not isinstance(start, Unknown):
-        _check_length(rewriter, count)
     if not isinstance(start, Unknown) or not isinstance(count, int) or step != 1:
         return None
     _check_slice(rewriter, op.operands[1:4], count)
     return rewriter.rows(op.operands[2], count)
-
-
-def _check_length(rewriter: _Rewriter, count: Size) -> None:
-    """That a slice is as long as its type says, where elements decide how long that is."""
-    op = rewriter.op
-    x, dim, start, end, step = op.operands
-    bounds = [rewriter.values.of(each) for each in (start, end, step)]
-    axis, sizes = rewriter.values.of(dim), t.tensor_of(x).sizes
-    size = sizes[axis] if sizes is not None and isinstance(axis, int) else None
-    if (
-        not rewriter.is_decided_by_elements(size, count, *bounds)
-        or count is None
-        or not all(isinstance(each, int | Dim) for each in (size, *bounds))
-    ):
-        return
-    rewriter.stay_behind()
-    long = rewriter.emit("torch.aten.size.int", [x, dim], t.int_type)
-    first, last = (
-        rewriter.calculated("prim.min", rewriter.calculated("prim.max", place, 0), long)
-        for place in (rewriter.from_front(start, long), rewriter.from_front(end, long))
-    )
-    span = rewriter.calculated("aten.add", rewriter.calculated("aten.sub", last, first), bounds[2])
-    rounded = rewriter.calculated("aten.sub", span, 1)
-    length = rewriter.calculated(
-        "prim.max", rewriter.calculated("aten.floordiv", rounded, bounds[2]), 0
-    )
-    made = rewriter.emit("torch.aten.size.int", [op.results[0], dim], t.int_type)
-    message = "a slice between positions that elements decide has not as many places as the program has it for"
-    rewriter.check(rewriter.holds("eq", length, made), message)
 
 
 def _check_slice(rewriter: _Rewriter, bounds: Sequence[SSAValue], count: int) -> None:
@@ -309,10 +263,11 @@ def rewrite_positions(block: Block, given: Collection[str]) -> None:
             for nested in region.blocks:
                 rewrite_positions(nested, given)
         rewrite = _REWRITES.get(op.name)
-        if (
-            rewrite is not None
-            and (new := rewrite(_Rewriter(op, block, values, given))) is not None
-        ):
+        if rewrite is None:
+            continue
+        if (new := rewrite(_Rewriter(op, block, values))) is None:
+            Needs(given, values).note(op, op.result_types)
+        else:
             op.results[0].replace_all_uses_with(new)
             op.detach()
             op.erase()

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import gcd, prod
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 COMMUTATIVE = {"add", "mul", "max", "min"}
 
@@ -68,6 +68,11 @@ Sizes = Sequence[KnownSize]
 def is_static(sizes: Sequence[Size]) -> TypeGuard[Sequence[int]]:
     """Whether every size is a number."""
     return {int}.issuperset(map(type, sizes))
+
+
+def is_symbol(size: Any) -> TypeGuard[Dim]:
+    """Whether a size is a symbol by itself."""
+    return isinstance(size, Dim) and size.op == "symbol"
 
 
 def are_known(sizes: Sequence[Size]) -> TypeGuard[Sequence[KnownSize]]:

@@ -163,13 +163,14 @@ def _asked_to_vary(
     """
     if not isinstance(dynamic_shapes, dict | list | tuple):
         return
-    shapes = list(dynamic_shapes)
-    if isinstance(dynamic_shapes, dict):
-        parameters = signature.parameters.parameters if signature.parameters else {}
-        shapes = []
-        for name, entry in dynamic_shapes.items():
-            is_rest = name in parameters and parameters[name].kind is Parameter.VAR_POSITIONAL
-            shapes += entry if is_rest and isinstance(entry, list | tuple) else [entry]
+    parameters = signature.parameters.parameters if signature.parameters else {}
+    named = dynamic_shapes
+    if not isinstance(named, dict):
+        named = dict(zip(parameters, dynamic_shapes, strict=False))
+    shapes = [] if named else list(dynamic_shapes)
+    for name, entry in named.items():
+        is_rest = name in parameters and parameters[name].kind is Parameter.VAR_POSITIONAL
+        shapes += entry if is_rest and isinstance(entry, list | tuple) else [entry]
     values = [*args, *kwargs.values()]
     position = 0
     by_position = {item.position: item for item in signature.user_inputs}

@@ -113,8 +113,8 @@ class FakeWorld:
         self._symbols: dict[str, sympy.Symbol] = {}
 
     def _range(self, name: str) -> tuple[int, int]:
-        low, high = self._ranges.get(name, (2, INT64_MAX))
-        return max(low, 2), high
+        low, high = self._ranges.get(name, (0, INT64_MAX))
+        return max(low, 2) if name in self.given else low, high
 
     def _example(self, name: str) -> int:
         name = self.facts.same.get(name, name)
@@ -140,6 +140,8 @@ class FakeWorld:
                 ConstantSource(f"__{name}"),
                 dynamic_dim=DimDynamic.DYNAMIC,
                 constraint_dim=None,
+                positive=True if name in self.given else None,
+                do_not_specialize_zero_one=name not in self.given,
             )
             if high >= low:
                 self.shape_env.constrain_symbol_range(

@@ -7,9 +7,12 @@ the same program would go on with what is not there. So each is asked again in e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+import sympy
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
 
 from torch2mlir.dialects.locations import describe
@@ -21,24 +24,75 @@ from torch2mlir.errors import BackendContractError
 from torch2mlir.frontends.fx.decisions import note
 from torch2mlir.frontends.fx.questions import Asked
 from torch2mlir.program import Decision
-from torch2mlir.transforms.semantics.asserted import assert_before
-from torch2mlir.transforms.semantics.fake import FakeWorld
+from torch2mlir.transforms.semantics.asserted import Facts, assert_before
 
 Types = Sequence[Attribute | None]
 Question = tuple[str, Sequence[KnownSize | None]]
 """It as Python writes it, and what it is about."""
 
 
-def note_needs(op: Operation, values: Values, types: Types) -> None:
-    """Adds what an op needs to what is known of the sizes of the program that is lowered.
+@dataclass(frozen=True)
+class Needs:
+    """What the ops of a program need, asked in every call, or by the program itself where elements decide a size.
 
-    Args:
-        op: an op that is typed, or replaced by others that do not tell any more.
-        values: reads its operands.
-        types: of its results, of lists those of the members.
+    Attributes:
+        given: the symbols of the arguments.
+        values: reads operands.
+        facts: what the program asserts already.
     """
-    for decision in needs_of(op, values, types):
-        note(decision)
+
+    given: Collection[str]
+    values: Values
+    facts: Facts = field(default_factory=Facts)
+
+    def note(self, op: Operation, types: Types) -> None:
+        """Asks what an op needs for its results to be of some types.
+
+        Args:
+            op: an op that is typed, or replaced by others that do not tell any more.
+            types: of its results, of lists those of the members.
+
+        Raises:
+            BackendContractError: it does not have it, whatever the call, or the program cannot ask.
+        """
+        for decision in needs_of(op, self.values, types):
+            if decision.symbols:
+                self._ask(op, decision)
+            elif isinstance(op.parent_op(), FuncOp) and not decision.holds({}):
+                raise BackendContractError(
+                    f"this op cannot run: {decision.asked} does not hold",
+                    op=op.name,
+                    location=decision.location or None,
+                    hint="PyTorch refuses it too; check its arguments",
+                )
+
+    def note_questions(
+        self, op: Operation, questions: Sequence[Any], names: Mapping[sympy.Symbol, str]
+    ) -> None:
+        """Asks what PyTorch asked, at examples, of the sizes of an op's operands.
+
+        Args:
+            op: the op, before it is replaced.
+            questions: relations of sympy, which hold.
+            names: of its symbols in the program.
+
+        Raises:
+            BackendContractError: the program cannot ask.
+        """
+        for question in questions:
+            asked = Asked(question, True, "")
+            if not asked.is_about_nothing:
+                place = describe(op.location)
+                self._ask(op, asked.decision_of_op(names, place, matters=True))
+
+    def _ask(self, op: Operation, decision: Decision) -> None:
+        if set(decision.symbols) <= set(self.given):
+            note(decision)
+        elif not self.facts.imply(decision) and not assert_before(op, decision, self.values):
+            raise BackendContractError(
+                f"what this op does depends on sizes that elements decide ({decision.asked})",
+                hint="bound them with torch._check",
+            )
 
 
 def needs_of(op: Operation, values: Values, types: Types) -> Iterator[Decision]:
@@ -54,34 +108,7 @@ def needs_of(op: Operation, values: Values, types: Types) -> Iterator[Decision]:
     arguments = [*own, *map(values.of, others)]
     for asked, parts in rule(sizes or (), arguments, types):
         names = {name for part in parts if isinstance(part, Dim) for name in part.symbols()}
-        if names:
-            yield Decision(asked, True, tuple(sorted(names)), describe(op.location) or "", True)
-
-
-def need(op: Operation, questions: Sequence[Any], world: FakeWorld) -> None:
-    """Has questions about sizes asked in every call, or by the program itself where elements decide a size.
-
-    Args:
-        op: the op that needs the answers, before it is replaced.
-        questions: relations of sympy, which hold.
-        world: has the symbols.
-
-    Raises:
-        BackendContractError: the program cannot ask.
-    """
-    names = world.names()
-    for question in questions:
-        asked = Asked(question, True, "")
-        if asked.is_about_nothing:
-            continue
-        decision = asked.decision_of_op(names, describe(op.location), matters=True)
-        if world.given.keys() >= set(decision.symbols):
-            note(decision)
-        elif not world.facts.imply(decision) and not assert_before(op, question, names):
-            raise BackendContractError(
-                f"what this op does depends on sizes that elements decide ({decision.asked})",
-                hint="bound them with torch._check",
-            )
+        yield Decision(asked, True, tuple(sorted(names)), describe(op.location) or "", True)
 
 
 def needs_at_contract(function: Operation) -> list[Decision]:
@@ -93,6 +120,7 @@ def needs_at_contract(function: Operation) -> list[Decision]:
             for op in function.walk()
             if op.name in _AT_CONTRACT and op.results[0].first_use is not None
             for decision in needs_of(op, values, op.result_types)
+            if decision.symbols
         )
     )
 
@@ -139,8 +167,8 @@ def _part(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Ques
     dim, start, length = arguments
     if isinstance(dim, int) and isinstance(start, int | Dim) and isinstance(length, int | Dim):
         size = sizes[dim]
-        first = f"({start}) % ({size} or 1) if {start} < 0 else {start}"
-        yield f"0 <= {length} <= {size} - ({first})", [size, start, length]
+        first = f"({start} + {size} if {start} < 0 else {start})"
+        yield f"0 <= {first} and 0 <= {length} <= {size} - {first}", [size, start, length]
 
 
 def _squeezed(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Question]:
@@ -184,7 +212,7 @@ def _padding(sizes: Sizes, pads: Any, spatial: int, mode: str) -> Iterator[Quest
     if not isinstance(pads, list) or not all(isinstance(pad, int | Dim) for pad in pads):
         return
     first = int(len(sizes) == spatial + 2)  # a batch may be empty
-    for dim in range(first, len(sizes) - spatial):
+    for dim in range(first, len(sizes) - spatial if mode != "circular" else 0):
         yield f"{sizes[dim]} > 0", [sizes[dim]]
     for number in range(spatial):
         low, high, size = pads[2 * number], pads[2 * number + 1], sizes[-1 - number]
