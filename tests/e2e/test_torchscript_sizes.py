@@ -7,16 +7,18 @@ of: ``x[:n]`` was all of ``x``, on every dialect. Kernels that take an integer f
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import product
 
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 import torch2mlir
 from tests.e2e.configurations import TARGETS, require
 from torch2mlir import torchscript
-from torch2mlir.errors import BackendContractError, InputError
+from torch2mlir.errors import BackendContractError, InputError, Torch2MLIRError
 
 
 def the_last(x: Tensor, y: Tensor) -> Tensor:
@@ -90,6 +92,124 @@ def test_right_or_refused(
             torch.testing.assert_close(compiled(x, y), expected, rtol=0, atol=0)
         except InputError:
             assert sizes[0] < 4 or sizes[0] <= 2 * sizes[1] or not sizes[1], sizes
+
+
+def _written(x: Tensor, y: Tensor) -> Tensor:
+    z = x.clone()
+    z[: y.size(0)] = 1.5
+    return z
+
+
+def _written_as_far_as_it_goes(x: Tensor, y: Tensor) -> Tensor:
+    z = torch.zeros_like(x)
+    z[:, -(y.size(0) - 1) : -(y.size(0) - 1) + 1] = x[:, :1]
+    return z
+
+
+def _row_replaced(x: Tensor, y: Tensor) -> Tensor:
+    return torch.select_scatter(x, x[0], 0, y.size(0) % 3)
+
+
+def _part_replaced(x: Tensor, y: Tensor) -> Tensor:
+    return torch.slice_scatter(x, y, 0, 0, y.size(0))
+
+
+def _replaced_by_selected(x: Tensor, y: Tensor) -> Tensor:
+    kept = y[:, 0][y[:, 0] > 0]
+    return torch.slice_scatter(x[:, 0], kept, 0, 0, kept.size(0))
+
+
+def _squeezed(x: Tensor, y: Tensor) -> Tensor:
+    return x[1::3].squeeze() * 2
+
+
+def _padded_and_squeezed(x: Tensor, y: Tensor) -> Tensor:
+    return F.pad(x.t(), [1, 0]).squeeze() * 2
+
+
+def _reflected(x: Tensor, y: Tensor) -> Tensor:
+    return F.pad(x.t(), [2, 2], mode="reflect")
+
+
+def _around(x: Tensor, y: Tensor) -> Tensor:
+    return F.pad(x.t(), [3, 0], mode="circular")
+
+
+def _windows(x: Tensor, y: Tensor) -> Tensor:
+    return x.unfold(0, 2, 1) * 2
+
+
+def _second_half(x: Tensor, y: Tensor) -> Tensor:
+    return x.chunk(2)[-1] * 2
+
+
+def _first_of_two(x: Tensor, y: Tensor) -> Tensor:
+    return x.t().split(x.size(0) // 2)[0] * 2
+
+
+def _third(x: Tensor, y: Tensor) -> Tensor:
+    return x.tensor_split(3)[1] * 2
+
+
+def _counted(x: Tensor, y: Tensor) -> Tensor:
+    return torch.arange(y.size(0), x.size(0)) * 2
+
+
+def _one_place(x: Tensor, y: Tensor) -> Tensor:
+    return x[:1][y.size(0) : y.size(0) + 1].cumsum(0)
+
+
+def _length(x: Tensor, y: Tensor) -> Tensor:
+    return x * len(x) + len(y)
+
+
+NEEDING = [
+    _written,
+    _written_as_far_as_it_goes,
+    _row_replaced,
+    _part_replaced,
+    _replaced_by_selected,
+    _squeezed,
+    _padded_and_squeezed,
+    _reflected,
+    _around,
+    _windows,
+    _second_half,
+    _first_of_two,
+    _third,
+    _counted,
+    _one_place,
+    _length,
+]
+
+
+REFUSED = {_first_of_two, _third}
+"""For lack of examples that suit them, or because sizes decide what they are."""
+
+
+@pytest.mark.parametrize("function", NEEDING)
+def test_what_ops_need(function: Callable[[Tensor, Tensor], Tensor]) -> None:
+    """What kernels found out at example sizes was taken for all: writes went to other places, 1 was not squeezed."""
+    rows = torchscript.TensorPlaceholder([-1, 3], torch.float32)
+    try:
+        program = torchscript.capture(torch.jit.script(function), [rows, rows])
+        compiled = torch2mlir.compile(program, output_type="linalg-on-tensors", engine="reference")
+    except BackendContractError as refused:
+        assert function in REFUSED, refused
+        return
+    right = 0
+    for sizes in SIZES:
+        x, y = (torch.randn(size, 3) for size in sizes)
+        try:
+            expected = function(x, y)
+        except (RuntimeError, IndexError):
+            with pytest.raises(Torch2MLIRError):
+                compiled(x, y)
+            continue
+        with suppress(InputError):
+            torch.testing.assert_close(compiled(x, y), expected)
+            right += 1
+    assert right or function is _written_as_far_as_it_goes  # it fits for two sizes only
 
 
 def test_a_split_into_unknown_many_is_refused() -> None:

@@ -33,12 +33,13 @@ from torch2mlir.frontends.fx.decisions import note
 from torch2mlir.frontends.fx.importer import GraphImporter
 from torch2mlir.frontends.fx.mutation import is_pure, needs_functionalization
 from torch2mlir.frontends.fx.questions import asked_by, by_decomposition
+from torch2mlir.program import Decision
 from torch2mlir.transforms.decompositions import find_decomposition, find_overload, table
 from torch2mlir.transforms.decompositions.own_ops import body_of, schema_of_overload
 from torch2mlir.transforms.semantics.asserted import facts_of
 from torch2mlir.transforms.semantics.calls import Call
 from torch2mlir.transforms.semantics.fake import FakeWorld
-from torch2mlir.transforms.semantics.needs import Needs
+from torch2mlir.transforms.semantics.needs import Needs, needs_of
 from torch2mlir.transforms.semantics.symbols import symbol_ranges
 from torch2mlir.transforms.typing.type_lattice import agree
 
@@ -54,7 +55,7 @@ class _Template:
     placeholders: Sequence[Node]
     results: Sequence[Any]
     attributes: Mapping[str, torch.Tensor | GraphModule]
-    needs: Sequence[Any]
+    questions: Sequence[Any]
     """What it needs of sizes, as PyTorch asked it."""
     learned: Sequence[str]
     """Symbols of sizes that depend on elements: each place where the template is expanded has its own."""
@@ -127,7 +128,10 @@ class Decomposer:
             key = (name, call.key)
             if key not in self._templates:
                 with asked_by(by_decomposition) as asked:
-                    self._templates[key] = self._trace(name, overload, call)
+                    types = [value.type for value in _tensors(op)]
+                    needs = list(needs_of(op, self.values, types))
+                    self.world.suit(needs)
+                    self._templates[key] = self._trace(name, overload, call, needs)
                 for question in asked.values():
                     if not question.is_about_nothing:
                         place = describe(op.location)
@@ -135,14 +139,16 @@ class Decomposer:
             template = self._templates[key]
             if template is not None:
                 self.needs.note(op, [value.type for value in _tensors(op)])
-                self.needs.note_questions(op, template.needs, self.world.names())
+                self.needs.note_questions(op, template.questions, self.world.names())
                 self._expand(template, op, call, block, constants)
         except Torch2MLIRError as error:
             error.op = error.op or name
             error.location = error.location or describe(op.location)
             raise
 
-    def _trace(self, name: str, overload: OpOverload, call: Call) -> _Template | None:
+    def _trace(
+        self, name: str, overload: OpOverload, call: Call, needs: Sequence[Decision]
+    ) -> _Template | None:
         function = self._function(name, overload)
         if function is None:
             return None
@@ -157,10 +163,10 @@ class Decomposer:
             return result
 
         try:
-            graph_module = self.world.trace(flat, call.fakes, table())
+            graph_module = self.world.trace(flat, call.fakes, table(), needs)
             if needs_functionalization(graph_module.graph):
                 functional = dispatch_functionalize(flat, FunctionalTensorMode())
-                graph_module = self.world.trace(functional, call.fakes, table())
+                graph_module = self.world.trace(functional, call.fakes, table(), needs)
         except _CoreAsItIs:
             return None
         except Torch2MLIRError:
@@ -179,8 +185,8 @@ class Decomposer:
             elif node.target is overload and not self._may_use_itself(name):
                 return None
         learned = self.world.learned[before:]
-        needs = self.world.unexplored
-        return _Template(live, placeholders, returned, attributes, needs, learned)
+        asked = self.world.unexplored
+        return _Template(live, placeholders, returned, attributes, asked, learned)
 
     def _expand(
         self,

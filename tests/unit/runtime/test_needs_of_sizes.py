@@ -17,7 +17,7 @@ from torch.export import Dim
 
 import torch2mlir
 from tests.e2e.configurations import TARGETS, require
-from torch2mlir.errors import BackendContractError, InputError, Torch2MLIRError
+from torch2mlir.errors import BackendContractError, EngineError, InputError, Torch2MLIRError
 
 THREE = torch.arange(3.0)
 ROWS = [(3, 7), (3, 9), (3, 6), (3, 5), (3, 4), (1, 8), (0, 6)]
@@ -77,6 +77,10 @@ def assert_as_eager(ours: object, function: Callable[..., Tensor], *given: Tenso
 @pytest.mark.parametrize("target, name", product(TARGETS, OF_OPS))
 def test_of_ops(target: tuple[str, str], name: str) -> None:
     function = OF_OPS[name]
+    if (target[1], name) == ("openvino", "windows"):
+        with pytest.raises(EngineError, match="64-bit integers in 32 bits"):
+            compiled(function, target, torch.randn(*ROWS[0]))(torch.randn(*ROWS[1]))  # type: ignore[operator]
+        return
     ours = compiled(function, target, torch.randn(*ROWS[0]))
     for sizes in [*ROWS[1:], ROWS[0]]:
         assert_as_eager(ours, function, torch.randn(*sizes))

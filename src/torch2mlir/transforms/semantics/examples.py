@@ -22,6 +22,8 @@ They are large, because a size that is made of one by strides is 1 for small one
 MEDIUM = (11, 17, 29, 43, 59, 79, 101, 127, 157, 191, 227, 269)
 SMALL = tuple(range(0, 3 * len(LARGE), 3))
 """What is added to the smallest size a symbol may have: such a size is an example too."""
+ZEROS, ONES = (0,), (1,)
+"""Of sizes that elements decide; the arguments' are as the small ones."""
 _ORDERS = 720
 """How many orders of symbols are tried, for one in which everything holds that is known of their sizes."""
 _DIVISOR = re.compile(r"(?:%|//) (\d+)")
@@ -31,8 +33,13 @@ _MOST = 1 << 12
 
 def broken(sizes: Mapping[str, int], decisions: Iterable[Decision]) -> int:
     """How much of what is known of the order of sizes does not hold for some."""
-    several = (d for d in decisions if len(d.symbols) > 1 and "==" not in d.asked)
-    return sum(not decision.holds(sizes) for decision in several)
+    return sum(not each.holds(sizes) for each in decisions if _is_about_order(each))
+
+
+def _is_about_order(decision: Decision) -> bool:
+    """Whether it compares sizes, or says that a slice between them is inside of its tensor."""
+    asked = decision.asked
+    return len(decision.symbols) > 1 and ("==" not in asked or asked.startswith("len("))
 
 
 @lru_cache(maxsize=64)
@@ -77,3 +84,11 @@ def multiples_of(order: tuple[str, ...], decisions: tuple[Decision, ...]) -> Map
                 found = tried
                 break
     return found
+
+
+def suitable(name: str, example: int, low: int, decisions: Iterable[Decision]) -> int:
+    """An example, or the largest one below it of a medium size for which everything holds that is known of it alone."""
+    about = [decision for decision in decisions if decision.symbols == (name,)]
+    tried = (example, *range(min(example - 1, MEDIUM[-1]), low - 1, -1)) if about else ()
+    fitting = (size for size in tried if all(each.holds({name: size}) for each in about))
+    return next(fitting, example)

@@ -25,14 +25,18 @@ from torch2mlir.errors import BackendContractError
 from torch2mlir.frontends import dtypes
 from torch2mlir.frontends.fx import symbols
 from torch2mlir.frontends.fx.decisions import is_about_layouts, known
+from torch2mlir.program import Decision
 from torch2mlir.transforms.semantics.asserted import Facts
 from torch2mlir.transforms.semantics.examples import (
     LARGE,
     MEDIUM,
+    ONES,
     SMALL,
+    ZEROS,
     broken,
     multiples_of,
     order_of,
+    suitable,
 )
 
 _SYMBOLIC = (torch.SymInt, torch.SymFloat, torch.SymBool)
@@ -81,6 +85,7 @@ class FakeWorld:
         hints: example sizes.
         order: of the symbols, the first of which has the first of the hints; by what is known if not given.
         facts: what the program asserts of sizes that elements decide.
+        needs: what the op needs of sizes that is looked at.
     """
 
     def __init__(
@@ -89,14 +94,17 @@ class FakeWorld:
         hints: Sequence[int] = LARGE,
         order: Sequence[str] | None = None,
         facts: Facts | None = None,
+        needs: Sequence[Decision] = (),
     ) -> None:
         self._hints, self.facts = hints, facts or Facts()
+        self._is_tiny = hints in (ZEROS, ONES)
         self.given, ranges = ranges, {**ranges, **self.facts.ranges}
-        decisions = (*known(), *self.facts.decisions)
-        self._order = list(order_of(tuple(ranges), decisions) if order is None else order)
-        self._multiples = multiples_of(tuple(self._order), decisions)
+        self._decisions = (*known(), *self.facts.decisions, *needs)
+        self._order = list(order_of(tuple(ranges), self._decisions) if order is None else order)
+        self._multiples = multiples_of(tuple(self._order), self._decisions)
         self._ranges = ranges
         self._given = dict[str, int]()
+        self._examples = dict[str, int]()
         self._names: dict[sympy.Symbol, KnownSize] = {}
         self.learned: list[str] = []
         """The symbols that ops with results of unknown size were given when they were traced."""
@@ -118,17 +126,25 @@ class FakeWorld:
 
     def _example(self, name: str) -> int:
         name = self.facts.same.get(name, name)
+        if name not in self._examples:
+            self._examples[name] = self._new_example(name)
+        return self._examples[name]
+
+    def _new_example(self, name: str) -> int:
         if name not in self._order:
             self._order.append(name)
         low, high = self._range(name)
-        number = self._order.index(name) % len(self._hints)
-        hint = self._given.get(name) or self._hints[number]
-        hint = low + hint if hint < low or self._hints is SMALL else hint
+        if self._is_tiny and name not in self.given:
+            return min(max(low, self._hints[0]), high)
+        hints = SMALL if self._is_tiny else self._hints
+        number = self._order.index(name) % len(hints)
+        hint = self._given.get(name) or hints[number]
+        hint = max(low, 2) + hint if hint < low or hints is SMALL else hint
         multiple = self._multiples.get(name, 1)
         hint *= multiple
         if hint > high:  # not the largest one, and the examples of symbols with equal ranges differ
             hint = (high // multiple - number - 1) * multiple
-        return max(low, hint)
+        return suitable(name, max(low, hint), low, self._decisions)
 
     def _symbol(self, name: str) -> sympy.Symbol:
         name = self.facts.same.get(name, name)
@@ -201,7 +217,13 @@ class FakeWorld:
             )
         with self.mode:
             sizes = [self.integer(size) for size in type.sizes]  # type: ignore[arg-type]
-            return torch.empty(sizes, dtype=dtypes.FROM_ELEMENT_TYPE[type.dtype])
+            try:
+                return torch.empty(sizes, dtype=dtypes.FROM_ELEMENT_TYPE[type.dtype])
+            except RuntimeError as error:
+                raise BackendContractError(
+                    f"there is no tensor of these sizes: {error}",
+                    hint="check the program for such a call",
+                ) from error
 
     def at_examples(self, type: Attribute | None) -> list[KnownSize | None] | None:
         """The sizes of a type, its symbols replaced by their examples; None for what is not a tensor of known rank."""
@@ -211,32 +233,50 @@ class FakeWorld:
         examples = {name: self._example(name) for name in names}
         return [None if size is None else substitute(size, examples) for size in type.sizes]
 
-    def _others(self, asked: Sequence[Any]) -> Iterator[FakeWorld]:
+    def suit(self, needs: Sequence[Decision]) -> None:
+        """Takes other examples if an op has not what it needs for those there are."""
+        if not needs or not self._breaks(needs):
+            return
+        self._decisions = (*self._decisions, *needs)
+        self._order = list(order_of(tuple(self._order), self._decisions))
+        self._multiples = multiples_of(tuple(self._order), self._decisions)
+        self._examples.clear()
+        self._start()
+
+    def _breaks(self, needs: Sequence[Decision]) -> bool:
+        """Whether something does not hold for the examples."""
+        sizes = {name: self._example(name) for need in needs for name in need.symbols}
+        return not all(need.holds(sizes) for need in needs)
+
+    def _others(self, asked: Sequence[Any], needs: Sequence[Decision]) -> Iterator[FakeWorld]:
         """Worlds with the same symbols and other example sizes; in other orders too, where nothing says which it is.
 
         Args:
             asked: the questions; each symbol in them is the smallest once.
+            needs: see :meth:`compare`.
         """
         order = tuple(name for name in self._order if name not in self.learned[self._before :])
-        yield FakeWorld(self._ranges, MEDIUM, order, self.facts)
-        yield FakeWorld(self._ranges, SMALL, order, self.facts)
+        orders: list[tuple[Sequence[int], tuple[str, ...]]] = [(MEDIUM, order), (SMALL, order)]
         names = self.names()
-        found = (names[s] for each in asked for s in each.free_symbols if s in names)
+        found = [names[s] for each in asked for s in each.free_symbols if s in names]
         later = (name for name in dict.fromkeys(found) if name in order[1:])
-        orders: list[tuple[Sequence[int], tuple[str, ...]]] = [(LARGE, order[::-1])]
+        orders.append((LARGE, order[::-1]))
+        if not set(found) <= self.given.keys():
+            orders += [(ZEROS, order), (ONES, order)]
         for first in islice(later, 3):
             orders.append((SMALL, (first, *(name for name in order if name != first))))
         for hints, other in orders:
-            world = FakeWorld(self._ranges, hints, other, self.facts)
+            world = FakeWorld(self.given, hints, other, self.facts, needs)
             examples = {name: world._example(name) for name in other}
-            if not broken(examples, (*known(), *self.facts.decisions)):
+            if other == order or not broken(examples, (*known(), *self.facts.decisions)):
                 yield world
 
-    def compare(self, same: Callable[[FakeWorld], bool]) -> bool:
+    def compare(self, same: Callable[[FakeWorld], bool], needs: Sequence[Decision] = ()) -> bool:
         """Whether what came of the examples comes of others too, if PyTorch asked how large they are.
 
         Args:
             same: whether it does in another world.
+            needs: what the op needs of sizes; where that is not so, it may be another one.
         """
         asked = [guard.expr for guard in self.shape_env.guards]
         self.unexplored = []
@@ -246,8 +286,18 @@ class FakeWorld:
         if self.shape_env.replacements:
             return False
         left = list(self.shape_env.guards)
-        for other in self._others(asked):
-            if not same(other):
+        for other in self._others(asked, needs):
+            if other._breaks(needs):
+                continue
+            try:
+                agrees = same(other)
+            except Exception:  # PyTorch refuses such a size, or takes it for another program
+                agrees = False
+                if not other._is_tiny:
+                    raise
+            if not agrees:
+                if other._is_tiny:
+                    continue
                 return False
             examples = {symbol: other._example(name) for name, symbol in self._symbols.items()}
             left = [guard for guard in left if guard.expr.subs(examples) != sympy.false]
@@ -260,11 +310,18 @@ class FakeWorld:
         function: Callable[..., Any],
         arguments: Callable[[FakeWorld], Sequence[Any]],
         table: dict[Any, Callable[..., Any]],
+        needs: Sequence[Decision] = (),
     ) -> GraphModule:
         """The ATen graph of a function of fake tensors and symbolic integers.
 
         PyTorch may have asked how large the example sizes are. Then the function is traced again on other examples,
         and the graphs must be the same: a choice that only holds for some sizes is no program.
+
+        Args:
+            function: of fake tensors.
+            arguments: of it, in a world.
+            table: decompositions.
+            needs: see :meth:`compare`.
 
         Raises:
             BackendContractError: the graph depends on the examples.
@@ -275,7 +332,7 @@ class FakeWorld:
             again = other._trace(function, arguments(other), table)
             return self._agrees(graph_module, other, again)
 
-        if not self.compare(same):
+        if not self.compare(same, needs):
             raise BackendContractError(
                 f"what this op does depends on its sizes ({self.asked})",
                 hint="make the sizes it depends on static, or bound them with torch._check",
@@ -345,6 +402,7 @@ class FakeWorld:
             self.learned.append(name)
             if example is not None:
                 self._given[name] = example
+            self._examples.pop(name, None)
             return self.integer(Dim("symbol", (name,)))
 
         self._before = len(self.learned)

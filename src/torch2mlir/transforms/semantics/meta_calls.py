@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Hashable, Sequence
-from functools import cache
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import cache, partial
 from typing import Any
 
 import torch
@@ -20,6 +20,7 @@ from torch2mlir.dialects.torch.ops import RegistryOp
 from torch2mlir.dialects.torch.values import Unknown, Values
 from torch2mlir.errors import BackendContractError
 from torch2mlir.frontends import dtypes
+from torch2mlir.program import Decision
 from torch2mlir.transforms.decompositions import (
     TYPED_BY_DECOMPOSITION,
     find_decomposition,
@@ -29,6 +30,7 @@ from torch2mlir.transforms.decompositions.own_ops import schema_of_overload
 from torch2mlir.transforms.semantics.calls import Call
 from torch2mlir.transforms.semantics.fake import FakeWorld
 from torch2mlir.transforms.semantics.fitting_positions import type_by_positions
+from torch2mlir.transforms.semantics.needs import Types, needs_of, needs_of_operands
 from torch2mlir.transforms.typing.type_lattice import has_rank_and_dtype
 
 _EXAMPLES = (1, 2, 7, 64, 1031)
@@ -124,11 +126,13 @@ class MetaCalls:
             kernel = find_decomposition(overload) or overload
         key = (name, call.key)
         if key not in self._results:
+            self.world.suit(needs_of_operands(op, values))
             whole = all(None not in type.sizes for type in tensors)  # type: ignore[attr-defined]
             takes_symbols = (
                 overload.namespace != "prim"
             )  # its kernels turn symbols into their examples
-            run = self._checked if whole and takes_symbols else self._by_example
+            checked = partial(self._checked, needs=partial(needs_of, op, values))
+            run = checked if whole and takes_symbols else self._by_example
             try:
                 self._results[key] = run(kernel, call)
                 self._questions[key] = self.world.unexplored
@@ -139,15 +143,22 @@ class MetaCalls:
         self.questions = self._questions[key]
         return self._results[key]
 
-    def _checked(self, kernel: Any, call: _LooseCall) -> list[Attribute | None]:
+    def _checked(
+        self, kernel: Any, call: _LooseCall, needs: Callable[[Types], Iterator[Decision]]
+    ) -> list[Attribute | None]:
         """As :meth:`_run`; where PyTorch asks how large the example sizes are, others have to lead to the same.
+
+        Args:
+            kernel: of the op.
+            call: of it.
+            needs: what the op needs of sizes for its results to be of some types.
 
         Raises:
             BackendContractError: they do not.
         """
         types = self._run(kernel, call)
         if self.is_certain and not self.world.compare(
-            lambda other: _agree(types, other, kernel, call)
+            lambda other: _agree(types, other, kernel, call), list(needs(types))
         ):
             raise BackendContractError(
                 f"what this op gives depends on its sizes ({self.world.asked})",

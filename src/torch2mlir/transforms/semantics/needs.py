@@ -111,6 +111,11 @@ def needs_of(op: Operation, values: Values, types: Types) -> Iterator[Decision]:
         yield Decision(asked, True, tuple(sorted(names)), describe(op.location) or "", True)
 
 
+def needs_of_operands(op: Operation, values: Values) -> list[Decision]:
+    """What an op needs, whatever its results are."""
+    return list(needs_of(op, values, ())) if op.name in _OF_OPERANDS else []
+
+
 def needs_at_contract(function: Operation) -> list[Decision]:
     """What the ops of a function at the contract need, of those that somebody reads."""
     values = Values()
@@ -269,6 +274,17 @@ def _members(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Q
 _CHUNKS = "({each} if {size} == 0 else -(-{size} // -(-{size} // {each})))"
 _SPLIT = "(1 if {size} == 0 else -(-{size} // {each}))"
 _SLICE, _SELECT = "torch.aten.slice.Tensor", "torch.aten.select.int"
+_OF_OPERANDS = {
+    "torch.aten.arange.start",
+    "torch.aten.arange.start_step",
+    "torch.aten.narrow",
+    "torch.aten.pad",
+    "torch.aten.select_scatter",
+    "torch.aten.slice_scatter",
+    "torch.aten.unfold",
+    *(f"torch.aten.{kind}_pad{n}d" for kind in ("reflection", "replication") for n in (1, 2, 3)),
+}
+"""Ops whose needs say nothing of their results."""
 _SQUEEZE = "torch.aten.squeeze.dims"
 _AT_CONTRACT = {_SLICE, _SELECT, _SQUEEZE}
 _RULES: Mapping[str, Rule] = {
