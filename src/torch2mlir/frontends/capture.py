@@ -30,7 +30,7 @@ from torch2mlir.frontends.fx.symbols import free_sizes, size_names
 from torch2mlir.frontends.pytrees import knows_caches, register_types
 from torch2mlir.frontends.returned_arguments import results_noted
 from torch2mlir.frontends.updated_caches import Pairs, changes_watched
-from torch2mlir.program import Program
+from torch2mlir.program import Decision, Program
 
 Model = torch.nn.Module | Callable[..., Any] | torch.export.ExportedProgram | Program
 
@@ -90,7 +90,13 @@ def captured(
     if dynamic_shapes is not None:
         program.signature.free_sizes = free_sizes(program.signature, args, kwargs, dynamic_shapes)
     if program.signature.ranges:
-        program.signature.decisions[:0] = [question.decision() for question in asked.values()]
+        heard = [question.decision() for question in asked.values()]
+        if exported.graph_module.meta.get(_BY_BYTECODE):
+            heard = [
+                Decision(f"{name} >= 2", True, (name,), "", True)
+                for name in program.signature.ranges
+            ]
+        program.signature.decisions[:0] = heard
         program.signature.size_names = size_names(program.signature, args, kwargs, dynamic_shapes)
     return program
 
@@ -250,7 +256,13 @@ def _exported(
 def _strictly_exported(
     model: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic_shapes: Any
 ) -> torch.export.ExportedProgram:
-    return torch.export.export(model, args, kwargs, dynamic_shapes=dynamic_shapes, strict=True)
+    exported = torch.export.export(model, args, kwargs, dynamic_shapes=dynamic_shapes, strict=True)
+    exported.graph_module.meta[_BY_BYTECODE] = True
+    return exported
+
+
+_BY_BYTECODE = "torch2mlir.by_bytecode"
+"""Of a graph module: nobody heard what the model asked of sizes."""
 
 
 def _may_need_strict(error: Exception) -> bool:

@@ -36,11 +36,9 @@ from torch2mlir.frontends.fx.questions import asked_by, by_decomposition
 from torch2mlir.program import Decision
 from torch2mlir.transforms.decompositions import find_decomposition, find_overload, table
 from torch2mlir.transforms.decompositions.own_ops import body_of, schema_of_overload
-from torch2mlir.transforms.semantics.asserted import facts_of
 from torch2mlir.transforms.semantics.calls import Call
 from torch2mlir.transforms.semantics.fake import FakeWorld
 from torch2mlir.transforms.semantics.needs import Needs, needs_of
-from torch2mlir.transforms.semantics.symbols import symbol_ranges
 from torch2mlir.transforms.typing.type_lattice import agree
 
 _TYPED_OTHERWISE = {"torch.aten.embedding_bag", "torch.aten.embedding_bag.padding_idx"}
@@ -357,9 +355,7 @@ class DecomposeComplexOpsPass(ModulePass):
     legal_ops: tuple[str, ...] = ()
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        decomposer = Decomposer(
-            FakeWorld(symbol_ranges(op), facts=facts_of(op)), dialect_names(self.legal_ops)
-        )
+        decomposer = Decomposer(FakeWorld.of(op), dialect_names(self.legal_ops))
         for function in op.walk():
             if isinstance(function, FuncOp):
                 for block in function.body.blocks:

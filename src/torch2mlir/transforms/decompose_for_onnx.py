@@ -23,7 +23,6 @@ from torch2mlir.dialects.torch.values import Values
 from torch2mlir.transforms.canonicalize import CanonicalizePass
 from torch2mlir.transforms.decompose_complex_ops import Decomposer
 from torch2mlir.transforms.semantics.fake import FakeWorld
-from torch2mlir.transforms.semantics.symbols import symbol_ranges
 
 
 def _tensor_type(op: Operation, position: int) -> Any:
@@ -107,7 +106,7 @@ class DecomposeForOnnxPass(ModulePass):
         if all(nested.name not in SAYABLE for nested in op.walk()):
             return
         kept = get_target("onnx").kept_ops
-        decomposer = _OnnxDecomposer(FakeWorld(symbol_ranges(op)), kept)
+        decomposer = _OnnxDecomposer(FakeWorld.of(op), kept)
         decomposer.opset = self.opset
         for function in op.walk():
             if isinstance(function, FuncOp):

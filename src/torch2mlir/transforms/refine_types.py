@@ -37,7 +37,6 @@ from torch2mlir.transforms.semantics.meta_calls import (
     is_typed_by_decomposition,
 )
 from torch2mlir.transforms.semantics.needs import Needs
-from torch2mlir.transforms.semantics.symbols import symbol_ranges
 from torch2mlir.transforms.typing.number_types import number_type
 from torch2mlir.transforms.typing.type_lattice import (
     as_class,
@@ -55,7 +54,7 @@ class _Refiner:
     """Refines the types of one module's values."""
 
     def __init__(self, module: ModuleOp) -> None:
-        self.meta = MetaCalls(FakeWorld(symbol_ranges(module)))
+        self.meta = MetaCalls(FakeWorld.of(module))
         self.values = Values()
         self._retyped = set[SSAValue]()
         self._visitors: dict[type[Operation], Callable[..., None]] = {

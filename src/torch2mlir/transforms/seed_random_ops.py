@@ -26,7 +26,6 @@ from torch2mlir.frontends.weights import constant_literal
 from torch2mlir.transforms.decompose_complex_ops import Decomposer, dialect_names
 from torch2mlir.transforms.decompositions.random import RANDOM_WORDS, SEEDED_WORDS
 from torch2mlir.transforms.semantics.fake import FakeWorld
-from torch2mlir.transforms.semantics.symbols import symbol_ranges
 
 SEED_TYPE = t.vtensor((), dtypes.element_type(torch.int64))
 
@@ -95,7 +94,7 @@ class SeedRandomOpsPass(PassForOps):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         functions: Iterable[Operation] = list(op.body.block.ops)
-        decomposer = Decomposer(FakeWorld(symbol_ranges(op)), dialect_names(self.legal_ops))
+        decomposer = Decomposer(FakeWorld.of(op), dialect_names(self.legal_ops))
         for function in functions:
             if isinstance(function, FuncOp):
                 seed_random_ops(function, decomposer)

@@ -27,7 +27,6 @@ from torch2mlir.transforms.canonicalize import CanonicalizePass
 from torch2mlir.transforms.decompose_complex_ops import Decomposer
 from torch2mlir.transforms.decompositions.registry import op_name
 from torch2mlir.transforms.semantics.fake import FakeWorld
-from torch2mlir.transforms.semantics.symbols import symbol_ranges
 
 aten = torch.ops.aten
 prims = torch.ops.prims
@@ -267,7 +266,7 @@ class SplitComplexOpsPass(ModulePass):
             map(_has_complex_elements, (type for o in op.walk() for type in o.result_types))
         ):
             return
-        splitter = ComplexSplitter(FakeWorld(symbol_ranges(op)))
+        splitter = ComplexSplitter(FakeWorld.of(op))
         for function in op.walk():
             if isinstance(function, FuncOp):
                 for block in function.body.blocks:

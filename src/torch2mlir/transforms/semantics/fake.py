@@ -16,7 +16,7 @@ from torch.fx import GraphModule, Node
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
 from torch.utils import _pytree as pytree
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim, KnownSize, substitute
@@ -26,7 +26,6 @@ from torch2mlir.frontends import dtypes
 from torch2mlir.frontends.fx import symbols
 from torch2mlir.frontends.fx.decisions import is_about_layouts, known
 from torch2mlir.program import Decision
-from torch2mlir.transforms.semantics.asserted import Facts
 from torch2mlir.transforms.semantics.examples import (
     LARGE,
     MEDIUM,
@@ -38,6 +37,8 @@ from torch2mlir.transforms.semantics.examples import (
     order_of,
     suitable,
 )
+from torch2mlir.transforms.semantics.facts import Facts, facts_of
+from torch2mlir.transforms.semantics.symbols import symbol_ranges
 
 _SYMBOLIC = (torch.SymInt, torch.SymFloat, torch.SymBool)
 _SIZES = (
@@ -113,6 +114,11 @@ class FakeWorld:
         self._before = 0
         self.asked = ""
         self._start()
+
+    @staticmethod
+    def of(module: Operation) -> FakeWorld:
+        """The world of a module's symbols."""
+        return FakeWorld(symbol_ranges(module), facts=facts_of(module))
 
     def _start(self) -> None:
         """Forgets what was asked: an answer to one op is no fact for the next."""

@@ -24,7 +24,8 @@ from torch2mlir.errors import BackendContractError
 from torch2mlir.frontends.fx.decisions import note
 from torch2mlir.frontends.fx.questions import Asked
 from torch2mlir.program import Decision
-from torch2mlir.transforms.semantics.asserted import Facts, assert_before
+from torch2mlir.transforms.semantics.assertions import assert_before
+from torch2mlir.transforms.semantics.facts import Facts
 
 Types = Sequence[Attribute | None]
 Question = tuple[str, Sequence[KnownSize | None]]
