@@ -38,7 +38,7 @@ from torch2mlir.transforms.decompositions import find_decomposition, find_overlo
 from torch2mlir.transforms.decompositions.own_ops import body_of, schema_of_overload
 from torch2mlir.transforms.semantics.calls import Call
 from torch2mlir.transforms.semantics.fake import FakeWorld
-from torch2mlir.transforms.semantics.needs import Needs, needs_of
+from torch2mlir.transforms.semantics.needs import Needs, needs_of_a_result
 from torch2mlir.transforms.typing.type_lattice import agree
 
 _TYPED_OTHERWISE = {"torch.aten.embedding_bag", "torch.aten.embedding_bag.padding_idx"}
@@ -127,7 +127,7 @@ class Decomposer:
             if key not in self._templates:
                 with asked_by(by_decomposition) as asked:
                     types = [value.type for value in _tensors(op)]
-                    needs = list(needs_of(op, self.values, types))
+                    needs = needs_of_a_result(op, self.values, types)
                     self.world.suit(needs)
                     self._templates[key] = self._trace(name, overload, call, needs)
                 for question in asked.values():

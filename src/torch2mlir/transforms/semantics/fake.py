@@ -69,6 +69,14 @@ def _simplified(size: Any) -> Any:
     return size.node.shape_env.simplify(size.node.expr)
 
 
+def _holds(question: Any, examples: Mapping[Any, int]) -> bool:
+    """Whether a question has the same answer for some examples, or none."""
+    try:
+        return bool(question.subs(examples) != sympy.false)
+    except ZeroDivisionError:
+        return True
+
+
 def _said_by(node: Node) -> list[Any]:
     """What a node says: its op, its operands and the shapes of its results."""
     results = pytree.tree_leaves(node.meta.get("val"))
@@ -150,7 +158,7 @@ class FakeWorld:
         hint *= multiple
         if hint > high:  # not the largest one, and the examples of symbols with equal ranges differ
             hint = (high // multiple - number - 1) * multiple
-        return suitable(name, max(low, hint), low, self._decisions)
+        return suitable(name, max(low, min(2, high), hint), low, self._decisions)
 
     def _symbol(self, name: str) -> sympy.Symbol:
         name = self.facts.same.get(name, name)
@@ -306,10 +314,21 @@ class FakeWorld:
                     continue
                 return False
             examples = {symbol: other._example(name) for name, symbol in self._symbols.items()}
-            left = [guard for guard in left if guard.expr.subs(examples) != sympy.false]
-        self.unexplored = [guard.expr for guard in left if not is_about_layouts(guard)]
+            left = [guard for guard in left if _holds(guard.expr, examples)]
+        questions = (guard.expr for guard in left if not is_about_layouts(guard))
+        self.unexplored = [each for each in questions if not self._is_of_few_elements(each)]
         self._start()
         return True
+
+    def _is_of_few_elements(self, question: Any) -> bool:
+        """Whether it tells sizes of 0 and 1 that elements decide from others, for which decompositions are traced."""
+        names = self.names()
+        own = {s for s in question.free_symbols if names.get(s) not in self.given}
+        rest = {s: self._example(names[s]) for s in question.free_symbols - own if s in names}
+        tried = (
+            {**rest, **dict.fromkeys(own, size)} for size in (2, 3, *SMALL[1:], *MEDIUM, *LARGE)
+        )
+        return bool(own) and all(_holds(question, examples) for examples in tried)
 
     def trace(
         self,

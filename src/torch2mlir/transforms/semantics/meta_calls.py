@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import cache, partial
 from typing import Any
 
@@ -30,7 +30,7 @@ from torch2mlir.transforms.decompositions.own_ops import schema_of_overload
 from torch2mlir.transforms.semantics.calls import Call
 from torch2mlir.transforms.semantics.fake import FakeWorld
 from torch2mlir.transforms.semantics.fitting_positions import type_by_positions
-from torch2mlir.transforms.semantics.needs import Types, needs_of, needs_of_operands
+from torch2mlir.transforms.semantics.needs import Types, needs_of_a_result, needs_of_operands
 from torch2mlir.transforms.typing.type_lattice import has_rank_and_dtype
 
 _EXAMPLES = (1, 2, 7, 64, 1031)
@@ -131,7 +131,7 @@ class MetaCalls:
             takes_symbols = (
                 overload.namespace != "prim"
             )  # its kernels turn symbols into their examples
-            checked = partial(self._checked, needs=partial(needs_of, op, values))
+            checked = partial(self._checked, needs=partial(needs_of_a_result, op, values))
             run = checked if whole and takes_symbols else self._by_example
             try:
                 self._results[key] = run(kernel, call)
@@ -144,7 +144,7 @@ class MetaCalls:
         return self._results[key]
 
     def _checked(
-        self, kernel: Any, call: _LooseCall, needs: Callable[[Types], Iterator[Decision]]
+        self, kernel: Any, call: _LooseCall, needs: Callable[[Types], Sequence[Decision]]
     ) -> list[Attribute | None]:
         """As :meth:`_run`; where PyTorch asks how large the example sizes are, others have to lead to the same.
 
@@ -158,7 +158,7 @@ class MetaCalls:
         """
         types = self._run(kernel, call)
         if self.is_certain and not self.world.compare(
-            lambda other: _agree(types, other, kernel, call), list(needs(types))
+            lambda other: _agree(types, other, kernel, call), needs(types)
         ):
             raise BackendContractError(
                 f"what this op gives depends on its sizes ({self.world.asked})",

@@ -112,6 +112,15 @@ def needs_of(op: Operation, values: Values, types: Types) -> Iterator[Decision]:
         yield Decision(asked, True, tuple(sorted(names)), describe(op.location) or "", True)
 
 
+def needs_of_a_result(op: Operation, values: Values, types: Types) -> list[Decision]:
+    """As :func:`needs_of`, for an op of one result: how many it has is nothing that examples may decide."""
+    return list(needs_of(op, values, types)) if len(types) == 1 and not _has_list(op) else []
+
+
+def _has_list(op: Operation) -> bool:
+    return any(isinstance(result.type, t.ListType) for result in op.results)
+
+
 def needs_of_operands(op: Operation, values: Values) -> list[Decision]:
     """What an op needs, whatever its results are."""
     return list(needs_of(op, values, ())) if op.name in _OF_OPERANDS else []
