@@ -12,10 +12,10 @@ from typing import Any
 from xdsl.ir import Operation
 
 from torch2mlir.contract.positions import length_of_slice
-from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim
 from torch2mlir.dialects.torch.values import Values
+from torch2mlir.transforms.typing.type_lattice import is_known_tensor
 
 _SLICE, _SELECT = "torch.aten.slice.Tensor", "torch.aten.select.int"
 
@@ -43,7 +43,7 @@ def _type_of_slice(op: Operation, values: Values) -> t.ValueTensorType | None:
 def _type_of_select(op: Operation, values: Values) -> t.ValueTensorType | None:
     source: Any = op.operands[0].type
     dim, place = map(values.of, op.operands[1:])
-    if not isinstance(dim, int) or not isinstance(place, Dim) or not _has_sizes(source):
+    if not isinstance(dim, int) or not isinstance(place, Dim) or not is_known_tensor(source):
         return None
     sizes = list(source.sizes)
     del sizes[dim]
@@ -54,13 +54,4 @@ _TYPES = {_SLICE: _type_of_slice, _SELECT: _type_of_select}
 
 
 def _are_known(source: Any, positions: list[Any]) -> bool:
-    return _has_sizes(source) and all(isinstance(each, int | Dim | None) for each in positions)
-
-
-def _has_sizes(type: Any) -> bool:
-    return (
-        isinstance(type, t.ValueTensorType)
-        and type.sizes is not None
-        and dims.are_known(type.sizes)
-        and type.dtype is not None
-    )
+    return is_known_tensor(source) and all(isinstance(each, int | Dim | None) for each in positions)

@@ -16,7 +16,6 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
 
 from torch2mlir.dialects.locations import describe
-from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim, KnownSize
 from torch2mlir.dialects.torch.values import Values
@@ -26,6 +25,7 @@ from torch2mlir.frontends.fx.questions import Asked
 from torch2mlir.program import Decision
 from torch2mlir.transforms.semantics.assertions import assert_before
 from torch2mlir.transforms.semantics.facts import Facts
+from torch2mlir.transforms.typing.type_lattice import is_known_tensor
 
 Types = Sequence[Attribute | None]
 Question = tuple[str, Sequence[KnownSize | None]]
@@ -102,7 +102,7 @@ def needs_of(op: Operation, values: Values, types: Types) -> Iterator[Decision]:
     if rule is None:
         return
     first, *others = op.operands
-    sizes = first.type.sizes if _has_sizes(first.type) else None  # type: ignore[attr-defined]
+    sizes = first.type.sizes if is_known_tensor(first.type) else None  # type: ignore[attr-defined]
     if sizes is None and isinstance(first.type, t.AnyTensorType):
         return
     own = () if sizes is not None else (values.of(first),)
@@ -191,7 +191,7 @@ def _squeezed(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[
     given = arguments[0] if arguments else list(range(len(sizes)))
     asked = given if isinstance(given, list) else [given]
     result: Any = types[0]
-    if not _has_sizes(result) or not all(isinstance(dim, int) for dim in asked):
+    if not is_known_tensor(result) or not all(isinstance(dim, int) for dim in asked):
         return
     varying = [size for size in {sizes[dim] for dim in asked} if isinstance(size, Dim)]
     ones = sum(sizes[dim] == 1 for dim in asked)
@@ -321,13 +321,4 @@ _RULES: Mapping[str, Rule] = {
 
 
 def _size_of(type: Any, dim: Any) -> KnownSize | None:
-    return type.sizes[dim] if isinstance(dim, int) and _has_sizes(type) else None
-
-
-def _has_sizes(type: Any) -> bool:
-    return (
-        isinstance(type, t.ValueTensorType)
-        and type.sizes is not None
-        and dims.are_known(type.sizes)
-        and type.dtype is not None
-    )
+    return type.sizes[dim] if isinstance(dim, int) and is_known_tensor(type) else None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from xdsl.ir import Attribute
 
 from torch2mlir.dialects.torch import types as t
@@ -82,6 +84,11 @@ def as_class(type: t.AnyTensorType, like: Attribute) -> Attribute:
 def has_rank_and_dtype(type: Attribute) -> bool:
     """Whether a type says how many dimensions a tensor has and of what its elements are."""
     return isinstance(type, t.AnyTensorType) and type.sizes is not None and type.dtype is not None
+
+
+def is_known_tensor(type: Any) -> bool:
+    """Whether a type is that of a tensor value of known sizes and dtype."""
+    return isinstance(type, t.ValueTensorType) and is_known(type)
 
 
 def is_known(type: Attribute) -> bool:
