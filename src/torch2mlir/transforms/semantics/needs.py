@@ -18,6 +18,7 @@ from xdsl.ir import Attribute, Operation
 from torch2mlir.dialects.locations import describe
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim, KnownSize
+from torch2mlir.dialects.torch.symbols import INT64_MAX
 from torch2mlir.dialects.torch.values import Values
 from torch2mlir.errors import BackendContractError
 from torch2mlir.frontends.fx.decisions import note
@@ -165,6 +166,9 @@ def _slice(
 ) -> Iterator[Question]:
     if isinstance(dim, int) and all(isinstance(each, int | Dim | None) for each in positions):
         size = sizes[dim]
+        start, end, step = positions
+        if not start and (end is None or end == INT64_MAX) and step == 1 and size == length:
+            return
         shown = ":".join("" if each is None else f"{each}" for each in positions)
         yield f"len(range({size})[{shown}]) == {length}", [size, length, *positions]
 
