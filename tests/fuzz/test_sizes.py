@@ -10,8 +10,6 @@ FIRST_SEED = 40_000
 PROGRAMS = 12
 FULL = 32
 """How many times as many with ``--full``."""
-KNOWN = ("is ambiguous", "length must be non-negative", "non-zero size")
-"""What eager mode says of empty tensors that are as empty afterwards."""
 
 
 @pytest.mark.parametrize("name", ENTRANCES)
@@ -22,6 +20,6 @@ def test_agrees_with_eager(name: str, request: pytest.FixtureRequest) -> None:
     for seed in range(FIRST_SEED, FIRST_SEED + count):
         program = program_of(seed)
         said = findings(program, name, target, tally)
-        found += [f"{each}\n{program.report()}" for each in said if not each.endswith(KNOWN)]
+        found += [f"{each}\n{program.report()}" for each in said]
     assert not found, found[0]
     assert tally.calls[name, "right"] >= 2 * count, tally.calls

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
@@ -15,6 +16,7 @@ from torch2mlir.dialects.torch.dims import Dim
 from torch2mlir.dialects.torch.symbols import INT64_MAX
 from torch2mlir.dialects.torch.values import Values
 from torch2mlir.program import Decision
+from torch2mlir.transforms.semantics.symbols import symbol_ranges
 
 _COMPARISONS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
 _JOINED = {"torch.aten.__or__.bool": "or", "torch.aten.__and__.bool": "and"}
@@ -50,10 +52,10 @@ class Facts:
 
 def facts_of(module: Operation) -> Facts:
     """What the assertions of a module say of sizes."""
-    facts, values = Facts(), Values()
+    facts, values, given = Facts(), Values(), symbol_ranges(module)
     for op in module.walk():
         if isinstance(op, core.RuntimeAssertOp):
-            _add_comparison(op.operands[0], values, facts)
+            _add_comparison(op.operands[0], values, facts, given)
             names = set[str]()
             asked = _condition(op.operands[0], values, names)
             if asked is not None and names:
@@ -103,8 +105,13 @@ def _condition(condition: SSAValue, values: Values, names: set[str]) -> str | No
     return f"{one} {_COMPARISONS[name]} {other}"
 
 
-def _add_comparison(condition: SSAValue, values: Values, facts: Facts) -> None:
-    """Adds what a comparison of a symbol with a number, or with another symbol, says of it."""
+def _add_comparison(
+    condition: SSAValue, values: Values, facts: Facts, given: Collection[str]
+) -> None:
+    """Adds what a comparison of a symbol with a number, or with another symbol, says of it.
+
+    Of two that are the same, the one is kept that arguments have, of which the symbols are ``given``.
+    """
     match _comparison(condition, values):
         case ("le", [Dim(op="symbol", name=name), int(most)]):
             low, high = facts.ranges.get(name, (0, INT64_MAX))
@@ -114,7 +121,9 @@ def _add_comparison(condition: SSAValue, values: Values, facts: Facts) -> None:
             facts.ranges[name] = max(low, least), high
         case ("eq", [Dim(op="symbol", name=one), Dim(op="symbol", name=other)]):
             one, other = (facts.same.get(name, name) for name in (one, other))
-            if one != other:
+            if other in given:
+                one, other = other, one
+            if one != other and other not in given:
                 facts.same = {k: one if v == other else v for k, v in facts.same.items()}
                 facts.same[other] = one
         case _:

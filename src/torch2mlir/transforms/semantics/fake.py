@@ -107,7 +107,7 @@ class FakeWorld:
     ) -> None:
         self._hints, self.facts = hints, facts or Facts()
         self._is_tiny = hints in (ZEROS, ONES)
-        self.given, ranges = ranges, {**ranges, **self.facts.ranges}
+        self.given, ranges = ranges, {**self.facts.ranges, **ranges}
         self._decisions = (*known(), *self.facts.decisions, *needs)
         self._order = list(order_of(tuple(ranges), self._decisions) if order is None else order)
         self._multiples = multiples_of(tuple(self._order), self._decisions)
