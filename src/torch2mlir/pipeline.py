@@ -33,7 +33,7 @@ from torch2mlir.transforms import PASSES, decompose_complex_ops, refine_types  #
 from torch2mlir.transforms.check_indices import PRECONDITIONS, preconditions_of
 from torch2mlir.transforms.checks_as_results import checks_as_results
 from torch2mlir.transforms.lower_to_backend_contract import LowerToBackendContractPass
-from torch2mlir.transforms.semantics.needs import needs_at_contract
+from torch2mlir.transforms.semantics.needs import needs_as_captured, needs_at_contract
 from torch2mlir.transforms.weights_as_arguments import weights_as_arguments
 
 Watcher = Callable[[Sequence[ModulePass], ModuleOp], None]
@@ -104,7 +104,11 @@ class Pipeline:
             ]
             if self.is_conversion:
                 steps += _passes(get_target(self.output_type).preparation)
-            with noted(program.signature.decisions):
+            signature = program.signature
+            if signature.ranges:
+                entry = entry_function(program.module, program.func_name)
+                signature.decisions += needs_as_captured(entry, signature.ranges)
+            with noted(signature.decisions):
                 run_steps(steps, program.module)
             _refine_results(program)
             program.reached("torch")

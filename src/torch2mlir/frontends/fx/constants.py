@@ -55,7 +55,7 @@ class ConstantPool:
                 return core.ConstantNoneOp.create(result_types=[t.none_type])
             case bool():
                 return core.ConstantBoolOp.of(IntegerAttr(int(value), i1))
-            case int():
+            case int() if -(2**63) <= value < 2**63:
                 return core.ConstantIntOp.of(IntegerAttr(value, i64))
             case float():
                 return core.ConstantFloatOp.of(FloatAttr(value, f64))
@@ -68,6 +68,11 @@ class ConstantPool:
                 return core.ConstantStrOp.of(StringAttr(value))
             case torch.device():
                 return core.ConstantDeviceOp.of(StringAttr(str(value)))
+            case int():
+                raise CaptureError(
+                    f"{value} does not fit into the 64 bits of a number",
+                    hint="compute with a float, or with a tensor of torch.uint64",
+                )
         raise CaptureError(
             f"{value!r} ({type(value).__name__}) cannot be a constant of the torch dialect"
         )

@@ -275,6 +275,8 @@ class GraphImporter:
             else:
                 value = node.kwargs.get(name, default)
             values.append((value, kind))
+        if any(python_numbers.is_beyond(value) for value, _ in values):
+            values = python_numbers.unsigned(values, node)
         tensors = [isinstance(value, Node) and self._is_tensor(value) for value, _ in values]
         if all(
             tensor or kind != "Tensor" for tensor, (_, kind) in zip(tensors, values, strict=True)

@@ -43,6 +43,15 @@ _BINARY: dict[Any, str] = {
 }
 """Operators; the overload follows the operands, ``int``, ``float`` or mixed, ``bool`` where both are."""
 
+aten = torch.ops.aten
+_CASTING = (
+    aten.rsub.Scalar,
+    *(getattr(aten, name).Scalar for name in ("bitwise_and", "bitwise_or", "bitwise_xor")),
+    *(getattr(aten, name).Scalar for name in ("__and__", "__or__", "__xor__")),
+)
+"""Ops that take the lowest bits of a number; comparisons, whose results are booleans, are others."""
+_COMPARED = (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
+
 _OF_FLOAT: dict[Any, tuple[str, Attribute]] = {
     math.ceil: ("aten.ceil.float", t.int_type),
     math.floor: ("aten.floor.float", t.int_type),
@@ -76,6 +85,33 @@ def as_tensors(arguments: Sequence[tuple[Any, str]]) -> list[tuple[Any, str]]:
     ]
 
 
+def is_beyond(value: Any) -> bool:
+    """Whether it is an integer that the dialect's, of 64 bits with a sign, cannot be."""
+    return isinstance(value, int) and not -(2**63) <= value < 2**63
+
+
+def unsigned(arguments: Sequence[tuple[Any, str]], node: Node) -> list[tuple[Any, str]]:
+    """Arguments with integers of 64 bits without a sign as PyTorch takes them: floats for floats, or their bits.
+
+    Args:
+        arguments: of the call, with their schema types.
+        node: the call.
+    """
+    fakes = [value.meta.get("val") for value, _ in arguments if isinstance(value, Node)]
+    given = {fake.dtype for fake in fakes if isinstance(fake, torch.Tensor)}
+    result = node.meta.get("val")
+    dtypes = given | ({result.dtype} if isinstance(result, torch.Tensor) else set())
+    if any(dtype.is_floating_point or dtype.is_complex for dtype in dtypes):
+        return [(float(v) if is_beyond(v) else v, kind) for v, kind in arguments]
+    if given == {torch.bool}:  # which PyTorch does not take them with
+        return list(arguments)
+    casts = not dtypes.isdisjoint((torch.uint64, torch.bool)) or node.target in _CASTING
+    return [
+        (v - 2**64 if is_beyond(v) and v > 0 and (casts or kind == "Tensor") else v, kind)
+        for v, kind in arguments
+    ]
+
+
 def number(importer: GraphImporter, node: Node) -> SSAValue:
     """The value of a call of a Python function on numbers.
 
@@ -83,6 +119,9 @@ def number(importer: GraphImporter, node: Node) -> SSAValue:
         CaptureError: the torch dialect has no op for it.
     """
     target = node.target
+    if target in _COMPARED and any(map(is_beyond, node.args)):
+        near = [0 if isinstance(value, Node) else value for value in node.args]
+        return importer.constants.scalar(target(*near))  # every size is between
     if target is torch.sym_sum:
         terms = [importer.operand(term) for term in node.args[0]]  # type: ignore[union-attr]
         return reduce(lambda a, b: _binary(importer, "aten.add", [a, b], a.type), terms)

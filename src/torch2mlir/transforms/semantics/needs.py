@@ -127,6 +127,21 @@ def needs_of_operands(op: Operation, values: Values) -> list[Decision]:
     return list(needs_of(op, values, ())) if op.name in _OF_OPERANDS else []
 
 
+def needs_as_captured(function: FuncOp, given: Collection[str]) -> list[Decision]:
+    """What the ops of a captured program need of the symbols of its arguments, those that nobody reads included.
+
+    Of ``x.unfold(0, 2, 2).shape`` the program has the expression of the size, and the op is removed.
+    """
+    values = Values()
+    return [
+        decision
+        for op in function.body.block.ops
+        if op.name in _RULES and not _has_list(op)
+        for decision in needs_of(op, values, op.result_types)
+        if decision.symbols and set(decision.symbols) <= set(given)
+    ]
+
+
 def needs_at_contract(function: Operation) -> list[Decision]:
     """What the ops of a function at the contract need, of those that somebody reads."""
     values = Values()
@@ -253,6 +268,13 @@ def _windows(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Q
         yield f"{length} <= {sizes[dim]}", [length, sizes[dim]]
 
 
+def _ranked(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Question]:
+    """There are as many elements as are taken by rank."""
+    count, dim = arguments[:2]
+    if isinstance(dim, int) and isinstance(count, int | Dim) and sizes:
+        yield f"{count} <= {sizes[dim]}", [count, sizes[dim]]
+
+
 def _counted(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Question]:
     """``arange`` counts in the direction of its step."""
     start, end, *options = arguments
@@ -314,6 +336,8 @@ _RULES: Mapping[str, Rule] = {
     **{f"torch.aten.replication_pad{n}d": _padding_of(n, "replicate") for n in (1, 2, 3)},
     "torch.aten.pad": _padded,
     "torch.aten.unfold": _windows,
+    "torch.aten.topk": _ranked,
+    "torch.aten.kthvalue": _ranked,
     "torch.aten.arange.start": _counted,
     "torch.aten.arange.start_step": _counted,
     "torch.aten.chunk": _parts(_CHUNKS),
