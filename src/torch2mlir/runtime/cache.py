@@ -36,7 +36,7 @@ from torch2mlir.runtime.lowered import LoweredFunction
 VARIABLE = "TORCH2MLIR_CACHE_DIR"
 _OFF = frozenset({"", "0", "off", "no", "false"})
 _MAGIC = b"torch2mlir-code\x00"
-_FORMAT = 1
+_FORMAT = 2
 # magic, format, key, checksum of the payload, its length
 _HEADER = struct.Struct("<16sI32s32sQ")
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import re
 import struct
 import sys
 import threading
@@ -21,6 +22,13 @@ from pathlib import Path
 from typing import IO, Any
 
 LENGTHS = struct.Struct("<QQ")
+
+_MIXED_UP = re.compile(
+    rb"%\S+:\d+ = flow\.dispatch @_initializer_[^\n]* : \((?:index|i\d+|f\d+|bf16|, )*\) -> "
+)
+"""A dispatch that computes several constants from none: canonicalization takes the first of them for each."""
+_IN_PLACE = "--iree-opt-const-expr-hoisting=false"
+"""Has constants computed where they are used."""
 
 _SEVERITY_ERROR = 2
 _DiagnosticCallback = ctypes.CFUNCTYPE(
@@ -57,6 +65,12 @@ def compile_program(flags: list[str], text: bytes, name: str) -> tuple[dict[str,
         text: MLIR.
         name: what diagnostics call the text.
     """
+    said, bytecode = _compile(flags, text, name)
+    return _compile([*flags, _IN_PLACE], text, name) if "mixed up" in said else (said, bytecode)
+
+
+def _compile(flags: list[str], text: bytes, name: str) -> tuple[dict[str, str], bytes]:
+    """As :func:`compile_program`; ``mixed up`` where IREE would lose constants."""
     from iree.compiler.api import Output, Session, Source
 
     errors: list[str] = []
@@ -75,7 +89,14 @@ def compile_program(flags: list[str], text: bytes, name: str) -> tuple[dict[str,
             _send_diagnostics(invocation, collect)
             # IREE parses in place up to the terminating zero.
             source = Source.wrap_buffer(session, text + b"\0", buffer_name=name)
-            if not (invocation.parse_source(source) and invocation.execute()):
+            if not (invocation.parse_source(source) and _reach(invocation, "start", "flow")):
+                return {"refused": "\n".join(errors)}, b""
+            if _IN_PLACE not in flags:
+                with Output.open_membuffer() as output:
+                    invocation.output_ir(output)
+                    if _MIXED_UP.search(output.map_memory()):
+                        return {"mixed up": ""}, b""
+            if not _reach(invocation, "flow", "end"):
                 return {"refused": "\n".join(errors)}, b""
             with Output.open_membuffer() as output:
                 try:
@@ -83,6 +104,16 @@ def compile_program(flags: list[str], text: bytes, name: str) -> tuple[dict[str,
                 except ValueError as error:
                     return {"unwritten": str(error)}, b""
                 return {}, bytes(output.map_memory())
+
+
+def _reach(invocation: Any, start: str, end: str) -> bool:
+    """Compiles from one phase to another, which IREE's C interface has, but not its Python wrapper."""
+    library = invocation._local_dylib
+    for kind, phase in (("From", start), ("To", end)):
+        choose = getattr(library, f"ireeCompilerInvocationSetCompile{kind}Phase")
+        choose.restype, choose.argtypes = None, [ctypes.c_void_p, ctypes.c_char_p]
+        choose(invocation._inv_p, phase.encode())
+    return bool(invocation.execute())
 
 
 def _send_diagnostics(invocation: Any, callback: Any) -> None:
