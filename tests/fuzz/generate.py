@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from math import prod
+from textwrap import indent
 from typing import Any
 
 import torch
@@ -33,6 +34,8 @@ from tests.fuzz.program import (
 )
 
 FLOATS = ("float32", "float32", "float32", "float32", "float16", "bfloat16", "float64")
+REGIONS = ("no_grad", "no_grad", "enable_grad", *[""] * 57)
+"""What lines are in: one in twenty is in a region."""
 INTEGERS = ("int64", "int64", "int32", "int32", "uint8", "int8", "int16")
 
 
@@ -286,7 +289,7 @@ class Scope:
 
     def _add(self, draft: Draft) -> bool:
         names = {"out": f"v{len(self.lines)}0", "out2": f"v{len(self.lines)}1"}
-        text = draft.text.format(**names)
+        text = self._in_region(draft.text.format(**names))
         by_name = {value.name: value for value in self.values}
         used = [by_name[name] for name in dict.fromkeys(NAME.findall(text)) if name in by_name]
         if draft.jumps and any(value.error for value in used):
@@ -308,6 +311,11 @@ class Scope:
         self.layers.extend(draft.layers)
         self.values.extend(after)
         return True
+
+    def _in_region(self, text: str) -> str:
+        """A line, or the line in a region of autograd, which an exported program has as a body of its own."""
+        mode = random_from(self.seed ^ (len(self.lines) << 20)).choice(REGIONS)
+        return f"with torch.{mode}():\n{indent(text, ' ' * 4)}" if mode else text
 
     def _run(
         self, text: str, layers: Sequence[str], names: Sequence[str]

@@ -16,7 +16,7 @@ from torch.utils import _pytree as pytree
 
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.fx.state import unregistered_state_kept, unregistered_tensors
-from torch2mlir.frontends.module_state import ModuleState, cloned, undone
+from torch2mlir.frontends.module_state import ModuleState, cloned, put_back, undone
 
 
 class Changes:
@@ -138,21 +138,26 @@ def _calls(
     modules: Sequence[torch.nn.Module],
     tensors: Sequence[torch.Tensor],
 ) -> Iterator[list[Any]]:
-    """The leaves of the results of two calls, which find the same elements in the tensors and the same buffers."""
+    """The leaves of the results of two calls, which find the same elements in the tensors and the same buffers.
+
+    Afterwards they have these elements again: a call may write to parameters too.
+    """
     elements = [tensor.detach().clone() for tensor in tensors]
     buffers = [
         (part._buffers, {name: b for name, b in part._buffers.items() if b is not None})
         for module in modules
         for part in module.modules()
     ]
-    for _ in range(2):
-        for table, saved in buffers:
-            table.update(saved)
-        for tensor, value in zip(tensors, elements, strict=True):
-            tensor.copy_(value)
-        given, named = cloned((tuple(args), dict(kwargs)))
-        with torch.random.fork_rng(devices=[]):
-            yield pytree.tree_leaves(model(*given, **named))
+    try:
+        for _ in range(2):
+            for table, saved in buffers:
+                table.update(saved)
+            put_back(tensors, elements)
+            given, named = cloned((tuple(args), dict(kwargs)))
+            with torch.random.fork_rng(devices=[]):
+                yield pytree.tree_leaves(model(*given, **named))
+    finally:
+        put_back(tensors, elements)
 
 
 def _is_equal(one: Any, other: Any) -> bool:

@@ -7,7 +7,7 @@ if it reads the same; and a module that changes itself in Python when called can
 from __future__ import annotations
 
 import copy
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -139,18 +139,31 @@ def modes() -> Hashable:
 
 
 @contextmanager
-def undone(model: torch.nn.Module) -> Iterator[ModuleState]:
-    """A trial: what happens to a module's buffers and attributes, and to random numbers, is undone after it."""
+def undone(
+    model: torch.nn.Module, parameters: Iterable[torch.Tensor] = ()
+) -> Iterator[ModuleState]:
+    """A trial: what happens to a module's buffers and attributes, and to random numbers, is undone after it.
+
+    Args:
+        model: the module.
+        parameters: those of its parameters that the trial may write to; a copy of all would take as much memory again.
+    """
     state = ModuleState(model)
-    saved = [(buffer, buffer.detach().clone()) for buffer in model.buffers()]
+    tensors = [*model.buffers(), *parameters]
+    saved = [tensor.detach().clone() for tensor in tensors]
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         try:
             yield state
         finally:
             state.restore()
-            for buffer, value in saved:
-                if not torch.equal(buffer, value) and buffer.shape == value.shape:
-                    buffer.copy_(value)
+            put_back(tensors, saved)
+
+
+def put_back(tensors: Sequence[torch.Tensor], saved: Sequence[torch.Tensor]) -> None:
+    """Writes to tensors what they were, where they are something else and have not been resized."""
+    for tensor, value in zip(tensors, saved, strict=True):
+        if tensor.shape == value.shape and not torch.equal(tensor, value):
+            tensor.copy_(value)
 
 
 def cloned(value: Any) -> Any:

@@ -9,6 +9,7 @@ import logging
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from operator import attrgetter
 from typing import Any
 
 import sympy
@@ -22,8 +23,14 @@ from torch2mlir.frontends.capture import export
 from torch2mlir.frontends.fx.data_checks import squeezed_by_data
 from torch2mlir.frontends.fx.functionalization import functionalized
 from torch2mlir.frontends.fx.refused_writes import check_writes
+from torch2mlir.frontends.fx.regions import without_regions
 from torch2mlir.frontends.fx.symbols import bounds
-from torch2mlir.hybrid.effects import draws, returns_views_of_written, written_arguments
+from torch2mlir.hybrid.effects import (
+    draws,
+    effects,
+    returns_views_of_written,
+    written_arguments,
+)
 
 ExportedProgram = torch.export.ExportedProgram
 
@@ -62,6 +69,16 @@ class Captured:
     def ranges(self) -> Mapping[str, tuple[int, int]]:
         """The smallest and largest value of every symbolic size."""
         return self._ranges
+
+    @property
+    def written(self) -> list[torch.Tensor]:
+        """The tensors of the model that a call writes to."""
+        tensors = (
+            attrgetter(str(node.target))(self.graph_module)
+            for node in effects(self.graph_module).written
+            if node.op == "get_attr"
+        )
+        return [tensor for tensor in tensors if isinstance(tensor, torch.Tensor)]
 
     def leaves(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any] | None:
         """The leaves of a call that the graph is right for; None for another call."""
@@ -151,6 +168,7 @@ def functional(exported: ExportedProgram) -> ExportedProgram:
     whose results are views of what is written: decomposed, they would share no memory with it. And one that writes
     what cannot be said as a value.
     """
+    exported = without_regions(exported)
     calls = [n for n in exported.graph.nodes if isinstance(n.target, torch._ops.OpOverload)]
     if not any(written_arguments(node) for node in calls) or any(draws(node) for node in calls):
         return exported

@@ -295,7 +295,7 @@ class OptimizedModule(torch.nn.Module):
         with torch.no_grad():
             self._variant(args, kwargs)
             if self._regions is not None and self._settings[0]:
-                with undone(self.model):
+                with undone(self.model, self.model.parameters()):
                     self._regions(*cloned(args), **cloned(dict(kwargs)))
 
     def _capture(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
@@ -353,7 +353,7 @@ class OptimizedModule(torch.nn.Module):
         if not self.config.verify and not self.config.tune:
             return None
         given = cloned((tuple(args), dict(kwargs)))
-        with undone(self.model) as before:
+        with undone(self.model, variant.captured.written) as before:
             expected = self.model(*given[0], **given[1])
             if not before.is_current() or not before.keys_are_current():
                 return "a call changes Python attributes of the module"
@@ -376,7 +376,7 @@ class OptimizedModule(torch.nn.Module):
         def run(parts: Partition) -> Examination:
             leaves = captured.leaves(*cloned((tuple(args), dict(kwargs))))
             assert leaves is not None
-            with undone(self.model):
+            with undone(self.model, captured.written):
                 return examine(parts.module, leaves, self.config)
 
         def without(culprits: Mapping[str, str]) -> Partition:

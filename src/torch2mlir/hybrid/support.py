@@ -21,7 +21,6 @@ from torch2mlir.transforms.decompositions import find_decomposition
 
 _COMPOSITE = torch._C.DispatchKey.CompositeImplicitAutograd
 _PYTORCHS = ("aten", "prims", "quantized_decomposed", "higher_order")
-_INLINED = ("wrap_with_set_grad_enabled", "wrap_with_autocast")
 
 _LONGEST = 200
 
@@ -33,7 +32,7 @@ def reason_against(node: Node, config: Config, way: Way) -> str | None:
     """Why an op stays in PyTorch, by its name and schema alone; None if it may be tried."""
     target = node.target
     if isinstance(target, torch._ops.HigherOrderOperator):
-        known = target.name() in HIGHER_ORDER or target.name() in _INLINED
+        known = target.name() in HIGHER_ORDER
         return None if known else f"the higher-order operator '{target.name()}' has no lowering"
     if not isinstance(target, torch._ops.OpOverload):
         return "not an operator of PyTorch's registry"

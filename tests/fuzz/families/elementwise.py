@@ -222,7 +222,7 @@ def angles(s: Scope) -> Draft:
             "torch.lerp({x}, {y}, 0.25)",
             "torch.addcmul({x}, {y}, {y}, value=0.5)",
             "torch.addcdiv({x}, {y}, {y}.abs() + 1)",
-            "torch.copysign({x}.abs() + 1, {x} * 0 + 1)",
+            "torch.copysign({x}.abs() + 1, {x}.nan_to_num() * 0 + 1)",
         )
     )
     return Draft(f"{{out}} = {form.format(x=x, y=y)}", "always", 3 + y.largest(), signed=False)

@@ -41,6 +41,7 @@ from torch2mlir.frontends.fx.mutation import (
     written_argument,
 )
 from torch2mlir.frontends.fx.refused_writes import check_writes
+from torch2mlir.frontends.fx.regions import without_regions
 from torch2mlir.program import (
     ConstantInput,
     ConstantOutput,
@@ -69,6 +70,7 @@ def import_exported_program(
         CaptureError: something in the graph has no torch-dialect form.
     """
     check_transforms(exported)
+    exported = without_regions(exported)
     if exported.state_dict or exported.constants:
         exported = with_tied_state_joined(exported)
     modules = exported.graph_module.modules()

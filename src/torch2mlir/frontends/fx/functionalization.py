@@ -59,7 +59,7 @@ def functionalized(exported: ExportedProgram) -> ExportedProgram:
     views = {view for body in bodies for view in undeclared_views(body.graph)}
     if not views.isdisjoint(_DECLARED):
         module = _with_declared_views(exported.graph_module)
-        exported = _with_module(exported, module, exported.graph_signature)
+        exported = with_module(exported, module, exported.graph_signature)
     kernels = {view: _kernel_of(view) for view in views - _DECLARED.keys()}
     try:
         with quiet():
@@ -168,7 +168,7 @@ def _rebuilt(
         if getattr(spec.arg, "name", None) not in joined
     ]
     module = GraphModule(exported.graph_module, graph)
-    return _with_module(exported, module, ExportGraphSignature(inputs, signature.output_specs))
+    return with_module(exported, module, ExportGraphSignature(inputs, signature.output_specs))
 
 
 def _with_declared_views(module: GraphModule) -> GraphModule:
@@ -188,7 +188,7 @@ def _with_declared_views(module: GraphModule) -> GraphModule:
     return result
 
 
-def _with_module(
+def with_module(
     exported: ExportedProgram, module: GraphModule, signature: ExportGraphSignature
 ) -> ExportedProgram:
     """The program with another graph."""

@@ -59,10 +59,6 @@ _CHECKS_OF_CAPTURE = {
 _ASSERTS = {"aten::_assert_async.msg", "aten::_functional_assert_async.msg"}
 """Checks of what a tensor of one boolean says, with a message."""
 
-_INLINED = {"wrap_with_set_grad_enabled", "wrap_with_autocast"}
-"""Higher-order ops whose body is spliced in: what they change was already applied when their body was captured."""
-
-
 _ASSERTED = re.compile(r"Runtime assertion failed for expression (.+) on node '.*'")
 
 
@@ -388,7 +384,6 @@ class GraphImporter:
 
     def _import_higher_order(self, node: Node, target: torch._ops.HigherOrderOperator) -> None:
         name = target.name()
-        body = next((a for a in node.args if isinstance(a, Node) and a in self._bodies), None)
         if name in control_flow.HIGHER_ORDER:
             self.values[node] = control_flow.HIGHER_ORDER[name](self, node)
             return
@@ -397,14 +392,10 @@ class GraphImporter:
                 f"the operator '{node.args[0]}' writes to its arguments",
                 hint="values have no memory: define an operator that returns the new value, and use that (or copy_ it)",
             )
-        if name not in _INLINED or body is None:
-            raise CaptureError(
-                f"the higher-order operator '{name}' cannot be imported yet",
-                hint="rewrite it as ordinary tensor code, or keep that part outside the compiled model",
-            )
-        operands = node.args[node.args.index(body) + 1 :]
-        values = [self.operand(operand) for operand in operands]
-        self.values[node] = self.inline(self._bodies[body], values)
+        raise CaptureError(
+            f"the higher-order operator '{name}' cannot be imported yet",
+            hint="rewrite it as ordinary tensor code, or keep that part outside the compiled model",
+        )
 
     def body(self, node: Any) -> GraphModule:
         """The graph a ``get_attr`` node stands for."""

@@ -115,6 +115,8 @@ class GraphImporter:
 
     def _import(self, node: Any) -> None:
         kind = node.kind()
+        if kind in _OF_OBJECTS and _is_of_gradients(node):
+            return
         handler = _HANDLERS.get(kind)
         if handler is not None:
             handler(self, node)
@@ -249,6 +251,20 @@ class GraphImporter:
         """An op that is the node, operand by operand."""
         op = op_class.create(operands=self._operands(node), result_types=self._result_types(node))
         self._finish(node, op)
+
+
+_OF_OBJECTS = frozenset(
+    f"prim::{kind}" for kind in ("CreateObject", "CallMethod", "SetAttr", "Enter", "Exit")
+)
+_OF_GRADIENTS = frozenset(
+    f"__torch__.torch.autograd.grad_mode.{name}" for name in ("no_grad", "enable_grad")
+)
+
+
+def _is_of_gradients(node: Any) -> bool:
+    """Whether a node makes, enters or leaves a mode of autograd, which changes no value."""
+    values = [*node.inputs(), *node.outputs()]
+    return any(value.type().annotation_str in _OF_GRADIENTS for value in values)
 
 
 _HANDLERS: dict[str, Callable[[GraphImporter, Any], None]] = {
