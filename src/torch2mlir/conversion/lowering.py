@@ -7,6 +7,7 @@ the program's symbols, so no lowering computes or checks shapes at run time.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar, NoReturn
@@ -72,7 +73,11 @@ class Lowering(Emitter, ABC):
     # shapes and types
 
     def element(self, value: Number, dtype: Attribute) -> int | float | tuple[float, float]:
-        """A number as an element of a literal, converted as PyTorch converts it: integers wrap around."""
+        """A number as an element of a literal, converted as PyTorch converts it: integers wrap around.
+
+        Raises:
+            UnsupportedOpError: it is infinite or NaN, and the element an integer.
+        """
         if isinstance(dtype, ComplexType):
             number, part = complex(value), dtype.element_type
             return element_types.in_range(number.real, part), element_types.in_range(
@@ -83,6 +88,8 @@ class Lowering(Emitter, ABC):
             return element_types.in_range(float(value), dtype)
         if element_types.is_bool(dtype):
             return int(bool(value))
+        if not math.isfinite(value):
+            self.fail(f"{value} is no integer")
         width = element_types.bit_width(dtype)
         wrapped = int(value) & ((1 << width) - 1)
         signed = not (self.keep_unsigned and element_types.is_unsigned(dtype))

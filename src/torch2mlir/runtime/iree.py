@@ -129,6 +129,7 @@ class IreeEngine(Engine):
             "end-at-loops",
         ),
         "stablehlo": (
+            "stablehlo-sizes-of-signless",
             "stablehlo-functions-to-linalg",
             "stablehlo-complex-pads-by-parts",
             "stablehlo-pack-sorts",

@@ -204,6 +204,9 @@ _LOCATIONS: dict[str, str] = {
     "stablehlo-roots-by-quotients": (
         "torch2mlir.engine_passes.stablehlo_roots_by_quotients:StablehloRootsByQuotientsPass"
     ),
+    "stablehlo-sizes-of-signless": (
+        "torch2mlir.engine_passes.stablehlo_sizes_of_signless:StablehloSizesOfSignlessPass"
+    ),
     "stablehlo-wide-depthwise": (
         "torch2mlir.engine_passes.stablehlo_wide_depthwise:StablehloWideDepthwisePass"
     ),

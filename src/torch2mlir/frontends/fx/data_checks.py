@@ -103,6 +103,29 @@ class _Checks:
         """The numbers that are counted are not negative."""
         self._not_negative(self.node.args[0])
 
+    def divisor(self) -> None:
+        """No integer is divided by 0.
+
+        Raises:
+            CaptureError: all are, in every call.
+        """
+        result, (_, other) = _fake(self.node), self.node.args[:2]
+        if result.dtype.is_floating_point or result.dtype.is_complex:
+            return
+        message = f"{_name(self.node)} divides an integer by 0"
+        fake = other.meta.get("val") if isinstance(other, Node) else other
+        if isinstance(fake, torch.SymInt) and free_unbacked_symbols(fake):
+            apart = self._emit("ne.int", t.bool_type, self.importer.operand(other), self.scalar(0))
+            self.importer.runtime_assert(apart, message)
+        elif isinstance(fake, torch.Tensor):
+            apart = self._emit(
+                "ne.Scalar", self._like(other, _BOOL), self.importer.operand(other), self.scalar(0)
+            )
+            every = self._emit("all", t.vtensor((), _BOOL), apart) if fake.dim() else apart
+            self._assert(every, message)
+        elif isinstance(fake, int) and fake == 0 and result.numel():
+            raise CaptureError(message, hint="PyTorch refuses it too, in every call")
+
     def masked_values(self) -> None:
         """There are as many values as a mask selects, or one for all."""
         x, values = _fake(self.node.args[0]), _fake(self.node.args[2])
@@ -211,6 +234,13 @@ def _name(node: Node) -> str:
     return str(node.target).partition(".")[2]
 
 
+_DIVISIONS = {
+    "div": ("Tensor_mode", "Scalar_mode"),
+    "floor_divide": ("default", "Tensor", "Scalar"),
+    "remainder": ("Tensor", "Scalar", "Scalar_Tensor"),
+    "fmod": ("Tensor", "Scalar"),
+}
+"""Ops that divide integers, and the overloads that do so."""
 _CHECKS: Mapping[Any, Callable[[_Checks], None]] = {
     **dict.fromkeys(_SQUEEZES, _Checks.squeeze),
     **dict.fromkeys((aten.max.default, aten.min.default), _Checks.of_elements),
@@ -221,6 +251,13 @@ _CHECKS: Mapping[Any, Callable[[_Checks], None]] = {
     aten.repeat_interleave.self_Tensor: _Checks.repeats,
     **dict.fromkeys((aten.index.Tensor, aten.nonzero.default), _Checks.found),
     aten.masked_select.default: _Checks.found,
+    **{
+        getattr(getattr(aten, name + written), overload): _Checks.divisor
+        for name, overloads in _DIVISIONS.items()
+        for written in ("", "_")
+        for overload in overloads
+        if overload in getattr(aten, name + written).overloads()
+    },
     aten.bincount.default: _Checks.bins,
     aten.index_put.default: _Checks.masked_values,
     aten.index_put_.default: _Checks.masked_values,
