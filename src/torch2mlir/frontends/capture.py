@@ -12,6 +12,7 @@ import torch
 
 from torch2mlir.errors import CaptureError, Torch2MLIRError
 from torch2mlir.frontends.capture_failures import check_arguments, explained
+from torch2mlir.frontends.changed_containers import containers_kept
 from torch2mlir.frontends.changing_models import Changes
 from torch2mlir.frontends.example_tensors import apart
 from torch2mlir.frontends.fx.assigned_buffers import assignments_kept
@@ -220,6 +221,7 @@ def _exported(
                 around.enter_context(assignments_kept(model))
             if changes is not None:
                 around.enter_context(changes.noted(model))
+            around.enter_context(containers_kept(model))
             around.enter_context(results_noted(model, {} if returned is None else returned))
             around.enter_context(PlacesFromTensors())
             around.enter_context(FunctionsThatCheck())

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from torch2mlir.errors import InputError
+from torch2mlir.frontends.fx.refused_writes import is_expanded
 from torch2mlir.frontends.memory import share_elements, span
 from torch2mlir.program import Signature, StateInput, UserInput
 
@@ -31,12 +32,19 @@ class WrittenMemory:
         """Looks at the arguments of one call.
 
         Raises:
-            InputError: something that is written shares elements with an argument, with the names of both.
+            InputError: something that is written shares elements with an argument, with the names of both, or has
+                several elements at one place.
         """
         given = [
             (item, leaves[item.position], *span(leaves[item.position])) for item in self._inputs
         ]
         written = [each for each in given if each[0].position in self._inputs_written]
+        for item, tensor, *_ in written:
+            if is_expanded(tensor):
+                raise InputError(
+                    f"the program writes to input '{item.name}', several of whose elements are one place of memory",
+                    hint="clone it: it was made by expand(..), or by an op that expands",
+                )
         for item, tensor, begin, end in given:
             for other, tensor2, begin2, end2 in written:
                 if (
