@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
+from torch.nn.modules import module as modules
+from torch.utils.hooks import RemovableHandle
 
 _PRIMITIVES = bool | int | float | str | None
 _CONTAINERS = list | dict | set
@@ -22,12 +24,59 @@ _OWN = frozenset(vars(torch.nn.Module())) - {"training"}
 """Attributes every module has; those that hold its tensors and modules are looked at one by one."""
 
 
-def dict_versions(tables: Sequence[dict[str, Any]]) -> list[int] | None:
+def dict_versions(tables: Sequence[dict[Any, Any]]) -> list[int] | None:
     """Numbers that change when one of the dictionaries is written to; None if nobody counts that.
 
     For calls, which ask this of hundreds of dictionaries: what is in them lies in cold memory.
     """
     return None if _dict_version is None else [*map(_dict_version, tables)]
+
+
+class Hooks:
+    """What is called around ``forward`` of a module and its parts, as it was at some time.
+
+    Args:
+        model: the module.
+    """
+
+    def __init__(self, model: torch.nn.Module) -> None:
+        self._model = model
+        self._hooks = _hooks(model)
+        self._tables = [table for _, table in _tables_of_hooks(model) if table]
+        self._seen = self._state()
+        self._changed: str | None = None
+
+    def _state(self) -> tuple[Any, ...]:
+        """Something that is another once a hook has come anywhere, or one of these has gone."""
+        return RemovableHandle.next_id, dict_versions(self._tables)
+
+    def changed(self) -> str | None:
+        """The path of a module that has others now, None if none has; asked at every call."""
+        state = self._state()
+        if state != self._seen or state[1] is None:
+            self._seen, now = state, _hooks(self._model)
+            paths = {**self._hooks, **now}
+            others = (path for path in paths if self._hooks.get(path) != now.get(path))
+            self._changed = next(others, None)
+        return self._changed
+
+
+def _tables_of_hooks(model: torch.nn.Module) -> Iterator[tuple[str, dict[int, Any]]]:
+    """The dictionaries of hooks, each with the path of its module."""
+    yield "", modules._global_forward_hooks
+    yield "", modules._global_forward_pre_hooks
+    for path, module in model.named_modules():
+        yield path, module._forward_hooks
+        yield path, module._forward_pre_hooks
+
+
+def _hooks(model: torch.nn.Module) -> dict[str, tuple[int, ...]]:
+    """Path of a module -> the numbers of its hooks, if it has any."""
+    found = dict[str, tuple[int, ...]]()
+    for path, table in _tables_of_hooks(model):
+        if table:
+            found[path] = (*found.get(path, ()), *table)
+    return found
 
 
 class ModuleState:
@@ -38,8 +87,10 @@ class ModuleState:
         self._values = list[tuple[dict[str, Any], str, Any]]()
         self._contents = list[tuple[dict[str, Any], str, Any, Any]]()
         self._keys = list[tuple[dict[str, Any], frozenset[str]]]()
+        self._without = list[tuple[dict[str, Any], str]]()
         self._tables = list[dict[str, Any]]()
         self._versions = list[int]()
+        self._hooks = Hooks(model)
         for module in model.modules():
             if not isinstance(module, torch.jit.ScriptModule):  # its attributes are the script's
                 self._look_at(module)
@@ -51,6 +102,8 @@ class ModuleState:
         for table in tables:
             self._objects += [(table, name, value) for name, value in table.items()]
         self._keys.append((attributes, frozenset(attributes)))
+        if "forward" not in attributes:
+            self._without.append((attributes, "forward"))
         for name, value in attributes.items():
             if name in _OWN:
                 continue
@@ -68,11 +121,15 @@ class ModuleState:
             if not self._attributes_are_current():
                 return False
             self._versions = versions or []
+        if self._hooks.changed() is not None:
+            return False
         return all(
             _same(table.get(name, _MISSING), saved) for table, name, _, saved in self._contents
         )
 
     def _attributes_are_current(self) -> bool:
+        if any(name in table for table, name in self._without):
+            return False
         return all(
             table.get(name, _MISSING) is value for table, name, value in self._objects
         ) and all(_same(table.get(name, _MISSING), value) for table, name, value in self._values)

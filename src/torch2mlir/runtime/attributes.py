@@ -1,4 +1,7 @@
-"""A compiled function goes on with what the model's Python code read when it was captured: who changes that is told."""
+"""A compiled function goes on with what was so when its model was captured: who changes that is told.
+
+What the model's Python code reads is one such thing; hooks, another ``forward`` and autocast are others.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from torch2mlir.frontends.module_state import dict_versions
+from torch2mlir.frontends.module_state import Hooks, dict_versions
 from torch2mlir.runtime.gradients import frames_of_ours
 
 _VALUES = bool | int | float | str | None | tuple | torch.Tensor
@@ -35,7 +38,8 @@ class _Attribute(NamedTuple):
 class AttributeNotice:
     """Looks at each call whether a model's attributes are what they were at capture, and warns of it once.
 
-    These are numbers, texts and plain tensors that the code of a class in the model has a name for, and ``training``.
+    These are numbers, texts and plain tensors that the code of a class in the model has a name for, ``training``, and
+    a ``forward`` of a single module.
 
     Args:
         model: that a program has just been captured from.
@@ -51,6 +55,12 @@ class AttributeNotice:
             for name, value in vars(module).items()
             if name in anywhere or name == "training" and name in names[type(module)]
             if isinstance(value, _VALUES)
+        ]
+        self._attributes += [
+            _Attribute(vars(module), "forward", f"{path}.forward".lstrip("."), forward)
+            for path, module in model.named_modules()
+            if not isinstance(module, torch.jit.ScriptModule)
+            for forward in [vars(module).get("forward")]
         ]
         self._tables = list({id(each.table): each.table for each in self._attributes}.values())
         self._seen = dict_versions(self._tables)
@@ -75,6 +85,56 @@ class AttributeNotice:
             "compile the model again, or set it back",
             stacklevel=frames_of_ours() + 1,
         )
+
+
+class HookNotice:
+    """Looks at each call whether a model has the hooks that it had at capture, and warns of it once.
+
+    Args:
+        model: that a program has just been captured from.
+    """
+
+    def __init__(self, model: torch.nn.Module) -> None:
+        self._hooks: Hooks | None = Hooks(model)
+
+    def check(self) -> None:
+        """Warns where the model's own call may be another computation."""
+        if self._hooks is None or (changed := self._hooks.changed()) is None:
+            return
+        self._hooks = None
+        where = f"the model's '{changed}'" if changed else "the model"
+        warnings.warn(
+            f"{where} has other hooks than when it was compiled, and the compiled function goes on without: "
+            "compile the model again",
+            stacklevel=frames_of_ours() + 1,
+        )
+
+
+class AutocastNotice:
+    """Looks at each call whether autocast is what it was at capture, and warns of it once."""
+
+    def __init__(self) -> None:
+        self._then: Any = _autocast()
+
+    def check(self) -> None:
+        """Warns where eager mode would compute in another dtype."""
+        if self._then is None or (now := _autocast()) == self._then:
+            return
+        then, self._then = self._then, None
+        warnings.warn(
+            f"autocast is {_shown(now)} and was {_shown(then)} when the function was compiled, and it goes on so: "
+            "compile it under the autocast it is called in",
+            stacklevel=frames_of_ours() + 1,
+        )
+
+
+def _autocast() -> torch.dtype | bool:
+    """The dtype of autocast; False where it is off."""
+    return torch.is_autocast_enabled("cpu") and torch.get_autocast_dtype("cpu")
+
+
+def _shown(autocast: torch.dtype | bool) -> str:
+    return f"on ({autocast})" if autocast else "off"
 
 
 def _names(kind: type) -> frozenset[str]:

@@ -24,7 +24,7 @@ from torch2mlir.program import (
     UserInput,
     entry_function,
 )
-from torch2mlir.runtime.attributes import AttributeNotice
+from torch2mlir.runtime.attributes import AttributeNotice, AutocastNotice, HookNotice
 from torch2mlir.runtime.binding import Shapes
 from torch2mlir.runtime.buckets import Buckets
 from torch2mlir.runtime.cache import cache_from_environment, compile_cached
@@ -134,7 +134,9 @@ class CompiledFunction:
         self._model_state: ModelState | None = None
         if program.model is not None and (states := program.signature.state_inputs):
             self._model_state = ModelState(program.model, [state.tensor for state in states])
-        self._attributes = None if program.model is None else AttributeNotice(program.model)
+        self._notices: list[AttributeNotice | HookNotice | AutocastNotice] = [AutocastNotice()]
+        if program.model is not None:
+            self._notices += [AttributeNotice(program.model), HookNotice(program.model)]
         self.guard = os.environ.get(GUARDED, "") not in ("", "0") if guard is None else guard
         self.verification = Verification(eager, program.signature, engine.name) if eager else None
 
@@ -242,8 +244,8 @@ class CompiledFunction:
         if torch.is_grad_enabled():
             self._gradients.check(leaves)
         calling.check(leaves)
-        if self._attributes is not None:
-            self._attributes.check()
+        for notice in self._notices:
+            notice.check()
         buckets, key = self.buckets, self._key(symbols)
         loaded = self._executable(key)
         given = leaves if buckets is None else buckets.padded(leaves, symbols, key)

@@ -95,13 +95,14 @@ class ModelState:
         *way, last = path.split(".")
         for name in way:
             module = getattr(module, name, None)
-        tensor = getattr(module, last, None)
-        if not isinstance(tensor, torch.Tensor):
-            raise InputError(
-                f"the model no longer has the tensor '{path}' that it was compiled with",
-                hint="compile the model again",
-            )
-        return tensor
+        if isinstance(module, torch.nn.Module):
+            for table in (module._parameters, module._buffers):
+                if isinstance(tensor := table.get(last), torch.Tensor):
+                    return tensor
+        raise InputError(
+            f"the model no longer has the tensor '{path}' that it was compiled with",
+            hint="compile the model again",
+        )
 
 
 def check_state(state: StateInput, tensor: torch.Tensor) -> None:

@@ -59,6 +59,12 @@ case("f64_precision", lambda x: x + 1e-12, f64("B", 3))
 
 case("bits_of_floats", lambda x: x.view(torch.int32), f32("B", 3))
 case("bits_of_integers", lambda x: x.view(torch.float32), i32("B", 3, low=0))
+case(
+    "bits_of_halves",
+    lambda x, y: (x.view(torch.bfloat16), y.view(torch.float16), x.view(torch.int16)),
+    f16("B", 4),
+    bf16("B", 4),
+)
 case("bits_without_sign", lambda x: x.view(torch.uint8), i8("B", 3))
 case("bits_of_booleans", lambda x: x.view(torch.uint8) + 1, b1("B", 3))
 case(

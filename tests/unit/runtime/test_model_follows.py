@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -257,3 +258,90 @@ def test_an_argument_of_the_model_may_be_called_as_an_option() -> None:
     with pytest.raises(Torch2MLIRError, match="engine= is an option") as caught:
         torch2mlir.compile(Engine(), x, engine=e)  # type: ignore[arg-type]
     assert "example_kwargs={'engine': ...}" in str(caught.value)
+
+
+def _hooked(model: nn.Sequential) -> Any:
+    return model[0].register_forward_hook(lambda module, given, result: result * 2)
+
+
+def _hooked_before(model: nn.Sequential) -> Any:
+    return model.register_forward_pre_hook(lambda module, given: (given[0] * 2,))
+
+
+def _hooked_everywhere(model: nn.Sequential) -> Any:
+    return nn.modules.module.register_module_forward_hook(
+        lambda module, given, result: result * 2 if isinstance(module, nn.Linear) else None
+    )
+
+
+def _other_forward(model: nn.Sequential) -> Any:
+    model[0].forward = lambda x: x * 2
+
+
+CHANGES: dict[Callable[[nn.Sequential], Any], str] = {
+    _hooked: "'0' has other hooks",
+    _hooked_before: "the model has other hooks",
+    _hooked_everywhere: "the model has other hooks",
+    _other_forward: "'0.forward' is ",
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@torch.no_grad()
+def test_hooks_and_another_forward_are_warned_of(change: Callable[[nn.Sequential], Any]) -> None:
+    x = torch.randn(4, 3)
+    model = nn.Sequential(nn.Linear(3, 3), nn.ReLU()).eval()
+    compiled = torch2mlir.compile(model, x)
+    expected = compiled(x)
+    handle = change(model)
+    try:
+        with pytest.warns(UserWarning, match=CHANGES[change]) as caught:
+            assert torch.equal(compiled(x), expected)
+            compiled(x)
+        assert len(caught) == 1
+    finally:
+        if handle is not None:
+            handle.remove()
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@torch.no_grad()
+def test_optimize_follows_them(change: Callable[[nn.Sequential], Any]) -> None:
+    x = torch.randn(4, 3)
+    model = nn.Sequential(nn.Linear(3, 3), nn.ReLU()).eval()
+    optimized = torch2mlir.optimize(model, model_inputs=(x,))
+
+    handle = change(model)
+    try:
+        for _ in range(3):
+            x = torch.randn(4, 3)
+            torch.testing.assert_close(optimized(x), model(x))
+    finally:
+        if handle is not None:
+            handle.remove()
+    x = torch.randn(4, 3)
+    torch.testing.assert_close(optimized(x), model(x))
+
+
+@torch.no_grad()
+def test_another_autocast_is_warned_of() -> None:
+    x = torch.randn(4, 3)
+    compiled = torch2mlir.compile(nn.Linear(3, 3), x)
+    expected = compiled(x)
+    with (
+        torch.autocast("cpu", dtype=torch.bfloat16),
+        pytest.warns(UserWarning, match="autocast is on") as caught,
+    ):
+        assert torch.equal(compiled(x), expected)
+        compiled(x)
+    assert len(caught) == 1 and caught[0].filename == __file__
+
+
+@torch.no_grad()
+def test_a_weight_that_is_computed_now_is_refused() -> None:
+    x = torch.randn(4, 3)
+    model = nn.Sequential(nn.Linear(3, 3))
+    compiled = torch2mlir.compile(model, x)
+    nn.utils.parametrizations.weight_norm(model[0])
+    with pytest.raises(InputError, match="no longer has the tensor '0.weight'"):
+        compiled(x)

@@ -142,7 +142,9 @@ class OnnxLowering(Lowering):
         return self.node("Clip", x, *bounds, sizes=x.sizes, dtype=x.dtype)
 
     def bits(self, x: Tensor, dtype: Attribute) -> Tensor:
-        if element_types.is_float(x.dtype) == element_types.is_float(dtype):
+        if x.dtype == dtype:
+            return x
+        if not element_types.is_float(x.dtype) and not element_types.is_float(dtype):
             return self.cast(x, dtype)
         return self.node("BitCast", x, sizes=x.sizes, dtype=dtype, to=self.element_type(dtype))
 
