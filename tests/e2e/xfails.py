@@ -162,7 +162,7 @@ XFAILS: list[ExpectedFailure] = [
         "TOSA cannot read the bits of a float as an integer",
         UnsupportedOpError,
         "tosa-*",
-        "bits_of_floats bits_of_integers bits_in_other_widths frexp* nextafter* hash_floats",
+        "bits_of_floats bits_of_integers bits_of_halves bits_in_other_widths frexp* nextafter* hash_floats",
     ),
     ExpectedFailure(
         "TOSA has no complex numbers",

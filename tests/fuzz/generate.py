@@ -34,7 +34,7 @@ from tests.fuzz.program import (
 )
 
 FLOATS = ("float32", "float32", "float32", "float32", "float16", "bfloat16", "float64")
-REGIONS = ("no_grad", "no_grad", "enable_grad", *[""] * 57)
+REGIONS = ("no_grad", *[""] * 19)
 """What lines are in: one in twenty is in a region."""
 INTEGERS = ("int64", "int64", "int32", "int32", "uint8", "int8", "int16")
 

@@ -107,7 +107,9 @@ def export_unit(group: Group) -> torch.export.ExportedProgram:
             for x in trial.program.inputs
         ]
         shapes = (tuple(specs),)
-    with torch.no_grad(), warnings.catch_warnings():
+    with (
+        warnings.catch_warnings()
+    ):  # in grad mode, where regions without it are bodies of their own
         warnings.simplefilter("ignore")
         exported = torch.export.export(unit, tuple(arguments), dynamic_shapes=shapes, strict=False)
     if fixed := set(_specialised(group, exported)):
