@@ -28,6 +28,7 @@ from torch2mlir.frontends.fx.questions import asked_by, by_model
 from torch2mlir.frontends.fx.quiet import quiet
 from torch2mlir.frontends.fx.sizes_of_results import bounded_sizes
 from torch2mlir.frontends.fx.symbols import free_sizes, size_names
+from torch2mlir.frontends.python_random import check_draws, draws_noted
 from torch2mlir.frontends.pytrees import knows_caches, register_types
 from torch2mlir.frontends.returned_arguments import results_noted
 from torch2mlir.frontends.updated_caches import Pairs, changes_watched
@@ -183,9 +184,12 @@ def export(
             around.enter_context(quiet())
             if caches is not None and knows_caches():
                 around.enter_context(changes_watched(model, caches))
+            drawn = around.enter_context(draws_noted(model))
             exported = _exported(model, args, kwargs, dynamic_shapes, strict, changes, returned)
         if changes is not None:
             changes.check(args, kwargs)
+        if drawn:
+            check_draws(state, args, kwargs)
         return exported
     except Torch2MLIRError:
         raise

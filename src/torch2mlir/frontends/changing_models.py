@@ -109,6 +109,35 @@ def _changed_by_second_call(
     Returns:
         what a call changes, if the second one gives another result.
     """
+    states = list[ModuleState]()
+    try:
+        for number, results in enumerate(repeated(model, args, kwargs, 2, states)):
+            if number == 0:
+                first = results
+            elif not have_same_elements(first, results):
+                return [name for state in states for name in state.changed()]
+    except Exception:  # PyTorch refuses it as well: nothing to compare with
+        pass
+    return []
+
+
+def repeated(
+    model: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    count: int,
+    states: list[ModuleState] | None = None,
+) -> Iterator[list[Any]]:
+    """The leaves of the results of calls from the same tensors, buffers and PyTorch's random numbers, which are undone.
+
+    A call may write to parameters too: afterwards they have their elements again.
+
+    Args:
+        model: a module or function.
+        args, kwargs: of each call, which gets copies.
+        count: how many calls, of which there are none where nothing can be run.
+        states: where the states of the modules before the first call go.
+    """
     modules = _modules(model)
     tensors = [t for module in modules for t in (*module.parameters(), *module.buffers())]
     tensors += unregistered_tensors(model)
@@ -117,47 +146,33 @@ def _changed_by_second_call(
         for t in (*tensors, *pytree.tree_leaves((args, kwargs)))
         if isinstance(t, torch.Tensor)
     ):
-        return []  # nothing can be run
-    with ExitStack() as trial:
-        states = [trial.enter_context(undone(module)) for module in modules]
-        trial.enter_context(unregistered_state_kept(model))
-        trial.enter_context(torch.no_grad())
-        try:
-            first, second = _calls(model, args, kwargs, modules, tensors)
-        except Exception:
-            return []  # PyTorch refuses it as well: nothing to compare with
-        if len(first) == len(second) and all(map(_is_equal, first, second)):
-            return []
-        return [name for state in states for name in state.changed()]
-
-
-def _calls(
-    model: Callable[..., Any],
-    args: Sequence[Any],
-    kwargs: Mapping[str, Any],
-    modules: Sequence[torch.nn.Module],
-    tensors: Sequence[torch.Tensor],
-) -> Iterator[list[Any]]:
-    """The leaves of the results of two calls, which find the same elements in the tensors and the same buffers.
-
-    Afterwards they have these elements again: a call may write to parameters too.
-    """
-    elements = [tensor.detach().clone() for tensor in tensors]
+        return
     buffers = [
         (part._buffers, {name: b for name, b in part._buffers.items() if b is not None})
         for module in modules
         for part in module.modules()
     ]
-    try:
-        for _ in range(2):
+    with ExitStack() as trial:
+        found = [trial.enter_context(undone(module)) for module in modules]
+        if states is not None:
+            states += found
+        trial.enter_context(unregistered_state_kept(model))
+        trial.enter_context(torch.no_grad())
+        elements = [tensor.detach().clone() for tensor in tensors]
+        trial.callback(put_back, tensors, elements)
+        for _ in range(count):
             for table, saved in buffers:
                 table.update(saved)
             put_back(tensors, elements)
             given, named = cloned((tuple(args), dict(kwargs)))
             with torch.random.fork_rng(devices=[]):
-                yield pytree.tree_leaves(model(*given, **named))
-    finally:
-        put_back(tensors, elements)
+                results = pytree.tree_leaves(model(*given, **named))
+            yield results
+
+
+def have_same_elements(one: Sequence[Any], other: Sequence[Any]) -> bool:
+    """Whether the leaves of two results are equal."""
+    return len(one) == len(other) and all(map(_is_equal, one, other))
 
 
 def _is_equal(one: Any, other: Any) -> bool:

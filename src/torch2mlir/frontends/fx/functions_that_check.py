@@ -1,6 +1,7 @@
 """Functions of PyTorch that look at elements only to refuse them, where PyTorch's own capture stops.
 
-What they compute is theirs; what they refuse, a run of the program refuses.
+What they compute is theirs; what they refuse, a run of the program refuses. And ``backward()``, of which PyTorch's
+capture keeps nothing.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
+
+from torch2mlir.errors import CaptureError
 
 
 def _cov(
@@ -88,7 +91,16 @@ def _gaussian_nll_loss(
     return loss.mean() if reduction == "mean" else loss.sum()
 
 
+def _backward(*_: Any, **_options: Any) -> Tensor:
+    raise CaptureError(
+        "the model calls backward(), which writes gradients to where a program has no values",
+        hint="take them as values, torch.autograd.grad(loss, weights), or compile the model alone for training: "
+        "torch.compile(model, backend='torch2mlir')",
+    )
+
+
 _FUNCTIONS: Mapping[Any, Callable[..., Tensor]] = {
+    Tensor.backward: _backward,
     torch.cov: _cov,
     torch.Tensor.cov: _cov,
     torch.corrcoef: _corrcoef,

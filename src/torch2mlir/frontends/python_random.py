@@ -1,0 +1,78 @@
+"""Random numbers of Python's or NumPy's that a model draws: a program would go on with those of its capture."""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+from torch2mlir.errors import CaptureError
+from torch2mlir.frontends.changing_models import have_same_elements, repeated
+from torch2mlir.frontends.watched_calls import calls_watched
+
+_CALLS = 8
+"""Of the model, which draw as often: one that skips a layer every other time shows it."""
+
+
+class _Generators:
+    """The states of both, at some time."""
+
+    def __init__(self) -> None:
+        self._python = random.getstate()
+        numpy = sys.modules.get("numpy")
+        self._numpy = numpy.random.get_state() if numpy is not None else None
+
+    def have_moved(self) -> bool:
+        """Whether a number has been drawn since."""
+        now = _Generators()
+        if now._python != self._python:
+            return True
+        if self._numpy is None or now._numpy is None:
+            return False
+        return bool(now._numpy[2:] != self._numpy[2:] or (now._numpy[1] != self._numpy[1]).any())
+
+    def restore(self) -> None:
+        """Makes them draw the same again."""
+        random.setstate(self._python)
+        if self._numpy is not None:
+            sys.modules["numpy"].random.set_state(self._numpy)
+
+
+@contextmanager
+def draws_noted(traced: torch.nn.Module) -> Iterator[list[str]]:
+    """Around a trace: something is in the list if the model's call has drawn such numbers; they are drawn again."""
+    noted, start = list[str](), list[_Generators]()
+
+    def at_start(_model: Any, _args: Any, _kwargs: Any) -> None:
+        start[:] = [_Generators()]
+
+    def at_end(_model: Any, _args: Any, _kwargs: Any, _result: Any) -> None:
+        if start and start[0].have_moved():
+            noted.append("drawn")
+            start[0].restore()
+
+    with calls_watched(traced, at_start, at_end):
+        yield noted
+
+
+def check_draws(model: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    """Looks whether it matters what a model draws: some compute a chance and use it in training only.
+
+    Raises:
+        CaptureError: calls with the same arguments give different results.
+    """
+    start = _Generators()
+    try:
+        results = list(repeated(model, args, kwargs, _CALLS))
+    finally:
+        start.restore()
+    if any(not have_same_elements(results[0], other) for other in results[1:]):
+        raise CaptureError(
+            "the model draws random numbers of Python's or NumPy's, and a compiled program would repeat the first",
+            hint="draw them with torch.rand(()), which a program does anew in every call, or call model.eval() if they "
+            "are for training; torch2mlir.optimize leaves such a model to PyTorch",
+        )

@@ -1,0 +1,88 @@
+"""Random numbers that are not PyTorch's, and gradients: a compiled program repeated the first, and had none, in silence."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+import torch2mlir
+from torch2mlir.errors import CaptureError
+
+
+def _one_of_two(x: Tensor) -> Tensor:
+    return x * 2 if random.random() < 0.5 else x * 3
+
+
+def _factor(x: Tensor) -> Tensor:
+    return x * random.uniform(1, 2)
+
+
+def _of_numpy(x: Tensor) -> Tensor:
+    return x * float(np.random.rand())
+
+
+def _noise(x: Tensor) -> Tensor:
+    return x + torch.from_numpy(np.random.rand(3).astype("float32"))
+
+
+class Layers(nn.Module):
+    """Leaves layers out, in training."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Linear(3, 3) for _ in range(4)).requires_grad_(False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        for layer in self.layers:
+            chance = random.uniform(0, 1)
+            if not self.training or chance > 0.5:
+                x = layer(x)
+        return x
+
+
+@pytest.mark.parametrize("model", [_one_of_two, _factor, _of_numpy, _noise, Layers().train()])
+def test_numbers_drawn_outside_of_pytorch_are_refused(model: Callable[[Tensor], Tensor]) -> None:
+    random.seed(3)
+    before = random.getstate()
+    with pytest.raises(CaptureError, match="random numbers of Python's or NumPy's"):
+        torch2mlir.compile(model, torch.ones(3), engine="reference")
+    assert random.getstate() == before
+
+
+def test_what_is_drawn_and_not_used_is_nothing() -> None:
+    model = Layers().eval()
+    ours = torch2mlir.compile(model, torch.ones(3), engine="reference")
+    for _ in range(3):
+        x = torch.randn(3)
+        torch.testing.assert_close(ours(x), model(x))
+
+
+@torch.no_grad()
+def test_optimize_draws_them_anew() -> None:
+    model = Layers().train()
+    optimized = torch2mlir.optimize(model, model_inputs=(torch.ones(3),))
+    assert len({optimized(torch.ones(3)).sum().item() for _ in range(40)}) > 2
+
+
+def test_gradients_are_values_or_refused() -> None:
+    model = nn.Linear(3, 1)
+
+    def accumulated(x: Tensor) -> Tensor:
+        loss = model(x).pow(2).mean()
+        loss.backward()
+        return loss.detach()
+
+    def returned(x: Tensor) -> tuple[Tensor, ...]:
+        return torch.autograd.grad(model(x).pow(2).mean(), list(model.parameters()))
+
+    with pytest.raises(CaptureError, match=r"calls backward\(\)"):
+        torch2mlir.compile(accumulated, torch.randn(4, 3))
+    ours = torch2mlir.compile(returned, torch.randn(4, 3))
+    for _ in range(3):
+        x = torch.randn(4, 3)
+        torch.testing.assert_close(ours(x), returned(x))
