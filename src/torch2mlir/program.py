@@ -31,10 +31,14 @@ class UserInput:
 
 @dataclass(frozen=True)
 class Layout:
-    """How an input lies in memory: its strides, and where in its storage it starts if that matters."""
+    """How an input lies in memory: its strides, and where in its storage it starts if that matters.
+
+    ``is_written`` says that the program writes to the input, or to what shares its memory for such strides.
+    """
 
     strides: Sequence[KnownSize]
     offset: int | None = None
+    is_written: bool = False
 
 
 @dataclass(frozen=True)
@@ -212,7 +216,7 @@ class Signature:
     parameters: inspect.Signature | None = None
     size_names: Mapping[str, str] = field(default_factory=dict)
     free_sizes: frozenset[tuple[int, int]] = frozenset()
-    layouts: Mapping[int, Layout] = field(default_factory=dict)
+    layouts: dict[int, Layout] = field(default_factory=dict)
     decisions: list[Decision] = field(default_factory=list)
     caches: list[tuple[int, int]] = field(default_factory=list)
     checks: list[Check] = field(default_factory=list)

@@ -121,7 +121,7 @@ def dump_signature(signature: Signature) -> dict[str, Any]:
         "checks": [[check.message, check.location] for check in signature.checks],
         "preconditions": list(map(asdict, signature.preconditions)),
         "layouts": [
-            [position, [_dump_size(stride) for stride in layout.strides], layout.offset]
+            [position, list(map(_dump_size, layout.strides)), layout.offset, layout.is_written]
             for position, layout in signature.layouts.items()
         ],
     }
@@ -168,8 +168,8 @@ def load_signature(data: Mapping[str, Any], state: Mapping[str, torch.Tensor]) -
             checks=[Check(message, location) for message, location in data.get("checks", ())],
             preconditions=[Precondition(**each) for each in data.get("preconditions", ())],
             layouts={
-                position: Layout([_load_known(stride) for stride in strides], offset)
-                for position, strides, offset in data["layouts"]
+                position: Layout(list(map(_load_known, strides)), offset, *is_written)
+                for position, strides, offset, *is_written in data["layouts"]
             },
         )  # fmt: skip
     except (KeyError, TypeError, ValueError, IndexError) as error:

@@ -16,7 +16,7 @@ from torch2mlir.frontends.changed_containers import containers_kept
 from torch2mlir.frontends.changing_models import Changes
 from torch2mlir.frontends.example_tensors import apart
 from torch2mlir.frontends.fx.assigned_buffers import assignments_kept
-from torch2mlir.frontends.fx.exported import import_exported_program
+from torch2mlir.frontends.fx.exported import MAY_SHARE, import_exported_program
 from torch2mlir.frontends.fx.function_transforms import (
     exported_below_autograd,
     gradients_noted,
@@ -228,11 +228,12 @@ def _exported(
             around.enter_context(containers_kept(model))
             around.enter_context(results_noted(model, {} if returned is None else returned))
             around.enter_context(PlacesFromTensors())
-            around.enter_context(FunctionsThatCheck())
+            functions = around.enter_context(FunctionsThatCheck())
             around.enter_context(bounded_sizes())
             exported: torch.export.ExportedProgram = export(
                 model, args, kwargs, dynamic_shapes=dynamic_shapes
             )
+            exported.graph_module.meta[MAY_SHARE] = functions.may_share
             return exported
 
     transforms: list[str] = []

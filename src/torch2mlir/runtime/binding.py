@@ -281,7 +281,14 @@ def _check_layout(
     expected = [dims.substitute(stride, symbols) for stride in layout.strides]
     matter = [axis for axis, size in enumerate(value.shape) if size > 1]
     hint = "pass it as it was at capture, as .contiguous() if it was so, or compile again"
-    if any(value.stride(axis) != expected[axis] for axis in matter):
+    differs = any(value.stride(axis) != expected[axis] for axis in matter)
+    if differs and layout.is_written:
+        raise AnotherProgram(
+            f"input '{item.name}' has the strides {list(value.stride())}, and {expected} at capture: the program "
+            "writes to what shares its memory for some strides, and is a copy of it for others (contiguous, reshape)",
+            hint=hint,
+        )
+    if differs:
         raise InputError(
             f"input '{item.name}' has the strides {list(value.stride())}, and {expected} at capture: the program reads "
             "memory (as_strided)",

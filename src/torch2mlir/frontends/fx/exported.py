@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -31,6 +32,7 @@ from torch2mlir.frontends.fx.functionalization import (
     functionalized,
     with_tied_state_joined,
     without_tokens,
+    written_placeholders,
 )
 from torch2mlir.frontends.fx.importer import GraphImporter, _attribute
 from torch2mlir.frontends.fx.mutation import (
@@ -55,6 +57,14 @@ from torch2mlir.program import (
     UserOutput,
 )
 
+MAY_SHARE = "torch2mlir.may_share"
+"""Of a graph module: the model has called what shares memory with its operand, or copies it, by its strides."""
+_SHARING_OR_COPYING = frozenset(
+    overload
+    for name in ("contiguous", "flatten", "ravel", "reshape", "reshape_as")
+    for packet in [getattr(torch.ops.aten, name)]
+    for overload in (getattr(packet, each) for each in packet.overloads())
+)
 _MUTATIONS = {*STATE_MUTATIONS, OutputKind.USER_INPUT_MUTATION}
 
 
@@ -71,6 +81,7 @@ def import_exported_program(
     """
     check_transforms(exported)
     exported = without_regions(exported)
+    written = _written_by_layout(exported)
     if exported.state_dict or exported.constants:
         exported = with_tied_state_joined(exported)
     modules = exported.graph_module.modules()
@@ -79,7 +90,15 @@ def import_exported_program(
         check_writes(body.graph)
     if any(has_transforms(body.graph) or needs_functionalization(body.graph) for body in bodies):
         exported = functionalized(exported)
-    return _ExportedImport(without_tokens(exported), func_name).run()
+    return _ExportedImport(without_tokens(exported), func_name, written).run()
+
+
+def _written_by_layout(exported: torch.export.ExportedProgram) -> set[str]:
+    """The placeholders that are written, or are not, depending on their strides: ``x.contiguous().add_(1)``."""
+    is_called = exported.graph_module.meta.get(MAY_SHARE) or any(
+        node.target in _SHARING_OR_COPYING for node in exported.graph.nodes
+    )
+    return {node.name for node in written_placeholders(exported)} if is_called else set()
 
 
 class _FunctionImport:
@@ -118,10 +137,22 @@ class _FunctionImport:
 
 
 class _ExportedImport(_FunctionImport):
-    """The import of one exported program."""
+    """The import of one exported program.
 
-    def __init__(self, exported: torch.export.ExportedProgram, func_name: str) -> None:
+    Args:
+        exported: the program, whose writes are values.
+        func_name: of the function.
+        written_by_layout: placeholders that have to lie in memory as they did.
+    """
+
+    def __init__(
+        self,
+        exported: torch.export.ExportedProgram,
+        func_name: str,
+        written_by_layout: Collection[str],
+    ) -> None:
         graph_module = exported.graph_module
+        self.written_by_layout = written_by_layout
         self.exported = exported
         self.nodes: list[Node] = list(exported.graph.nodes)
         super().__init__(func_name, lambda name: _attribute(graph_module, name), self.nodes)
@@ -171,7 +202,15 @@ class _ExportedImport(_FunctionImport):
             self.signature.decisions = decisions_of(exported)
         self.signature.in_spec = exported.call_spec.in_spec
         self.signature.out_spec = exported.call_spec.out_spec
+        self._note_layouts([node for node in placeholders if node.name in self.written_by_layout])
         return self.finish(self._results(returned, written_state, written_inputs))
+
+    def _note_layouts(self, written: Sequence[Node]) -> None:
+        for node in written:
+            for item in self.signature.user_inputs:
+                if item.type is not None and item.name == node.name:
+                    layout = self.signature.layouts.get(item.position) or self._layout(node)
+                    self.signature.layouts[item.position] = replace(layout, is_written=True)
 
     def _layout(self, node: Node) -> Layout:
         fake = node.meta["val"]

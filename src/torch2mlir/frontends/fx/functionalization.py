@@ -98,7 +98,7 @@ def with_tied_state_joined(exported: ExportedProgram) -> ExportedProgram:
         for node, spec in zip(placeholders, specs, strict=True)
         if spec.kind in WEIGHT_KINDS and (tensor := _tensor(exported, spec)) is not None
     }
-    written = _written(exported) & held.keys()
+    written = written_placeholders(exported) & held.keys()
     by_memory = defaultdict[int, list[Node]](list)
     for node, tensor in held.items():
         by_memory[tensor.untyped_storage()._cdata].append(node)
@@ -131,7 +131,7 @@ def _tensor(exported: ExportedProgram, spec: InputSpec) -> torch.Tensor | None:
     return tensor if isinstance(tensor, torch.Tensor) and tensor.layout is torch.strided else None
 
 
-def _written(exported: ExportedProgram) -> set[Node]:
+def written_placeholders(exported: ExportedProgram) -> set[Node]:
     """The placeholders that may be written, themselves or through something that shares their memory."""
     roots, written = dict[Node, Node](), set[Node]()
     for node in exported.graph.nodes:

@@ -109,10 +109,31 @@ _FUNCTIONS: Mapping[Any, Callable[..., Tensor]] = {
 }
 
 
+SHARING_OR_COPYING = frozenset(
+    getattr(owner, name)
+    for owner in (torch, Tensor)
+    for name in ("contiguous", "flatten", "ravel", "reshape", "reshape_as", "to")
+    if hasattr(owner, name)
+)
+"""Functions whose result shares memory with their operand where it lies so and so, and is a copy elsewhere."""
+
+
 class FunctionsThatCheck(TorchFunctionMode):
-    """See the module's docstring."""
+    """See the module's docstring.
+
+    Attributes:
+        may_share: whether a function has been called whose result shares memory with its operand, or does not.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.may_share = False
 
     def __torch_function__(
         self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None
     ) -> Any:
+        if function in SHARING_OR_COPYING and (
+            function is not Tensor.to or "memory_format" in (kwargs or {})
+        ):
+            self.may_share = True
         return _FUNCTIONS.get(function, function)(*args, **(kwargs or {}))

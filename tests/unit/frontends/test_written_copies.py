@@ -1,0 +1,86 @@
+"""Writes to what shares memory with an argument for some strides: for others it is a copy, and the argument stays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+import torch2mlir
+from torch2mlir.errors import InputError
+
+OPS: dict[str, Callable[[Tensor], Tensor]] = {
+    "contiguous": lambda x: x.contiguous(),
+    "reshape": lambda x: x.reshape(-1),
+    "flatten": lambda x: torch.flatten(x),
+    "ravel": lambda x: x.ravel(),
+    "to": lambda x: x.to(memory_format=torch.contiguous_format),
+}
+
+
+def _dense() -> Tensor:
+    return torch.randn(4, 3)
+
+
+def _turned() -> Tensor:
+    return torch.randn(3, 4).T
+
+
+def _changed(name: str) -> Callable[[Tensor], Tensor]:
+    def changed(x: Tensor) -> Tensor:
+        y = OPS[name](x)
+        y.add_(1)
+        return y * 2
+
+    return changed
+
+
+def _read(name: str) -> Callable[[Tensor], Tensor]:
+    def read(x: Tensor) -> Tensor:
+        y = OPS[name](x)
+        x.add_(1)
+        return y * 2
+
+    return read
+
+
+@pytest.mark.parametrize("made", [_changed, _read])
+@pytest.mark.parametrize("name", OPS)
+def test_as_at_capture_or_refused(
+    name: str, made: Callable[[str], Callable[[Tensor], Tensor]]
+) -> None:
+    function = made(name)
+    for example, other in ((_dense, _turned), (_turned, _dense)):
+        ours = torch2mlir.compile(function, example(), engine="reference")
+        for _ in range(3):
+            x = example()
+            given, taken = x.clone(), x.clone()
+            torch.testing.assert_close(ours(given), function(taken))
+            torch.testing.assert_close(given, taken)
+        x = other()
+        before = x.clone()
+        with pytest.raises(InputError, match="has the strides"):
+            ours(x)
+        assert torch.equal(x, before)
+
+
+def test_a_plain_write_is_taken_as_it_comes() -> None:
+    ours = torch2mlir.compile(lambda x: x.mul_(2).sum(), _dense(), engine="reference")
+    for x in (_dense(), _turned(), torch.randn(8, 6)[::2, ::2]):
+        expected = x * 2
+        torch.testing.assert_close(ours(x), expected.sum())
+        torch.testing.assert_close(x, expected)
+
+
+def test_an_artefact_asks_as_well(tmp_path: Path) -> None:
+    ours = torch2mlir.compile(_changed("reshape"), _dense(), engine="xla")
+    torch2mlir.save(ours, tmp_path / "artefact")
+    loaded = torch2mlir.load(tmp_path / "artefact")
+    x = _dense()
+    expected = x.reshape(-1) * 2 + 2
+    torch.testing.assert_close(loaded(x), expected)
+    with pytest.raises(InputError, match="has the strides"):
+        loaded(_turned())
