@@ -130,7 +130,7 @@ HEADER = 16 + 4 + 32 + 32 + 8
         (lambda data: data[:-100], "bytes of code where its header says"),
         (lambda data: data + b"more", "bytes of code where its header says"),
         (lambda data: flipped(data, 0), "not a file of this cache"),
-        (lambda data: flipped(data, 16), "of format 0"),
+        (lambda data: flipped(data, 16), "of format 3"),
         (lambda data: flipped(data, 20), "another program"),
         (lambda data: flipped(data, 60), "checksum"),
         (lambda data: flipped(data, len(data) // 2), "checksum"),

@@ -13,7 +13,7 @@ import torch
 from torch2mlir.errors import CaptureError, Torch2MLIRError
 from torch2mlir.frontends.capture_failures import check_arguments, explained
 from torch2mlir.frontends.changed_containers import containers_kept
-from torch2mlir.frontends.changing_models import Changes
+from torch2mlir.frontends.changing_models import Changes, Holder, module_of, referred_modules
 from torch2mlir.frontends.example_tensors import apart
 from torch2mlir.frontends.fx.assigned_buffers import assignments_kept
 from torch2mlir.frontends.fx.exported import MAY_SHARE, import_exported_program
@@ -88,7 +88,7 @@ def captured(
         program.signature.parameters = inspect.signature(getattr(model, "forward", model))
     program.signature.caches = caches
     program.signature.returned = returned
-    program.model = model if isinstance(model, torch.nn.Module) else None
+    program.model = module_of(model)
     if dynamic_shapes is not None:
         program.signature.free_sizes = free_sizes(program.signature, args, kwargs, dynamic_shapes)
     if program.signature.ranges:
@@ -184,8 +184,10 @@ def export(
             around.enter_context(quiet())
             if caches is not None and knows_caches():
                 around.enter_context(changes_watched(model, caches))
-            drawn = around.enter_context(draws_noted(model))
-            exported = _exported(model, args, kwargs, dynamic_shapes, strict, changes, returned)
+            drawn = list[str]()
+            exported = _exported(
+                model, args, kwargs, dynamic_shapes, strict, changes, returned, drawn
+            )
         if changes is not None:
             changes.check(args, kwargs)
         if drawn:
@@ -202,7 +204,7 @@ def _refers_to_objects(model: Callable[..., Any]) -> bool:
     """Whether a call may change what outlives it, as a function of nothing but its arguments cannot."""
     if isinstance(model, torch.nn.Module) or getattr(model, "__closure__", None):
         return True
-    return getattr(model, "__self__", None) is not None
+    return getattr(model, "__self__", None) is not None or module_of(model) is not None
 
 
 def _exported(
@@ -213,6 +215,7 @@ def _exported(
     strict: bool,
     changes: Changes | None,
     returned: dict[int, int] | None,
+    drawn: list[str],
 ) -> torch.export.ExportedProgram:
     """Traced as Python runs; what that refuses is tried with ``strict``, which reads the model's bytecode.
 
@@ -221,11 +224,12 @@ def _exported(
 
     def traced(export: Callable[..., Any]) -> torch.export.ExportedProgram:
         with ExitStack() as around:
-            if not isinstance(model, _FunctionModule):  # which has no buffers
+            if next(model.buffers(), None) is not None:
                 around.enter_context(assignments_kept(model))
             if changes is not None:
                 around.enter_context(changes.noted(model))
             around.enter_context(containers_kept(model))
+            around.enter_context(draws_noted(model, drawn))
             around.enter_context(results_noted(model, {} if returned is None else returned))
             around.enter_context(PlacesFromTensors())
             functions = around.enter_context(FunctionsThatCheck())
@@ -284,14 +288,14 @@ def _is_break(error: Exception) -> bool:
     return type(error).__name__ == "Unsupported" and "Data-dependent" not in str(error)
 
 
-class _FunctionModule(torch.nn.Module):
-    """A function as a module, with the function's own parameter names.
+class _FunctionModule(Holder):
+    """A function as a module, with the function's own parameter names, and the modules it refers to as parts.
 
     PyTorch records the source lines of frames called ``forward`` only, so ours says it stands where the function does.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__()
+        super().__init__(referred_modules(function))
 
         def forward(*args: Any, **kwargs: Any) -> Any:
             return function(*args, **kwargs)

@@ -19,7 +19,7 @@ from torch.utils import _pytree as pytree
 
 from torch2mlir.dialects.torch import core
 from torch2mlir.errors import CaptureError
-from torch2mlir.frontends.changing_models import Changes
+from torch2mlir.frontends.changing_models import Changes, module_of
 from torch2mlir.frontends.fx.quiet import quiet
 from torch2mlir.frontends.module_state import cloned, undone
 from torch2mlir.frontends.torchscript.example_args import ExampleArgs
@@ -61,7 +61,7 @@ def captured_by_source(
     Changes(model).check(args, kwargs)
     _check_contract(program)
     program.signature.parameters = parameters
-    program.model = model if isinstance(model, torch.nn.Module) else None
+    program.model = module_of(model)
     return renamed(program, func_name)
 
 

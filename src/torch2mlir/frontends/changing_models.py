@@ -7,7 +7,7 @@ else, which no program does: whether it would is tried in PyTorch.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 import torch
@@ -90,15 +90,47 @@ def _listed(names: Sequence[str]) -> str:
 
 def _modules(model: Callable[..., Any]) -> list[torch.nn.Module]:
     """A module; of a function, those it refers to."""
+    return [model] if isinstance(model, torch.nn.Module) else [*referred_modules(model).values()]
+
+
+def referred_modules(function: Callable[..., Any]) -> dict[str, torch.nn.Module]:
+    """The modules that a function refers to, by the names it has for them, each once."""
+    found = {"self": getattr(function, "__self__", None)}
+    code = getattr(function, "__code__", None)
+    cells = getattr(function, "__closure__", None) or ()
+    for name, cell in zip(code.co_freevars if code is not None else (), cells):
+        with suppress(ValueError):  # the variable has no value yet
+            found[name] = cell.cell_contents
+    everywhere = getattr(function, "__globals__", {})
+    for name in code.co_names if code is not None else ():
+        found.setdefault(name, everywhere.get(name))
+    known = dict[int, str]()
+    return {
+        name: value
+        for name, value in found.items()
+        if isinstance(value, torch.nn.Module) and known.setdefault(id(value), name) == name
+    }
+
+
+class Holder(torch.nn.Module):
+    """A module of modules.
+
+    Args:
+        parts: them, by name.
+    """
+
+    def __init__(self, parts: Mapping[str, torch.nn.Module]) -> None:
+        super().__init__()
+        for name, part in parts.items():
+            self.add_module(name if not hasattr(self, name) else f"{name}_", part)
+
+
+def module_of(model: Callable[..., Any]) -> torch.nn.Module | None:
+    """A module that has the state a model reads: itself, or of a function what it refers to."""
     if isinstance(model, torch.nn.Module):
-        return [model]
-    found = [getattr(model, "__self__", None)]
-    for cell in getattr(model, "__closure__", None) or ():
-        try:
-            found.append(cell.cell_contents)
-        except ValueError:  # the variable has no value yet
-            continue
-    return [value for value in found if isinstance(value, torch.nn.Module)]
+        return model
+    parts = referred_modules(model)
+    return Holder(parts) if parts else None
 
 
 def _changed_by_second_call(

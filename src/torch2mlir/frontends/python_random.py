@@ -43,9 +43,9 @@ class _Generators:
 
 
 @contextmanager
-def draws_noted(traced: torch.nn.Module) -> Iterator[list[str]]:
-    """Around a trace: something is in the list if the model's call has drawn such numbers; they are drawn again."""
-    noted, start = list[str](), list[_Generators]()
+def draws_noted(traced: torch.nn.Module, noted: list[str]) -> Iterator[None]:
+    """Around a trace: ``noted`` gets an entry if the model's call has drawn such numbers, which are drawn again."""
+    start = list[_Generators]()
 
     def at_start(_model: Any, _args: Any, _kwargs: Any) -> None:
         start[:] = [_Generators()]
@@ -56,7 +56,7 @@ def draws_noted(traced: torch.nn.Module) -> Iterator[list[str]]:
             start[0].restore()
 
     with calls_watched(traced, at_start, at_end):
-        yield noted
+        yield
 
 
 def check_draws(model: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:

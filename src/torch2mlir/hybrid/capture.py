@@ -156,7 +156,7 @@ def _share_memory(leaves: Sequence[Any]) -> bool:
     places = [
         leaf.untyped_storage().data_ptr()
         for leaf in leaves
-        if isinstance(leaf, torch.Tensor) and leaf.numel()
+        if isinstance(leaf, torch.Tensor) and leaf.layout is torch.strided and leaf.numel()
     ]
     return len(set(places)) < len(places)
 

@@ -345,3 +345,45 @@ def test_a_weight_that_is_computed_now_is_refused() -> None:
     nn.utils.parametrizations.weight_norm(model[0])
     with pytest.raises(InputError, match="no longer has the tensor '0.weight'"):
         compiled(x)
+
+
+class Counting(nn.Module):
+    """State that two methods write to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("count", torch.zeros(3))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.count.add_(1)
+        return x * self.count
+
+    def doubled(self, x: torch.Tensor) -> torch.Tensor:
+        self.count.mul_(2)
+        return x + self.count
+
+
+LAYER = nn.Linear(3, 3)
+
+
+@pytest.mark.parametrize("output_type, engine", TARGETS)
+@torch.no_grad()
+def test_functions_follow_the_modules_they_refer_to(output_type: str, engine: str) -> None:
+    """A method of a model, or a function of modules around it, went on with tensors that these had no more."""
+    model = Counting()
+    theirs = deepcopy(model)
+    options = {"output_type": output_type, "engine": engine}
+    method = torch2mlir.compile(model.doubled, torch.randn(3), **options)
+    whole = torch2mlir.compile(model, torch.randn(3), **options)
+    layer = nn.Linear(3, 3)
+    around = torch2mlir.compile(lambda x: layer(x) + LAYER(x), torch.randn(2, 3), **options)
+    for _ in range(3):
+        for ours, eager in ((method, theirs.doubled), (whole, theirs)):
+            x = torch.randn(3)
+            torch.testing.assert_close(ours(x), eager(x))
+            torch.testing.assert_close(model.count, theirs.count)
+        model.count, theirs.count = torch.ones(3), torch.ones(3)
+        x = torch.randn(2, 3)
+        torch.testing.assert_close(around(x), layer(x) + LAYER(x), atol=1e-5, rtol=1e-5)
+        layer.weight = nn.Parameter(torch.randn(3, 3))
+        LAYER.bias = nn.Parameter(torch.randn(3))
