@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
+from types import FunctionType, MethodType
 from typing import Any
 
 import torch
@@ -94,22 +96,53 @@ def _modules(model: Callable[..., Any]) -> list[torch.nn.Module]:
 
 
 def referred_modules(function: Callable[..., Any]) -> dict[str, torch.nn.Module]:
-    """The modules that a function refers to, by the names it has for them, each once."""
-    found = {"self": getattr(function, "__self__", None)}
-    code = getattr(function, "__code__", None)
-    cells = getattr(function, "__closure__", None) or ()
-    for name, cell in zip(code.co_freevars if code is not None else (), cells):
-        with suppress(ValueError):  # the variable has no value yet
-            found[name] = cell.cell_contents
-    everywhere = getattr(function, "__globals__", {})
-    for name in code.co_names if code is not None else ():
-        found.setdefault(name, everywhere.get(name))
-    known = dict[int, str]()
-    return {
-        name: value
-        for name, value in found.items()
-        if isinstance(value, torch.nn.Module) and known.setdefault(id(value), name) == name
-    }
+    """The modules that a function refers to, by the names it has for them, each once.
+
+    What it calls is looked into where it holds that itself: decorated functions, partial ones, attributes of an object.
+    """
+    found, seen = dict[str, torch.nn.Module](), set[int]()
+    waiting: list[tuple[str, Any]] = [("self", function)]
+    while waiting:
+        name, value = waiting.pop(0)
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        if isinstance(value, torch.nn.Module):
+            while name in found:
+                name += "_"
+            found[name] = value
+        elif value is function or isinstance(value, _FUNCTIONS):
+            waiting += _held(value)
+    return found
+
+
+_FUNCTIONS = (FunctionType, MethodType, partial)
+
+
+def _held(function: Any) -> Iterator[tuple[str, Any]]:
+    """What a function has names for."""
+    if isinstance(function, partial):
+        yield "self", function.func
+        yield from ((f"argument{i}", value) for i, value in enumerate(function.args))
+        yield from function.keywords.items()
+    elif isinstance(function, MethodType):
+        owner = function.__self__
+        is_module = isinstance(owner, torch.nn.Module)
+        yield from [("self", owner)] if is_module else getattr(owner, "__dict__", {}).items()
+        yield "function", function.__func__
+    elif isinstance(function, FunctionType):
+        code = function.__code__
+        for name, cell in zip(code.co_freevars, function.__closure__ or ()):
+            with suppress(ValueError):  # the variable has no value yet
+                yield name, cell.cell_contents
+        for name in code.co_names:
+            value = function.__globals__.get(name)
+            # of functions, those of the same file: PyTorch's refer to thousands
+            is_near = getattr(value, "__globals__", None) is function.__globals__
+            if isinstance(value, torch.nn.Module) or is_near:
+                yield name, value
+    else:
+        yield from getattr(function, "__dict__", {}).items()
 
 
 class Holder(torch.nn.Module):

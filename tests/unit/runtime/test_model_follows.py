@@ -6,6 +6,7 @@ import pickle
 import warnings
 from collections.abc import Callable
 from copy import deepcopy
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -387,3 +388,57 @@ def test_functions_follow_the_modules_they_refer_to(output_type: str, engine: st
         torch.testing.assert_close(around(x), layer(x) + LAYER(x), atol=1e-5, rtol=1e-5)
         layer.weight = nn.Parameter(torch.randn(3, 3))
         LAYER.bias = nn.Parameter(torch.randn(3))
+
+
+def _applied(module: nn.Module, x: torch.Tensor) -> torch.Tensor:
+    return module(x)
+
+
+class Wrapper:
+    """An object that is called, and has a model."""
+
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        return self.model(x)
+
+    def more(self, x: torch.Tensor) -> torch.Tensor:
+        return self.model(x) + 1
+
+
+def _decorated(model: nn.Module) -> Callable[[torch.Tensor], torch.Tensor]:
+    @torch.no_grad()
+    def call(x: torch.Tensor) -> torch.Tensor:
+        return model(x)
+
+    return call
+
+
+def _through_a_helper(model: nn.Module) -> Callable[[torch.Tensor], torch.Tensor]:
+    def helper(x: torch.Tensor) -> torch.Tensor:
+        return model(x)
+
+    return lambda x: helper(x) * 2
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        Wrapper,
+        lambda model: Wrapper(model).more,
+        lambda model: partial(_applied, model),
+        _decorated,
+        _through_a_helper,
+    ],
+    ids=["object", "method", "partial", "decorated", "helper"],
+)
+@torch.no_grad()
+def test_however_a_function_has_its_modules(made: Callable[[nn.Module], Any]) -> None:
+    model = nn.Linear(3, 3)
+    function = made(model)
+    ours = torch2mlir.compile(function, torch.randn(2, 3), engine="reference")
+    for _ in range(3):
+        x = torch.randn(2, 3)
+        torch.testing.assert_close(ours(x), function(x))
+        model.weight = nn.Parameter(torch.randn(3, 3))

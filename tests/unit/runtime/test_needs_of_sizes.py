@@ -31,6 +31,8 @@ OF_OPS: dict[str, Callable[[Tensor], Tensor]] = {
     "reflected": lambda x: F.pad(x, [2, 2], mode="reflect"),
     "around": lambda x: F.pad(x[None], [3, 0], mode="circular"),
     "counted": lambda x: torch.arange(2, x.shape[0]) * 2,
+}
+OF_SHAPES: dict[str, Callable[[Tensor], Tensor]] = {
     "the shape of windows": lambda x: x[:, :1] * x.unfold(0, 2, 2).shape[0],
     "the shape of windows of a part": lambda x: x[:, :1] * x[1:].unfold(0, 2, 2).shape[0],
     "the shape of a part": lambda x: x[:, :1] * x.narrow(0, 1, 2).shape[0],
@@ -98,6 +100,15 @@ def test_of_numbers(name: str) -> None:
     ours = compiled(function, ("linalg-on-tensors", "iree"), torch.randn(3, 7))
     for rows in (4, 0, 1, 2, 3):
         assert_as_eager(ours, function, torch.randn(rows, 7))
+
+
+@pytest.mark.parametrize("name", OF_SHAPES)
+def test_of_what_nobody_reads(name: str) -> None:
+    """The op has gone before any dialect sees it: one will do."""
+    function = OF_SHAPES[name]
+    ours = compiled(function, ("linalg-on-tensors", "iree"), torch.randn(*ROWS[0]))
+    for sizes in [*ROWS[1:], ROWS[0]]:
+        assert_as_eager(ours, function, torch.randn(*sizes))
 
 
 EVEN: dict[str, tuple[Callable[[Tensor], Tensor], list[tuple[int, ...]]]] = {
