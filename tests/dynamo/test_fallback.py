@@ -179,6 +179,29 @@ def test_writes_to_rows_of_expanded_tensors_are_compiled() -> None:
     assert dynamo.metrics().compiled > 0
 
 
+class OtherMemory(nn.Module):
+    """Gives its weight another tensor's memory in every call."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(4))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.weight.data = self.weight.data + 1
+        return x * self.weight
+
+
+def test_a_tensor_gets_other_memory_from_pytorch() -> None:
+    """It was compiled, and the weight stayed what it was."""
+    model, eager = OtherMemory(), OtherMemory()
+    ours = torch.compile(model, backend="torch2mlir")
+    with pytest.warns(dynamo.FallbackWarning, match="gives a tensor other memory"):
+        assert_close(ours(X), eager(X))
+    for _ in range(2):
+        assert_close(ours(X), eager(X))
+        assert_close(model.weight, eager.weight)
+
+
 def test_dropout_out_of_training_is_its_input() -> None:
     """AOTAutograd's definition copies it: a write to the input was not seen in the result."""
 

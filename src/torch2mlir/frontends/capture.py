@@ -13,9 +13,15 @@ import torch
 from torch2mlir.errors import CaptureError, Torch2MLIRError
 from torch2mlir.frontends.capture_failures import check_arguments, explained
 from torch2mlir.frontends.changed_containers import containers_kept
-from torch2mlir.frontends.changing_models import Changes, Holder, module_of, referred_modules
+from torch2mlir.frontends.changing_models import (
+    Changes,
+    Holder,
+    module_of,
+    referred_modules,
+    repeated,
+)
 from torch2mlir.frontends.example_tensors import apart
-from torch2mlir.frontends.fx.assigned_buffers import assignments_kept
+from torch2mlir.frontends.fx.assigned_buffers import assignments_kept, assignments_refused
 from torch2mlir.frontends.fx.exported import MAY_SHARE, import_exported_program
 from torch2mlir.frontends.fx.function_transforms import (
     exported_below_autograd,
@@ -26,6 +32,7 @@ from torch2mlir.frontends.fx.functions_that_check import FunctionsThatCheck
 from torch2mlir.frontends.fx.places_from_tensors import PlacesFromTensors
 from torch2mlir.frontends.fx.questions import asked_by, by_model
 from torch2mlir.frontends.fx.quiet import quiet
+from torch2mlir.frontends.fx.refused_writes import check_memory
 from torch2mlir.frontends.fx.sizes_of_results import bounded_sizes
 from torch2mlir.frontends.fx.symbols import free_sizes, size_names
 from torch2mlir.frontends.python_random import check_draws, draws_noted
@@ -219,8 +226,18 @@ def _exported(
 ) -> torch.export.ExportedProgram:
     """Traced as Python runs; what that refuses is tried with ``strict``, which reads the model's bytecode.
 
-    There ``int(x)``, ``float(x)`` and ``len(x.nonzero())`` are numbers that the program computes.
+    There ``int(x)``, ``float(x)`` and ``len(x.nonzero())`` are numbers that the program computes. It would read hooks
+    with the model, so what they see is looked for in a call on trial.
     """
+
+    @contextmanager
+    def watched() -> Iterator[FunctionsThatCheck]:
+        """Around a call of the model: what no graph has of it is noted, or refused."""
+        with ExitStack() as around:
+            around.enter_context(containers_kept(model))
+            around.enter_context(draws_noted(model, drawn))
+            around.enter_context(results_noted(model, {} if returned is None else returned))
+            yield around.enter_context(FunctionsThatCheck())
 
     def traced(export: Callable[..., Any]) -> torch.export.ExportedProgram:
         with ExitStack() as around:
@@ -228,17 +245,26 @@ def _exported(
                 around.enter_context(assignments_kept(model))
             if changes is not None:
                 around.enter_context(changes.noted(model))
-            around.enter_context(containers_kept(model))
-            around.enter_context(draws_noted(model, drawn))
-            around.enter_context(results_noted(model, {} if returned is None else returned))
             around.enter_context(PlacesFromTensors())
-            functions = around.enter_context(FunctionsThatCheck())
+            functions = around.enter_context(watched())
             around.enter_context(bounded_sizes())
             exported: torch.export.ExportedProgram = export(
                 model, args, kwargs, dynamic_shapes=dynamic_shapes
             )
             exported.graph_module.meta[MAY_SHARE] = functions.may_share
             return exported
+
+    def by_bytecode() -> torch.export.ExportedProgram:
+        if returned is not None:
+            returned.clear()
+        exported = torch.export.export(
+            model, args, kwargs, dynamic_shapes=dynamic_shapes, strict=True
+        )
+        check_memory(exported.graph)
+        with watched() as functions, assignments_refused(model):
+            _try(model, args, kwargs)
+        exported.graph_module.meta.update({_BY_BYTECODE: True, MAY_SHARE: functions.may_share})
+        return exported
 
     transforms: list[str] = []
     try:
@@ -251,25 +277,27 @@ def _exported(
         if not transforms:
             if not _may_need_strict(error):
                 raise
-            if returned is not None:
-                returned.clear()
             try:
-                return _strictly_exported(model, args, kwargs, dynamic_shapes)
+                return by_bytecode()
+            except Torch2MLIRError:
+                raise
             except Exception as second:
                 raise (second if _is_break(second) else error) from None
     if not strict:
         if returned is not None:
             returned.clear()
         return traced(exported_below_autograd)
-    return _strictly_exported(model, args, kwargs, dynamic_shapes)
+    return by_bytecode()
 
 
-def _strictly_exported(
-    model: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic_shapes: Any
-) -> torch.export.ExportedProgram:
-    exported = torch.export.export(model, args, kwargs, dynamic_shapes=dynamic_shapes, strict=True)
-    exported.graph_module.meta[_BY_BYTECODE] = True
-    return exported
+def _try(model: torch.nn.Module, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    """Calls a model on trial, for those who watch; what PyTorch refuses about the call its capture says better."""
+    try:
+        list(repeated(model, [(args, kwargs)]))
+    except Torch2MLIRError:
+        raise
+    except Exception:
+        return
 
 
 _BY_BYTECODE = "torch2mlir.by_bytecode"

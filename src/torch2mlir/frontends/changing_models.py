@@ -169,28 +169,38 @@ def module_of(model: Callable[..., Any]) -> torch.nn.Module | None:
 def _changed_by_second_call(
     model: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> list[str]:
-    """Runs a model twice from the same tensors and random numbers, and undoes it.
+    """Calls a model twice with the same tensors and random numbers, then with other elements, and undoes it.
+
+    What it keeps of the first call, as a cache that is filled once, may show in a call with other elements only: that
+    is compared with a first call with them.
 
     Returns:
-        what a call changes, if the second one gives another result.
+        what a call changes, if a later one gives another result than it would as the first.
     """
-    states = list[ModuleState]()
-    try:
-        for number, results in enumerate(repeated(model, args, kwargs, 2, states)):
-            if number == 0:
-                first = results
-            elif not have_same_elements(first, results):
-                return [name for state in states for name in state.changed()]
-    except Exception:  # PyTorch refuses it as well: nothing to compare with
-        pass
-    return []
+    given, others = (args, kwargs), pytree.tree_map(_other, (args, kwargs))
+    states, results = list[ModuleState](), list[list[Any]]()
+    changed = list[str]()
+    with suppress(Exception):  # PyTorch refuses it as well: nothing to compare with
+        for found in repeated(model, [given, given, others], states):
+            results.append(found)
+            changed = [name for state in states for name in state.changed()]
+    with suppress(Exception):
+        results += repeated(model, [others]) if len(results) == 3 else []
+    pairs = zip(results[:1] + results[3:], results[1:3], strict=False)
+    return changed if any(not have_same_elements(a, b) for a, b in pairs) else []
+
+
+def _other(value: Any) -> Any:
+    """A tensor of the same kind, with elements of the same sign and size; what is no tensor as it is."""
+    if not isinstance(value, torch.Tensor) or value.layout is not torch.strided:
+        return value
+    elements = value.detach().flip([*range(value.dim())])
+    return elements * 0.75 if value.dtype.is_floating_point or value.is_complex() else elements
 
 
 def repeated(
     model: Callable[..., Any],
-    args: Sequence[Any],
-    kwargs: Mapping[str, Any],
-    count: int,
+    calls: Sequence[tuple[Sequence[Any], Mapping[str, Any]]],
     states: list[ModuleState] | None = None,
 ) -> Iterator[list[Any]]:
     """The leaves of the results of calls from the same tensors, buffers and PyTorch's random numbers, which are undone.
@@ -199,8 +209,7 @@ def repeated(
 
     Args:
         model: a module or function.
-        args, kwargs: of each call, which gets copies.
-        count: how many calls, of which there are none where nothing can be run.
+        calls: the arguments and keyword arguments of each, which gets copies. Where nothing can be run there is none.
         states: where the states of the modules before the first call go.
     """
     modules = _modules(model)
@@ -208,7 +217,7 @@ def repeated(
     tensors += unregistered_tensors(model)
     if any(
         isinstance(t, FakeTensor) or t.is_meta
-        for t in (*tensors, *pytree.tree_leaves((args, kwargs)))
+        for t in (*tensors, *pytree.tree_leaves(calls))
         if isinstance(t, torch.Tensor)
     ):
         return
@@ -225,7 +234,7 @@ def repeated(
         trial.enter_context(torch.no_grad())
         elements = [tensor.detach().clone() for tensor in tensors]
         trial.callback(put_back, tensors, elements)
-        for _ in range(count):
+        for args, kwargs in calls:
             for table, saved in buffers:
                 table.update(saved)
             put_back(tensors, elements)

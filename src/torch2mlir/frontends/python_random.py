@@ -67,7 +67,7 @@ def check_draws(model: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[
     """
     start = _Generators()
     try:
-        results = list(repeated(model, args, kwargs, _CALLS))
+        results = list(repeated(model, [(args, kwargs)] * _CALLS))
     finally:
         start.restore()
     if any(not have_same_elements(results[0], other) for other in results[1:]):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch._ops import HigherOrderOperator
+from torch._ops import HigherOrderOperator, OpOverload
 from torch.fx import Graph, GraphModule, Node
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 from torch.utils import _pytree as pytree
@@ -347,6 +347,8 @@ def _not_for_engines(node: Node) -> str | None:
     target = node.target
     if isinstance(target, HigherOrderOperator) and target.name() not in HIGHER_ORDER:
         return f"the higher-order operator '{target.name()}' has no form in the torch dialect"
+    if isinstance(target, OpOverload) and target._schema.is_mutable:
+        return "it gives a tensor other memory"  # other writes are results by now
     values = [node.meta.get("val"), *(source.meta.get("val") for source in node.all_input_nodes)]
     for tensor in filter(_is_tensor, pytree.tree_leaves(values)):
         if tensor.device.type != "cpu":

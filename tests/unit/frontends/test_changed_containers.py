@@ -43,11 +43,17 @@ def _popped(batch: dict[str, Any]) -> Tensor:
     return batch.pop("x") + 1
 
 
+def _set_by_bytecode(batch: dict[str, Any]) -> tuple[Tensor, int]:
+    number = int((batch["x"] > 0).sum())
+    batch["y"] = batch["x"] + 1
+    return batch["y"] * 2, number
+
+
 def _batch() -> dict[str, Any]:
     return {"x": torch.randn(3), "seen": []}
 
 
-CHANGING = (_appended, _set, _replaced, _popped)
+CHANGING = (_appended, _set, _replaced, _popped, _set_by_bytecode)
 
 
 @pytest.mark.parametrize("function", CHANGING)

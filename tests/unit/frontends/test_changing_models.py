@@ -139,6 +139,27 @@ class ByBytecode(Number):
         return float(x.sum()) * 2, x * self.calls
 
 
+class AssignedByBytecode(Steps):
+    """There an assignment to a buffer is kept by nobody."""
+
+    def forward(self, x: torch.Tensor) -> Any:
+        self.steps = self.steps + 1
+        return float(x.sum()) * 2, x * self.steps
+
+
+class FirstSum(nn.Module):
+    """Keeps what it computes of its first input: a second call with the same one gives the same."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kept = dict[str, torch.Tensor]()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if "sum" not in self.kept:
+            self.kept["sum"] = x.sum(0)
+        return x * self.kept["sum"]
+
+
 class Listed(nn.Module):
     def __init__(self) -> None:
         super().__init__()
@@ -193,6 +214,8 @@ class NoTensorYet(nn.Module):
         (Grows, "seen"),
         (Number, "'calls'"),
         (ByBytecode, "'calls'"),
+        (AssignedByBytecode, "steps'"),
+        (FirstSum, "'kept'"),
         (Plain, "'state'"),
         (Listed, "'states'"),
         (OtherParameter, "'weight'"),
@@ -237,6 +260,32 @@ def test_what_does_not_matter_is_taken() -> None:
     for _ in range(3):
         x = torch.randn(2, 4)
         assert_agrees(ours(x), model(x))
+
+
+class OtherMemory(nn.Module):
+    """Gives its weight another tensor's memory; PyTorch's tracing ended the process where it had to read bytecode."""
+
+    def __init__(self, asks: bool) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(4))
+        self.asks = asks
+
+    def forward(self, x: torch.Tensor) -> Any:
+        self.weight.data = self.weight.data + 1
+        return x * self.weight, int((x > 0).sum()) if self.asks else 0
+
+
+@pytest.mark.parametrize("asks", [False, True])
+def test_other_memory_is_refused_and_given_by_pytorch(asks: bool) -> None:
+    with pytest.raises(CaptureError, match="memory" if asks else "cannot capture"):
+        torch2mlir.compile(OtherMemory(asks), torch.randn(2, 4))
+    model, eager = OtherMemory(asks), OtherMemory(asks)
+    ours = torch2mlir.optimize(model, model_inputs=(torch.randn(2, 4),))
+    for _ in range(3):
+        x = torch.randn(2, 4)
+        with torch.no_grad():
+            assert_agrees(ours(x), eager(x))
+        assert_agrees(dict(model.state_dict()), dict(eager.state_dict()))
 
 
 def test_a_function_that_calls_a_changing_module() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -47,10 +48,20 @@ def _read(name: str) -> Callable[[Tensor], Tensor]:
     return read
 
 
-@pytest.mark.parametrize("made", [_changed, _read])
+def _counted(name: str) -> Callable[[Tensor], tuple[Tensor, int]]:
+    """Captured by its bytecode, where nobody hears what it calls."""
+    changed = _changed(name)
+
+    def counted(x: Tensor) -> tuple[Tensor, int]:
+        return changed(x), int((x > 0).sum())
+
+    return counted
+
+
+@pytest.mark.parametrize("made", [_changed, _read, _counted])
 @pytest.mark.parametrize("name", OPS)
 def test_as_at_capture_or_refused(
-    name: str, made: Callable[[str], Callable[[Tensor], Tensor]]
+    name: str, made: Callable[[str], Callable[[Tensor], Any]]
 ) -> None:
     function = made(name)
     for example, other in ((_dense, _turned), (_turned, _dense)):

@@ -78,6 +78,32 @@ def assignments_kept(model: torch.nn.Module) -> Iterator[None]:
             handle.remove()
 
 
+@contextmanager
+def assignments_refused(model: torch.nn.Module) -> Iterator[None]:
+    """While this lasts, a call of the model does not assign to buffers: for captures that run no hooks.
+
+    Raises:
+        CaptureError: in the call.
+    """
+    names = {module: name for name, module in model.named_modules()}
+
+    def at_assignment(module: torch.nn.Module, name: str, value: Any) -> None:
+        before = module._buffers.get(name)
+        if module in names and before is not None and value is not before:
+            path = f"{names[module]}.{name}".lstrip(".")
+            raise CaptureError(
+                f"the model assigns to its buffer '{path}', and computes with numbers of tensors (int(x), x.item()), "
+                "for which PyTorch's capture keeps no assignment",
+                hint=f"write into it, self.{name}.copy_(..), or compute with tensors",
+            )
+
+    handle = register_module_buffer_registration_hook(at_assignment)
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
 def _check(item: _Assigned, name: str) -> None:
     before, now = item.before, item.now
     is_tensor = isinstance(now, torch.Tensor)

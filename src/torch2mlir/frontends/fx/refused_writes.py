@@ -1,4 +1,4 @@
-"""Writes to tensors several of whose elements are one place of memory: as values they are something else."""
+"""Writes that no value can be made of: to tensors several of whose elements are one place of memory, and of memory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EXPANDED = "the program writes to a tensor several of whose elements are one pla
 
 
 def check_writes(graph: Graph) -> None:
-    """Refuses writes to what ``expand`` and ``unfold`` give.
+    """Refuses writes to what ``expand`` and ``unfold`` give, and ``set_``.
 
     Eager mode refuses most of the former, ``masked_fill_`` and ``index_put_`` are deprecated there. PyTorch's
     functionalization adds up what is written to one place, and makes what no window covers zero.
@@ -24,6 +24,7 @@ def check_writes(graph: Graph) -> None:
     Raises:
         CaptureError: the graph has such a write.
     """
+    check_memory(graph)
     windows = dict[Node, Node]()
     for node in graph.nodes:
         if not isinstance(node.target, torch._ops.OpOverload):
@@ -49,6 +50,22 @@ def check_writes(graph: Graph) -> None:
                     location=_line_of(node),
                     hint="it was made by expand(..), or by an op that expands: copy it first, x.expand(..).clone()",
                 )
+
+
+def check_memory(graph: Graph) -> None:
+    """Refuses ``set_``, which PyTorch also makes of ``w.data = ..``; its functionalization may end the process.
+
+    Raises:
+        CaptureError: the graph gives a tensor other memory.
+    """
+    for node in graph.nodes:
+        if getattr(node.target, "overloadpacket", None) is torch.ops.aten.set_:
+            raise CaptureError(
+                "the program gives a tensor other memory, which PyTorch cannot express as a value",
+                op="aten.set_",
+                location=_line_of(node),
+                hint="write into the tensor, w.copy_(..) for w.data = ..",
+            )
 
 
 def writes_elements_of(
