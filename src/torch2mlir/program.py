@@ -236,7 +236,10 @@ class Signature:
 
 @dataclass
 class Program:
-    """A module with one public function, and its calling convention; ``model`` is the module it was captured from."""
+    """A module with one public function, and its calling convention.
+
+    ``model`` is the Python module or function that it was captured from.
+    """
 
     module: ModuleOp
     signature: Signature

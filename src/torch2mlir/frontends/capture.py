@@ -13,13 +13,7 @@ import torch
 from torch2mlir.errors import CaptureError, Torch2MLIRError
 from torch2mlir.frontends.capture_failures import check_arguments, explained
 from torch2mlir.frontends.changed_containers import containers_kept
-from torch2mlir.frontends.changing_models import (
-    Changes,
-    Holder,
-    module_of,
-    referred_modules,
-    repeated,
-)
+from torch2mlir.frontends.changing_models import Changes, Holder, referred_modules
 from torch2mlir.frontends.example_tensors import apart
 from torch2mlir.frontends.fx.assigned_buffers import assignments_kept, assignments_refused
 from torch2mlir.frontends.fx.exported import MAY_SHARE, import_exported_program
@@ -38,6 +32,7 @@ from torch2mlir.frontends.fx.symbols import free_sizes, size_names
 from torch2mlir.frontends.python_random import check_draws, draws_noted
 from torch2mlir.frontends.pytrees import knows_caches, register_types
 from torch2mlir.frontends.returned_arguments import results_noted
+from torch2mlir.frontends.trials import python_undone, repeated
 from torch2mlir.frontends.updated_caches import Pairs, changes_watched
 from torch2mlir.program import Decision, Program
 
@@ -95,7 +90,7 @@ def captured(
         program.signature.parameters = inspect.signature(getattr(model, "forward", model))
     program.signature.caches = caches
     program.signature.returned = returned
-    program.model = module_of(model)
+    program.model = model
     if dynamic_shapes is not None:
         program.signature.free_sizes = free_sizes(program.signature, args, kwargs, dynamic_shapes)
     if program.signature.ranges:
@@ -183,11 +178,10 @@ def export(
     if isinstance(dynamic_shapes, torch.export.ShapesCollection):  # it knows tensors by object
         dynamic_shapes = dynamic_shapes.dynamic_shapes(model, tuple(args), dict(kwargs))
     args, kwargs = apart(args, kwargs)
-    changes = Changes(state) if _refers_to_objects(state) else None
+    changes = Changes(state)
     try:
         with ExitStack() as around:
-            if changes is not None:
-                around.enter_context(changes.undone())
+            around.enter_context(python_undone(state))
             around.enter_context(quiet())
             if caches is not None and knows_caches():
                 around.enter_context(changes_watched(model, caches))
@@ -195,8 +189,7 @@ def export(
             exported = _exported(
                 model, args, kwargs, dynamic_shapes, strict, changes, returned, drawn
             )
-        if changes is not None:
-            changes.check(args, kwargs)
+        changes.check(args, kwargs)
         if drawn:
             check_draws(state, args, kwargs)
         return exported
@@ -207,20 +200,13 @@ def export(
         raise explained(error, args) from error
 
 
-def _refers_to_objects(model: Callable[..., Any]) -> bool:
-    """Whether a call may change what outlives it, as a function of nothing but its arguments cannot."""
-    if isinstance(model, torch.nn.Module) or getattr(model, "__closure__", None):
-        return True
-    return getattr(model, "__self__", None) is not None or module_of(model) is not None
-
-
 def _exported(
     model: torch.nn.Module,
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     dynamic_shapes: Any,
     strict: bool,
-    changes: Changes | None,
+    changes: Changes,
     returned: dict[int, int] | None,
     drawn: list[str],
 ) -> torch.export.ExportedProgram:
@@ -243,8 +229,7 @@ def _exported(
         with ExitStack() as around:
             if next(model.buffers(), None) is not None:
                 around.enter_context(assignments_kept(model))
-            if changes is not None:
-                around.enter_context(changes.noted(model))
+            around.enter_context(changes.noted(model))
             around.enter_context(PlacesFromTensors())
             functions = around.enter_context(watched())
             around.enter_context(bounded_sizes())

@@ -19,10 +19,10 @@ from torch.utils import _pytree as pytree
 
 from torch2mlir.dialects.torch import core
 from torch2mlir.errors import CaptureError
-from torch2mlir.frontends.changing_models import Changes, module_of
+from torch2mlir.frontends.changing_models import Changes
 from torch2mlir.frontends.fx.quiet import quiet
-from torch2mlir.frontends.module_state import cloned, undone
 from torch2mlir.frontends.torchscript.example_args import ExampleArgs
+from torch2mlir.frontends.trials import cloned, undone
 from torch2mlir.program import Program, renamed
 from torch2mlir.runtime.agreement import difference
 
@@ -61,7 +61,7 @@ def captured_by_source(
     Changes(model).check(args, kwargs)
     _check_contract(program)
     program.signature.parameters = parameters
-    program.model = module_of(model)
+    program.model = model
     return renamed(program, func_name)
 
 

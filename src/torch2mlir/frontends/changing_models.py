@@ -1,49 +1,36 @@
-"""Models whose calls put something else into attributes that are no state to PyTorch: numbers, lists, plain tensors.
+"""Models whose calls change what their code reads and is no state to PyTorch: numbers, lists, plain tensors, globals.
 
-A program is made of one call. If that leaves the model with other attributes, a second call may compute something
-else, which no program does: whether it would is tried in PyTorch.
+A program is made of one call. If that leaves other objects behind, a second call may compute something else, which no
+program does: whether it would is tried in PyTorch.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from types import FunctionType, MethodType
 from typing import Any
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils import _pytree as pytree
 
 from torch2mlir.errors import CaptureError
-from torch2mlir.frontends.fx.state import unregistered_state_kept, unregistered_tensors
-from torch2mlir.frontends.module_state import ModuleState, cloned, put_back, undone
+from torch2mlir.frontends.python_state import PythonState
+from torch2mlir.frontends.trials import have_same_elements, repeated
 
 
 class Changes:
-    """What a call of a model changes in its attributes.
+    """What a call of a model changes of Python's objects.
 
     Args:
-        model: a module, or a function that may refer to modules.
+        model: a module or a function.
     """
 
     def __init__(self, model: Callable[..., Any]) -> None:
         self._model = model
-        self._modules = _modules(model)
         self._names = list[str]()
         self._is_known = False
-
-    @contextmanager
-    def undone(self) -> Iterator[None]:
-        """Around a trace: attributes are afterwards what they were."""
-        states = [ModuleState(module) for module in self._modules]
-        try:
-            with unregistered_state_kept(self._model):
-                yield
-        finally:
-            for state in states:
-                state.restore()
 
     @contextmanager
     def noted(self, traced: torch.nn.Module) -> Iterator[None]:
@@ -51,13 +38,13 @@ class Changes:
 
         PyTorch undoes that itself as soon as the call is over.
         """
-        at_start = list[ModuleState]()
+        at_start = list[PythonState]()
 
         def starts(_model: Any, _args: Any) -> None:
-            at_start[:] = [ModuleState(module) for module in self._modules]
+            at_start[:] = [PythonState(self._model)]
 
         def ends(_model: Any, _args: Any, _result: Any) -> None:
-            self._is_known = True
+            self._is_known = not any(state.reached.iterates for state in at_start)
             self._names[:] = [name for state in at_start for name in state.changed()]
 
         handles = [traced.register_forward_pre_hook(starts), traced.register_forward_hook(ends)]
@@ -75,7 +62,7 @@ class Changes:
         """
         if self._is_known and not self._names:
             return
-        names = _changed_by_second_call(self._model, args, kwargs)
+        names = _changed_by_calls(self._model, args, kwargs)
         if names:
             raise CaptureError(
                 f"a call of the model changes what its next call computes: {_listed(names)}. "
@@ -88,11 +75,6 @@ class Changes:
 def _listed(names: Sequence[str]) -> str:
     shown = [f"'{name}'" for name in dict.fromkeys(names)]
     return ", ".join(shown[:4]) + (", ..." if len(shown) > 4 else "")
-
-
-def _modules(model: Callable[..., Any]) -> list[torch.nn.Module]:
-    """A module; of a function, those it refers to."""
-    return [model] if isinstance(model, torch.nn.Module) else [*referred_modules(model).values()]
 
 
 def referred_modules(function: Callable[..., Any]) -> dict[str, torch.nn.Module]:
@@ -166,28 +148,28 @@ def module_of(model: Callable[..., Any]) -> torch.nn.Module | None:
     return Holder(parts) if parts else None
 
 
-def _changed_by_second_call(
+def _changed_by_calls(
     model: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> list[str]:
-    """Calls a model twice with the same tensors and random numbers, then with other elements, and undoes it.
+    """Calls a model several times, as eager mode does and as a program would: with the objects of its capture.
 
-    What it keeps of the first call, as a cache that is filled once, may show in a call with other elements only: that
-    is compared with a first call with them.
+    What a model keeps of the first call, as a cache that is filled once, may show in a call with other elements only.
 
     Returns:
-        what a call changes, if a later one gives another result than it would as the first.
+        what a call changes, if that makes a difference.
     """
-    given, others = (args, kwargs), pytree.tree_map(_other, (args, kwargs))
-    states, results = list[ModuleState](), list[list[Any]]()
-    changed = list[str]()
+    calls = [(args, kwargs)] * 2 + [pytree.tree_map(_other, (args, kwargs))]
+    states, changed = list[PythonState](), list[str]()
+    kept, fixed = list[list[Any]](), list[list[Any]]()
     with suppress(Exception):  # PyTorch refuses it as well: nothing to compare with
-        for found in repeated(model, [given, given, others], states):
-            results.append(found)
+        for results in repeated(model, calls, states):
+            kept.append(results)
             changed = [name for state in states for name in state.changed()]
     with suppress(Exception):
-        results += repeated(model, [others]) if len(results) == 3 else []
-    pairs = zip(results[:1] + results[3:], results[1:3], strict=False)
-    return changed if any(not have_same_elements(a, b) for a, b in pairs) else []
+        fixed.extend(repeated(model, calls, has_same_objects=True))
+    if all(have_same_elements(a, b) for a, b in zip(kept, fixed, strict=False)):
+        return []
+    return changed or ["an iterator"]
 
 
 def _other(value: Any) -> Any:
@@ -196,62 +178,3 @@ def _other(value: Any) -> Any:
         return value
     elements = value.detach().flip([*range(value.dim())])
     return elements * 0.75 if value.dtype.is_floating_point or value.is_complex() else elements
-
-
-def repeated(
-    model: Callable[..., Any],
-    calls: Sequence[tuple[Sequence[Any], Mapping[str, Any]]],
-    states: list[ModuleState] | None = None,
-) -> Iterator[list[Any]]:
-    """The leaves of the results of calls from the same tensors, buffers and PyTorch's random numbers, which are undone.
-
-    A call may write to parameters too: afterwards they have their elements again.
-
-    Args:
-        model: a module or function.
-        calls: the arguments and keyword arguments of each, which gets copies. Where nothing can be run there is none.
-        states: where the states of the modules before the first call go.
-    """
-    modules = _modules(model)
-    tensors = [t for module in modules for t in (*module.parameters(), *module.buffers())]
-    tensors += unregistered_tensors(model)
-    if any(
-        isinstance(t, FakeTensor) or t.is_meta
-        for t in (*tensors, *pytree.tree_leaves(calls))
-        if isinstance(t, torch.Tensor)
-    ):
-        return
-    buffers = [
-        (part._buffers, {name: b for name, b in part._buffers.items() if b is not None})
-        for module in modules
-        for part in module.modules()
-    ]
-    with ExitStack() as trial:
-        found = [trial.enter_context(undone(module)) for module in modules]
-        if states is not None:
-            states += found
-        trial.enter_context(unregistered_state_kept(model))
-        trial.enter_context(torch.no_grad())
-        elements = [tensor.detach().clone() for tensor in tensors]
-        trial.callback(put_back, tensors, elements)
-        for args, kwargs in calls:
-            for table, saved in buffers:
-                table.update(saved)
-            put_back(tensors, elements)
-            given, named = cloned((tuple(args), dict(kwargs)))
-            with torch.random.fork_rng(devices=[]):
-                results = pytree.tree_leaves(model(*given, **named))
-            yield results
-
-
-def have_same_elements(one: Sequence[Any], other: Sequence[Any]) -> bool:
-    """Whether the leaves of two results are equal."""
-    return len(one) == len(other) and all(map(_is_equal, one, other))
-
-
-def _is_equal(one: Any, other: Any) -> bool:
-    if not isinstance(one, torch.Tensor) or not isinstance(other, torch.Tensor):
-        return type(one) is type(other) and bool(one is other or one == other)
-    if one.shape != other.shape or one.dtype != other.dtype:
-        return False
-    return bool(((one == other) | ((one != one) & (other != other))).all())

@@ -14,7 +14,9 @@ from torch.utils import _pytree as pytree
 
 from torch2mlir.errors import CaptureError, InputError, Torch2MLIRError
 from torch2mlir.frontends.example_tensors import apart
-from torch2mlir.frontends.module_state import ModuleState, cloned, modes, undone
+from torch2mlir.frontends.module_state import modes
+from torch2mlir.frontends.python_state import PythonState
+from torch2mlir.frontends.trials import cloned, undone
 from torch2mlir.hybrid.calls import direct_call, kind_of_call
 from torch2mlir.hybrid.capture import Captured, ExportedProgram, export_whole
 from torch2mlir.hybrid.config import Config
@@ -98,7 +100,7 @@ class _Variant:
 
     captured: Captured
     parts: Partition
-    state: ModuleState
+    state: PythonState
     modes: Hashable
     segments: list[Segment] = dataclasses.field(default_factory=list)
     selection: Selection | None = None
@@ -300,7 +302,7 @@ class OptimizedModule(torch.nn.Module):
 
     def _capture(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         """Captures the model for calls like this, or finds that it has to be taken in another way."""
-        state = ModuleState(self.model)
+        state = PythonState(self.model)
         try:
             captured = Captured(self._exported(args, kwargs))
         except CaptureError as error:
@@ -334,7 +336,7 @@ class OptimizedModule(torch.nn.Module):
         self, args: Sequence[Any], kwargs: Mapping[str, Any], captured: Captured, parts: Partition
     ) -> tuple[Captured, Partition]:
         """The model for these sizes alone, if more of it can be compiled then; else what there is."""
-        state = ModuleState(self.model)
+        state = PythonState(self.model)
         try:
             other = Captured(export_whole(self.model, args, kwargs, None))
         except Exception:  # whatever is in the way: there is a capture already
@@ -355,8 +357,8 @@ class OptimizedModule(torch.nn.Module):
         given = cloned((tuple(args), dict(kwargs)))
         with undone(self.model, variant.captured.written) as before:
             expected = self.model(*given[0], **given[1])
-            if not before.is_current() or not before.keys_are_current():
-                return "a call changes Python attributes of the module"
+            if before.changed(buffers=True):
+                return "a call changes Python objects that the model reads"
         if variant.captured.leaves(*cloned((tuple(args), dict(kwargs)))) is None:
             return "the captured program does not take copies of its arguments"
         parts, examination = self._examined(variant, args, kwargs)

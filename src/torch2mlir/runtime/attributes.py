@@ -6,83 +6,71 @@ What the model's Python code reads is one such thing; hooks, another ``forward``
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from types import CodeType, FunctionType
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 import torch
 
-from torch2mlir.frontends.module_state import Hooks, dict_versions
+from torch2mlir.frontends.module_state import Hooks
+from torch2mlir.frontends.python_state import Watch, changes_of
+from torch2mlir.frontends.reached_objects import OfModule, Reached, Table, functions_of, nested
 from torch2mlir.runtime.gradients import frames_of_ours
 
-_VALUES = bool | int | float | str | None | tuple | torch.Tensor
-_OWN = frozenset(vars(torch.nn.Module())) - {"training"}
-"""Attributes every module has; its tensors are followed, see ``model_state``."""
+_SHOWN = bool | int | float | str | None | tuple
 
 
-class _Attribute(NamedTuple):
-    table: dict[str, Any]
-    name: str
-    path: str
-    value: Any
+class ObjectNotice:
+    """Looks at each call whether what a model's code reads is what it was at capture, and warns of it once.
 
-    @property
-    def is_current(self) -> bool:
-        now = self.table.get(self.name)
-        if now is self.value:
-            return True
-        is_tensor = isinstance(now, torch.Tensor) or isinstance(self.value, torch.Tensor)
-        return not is_tensor and type(now) is type(self.value) and bool(now == self.value)
-
-
-class AttributeNotice:
-    """Looks at each call whether a model's attributes are what they were at capture, and warns of it once.
-
-    These are numbers, texts and plain tensors that the code of a class in the model has a name for, ``training``, and
-    a ``forward`` of a single module.
+    These are attributes of modules and of other objects that the code of a class among them has a name for, what is in
+    lists and dictionaries there, variables and global variables of functions, ``training``, other modules and a
+    ``forward`` of a single one. Tensors that are parameters or buffers are followed, see ``model_state``.
 
     Args:
-        model: that a program has just been captured from.
+        model: a module or a function that a program has just been captured from.
     """
 
-    def __init__(self, model: torch.nn.Module) -> None:
-        names = {type(module): _names(type(module)) for module in model.modules()}
-        anywhere = frozenset[str]().union(*names.values()) - _OWN - {"training"}
-        self._attributes = [
-            _Attribute(vars(module), name, f"{path}.{name}".lstrip("."), value)
-            for path, module in model.named_modules()
-            if not isinstance(module, torch.jit.ScriptModule)
-            for name, value in vars(module).items()
-            if name in anywhere or name == "training" and name in names[type(module)]
-            if isinstance(value, _VALUES)
-        ]
-        self._attributes += [
-            _Attribute(vars(module), "forward", f"{path}.forward".lstrip("."), forward)
-            for path, module in model.named_modules()
-            if not isinstance(module, torch.jit.ScriptModule)
-            for forward in [vars(module).get("forward")]
-        ]
-        self._tables = list({id(each.table): each.table for each in self._attributes}.values())
-        self._seen = dict_versions(self._tables)
+    def __init__(self, model: Callable[..., Any]) -> None:
+        tables = Reached(model).tables
+        kinds = {type(table.owner) for table in tables} | {
+            table.owner for table in tables if isinstance(table.owner, type)
+        }
+        names = {kind: _names(kind) for kind in kinds}
+        self._asks_for_training = {kind for kind, known in names.items() if "training" in known}
+        self._names = frozenset({"forward"}).union(*names.values()) - {"training"}
+        self._watch: Watch | None = Watch([table for table in tables if self._may_matter(table)])
+
+    def _may_matter(self, table: Table) -> bool:
+        if isinstance(table, OfModule):
+            return table.kind == "_modules" and bool(table.saved)
+        return isinstance(table.owner, torch.nn.Module) or any(
+            self._is_read(table, key) for key in table.saved
+        )
+
+    def _is_read(self, table: Table, key: Any) -> bool:
+        """Whether the code of a model reads a value."""
+        name = table.name_of(key)
+        if isinstance(table, OfModule) or table.owner is None:
+            return True
+        if name == "training" and isinstance(table.owner, torch.nn.Module):
+            return type(table.owner) in self._asks_for_training
+        return name in self._names
 
     def check(self) -> None:
         """Warns where the model's own call may be another computation."""
-        if not self._tables:
+        if self._watch is None or not (tables := self._watch.changed()):
             return
-        seen = dict_versions(self._tables)
-        if seen is not None and seen == self._seen:
-            return
-        self._seen = seen
-        changed = next((each for each in self._attributes if not each.is_current), None)
+        changes = changes_of(tables)
+        changed = next((each for each in changes if self._is_read(each.table, each.key)), None)
         if changed is None:
             return
-        self._tables = []
-        now, then = changed.table.get(changed.name), changed.value
-        are_shown = not isinstance(now, torch.Tensor) and not isinstance(then, torch.Tensor)
+        self._watch = None
+        now, then = changed.now, changed.then
+        are_shown = isinstance(now, _SHOWN) and isinstance(then, _SHOWN)
         was = f"is {now!r} and was {then!r}" if are_shown else "is another than"
         warnings.warn(
-            f"the model's '{changed.path}' {was} when it was compiled, and the compiled function goes on with that: "
-            "compile the model again, or set it back",
+            f"the model's '{changed.table.path_of(changed.key)}' {was} when it was compiled, and the compiled function "
+            "goes on with that: compile the model again, or set it back",
             stacklevel=frames_of_ours() + 1,
         )
 
@@ -138,15 +126,7 @@ def _shown(autocast: torch.dtype | bool) -> str:
 
 
 def _names(kind: type) -> frozenset[str]:
-    """The attributes that the code of a module's class has names for, once a module is made."""
-    own = kind.__mro__[: kind.__mro__.index(torch.nn.Module)]
-    found = (item for each in own for item in vars(each).items())
-    codes = (f.__code__ for name, f in found if isinstance(f, FunctionType) and name != "__init__")
-    return frozenset(name for code in codes for each in _nested(code) for name in each.co_names)
-
-
-def _nested(code: CodeType) -> Iterator[CodeType]:
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _nested(constant)
+    """The attributes that the code of a class has names for, once an object of it is made."""
+    classes = (each for each in kind.__mro__ if each not in (torch.nn.Module, object))
+    codes = (function.__code__ for each in classes for function in functions_of(each))
+    return frozenset(name for code in codes for each in nested(code) for name in each.co_names)

@@ -15,6 +15,7 @@ from xdsl.dialects.func import FuncOp
 
 from torch2mlir.conversion.prepare_weights import SMALL, prepare_weights
 from torch2mlir.errors import Torch2MLIRError
+from torch2mlir.frontends.changing_models import module_of
 from torch2mlir.frontends.updated_caches import update_caches
 from torch2mlir.pipeline import Pipeline, run_passes
 from torch2mlir.program import (
@@ -24,7 +25,7 @@ from torch2mlir.program import (
     UserInput,
     entry_function,
 )
-from torch2mlir.runtime.attributes import AttributeNotice, AutocastNotice, HookNotice
+from torch2mlir.runtime.attributes import AutocastNotice, HookNotice, ObjectNotice
 from torch2mlir.runtime.binding import Shapes
 from torch2mlir.runtime.buckets import Buckets
 from torch2mlir.runtime.cache import cache_from_environment, compile_cached
@@ -132,11 +133,13 @@ class CompiledFunction:
         self._lock = threading.Lock()
         self._gradients = GradientNotice(program.signature)
         self._model_state: ModelState | None = None
-        if program.model is not None and (states := program.signature.state_inputs):
-            self._model_state = ModelState(program.model, [state.tensor for state in states])
-        self._notices: list[AttributeNotice | HookNotice | AutocastNotice] = [AutocastNotice()]
+        self._notices: list[ObjectNotice | HookNotice | AutocastNotice] = [AutocastNotice()]
         if program.model is not None:
-            self._notices += [AttributeNotice(program.model), HookNotice(program.model)]
+            self._notices.append(ObjectNotice(program.model))
+            if (module := module_of(program.model)) is not None:
+                self._notices.append(HookNotice(module))
+                tensors = [state.tensor for state in program.signature.state_inputs]
+                self._model_state = ModelState(module, tensors) if tensors else None
         self.guard = os.environ.get(GUARDED, "") not in ("", "0") if guard is None else guard
         self.verification = Verification(eager, program.signature, engine.name) if eager else None
 

@@ -1,0 +1,150 @@
+"""What a captured program assumes of Python: what the model's code could read when it ran.
+
+A capture runs Python once. What that Python read is fixed in the graph, so a later call is right only if it would read
+the same; and a model whose calls change what it reads cannot be captured that way at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import torch
+
+from torch2mlir.frontends.module_state import Hooks, dict_versions
+from torch2mlir.frontends.reached_objects import OfModule, Reached, Table
+
+_PRIMITIVES = bool | int | float | str | None
+_MISSING = object()
+
+
+class Change(NamedTuple):
+    """A value that is another than it was, or is one of both only.
+
+    Attributes:
+        table: what holds it.
+        key: its name or place there.
+        then, now: both, ``None`` where there was or is none.
+    """
+
+    table: Table
+    key: Any
+    then: Any
+    now: Any
+
+
+class PythonState:
+    """What the code of a model can read besides elements of tensors, as it was at some time.
+
+    Args:
+        model: a module or a function.
+
+    Attributes:
+        reached: the objects.
+    """
+
+    def __init__(self, model: Callable[..., Any]) -> None:
+        self.reached = Reached(model)
+        self._watch = Watch(self.reached.tables)
+        self._hooks = Hooks(model) if isinstance(model, torch.nn.Module) else None
+
+    def is_current(self) -> bool:
+        """Whether a call would read the same."""
+        if self._hooks is not None and self._hooks.changed() is not None:
+            return False
+        return not self._watch.changed()
+
+    def changed(self, buffers: bool = False) -> list[str]:
+        """The names of what is not equal to what it was, has come or has gone.
+
+        Of ``buffers`` that were tensors only if they are asked for: a program writes to those.
+        """
+        changes = changes_of(self.reached.tables, same)
+        return [_name(each) for each in changes if buffers or not _is_buffer(each)]
+
+    def restore(self, buffers: bool = True) -> None:
+        """Puts back what has changed; ``buffers`` that were tensors too."""
+        for table in self.reached.tables:
+            changes = list(changes_of([table]))
+            kept = {} if buffers else {each.key: each.now for each in changes if _is_buffer(each)}
+            if len(kept) < len(changes):
+                table.write(table.saved | kept)
+
+
+class Watch:
+    """Looks at tables again and again, for calls: a dictionary that nobody has written to is not read.
+
+    Args:
+        tables: as they were when they were reached.
+    """
+
+    def __init__(self, tables: Sequence[Table]) -> None:
+        versioned = [(t, live) for t in tables if (live := t.versioned) is not None]
+        self._tables = [table for table, _ in versioned]
+        self._dictionaries = [live for _, live in versioned]
+        self._others = [table for table in tables if table.versioned is None]
+        self._versions = dict_versions(self._dictionaries)
+        self._changed = list[Table]()
+
+    def changed(self) -> list[Table]:
+        """The tables that are not as they were."""
+        now = dict_versions(self._dictionaries)
+        if now is None or self._versions is None:
+            written = self._tables
+        elif now == self._versions:
+            written = []
+        else:
+            pairs = zip(self._tables, now, self._versions, strict=True)
+            written = [table for table, one, other in pairs if one != other]
+        self._versions = now
+        if written or self._others or self._changed:
+            known = {id(table): table for table in (*self._changed, *written, *self._others)}
+            self._changed = [table for table in known.values() if not _is_current(table)]
+        return self._changed
+
+
+def _is_current(table: Table) -> bool:
+    return next(changes_of([table]), None) is None
+
+
+def is_one(now: Any, then: Any) -> bool:
+    """Whether two values are one object, or equal numbers or texts: equal containers may part later."""
+    return now is then or (isinstance(then, _PRIMITIVES | tuple) and same(now, then))
+
+
+def changes_of(
+    tables: Sequence[Table], is_same: Callable[[Any, Any], bool] = is_one
+) -> Iterator[Change]:
+    """What is not as it was."""
+    for table in tables:
+        then, now = table.saved, table.entries()
+        for key, value in then.items():
+            if (found := now.get(key, _MISSING)) is not value and not is_same(found, value):
+                yield Change(table, key, value, None if found is _MISSING else found)
+        for key in now.keys() - then.keys():
+            yield Change(table, key, None, now[key])
+
+
+def _name(change: Change) -> str:
+    return change.table.name_of(change.key) or change.table.path_of(change.key)
+
+
+def _is_buffer(change: Change) -> bool:
+    """Whether it is of a buffer that was a tensor."""
+    table = change.table
+    return isinstance(table, OfModule) and table.kind == "_buffers" and change.then is not None
+
+
+def same(now: Any, then: Any) -> bool:
+    """Whether two values are one object, equal numbers or texts, or containers of such."""
+    if now is then:
+        return True
+    if type(now) is not type(then):
+        return False
+    if isinstance(now, _PRIMITIVES | set):
+        return bool(now == then)
+    if isinstance(now, list | tuple):
+        return len(now) == len(then) and all(map(same, now, then))
+    if isinstance(now, dict):
+        return now.keys() == then.keys() and all(same(now[key], then[key]) for key in then)
+    return False

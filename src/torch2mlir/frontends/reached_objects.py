@@ -1,0 +1,377 @@
+"""The Python objects that a model's code can read: attributes, containers, variables of functions, globals.
+
+Global variables and attributes of classes are looked at for the user's own code; an installed library's are its own.
+"""
+
+from __future__ import annotations
+
+import dis
+import logging
+import sys
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from enum import Enum
+from functools import cache, partial
+from pathlib import Path
+from types import CellType, CodeType, FunctionType, MethodType, ModuleType
+from typing import Any, NamedTuple
+
+import torch
+
+_PLAIN = (bool, int, float, complex, str, bytes, type(None), range, slice, Enum)
+_LEAVES = (*_PLAIN, type, ModuleType, CodeType, logging.Logger, torch.dtype, torch.device)
+_MOST = 4096
+"""Tables. A model that refers to a trainer, which refers to a data set, is not followed to its last element."""
+OWN = frozenset(vars(torch.nn.Module())) - {"training"}
+"""Attributes every module has; those that hold its tensors and modules are tables of their own."""
+TABLES_OF_MODULES = ("_parameters", "_buffers", "_modules")
+
+
+class Table(ABC):
+    """Something that holds values under names or places, as it was when it was reached.
+
+    Args:
+        path: of what holds the values.
+        name: of the attribute or variable that it was reached by last.
+        owner: the object that has this attribute; None of variables.
+    """
+
+    def __init__(self, path: str, name: str, owner: Any = None) -> None:
+        self.path = path
+        self.name = name
+        self.owner = owner
+        self.saved = self.entries()
+
+    @property
+    def versioned(self) -> dict[Any, Any] | None:
+        """A dictionary that is written to whenever the values change, where there is one."""
+        return None
+
+    @abstractmethod
+    def entries(self) -> dict[Any, Any]:
+        """What it holds now."""
+
+    @abstractmethod
+    def write(self, entries: dict[Any, Any]) -> None:
+        """Makes it hold these and no others."""
+
+    def name_of(self, key: Any) -> str:
+        """The attribute or variable by which code reaches a value."""
+        return self.name
+
+    def path_of(self, key: Any) -> str:
+        """Where a value is, as a reader would write it."""
+        return f"{self.path}[{key!r}]"
+
+
+class Names(Table):
+    """A namespace: attributes of an object, or some global variables.
+
+    Args:
+        path, name, owner: see :class:`Table`.
+        live: the namespace.
+        names: which of them count; all but ``hidden`` otherwise.
+        hidden: which do not.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        name: str,
+        live: dict[str, Any],
+        owner: Any = None,
+        names: frozenset[str] | None = None,
+        hidden: frozenset[str] = frozenset(),
+    ) -> None:
+        self.live, self.names, self.hidden = live, names, hidden
+        super().__init__(path, name, owner)
+
+    @property
+    def versioned(self) -> dict[Any, Any] | None:
+        return self.live
+
+    def entries(self) -> dict[Any, Any]:
+        if self.names is not None:
+            return {name: self.live[name] for name in self.names if name in self.live}
+        if not self.hidden:
+            return dict(self.live)
+        return {name: value for name, value in self.live.items() if name not in self.hidden}
+
+    def write(self, entries: dict[Any, Any]) -> None:
+        for name in self.entries().keys() - entries.keys():
+            del self.live[name]
+        self.live.update(entries)
+
+    def name_of(self, key: Any) -> str:
+        return str(key)
+
+    def path_of(self, key: Any) -> str:
+        return f"{self.path}.{key}".lstrip(".")
+
+
+class OfModule(Names):
+    """The parameters, buffers or parts of a module.
+
+    Args:
+        path: of the module.
+        module: it.
+        kind: one of ``TABLES_OF_MODULES``.
+    """
+
+    def __init__(self, path: str, module: torch.nn.Module, kind: str) -> None:
+        self.kind = kind
+        super().__init__(path, kind, getattr(module, kind), module)
+
+
+class Keys(Names):
+    """A dictionary."""
+
+    def name_of(self, key: Any) -> str:
+        return self.name
+
+    def path_of(self, key: Any) -> str:
+        return f"{self.path}[{key!r}]"
+
+
+class Members(Table):
+    """A list, a deque or a set."""
+
+    def __init__(self, path: str, name: str, live: Any, owner: Any = None) -> None:
+        self.live = live
+        super().__init__(path, name, owner)
+
+    def entries(self) -> dict[Any, Any]:
+        return dict(enumerate(self.live))
+
+    def write(self, entries: dict[Any, Any]) -> None:
+        self.live.clear()
+        add = self.live.update if isinstance(self.live, set) else self.live.extend
+        add(entries.values())
+
+
+class Variable(Table):
+    """A variable of a function around the function that reads it."""
+
+    def __init__(self, name: str, cell: CellType) -> None:
+        self.cell = cell
+        super().__init__("", name)
+
+    def entries(self) -> dict[Any, Any]:
+        try:
+            return {self.name: self.cell.cell_contents}
+        except ValueError:  # it has no value yet
+            return {}
+
+    def write(self, entries: dict[Any, Any]) -> None:
+        if entries:
+            self.cell.cell_contents = entries[self.name]
+        else:
+            del self.cell.cell_contents
+
+    def path_of(self, key: Any) -> str:
+        return self.name
+
+
+class OfClass(Table):
+    """Attributes of a class that are numbers, texts or containers."""
+
+    def __init__(self, kind: type) -> None:
+        self.kind = kind
+        super().__init__(kind.__name__, "", kind)
+
+    def entries(self) -> dict[Any, Any]:
+        return {
+            name: value
+            for name, value in vars(self.kind).items()
+            if not name.startswith("__") and isinstance(value, _VALUES)
+        }
+
+    def write(self, entries: dict[Any, Any]) -> None:
+        for name in self.entries().keys() - entries.keys():
+            delattr(self.kind, name)
+        for name, value in entries.items():
+            setattr(self.kind, name, value)
+
+    def name_of(self, key: Any) -> str:
+        return str(key)
+
+    def path_of(self, key: Any) -> str:
+        return f"{self.path}.{key}"
+
+
+_VALUES = (bool, int, float, complex, str, type(None), tuple, list, dict, set)
+
+
+class _Value(NamedTuple):
+    """A value that something refers to; the rest as of a table."""
+
+    path: str
+    name: str
+    value: Any
+    owner: Any = None
+
+
+class Reached:
+    """What can be reached from a model, or from a function.
+
+    Attributes:
+        tables: what holds values that may become others.
+        tensors: those that are no parameter or buffer where they are.
+        modules: the modules, each once.
+        iterates: whether there is an iterator: what it gives next nobody can look up.
+    """
+
+    def __init__(self, model: Callable[..., Any]) -> None:
+        self.tables = list[Table]()
+        self.tensors = list[torch.Tensor]()
+        self.modules = list[torch.nn.Module]()
+        self.iterates = False
+        self._seen = dict[
+            int, Any
+        ]()  # with the objects, whose numbers are theirs as long as they live
+        self._waiting = deque([_Value("", "", model)])
+        while self._waiting and len(self.tables) < _MOST:
+            self._visit(*self._waiting.popleft())
+
+    def _visit(self, path: str, name: str, value: Any, owner: Any) -> None:
+        if isinstance(value, _LEAVES) or id(value) in self._seen:
+            return
+        self._seen[id(value)] = value
+        if isinstance(value, torch.Tensor):
+            is_plain = type(value) in (torch.Tensor, torch.nn.Parameter)
+            if is_plain and value.layout is torch.strided and not value.is_meta:
+                self.tensors.append(value)
+        elif isinstance(value, torch.nn.Module):
+            self._visit_module(path, value)
+        elif isinstance(value, dict):
+            self.tables.append(Keys(path, name, value, owner))
+            self._visit_items(path, name, value.items(), owner)
+        elif isinstance(value, list | deque | set):
+            self.tables.append(Members(path, name, value, owner))
+            self._visit_items(path, name, enumerate(value), owner)
+        elif isinstance(value, tuple | frozenset):
+            self._visit_items(path, name, enumerate(value), owner)
+        elif isinstance(value, FunctionType):
+            self._visit_function(path, value)
+        elif isinstance(value, MethodType):
+            self._visit_all(
+                [_Value("self", "", value.__self__), _Value(path, name, value.__func__)]
+            )
+        elif isinstance(value, partial):
+            held = (value.func, value.args, value.keywords)
+            self._visit_all(_Value(path, name, item) for item in held)
+        elif isinstance(value, Iterator):
+            self.iterates = True
+        elif isinstance(attributes := getattr(value, "__dict__", None), dict):
+            self.tables.append(Names(path, name, attributes, value))
+            self._visit_attributes(path, attributes, value)
+            self._visit_class(type(value))
+
+    def _visit_all(self, values: Iterable[_Value]) -> None:
+        self._waiting.extend(values)
+
+    def _visit_items(
+        self, path: str, name: str, items: Iterable[tuple[Any, Any]], owner: Any
+    ) -> None:
+        self._visit_all(_Value(f"{path}[{key!r}]", name, item, owner) for key, item in items)
+
+    def _visit_attributes(self, path: str, attributes: dict[str, Any], owner: Any = None) -> None:
+        self._visit_all(
+            _Value(f"{path}.{name}".lstrip("."), name, value, owner)
+            for name, value in attributes.items()
+        )
+
+    def _visit_module(self, path: str, module: torch.nn.Module) -> None:
+        if isinstance(module, torch.jit.ScriptModule):  # its attributes are the script's
+            return
+        self.modules.append(module)
+        attributes = vars(module)
+        self.tables.append(Names(path, "", attributes, module, hidden=OWN))
+        self.tables += [OfModule(path, module, kind) for kind in TABLES_OF_MODULES]
+        own = {name: value for name, value in attributes.items() if name not in OWN}
+        self._visit_attributes(path, own | module._modules, module)
+        self._visit_class(type(module))
+
+    def _visit_class(self, kind: type) -> None:
+        for each in kind.__mro__:
+            if id(each) in self._seen or is_installed(each.__module__):
+                continue
+            self._seen[id(each)] = each
+            table = OfClass(each)
+            if table.saved:
+                self.tables.append(table)
+            self._visit_attributes(each.__name__, table.saved, each)
+            for function in functions_of(each):
+                self._visit_globals(function)
+
+    def _visit_function(self, path: str, function: FunctionType) -> None:
+        cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+        variables = [Variable(name, cell) for name, cell in cells.items()]
+        held = [_Value(each.name, each.name, v) for each in variables for v in each.saved.values()]
+        if is_installed(function.__module__):  # a decorator's, around a function
+            self._visit_all(each for each in held if isinstance(each.value, _AROUND))
+            return
+        self.tables += variables
+        self.tables.append(Names(path, "", vars(function)))
+        self._visit_attributes(path, vars(function))
+        self._visit_all(held)
+        defaults = (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
+        self._visit_all(_Value("a default", "", value) for value in defaults)
+        self._visit_globals(function)
+
+    def _visit_globals(self, function: FunctionType) -> None:
+        space = function.__globals__
+        found = {
+            name: space[name]
+            for name in globals_of(function.__code__)
+            if name in space and not isinstance(space[name], type | ModuleType | logging.Logger)
+        }
+        near = {n: v for n, v in found.items() if getattr(v, "__globals__", None) is space}
+        values = {n: v for n, v in found.items() if not isinstance(v, _CALLED)}
+        if values:
+            self.tables.append(Names("", "", space, names=frozenset(values)))
+        self._visit_attributes("", near | values)
+
+
+_CALLED = (FunctionType, type(len), type(list.append))
+_AROUND = (FunctionType, MethodType, partial, torch.nn.Module)
+
+
+def functions_of(kind: type) -> Iterator[FunctionType]:
+    """The functions that a class is written in, but the one that makes its objects."""
+    for name, value in vars(kind).items():
+        function = getattr(value, "fget", None) or getattr(value, "__func__", value)
+        if isinstance(function, FunctionType) and name != "__init__":
+            yield function
+
+
+@cache
+def globals_of(code: CodeType) -> frozenset[str]:
+    """The global variables that a function and those within read or assign to."""
+    return frozenset(
+        instruction.argval
+        for each in nested(code)
+        for instruction in dis.get_instructions(each)
+        if instruction.opname in ("LOAD_GLOBAL", "STORE_GLOBAL")
+    )
+
+
+def nested(code: CodeType) -> Iterator[CodeType]:
+    """The code of a function and of those within."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from nested(constant)
+
+
+@cache
+def is_installed(module: str | None) -> bool:
+    """Whether a Python module is of PyTorch, Python's library or an installed package; code may be of none."""
+    if module is None:
+        return False
+    package = module.partition(".")[0]
+    if package in ("torch", "torch2mlir") or package in sys.stdlib_module_names:
+        return True
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return file is not None and not {"site-packages", "dist-packages"}.isdisjoint(Path(file).parts)

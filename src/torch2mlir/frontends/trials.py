@@ -1,0 +1,134 @@
+"""Calls of a model on trial: whatever they change is afterwards as it was."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensor
+from torch.utils import _pytree as pytree
+
+from torch2mlir.frontends.python_state import PythonState
+
+
+@contextmanager
+def python_undone(model: Callable[..., Any]) -> Iterator[PythonState]:
+    """Around a trace: Python's objects are afterwards what they were, and so are tensors that PyTorch does not know.
+
+    ``torch.export`` works on copies of parameters and buffers, but writes that need no input, like
+    ``self.cache.length += 1``, happen to other tensors while it traces.
+    """
+    state = PythonState(model)
+    before = [(t, t._version, t.detach().clone()) for t in state.reached.tensors]
+    try:
+        yield state
+    finally:
+        state.restore()
+        with torch.no_grad():
+            for tensor, version, elements in before:
+                if tensor._version != version:
+                    tensor.copy_(elements)
+
+
+@contextmanager
+def undone(
+    model: Callable[..., Any], parameters: Iterable[torch.Tensor] = ()
+) -> Iterator[PythonState]:
+    """A trial: what happens to buffers, to Python's objects and to PyTorch's random numbers is undone after it.
+
+    Args:
+        model: a module or a function.
+        parameters: those of its parameters that the trial may write to; a copy of all would take as much memory again.
+    """
+    with torch.random.fork_rng(devices=[]), python_undone(model) as state, torch.no_grad():
+        tensors = [*_buffers(state), *parameters]
+        saved = [tensor.detach().clone() for tensor in tensors]
+        try:
+            yield state
+        finally:
+            state.restore()
+            _put_back(tensors, saved)
+
+
+def _buffers(state: PythonState) -> list[torch.Tensor]:
+    found = (b for m in state.reached.modules for b in m._buffers.values() if b is not None)
+    return list({id(tensor): tensor for tensor in found}.values())
+
+
+def _parameters(state: PythonState) -> list[torch.Tensor]:
+    found = (p for m in state.reached.modules for p in m._parameters.values() if p is not None)
+    return list({id(tensor): tensor for tensor in found}.values())
+
+
+def repeated(
+    model: Callable[..., Any],
+    calls: Sequence[tuple[Sequence[Any], Mapping[str, Any]]],
+    states: list[PythonState] | None = None,
+    has_same_tensors: bool = False,
+    has_same_objects: bool = False,
+) -> Iterator[list[Any]]:
+    """The leaves of the results of calls one after the other, each with the same of PyTorch's random numbers; undone.
+
+    A call may write to parameters too: afterwards they have their elements again.
+
+    Args:
+        model: a module or function.
+        calls: the arguments and keyword arguments of each, which gets copies. Where nothing can be run there is none.
+        states: where the state of Python before the first call goes.
+        has_same_tensors: whether parameters, buffers and other tensors are before every call what they were at first.
+        has_same_objects: whether Python's objects are, but for buffers that are tensors.
+    """
+    with ExitStack() as trial:
+        state = trial.enter_context(undone(model))
+        buffers = [
+            (part._buffers, {name: b for name, b in part._buffers.items() if b is not None})
+            for part in state.reached.modules
+        ]
+        tensors = [*_parameters(state), *_buffers(state), *state.reached.tensors]
+        given = (t for t in pytree.tree_leaves(calls) if isinstance(t, torch.Tensor))
+        if any(isinstance(t, FakeTensor) or t.is_meta for t in (*tensors, *given)):
+            return
+        elements = [tensor.detach().clone() for tensor in tensors]
+        trial.callback(_put_back, tensors, elements)
+        if states is not None:
+            states.append(state)
+        for args, kwargs in calls:
+            if has_same_tensors:
+                for table, saved in buffers:
+                    table.update(saved)
+                _put_back(tensors, elements)
+            if has_same_objects:
+                state.restore(buffers=False)
+            own, named = cloned((tuple(args), dict(kwargs)))
+            with torch.random.fork_rng(devices=[]):
+                results = pytree.tree_leaves(model(*own, **named))
+            yield results
+
+
+def have_same_elements(one: Sequence[Any], other: Sequence[Any]) -> bool:
+    """Whether the leaves of two results are equal."""
+    return len(one) == len(other) and all(map(_is_equal, one, other))
+
+
+def _is_equal(one: Any, other: Any) -> bool:
+    if not isinstance(one, torch.Tensor) or not isinstance(other, torch.Tensor):
+        return type(one) is type(other) and bool(one is other or one == other)
+    if one.shape != other.shape or one.dtype != other.dtype:
+        return False
+    return bool(((one == other) | ((one != one) & (other != other))).all())
+
+
+def _put_back(tensors: Sequence[torch.Tensor], saved: Sequence[torch.Tensor]) -> None:
+    """Writes to tensors what they were, where they are something else and have not been resized."""
+    with torch.no_grad():
+        for tensor, value in zip(tensors, saved, strict=True):
+            if tensor.shape == value.shape and not torch.equal(tensor, value):
+                tensor.copy_(value)
+
+
+def cloned(value: Any) -> Any:
+    """Arguments that a trial may write to, sharing memory among themselves as the given ones do."""
+    return copy.deepcopy(pytree.tree_map_only(torch.Tensor, lambda tensor: tensor.detach(), value))
