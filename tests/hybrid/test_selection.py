@@ -223,7 +223,9 @@ def kinds() -> list[tuple[str, nn.Module, torch.Tensor, str]]:
     ]
 
 
-@pytest.mark.parametrize("rule, model, example, engine", kinds(), ids=lambda v: str(v)[:12])
+@pytest.mark.parametrize(
+    "rule, model, example, engine", kinds(), ids=lambda v: v if isinstance(v, str) else ""
+)
 def test_rules_choose_by_content(
     rule: str, model: nn.Module, example: torch.Tensor, engine: str
 ) -> None:

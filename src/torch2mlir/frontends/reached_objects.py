@@ -6,6 +6,7 @@ Global variables and attributes of classes are looked at for the user's own code
 from __future__ import annotations
 
 import dis
+import io
 import logging
 import sys
 from abc import ABC, abstractmethod
@@ -261,7 +262,7 @@ class Reached:
         elif isinstance(value, partial):
             held = (value.func, value.args, value.keywords)
             self._visit_all(_Value(path, name, item) for item in held)
-        elif isinstance(value, Iterator):
+        elif isinstance(value, Iterator) and not isinstance(value, io.IOBase):
             self.iterates = True
         elif isinstance(attributes := getattr(value, "__dict__", None), dict):
             self.tables.append(Names(path, name, attributes, value))

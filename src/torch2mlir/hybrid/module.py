@@ -296,13 +296,20 @@ class OptimizedModule(torch.nn.Module):
         """Captures, compiles and examines ahead of the first call with arguments like these."""
         with torch.no_grad():
             self._variant(args, kwargs)
-            if self._regions is not None and self._settings[0]:
+            if self._regions is not None and self._settings[0] and not self._iterates():
                 with undone(self.model, self.model.parameters()):
                     self._regions(*cloned(args), **cloned(dict(kwargs)))
+
+    def _iterates(self) -> bool:
+        """Whether the model reads an iterator: whoever runs it on trial takes something from it for good."""
+        return PythonState(self.model).reached.iterates
 
     def _capture(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         """Captures the model for calls like this, or finds that it has to be taken in another way."""
         state = PythonState(self.model)
+        if state.reached.iterates and not self.exported:
+            self._not_whole("it reads an iterator, which no trial can set back")
+            return
         try:
             captured = Captured(self._exported(args, kwargs))
         except CaptureError as error:

@@ -14,6 +14,7 @@ from torch._functorch.aot_autograd import aot_module_simplified
 from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.fx import GraphModule
 
+from torch2mlir.frontends.module_state import Hooks
 from torch2mlir.hybrid.capture import quiet
 from torch2mlir.hybrid.config import Config
 from torch2mlir.hybrid.failed_frames import failures_as_breaks
@@ -47,10 +48,18 @@ class RegionByRegion:
         self.selections = list[Selection | None]()
         self.breaks = Counter[str]()
         self._lock = threading.Lock()
+        self._model = model
+        self._capture()
+
+    def _capture(self) -> None:
+        """Begins anew: PyTorch's guards look at much, and not for hooks that come later."""
         limits: dict[str, Any] = {"recompile_limit": _MOST_CAPTURES, "isolate_recompiles": True}
-        self._call: Callable[..., Any] = torch.compile(model, backend=self._backend, **limits)
+        self._hooks = Hooks(self._model)
+        self._call: Callable[..., Any] = torch.compile(self._model, backend=self._backend, **limits)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._hooks.changed() is not None:
+            self._capture()
         known, seen = len(self.parts), Counter(counters["graph_break"])
         with failures_as_breaks(self.breaks):
             result = self._call(*args, **kwargs)
