@@ -70,7 +70,8 @@ nightly-order: $(VENV)/.installed-test
 	$(BIN)/python -m pytest --order reversed tests/unit tests/filecheck tests/tools tests/errors
 
 # Random programs, other ones every day: an hour on every dialect and engine against eager PyTorch, half an hour between
-# the dialects, a quarter through the other entrances, a quarter of programs that compute with sizes. make fuzz FUZZ_FLAGS="--seed 100000".
+# the dialects, and a quarter each through the other entrances, of programs that compute with sizes, and of models that
+# keep state in every place Python has. make fuzz FUZZ_FLAGS="--seed 100000".
 fuzz: $(VENV)/.installed-test
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz --minutes 60 --processes $$(nproc) \
 	--seed $$(($$(date +%s) / 86400 * 100000)) $(FUZZ_FLAGS)
@@ -79,6 +80,8 @@ fuzz: $(VENV)/.installed-test
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz.entrances --minutes 15 --count 100000 \
 	--seed $$(($$(date +%s) / 86400 * 100000)) $(FUZZ_FLAGS)
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz.sizes --minutes 15 --count 100000 \
+	--seed $$(($$(date +%s) / 86400 * 100000)) $(FUZZ_FLAGS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz.models --minutes 15 --count 100000 \
 	--seed $$(($$(date +%s) / 86400 * 100000)) $(FUZZ_FLAGS)
 
 # The two tables that are checked in: which op reaches which dialect, and PyTorch's operator database.

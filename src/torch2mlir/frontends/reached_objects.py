@@ -151,6 +151,63 @@ class Members(Table):
         add(entries.values())
 
 
+class Slots(Table):
+    """The attributes of an object that has no dictionary of them."""
+
+    def __init__(self, path: str, name: str, live: Any) -> None:
+        self.live = live
+        super().__init__(path, name, live)
+
+    def entries(self) -> dict[Any, Any]:
+        names = (name for kind in type(self.live).__mro__ for name in _slots(kind))
+        return {name: getattr(self.live, name) for name in names if hasattr(self.live, name)}
+
+    def write(self, entries: dict[Any, Any]) -> None:
+        for name in self.entries().keys() - entries.keys():
+            delattr(self.live, name)
+        for name, value in entries.items():
+            object.__setattr__(self.live, name, value)  # of frozen ones too
+
+    def name_of(self, key: Any) -> str:
+        return str(key)
+
+    def path_of(self, key: Any) -> str:
+        return f"{self.path}.{key}".lstrip(".")
+
+
+def _slots(kind: type) -> tuple[str, ...]:
+    found = vars(kind).get("__slots__", ())
+    names = (found,) if isinstance(found, str) else found
+    return tuple(name for name in names if not name.startswith("__"))
+
+
+class Array(Table):
+    """The elements of a NumPy array."""
+
+    def __init__(self, path: str, name: str, live: Any, owner: Any = None) -> None:
+        self.live = live
+        super().__init__(path, name, owner)
+
+    def entries(self) -> dict[Any, Any]:
+        return {...: self.live.tobytes()}
+
+    def write(self, entries: dict[Any, Any]) -> None:
+        elements = type(self.live)(self.live.shape, self.live.dtype, entries[...])
+        self.live[...] = elements
+
+    def path_of(self, key: Any) -> str:
+        return self.path
+
+
+_MOST_BYTES = 4096
+"""Of an array whose elements are looked at in every call."""
+
+
+def _is_array(value: Any) -> bool:
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and type(value) is numpy.ndarray and not value.dtype.hasobject
+
+
 class Variable(Table):
     """A variable of a function around the function that reads it."""
 
@@ -264,6 +321,14 @@ class Reached:
             self._visit_all(_Value(path, name, item) for item in held)
         elif isinstance(value, Iterator) and not isinstance(value, io.IOBase):
             self.iterates = True
+        elif _is_array(value):
+            if value.nbytes <= _MOST_BYTES:
+                self.tables.append(Array(path, name, value, owner))
+        elif not is_installed(type(value).__module__) and any(map(_slots, type(value).__mro__)):
+            table = Slots(path, name, value)
+            self.tables.append(table)
+            self._visit_attributes(path, table.saved, value)
+            self._visit_class(type(value))
         elif isinstance(attributes := getattr(value, "__dict__", None), dict):
             self.tables.append(Names(path, name, attributes, value))
             self._visit_attributes(path, attributes, value)

@@ -78,8 +78,17 @@ class RegionByRegion:
             module,
             list(inputs),
             fw_compiler=self._compiled,
+            bw_compiler=self._compiled_backward,
             keep_inference_input_mutations=True,
         )
+
+    def _compiled_backward(
+        self, gm: GraphModule, example_inputs: Sequence[Any]
+    ) -> Callable[..., Any]:
+        """Out of TorchDynamo's sight: a model that takes gradients comes here from a frame that it captures."""
+        hidden: Callable[..., Any] = torch._dynamo.disable(self._compiled)
+        run: Callable[..., Any] = torch._dynamo.disable(hidden(gm, example_inputs))
+        return run
 
     def _compiled(self, gm: GraphModule, example_inputs: Sequence[Any]) -> Callable[..., Any]:
         with quiet(), unset_fake_temporarily(), self._lock:

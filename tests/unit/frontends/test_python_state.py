@@ -8,9 +8,11 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
@@ -74,6 +76,32 @@ def _own_attribute() -> Callable[[Tensor], Tensor]:
     return function
 
 
+def _array() -> Callable[[Tensor], Tensor]:
+    calls = np.zeros(2, dtype=np.float32)
+
+    def function(x: Tensor) -> Tensor:
+        calls[1] += 1
+        return x * float(calls[1])
+
+    return function
+
+
+def _slots() -> Callable[[Tensor], Tensor]:
+    return Slotted().count
+
+
+@dataclass(slots=True)
+class Slotted:
+    """An object without a dictionary."""
+
+    calls: int = 0
+
+    def count(self, x: Tensor) -> Tensor:
+        """Multiplies by the number of calls."""
+        self.calls += 1
+        return x * self.calls
+
+
 def _iterator() -> Callable[[Tensor], Tensor]:
     calls = itertools.count(1)
     return lambda x: x * next(calls)
@@ -124,6 +152,8 @@ COUNTING: dict[str, Callable[[], Callable[[Tensor], Tensor]]] = {
     "cache": _cache,
     "default": _default,
     "own attribute": _own_attribute,
+    "array": _array,
+    "slots": _slots,
     "iterator": _iterator,
     "global": lambda: _global,
     "object": Counter,
