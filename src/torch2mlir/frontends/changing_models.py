@@ -165,6 +165,8 @@ def _changed_by_calls(
         for results in repeated(model, calls, states):
             kept.append(results)
             changed = [name for state in states for name in state.changed()]
+            if not changed and not any(state.reached.iterates for state in states):
+                return []
     with suppress(Exception):
         fixed.extend(repeated(model, calls, has_same_objects=True))
     if all(have_same_elements(a, b) for a, b in zip(kept, fixed, strict=False)):
@@ -176,5 +178,7 @@ def _other(value: Any) -> Any:
     """A tensor of the same kind, with elements of the same sign and size; what is no tensor as it is."""
     if not isinstance(value, torch.Tensor) or value.layout is not torch.strided:
         return value
-    elements = value.detach().flip([*range(value.dim())])
-    return elements * 0.75 if value.dtype.is_floating_point or value.is_complex() else elements
+    with suppress(RuntimeError):  # quantized tensors have no such ops
+        elements = value.detach().flip([*range(value.dim())])
+        return elements * 0.75 if value.dtype.is_floating_point or value.is_complex() else elements
+    return value
