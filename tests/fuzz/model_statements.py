@@ -199,7 +199,7 @@ ACTIONS = (
     "model.eval()",
     "model.train()",
     "model.load_state_dict({{name: value + 1 for name, value in model.state_dict().items()}})",
-    "for p in model.parameters():\n    p.data.mul_(0.5)",
+    "with torch.no_grad():\n    for p in model.parameters():\n        p.mul_(0.5)",
     "for p in model.parameters():\n    p.data = p.data * 0.5",
     "for part in model.parts:\n    part.scale = {k}",
     "for part in model.parts:\n    part.factor = nn.Parameter(torch.ones(4) * {k})",
@@ -211,7 +211,10 @@ ACTIONS = (
     "model.space['SCALES'][0] = {k}",
     "model.space['TOTAL'] = {k}",
 )
-"""What a user does between two calls; every part has ``scale``, a number, and ``factor``, a parameter."""
+"""What a user does between two calls; every part has ``scale``, a number, and ``factor``, a parameter.
+
+Not ``p.data.mul_(..)``, of which PyTorch tells nobody: ``refresh`` is for that.
+"""
 
 HEAD = """
 COUNTS, SCALES, TOTAL = {}, [1.0], 0
