@@ -36,6 +36,11 @@ _HINTS: Sequence[tuple[tuple[str, ...], str]] = (
         "correct dynamic_shapes: one entry for each argument, a size that the model fixes is None, "
         "Dim.AUTO lets PyTorch find out",
     ),
+    (
+        ("fake tensor in the exported program",),
+        "the model gives a tensor other memory (w.data = ..), or keeps what it computes outside of its attributes: "
+        f"write into the tensor, w.copy_(..); or {_OPTIMIZE}",
+    ),
     (("data-dependent", "Data-dependent", "DataDependent", "unbacked"), _DATA_DEPENDENT),
     (
         ("graph break", "Graph break", "Unsupported", "torch._dynamo", "not traceable"),

@@ -24,6 +24,8 @@ _PLAIN = (bool, int, float, complex, str, bytes, type(None), range, slice, Enum)
 _LEAVES = (*_PLAIN, type, ModuleType, CodeType, logging.Logger, torch.dtype, torch.device)
 _MOST = 4096
 """Tables. A model that refers to a trainer, which refers to a data set, is not followed to its last element."""
+_MOST_ENTRIES = 1024
+"""Of a container, which calls look at: more are data, and none of what a model is made of."""
 OWN = frozenset(vars(torch.nn.Module())) - {"training"}
 """Attributes every module has; those that hold its tensors and modules are tables of their own."""
 TABLES_OF_MODULES = ("_parameters", "_buffers", "_modules")
@@ -302,6 +304,8 @@ class Reached:
                 self.tensors.append(value)
         elif isinstance(value, torch.nn.Module):
             self._visit_module(path, value)
+        elif isinstance(value, dict | list | deque | set | tuple) and len(value) > _MOST_ENTRIES:
+            return
         elif isinstance(value, dict):
             self.tables.append(Keys(path, name, value, owner))
             self._visit_items(path, name, value.items(), owner)
