@@ -306,6 +306,8 @@ class Reached:
             self._visit_module(path, value)
         elif isinstance(value, dict | list | deque | set | tuple) and len(value) > _MOST_ENTRIES:
             return
+        elif isinstance(value, dict) and "__builtins__" in value:
+            return  # all global variables, to which TorchDynamo adds its own
         elif isinstance(value, dict):
             self.tables.append(Keys(path, name, value, owner))
             self._visit_items(path, name, value.items(), owner)
