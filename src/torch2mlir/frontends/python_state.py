@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import torch
 
 from torch2mlir.frontends.module_state import Hooks, dict_versions
-from torch2mlir.frontends.reached_objects import OfModule, Reached, Table
+from torch2mlir.frontends.python_tables import OfModule, Table
+from torch2mlir.frontends.reached_objects import Reached
 
 _PRIMITIVES = bool | int | float | str | None
 _MISSING = object()

@@ -9,16 +9,28 @@ import dis
 import io
 import logging
 import sys
-from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 from functools import cache, partial
 from pathlib import Path
-from types import CellType, CodeType, FunctionType, MethodType, ModuleType
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
 import torch
+
+from torch2mlir.frontends.python_tables import (
+    Array,
+    Keys,
+    Members,
+    Names,
+    OfClass,
+    OfModule,
+    Slots,
+    Table,
+    Variable,
+    slots_of,
+)
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), range, slice, Enum)
 _LEAVES = (*_PLAIN, type, ModuleType, CodeType, logging.Logger, torch.dtype, torch.device)
@@ -29,178 +41,6 @@ _MOST_ENTRIES = 1024
 OWN = frozenset(vars(torch.nn.Module())) - {"training"}
 """Attributes every module has; those that hold its tensors and modules are tables of their own."""
 TABLES_OF_MODULES = ("_parameters", "_buffers", "_modules")
-
-
-class Table(ABC):
-    """Something that holds values under names or places, as it was when it was reached.
-
-    Args:
-        path: of what holds the values.
-        name: of the attribute or variable that it was reached by last.
-        owner: the object that has this attribute; None of variables.
-    """
-
-    def __init__(self, path: str, name: str, owner: Any = None) -> None:
-        self.path = path
-        self.name = name
-        self.owner = owner
-        self.saved = self.entries()
-
-    @property
-    def versioned(self) -> dict[Any, Any] | None:
-        """A dictionary that is written to whenever the values change, where there is one."""
-        return None
-
-    @abstractmethod
-    def entries(self) -> dict[Any, Any]:
-        """What it holds now."""
-
-    @abstractmethod
-    def write(self, entries: dict[Any, Any]) -> None:
-        """Makes it hold these and no others."""
-
-    def name_of(self, key: Any) -> str:
-        """The attribute or variable by which code reaches a value."""
-        return self.name
-
-    def path_of(self, key: Any) -> str:
-        """Where a value is, as a reader would write it."""
-        return f"{self.path}[{key!r}]"
-
-
-class Names(Table):
-    """A namespace: attributes of an object, or some global variables.
-
-    Args:
-        path, name, owner: see :class:`Table`.
-        live: the namespace.
-        names: which of them count; all but ``hidden`` otherwise.
-        hidden: which do not.
-    """
-
-    def __init__(
-        self,
-        path: str,
-        name: str,
-        live: dict[str, Any],
-        owner: Any = None,
-        names: frozenset[str] | None = None,
-        hidden: frozenset[str] = frozenset(),
-    ) -> None:
-        self.live, self.names, self.hidden = live, names, hidden
-        super().__init__(path, name, owner)
-
-    @property
-    def versioned(self) -> dict[Any, Any] | None:
-        return self.live
-
-    def entries(self) -> dict[Any, Any]:
-        if self.names is not None:
-            return {name: self.live[name] for name in self.names if name in self.live}
-        if not self.hidden:
-            return dict(self.live)
-        return {name: value for name, value in self.live.items() if name not in self.hidden}
-
-    def write(self, entries: dict[Any, Any]) -> None:
-        for name in self.entries().keys() - entries.keys():
-            del self.live[name]
-        self.live.update(entries)
-
-    def name_of(self, key: Any) -> str:
-        return str(key)
-
-    def path_of(self, key: Any) -> str:
-        return f"{self.path}.{key}".lstrip(".")
-
-
-class OfModule(Names):
-    """The parameters, buffers or parts of a module.
-
-    Args:
-        path: of the module.
-        module: it.
-        kind: one of ``TABLES_OF_MODULES``.
-    """
-
-    def __init__(self, path: str, module: torch.nn.Module, kind: str) -> None:
-        self.kind = kind
-        super().__init__(path, kind, getattr(module, kind), module)
-
-
-class Keys(Names):
-    """A dictionary."""
-
-    def name_of(self, key: Any) -> str:
-        return self.name
-
-    def path_of(self, key: Any) -> str:
-        return f"{self.path}[{key!r}]"
-
-
-class Members(Table):
-    """A list, a deque or a set."""
-
-    def __init__(self, path: str, name: str, live: Any, owner: Any = None) -> None:
-        self.live = live
-        super().__init__(path, name, owner)
-
-    def entries(self) -> dict[Any, Any]:
-        return dict(enumerate(self.live))
-
-    def write(self, entries: dict[Any, Any]) -> None:
-        self.live.clear()
-        add = self.live.update if isinstance(self.live, set) else self.live.extend
-        add(entries.values())
-
-
-class Slots(Table):
-    """The attributes of an object that has no dictionary of them."""
-
-    def __init__(self, path: str, name: str, live: Any) -> None:
-        self.live = live
-        super().__init__(path, name, live)
-
-    def entries(self) -> dict[Any, Any]:
-        names = (name for kind in type(self.live).__mro__ for name in _slots(kind))
-        return {name: getattr(self.live, name) for name in names if hasattr(self.live, name)}
-
-    def write(self, entries: dict[Any, Any]) -> None:
-        for name in self.entries().keys() - entries.keys():
-            delattr(self.live, name)
-        for name, value in entries.items():
-            object.__setattr__(self.live, name, value)  # of frozen ones too
-
-    def name_of(self, key: Any) -> str:
-        return str(key)
-
-    def path_of(self, key: Any) -> str:
-        return f"{self.path}.{key}".lstrip(".")
-
-
-def _slots(kind: type) -> tuple[str, ...]:
-    found = vars(kind).get("__slots__", ())
-    names = (found,) if isinstance(found, str) else found
-    return tuple(name for name in names if not name.startswith("__"))
-
-
-class Array(Table):
-    """The elements of a NumPy array."""
-
-    def __init__(self, path: str, name: str, live: Any, owner: Any = None) -> None:
-        self.live = live
-        super().__init__(path, name, owner)
-
-    def entries(self) -> dict[Any, Any]:
-        return {...: self.live.tobytes()}
-
-    def write(self, entries: dict[Any, Any]) -> None:
-        elements = type(self.live)(self.live.shape, self.live.dtype, entries[...])
-        self.live[...] = elements
-
-    def path_of(self, key: Any) -> str:
-        return self.path
-
-
 _MOST_BYTES = 4096
 """Of an array whose elements are looked at in every call."""
 
@@ -208,59 +48,6 @@ _MOST_BYTES = 4096
 def _is_array(value: Any) -> bool:
     numpy = sys.modules.get("numpy")
     return numpy is not None and type(value) is numpy.ndarray and not value.dtype.hasobject
-
-
-class Variable(Table):
-    """A variable of a function around the function that reads it."""
-
-    def __init__(self, name: str, cell: CellType) -> None:
-        self.cell = cell
-        super().__init__("", name)
-
-    def entries(self) -> dict[Any, Any]:
-        try:
-            return {self.name: self.cell.cell_contents}
-        except ValueError:  # it has no value yet
-            return {}
-
-    def write(self, entries: dict[Any, Any]) -> None:
-        if entries:
-            self.cell.cell_contents = entries[self.name]
-        else:
-            del self.cell.cell_contents
-
-    def path_of(self, key: Any) -> str:
-        return self.name
-
-
-class OfClass(Table):
-    """Attributes of a class that are numbers, texts or containers."""
-
-    def __init__(self, kind: type) -> None:
-        self.kind = kind
-        super().__init__(kind.__name__, "", kind)
-
-    def entries(self) -> dict[Any, Any]:
-        return {
-            name: value
-            for name, value in vars(self.kind).items()
-            if not name.startswith("__") and isinstance(value, _VALUES)
-        }
-
-    def write(self, entries: dict[Any, Any]) -> None:
-        for name in self.entries().keys() - entries.keys():
-            delattr(self.kind, name)
-        for name, value in entries.items():
-            setattr(self.kind, name, value)
-
-    def name_of(self, key: Any) -> str:
-        return str(key)
-
-    def path_of(self, key: Any) -> str:
-        return f"{self.path}.{key}"
-
-
-_VALUES = (bool, int, float, complex, str, type(None), tuple, list, dict, set)
 
 
 class _Value(NamedTuple):
@@ -330,7 +117,7 @@ class Reached:
         elif _is_array(value):
             if value.nbytes <= _MOST_BYTES:
                 self.tables.append(Array(path, name, value, owner))
-        elif not is_installed(type(value).__module__) and any(map(_slots, type(value).__mro__)):
+        elif not is_installed(type(value).__module__) and any(map(slots_of, type(value).__mro__)):
             table = Slots(path, name, value)
             self.tables.append(table)
             self._visit_attributes(path, table.saved, value)

@@ -13,7 +13,8 @@ import torch
 
 from torch2mlir.frontends.module_state import Hooks
 from torch2mlir.frontends.python_state import Watch, changes_of
-from torch2mlir.frontends.reached_objects import OfModule, Reached, Table, functions_of, nested
+from torch2mlir.frontends.python_tables import OfModule, Table
+from torch2mlir.frontends.reached_objects import Reached, functions_of, nested
 from torch2mlir.runtime.gradients import frames_of_ours
 
 _SHOWN = bool | int | float | str | None | tuple
