@@ -142,6 +142,18 @@ def test_weights_that_are_written_or_replaced_are_seen() -> None:
     check(optimized, model, (torch.randn(2, 4),))
 
 
+@pytest.mark.parametrize("engine", ["onnxruntime", "openvino", "iree", None])
+def test_refresh_tells_of_writes_that_are_not_counted(engine: str | None) -> None:
+    model = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 4)).eval()
+    optimized = torch2mlir.optimize(model, model_inputs=(torch.randn(3, 4),), engine=engine)
+    with torch.no_grad():
+        for _ in range(3):
+            x = torch.randn(3, 4)
+            torch.testing.assert_close(optimized(x), model(x), rtol=1e-4, atol=1e-5)
+            model[0].weight.data.mul_(0.5)
+            optimized.refresh()
+
+
 def test_buffers_and_arguments_are_written_as_in_pytorch() -> None:
     class Cache(nn.Module):
         def __init__(self) -> None:

@@ -95,6 +95,12 @@ class Cluster(torch.nn.Module):
         """From now on PyTorch runs it, with its weights ``prepared`` if something does that."""
         self._compiled, self.reason, self._prepared = None, reason, prepared
 
+    def refresh(self) -> None:
+        """Takes all weights for changed."""
+        for each in (self._compiled, self._prepared):
+            if (refresh := getattr(each, "refresh", None)) is not None:
+                refresh()
+
     def forward(self, *args: Any) -> Sequence[Any]:
         self.__dict__["calls"] += (
             1  # a module's own way to set an attribute takes as long as a small kernel

@@ -23,7 +23,7 @@ from torch2mlir.hybrid.config import Config
 from torch2mlir.hybrid.difference import difference
 from torch2mlir.hybrid.partition import Partition, partition
 from torch2mlir.hybrid.regions import RegionByRegion
-from torch2mlir.hybrid.report import ClusterRow, KeptRow, Report
+from torch2mlir.hybrid.report import Report
 from torch2mlir.hybrid.selection import Selection
 from torch2mlir.hybrid.support import shortened
 from torch2mlir.hybrid.tune import Examination, Segment, examine, examined
@@ -405,25 +405,33 @@ class OptimizedModule(torch.nn.Module):
         self._variants.clear()
         self._regions = RegionByRegion(self.model, self.config, reason)
 
+    def _partitions(self) -> list[Partition]:
+        regions = self._regions.parts if self._regions is not None else []
+        return [*(variant.parts for variant in self._variants), *regions]
+
+    def refresh(self) -> None:
+        """Takes all weights for changed: after writes into ``weight.data`` or through NumPy, of which nobody tells."""
+        for parts in self._partitions():
+            for cluster in parts.clusters:
+                cluster.refresh()
+
     # what there is to know
 
     def report(self) -> Report:
         """What runs compiled, what in PyTorch and why; print it, or ``save`` it as a picture."""
         found = Report(calls=self._calls, pytorch_calls=Counter(self._in_pytorch))
-        parts = [variant.parts for variant in self._variants]
         for index, variant in enumerate(self._variants):
             sizes = ", ".join(variant.captured.ranges)
             how = f"sizes {sizes} vary" if sizes else "for one set of sizes"
             found.capture.append(f"graph {index}: captured whole by torch.export, {how}")
         if self._regions is not None:
             found.capture += self._regions.summary()
-            parts += self._regions.parts
         if self._refused is not None:
             found.capture.append(f"not captured: {self._refused}")
         if not found.capture:
             found.capture.append("not captured yet: that happens at the first call")
-        for index, part in enumerate(parts):
-            _add_parts(found, part, f"{index}.")
+        for index, part in enumerate(self._partitions()):
+            found.add_parts(part, f"{index}.")
         if self._regions is not None:
             found.segments = list(self._regions.segments)
             for index, selection in enumerate(self._regions.selections):
@@ -479,25 +487,3 @@ class _Function(torch.nn.Module):
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         return self.function(*args, **kwargs)
-
-
-def _add_parts(report: Report, parts: Partition, prefix: str) -> None:
-    for index, cluster in enumerate(parts.clusters):
-        report.clusters.append(
-            ClusterRow(
-                f"{prefix}cluster_{index}",
-                len(cluster.ops),
-                cluster.way.name,
-                cluster.way.dialect,
-                cluster.rule,
-                cluster.calls,
-                cluster.fallbacks,
-                cluster.compiled is not None,
-                cluster.reason,
-            )
-        )
-    first = {(item.op, item.reason): item.location for item in reversed(parts.kept)}
-    report.kept += [
-        KeptRow(op, count, reason, first[op, reason])
-        for (op, reason), count in parts.reasons().most_common()
-    ]

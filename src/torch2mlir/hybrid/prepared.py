@@ -107,6 +107,10 @@ class _Prepared:
         results = self._module.forward(*args, *self._packed.of(self._weights))
         return [r.contiguous() if isinstance(r, torch.Tensor) else r for r in results]
 
+    def refresh(self) -> None:
+        """Packs all weights anew at the next call."""
+        self._packed.forget()
+
 
 class _Rewriting:
     """The work of ``prepared``: a copy of the region's graph that takes packed weights after its own arguments."""

@@ -15,6 +15,7 @@ from rich.table import Table
 
 from torch2mlir.files import write_whole
 from torch2mlir.hybrid.choice import Trial
+from torch2mlir.hybrid.partition import Partition
 from torch2mlir.hybrid.selection import Selection
 from torch2mlir.hybrid.tune import Segment
 
@@ -131,6 +132,28 @@ class Report:
         for trial in self.trials:
             trials.add_row(trial.cluster, trial.way, _ms(trial.seconds), trial.outcome)
         return trials
+
+    def add_parts(self, parts: Partition, prefix: str) -> None:
+        """Adds a graph in parts, whose clusters are named with the prefix."""
+        for index, cluster in enumerate(parts.clusters):
+            self.clusters.append(
+                ClusterRow(
+                    f"{prefix}cluster_{index}",
+                    len(cluster.ops),
+                    cluster.way.name,
+                    cluster.way.dialect,
+                    cluster.rule,
+                    cluster.calls,
+                    cluster.fallbacks,
+                    cluster.compiled is not None,
+                    cluster.reason,
+                )
+            )
+        first = {(item.op, item.reason): item.location for item in reversed(parts.kept)}
+        self.kept += [
+            KeptRow(op, count, reason, first[op, reason])
+            for (op, reason), count in parts.reasons().most_common()
+        ]
 
     def add_selection(self, selection: Selection | None, graph: str) -> None:
         """Adds how the clusters of a graph were tuned."""
