@@ -181,7 +181,6 @@ def export(
     changes = Changes(state)
     try:
         with ExitStack() as around:
-            around.enter_context(python_undone(state))
             around.enter_context(quiet())
             if caches is not None and knows_caches():
                 around.enter_context(changes_watched(model, caches))
@@ -227,6 +226,7 @@ def _exported(
 
     def traced(export: Callable[..., Any]) -> torch.export.ExportedProgram:
         with ExitStack() as around:
+            around.enter_context(python_undone(changes.model))
             if next(model.buffers(), None) is not None:
                 around.enter_context(assignments_kept(model))
             around.enter_context(changes.noted(model))
@@ -242,9 +242,10 @@ def _exported(
     def by_bytecode() -> torch.export.ExportedProgram:
         if returned is not None:
             returned.clear()
-        exported = torch.export.export(
-            model, args, kwargs, dynamic_shapes=dynamic_shapes, strict=True
-        )
+        with python_undone(changes.model):
+            exported = torch.export.export(
+                model, args, kwargs, dynamic_shapes=dynamic_shapes, strict=True
+            )
         check_memory(exported.graph)
         with watched() as functions, assignments_refused(model):
             _try(model, args, kwargs)

@@ -25,10 +25,13 @@ class Changes:
 
     Args:
         model: a module or a function.
+
+    Attributes:
+        model: it.
     """
 
     def __init__(self, model: Callable[..., Any]) -> None:
-        self._model = model
+        self.model = model
         self._names = list[str]()
         self._is_known = False
 
@@ -36,12 +39,14 @@ class Changes:
     def noted(self, traced: torch.nn.Module) -> Iterator[None]:
         """Around a trace that runs the model, as the module ``traced``: what its call changes is noted.
 
-        PyTorch undoes that itself as soon as the call is over.
+        PyTorch may call it several times, and puts back what it knows of; each call begins as the first.
         """
         at_start = list[PythonState]()
 
         def starts(_model: Any, _args: Any) -> None:
-            at_start[:] = [PythonState(self._model)]
+            for state in at_start:
+                state.restore(keep=["_parameters", "_buffers"])  # these are PyTorch's in a trace
+            at_start[:] = [PythonState(self.model)]
 
         def ends(_model: Any, _args: Any, _result: Any) -> None:
             self._is_known = not any(state.reached.iterates for state in at_start)
@@ -62,7 +67,7 @@ class Changes:
         """
         if self._is_known and not self._names:
             return
-        names = _changed_by_calls(self._model, args, kwargs)
+        names = _changed_by_calls(self.model, args, kwargs)
         if names:
             raise CaptureError(
                 f"a call of the model changes what its next call computes: {_listed(names)}. "

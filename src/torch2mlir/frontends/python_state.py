@@ -61,13 +61,14 @@ class PythonState:
         Of ``buffers`` that were tensors only if they are asked for: a program writes to those.
         """
         changes = changes_of(self.reached.tables, same)
-        return [_name(each) for each in changes if buffers or not _is_buffer(each)]
+        kept = () if buffers else ("_buffers",)
+        return [_name(each) for each in changes if not _is_tensor_in(kept, each)]
 
-    def restore(self, buffers: bool = True) -> None:
-        """Puts back what has changed; ``buffers`` that were tensors too."""
+    def restore(self, keep: Sequence[str] = ()) -> None:
+        """Puts back what has changed, but for tensors that modules hold in tables that are to ``keep`` theirs."""
         for table in self.reached.tables:
             changes = list(changes_of([table]))
-            kept = {} if buffers else {each.key: each.now for each in changes if _is_buffer(each)}
+            kept = {each.key: each.now for each in changes if _is_tensor_in(keep, each)}
             if len(kept) < len(changes):
                 table.write(table.saved | kept)
 
@@ -130,10 +131,10 @@ def _name(change: Change) -> str:
     return change.table.name_of(change.key) or change.table.path_of(change.key)
 
 
-def _is_buffer(change: Change) -> bool:
-    """Whether it is of a buffer that was a tensor."""
+def _is_tensor_in(kinds: Sequence[str], change: Change) -> bool:
+    """Whether it is of a parameter or buffer that was a tensor."""
     table = change.table
-    return isinstance(table, OfModule) and table.kind == "_buffers" and change.then is not None
+    return isinstance(table, OfModule) and table.kind in kinds and change.then is not None
 
 
 def same(now: Any, then: Any) -> bool:

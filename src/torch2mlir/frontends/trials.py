@@ -101,7 +101,7 @@ def repeated(
                     table.update(saved)
                 _put_back(tensors, elements)
             if has_same_objects:
-                state.restore(buffers=False)
+                state.restore(keep=["_buffers"])
             own, named = cloned((tuple(args), dict(kwargs)))
             with torch.random.fork_rng(devices=[]):
                 results = pytree.tree_leaves(model(*own, **named))

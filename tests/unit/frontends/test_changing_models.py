@@ -262,6 +262,30 @@ def test_what_does_not_matter_is_taken() -> None:
         assert_agrees(ours(x), model(x))
 
 
+class KeptAndDerived(nn.Module):
+    """Is traced twice, because it takes a derivative; the second trace found what the first had kept."""
+
+    kept: torch.Tensor | None
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("kept", None)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if self.kept is None:
+            self.kept = torch.arange(4.0) * x.shape[0]
+        return torch.func.grad(lambda z: (z * z).sum())(x + self.kept)
+
+
+def test_a_second_trace_begins_as_the_first() -> None:
+    model, eager = KeptAndDerived(), KeptAndDerived()
+    ours = torch2mlir.compile(model, torch.ones(2, 4), engine="reference")
+    assert model.kept is None
+    for _ in range(3):
+        x = torch.randn(2, 4)
+        assert_agrees(ours(x), eager(x))
+
+
 class OtherMemory(nn.Module):
     """Gives its weight another tensor's memory; PyTorch's tracing ended the process where it had to read bytecode."""
 
