@@ -193,10 +193,15 @@ def _ctc_loss_backward(
     blank: int,
     zero_infinity: bool = False,
 ) -> Tensor:
-    """What each probability is, less what its labels' share of all alignments is."""
+    """What each probability is, less what its labels' share of all alignments is.
+
+    Eager mode leaves ``log_alpha`` as memory was behind a target's places and an input's steps: it is not read there.
+    """
     longest = (log_alpha.shape[2] - 1) // 2
     places = _places(log_probs, targets, input_lengths, target_lengths, blank, longest)
-    both = log_alpha + _log_beta(places)
+    is_in_time = torch.arange(log_alpha.shape[1]) < places.steps
+    is_known = is_in_time.unsqueeze(2) & places.inside.unsqueeze(1)
+    both = torch.where(is_known, log_alpha, -inf) + _log_beta(places)
     most = both.amax(2, keepdim=True)
     most = torch.where(most == -inf, 0.0, most)
     own = log_probs.transpose(0, 1)
