@@ -49,7 +49,7 @@ XFAILS: list[ExpectedFailure] = [
         "TorchScript takes the dtype that view is given for a size",
         BackendContractError,
         "script",
-        "bits_of_floats bits_of_integers bits_without_sign bits_of_booleans bits_in_other_widths"
+        "bits_of_floats bits_of_halves bits_of_integers bits_without_sign bits_of_booleans bits_in_other_widths"
         " bits_of_integers_in_other_widths bits_of_complex bits_as_complex",
     ),
     ExpectedFailure(

@@ -54,6 +54,17 @@ def check(model: Any, example: Any, *args: torch.Tensor, **how: Any) -> None:
 X = torch.randn(2, 3)
 
 
+def test_a_view_waits_for_sizes_that_tensors_hold() -> None:
+    """Traced sizes are tensors: what PyTorch makes of a view at examples is tried before they are numbers."""
+
+    class Heads(nn.Module):
+        def forward(self, x):
+            y = x.unflatten(-1, (2, 4)).unsqueeze(0).transpose(0, -2).squeeze(-2).contiguous()
+            return y[0].view(x.shape[0], x.shape[1] * 2, y.shape[3] // 2)
+
+    check(Heads(), [torch.randn(2, 3, 8)], torch.randn(2, 3, 8), use_tracing=True)
+
+
 def test_scripted_loaded_and_saved_modules_run(tmp_path: Path) -> None:
     path = str(tmp_path / "model.pt")
     scripted = torch.jit.script(Tied())

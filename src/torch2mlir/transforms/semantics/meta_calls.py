@@ -154,12 +154,15 @@ class MetaCalls:
             needs: what the op needs of sizes for its results to be of some types.
 
         Raises:
+            Undetermined: they do not, and not all of the call is known.
             BackendContractError: they do not.
         """
         types = self._run(kernel, call)
         if self.is_certain and not self.world.compare(
             lambda other: _agree(types, other, kernel, call), needs(types)
         ):
+            if any(isinstance(leaf, Unknown) for leaf in call.leaves):  # it may be known later
+                raise Undetermined
             raise BackendContractError(
                 f"what this op gives depends on its sizes ({self.world.asked})",
                 hint="make the sizes it depends on static, or bound them with torch._check",
