@@ -42,4 +42,4 @@ def test_whole_database(database: str, request: pytest.FixtureRequest) -> None:
         result, reason = outcome(item)
         if result in ("differs", "fails"):
             wrong.append(f"{item.name} {result}: {reason[:200]}")
-    assert not wrong
+    assert not wrong, "\n".join(wrong)

@@ -65,6 +65,16 @@ def test_a_view_waits_for_sizes_that_tensors_hold() -> None:
     check(Heads(), [torch.randn(2, 3, 8)], torch.randn(2, 3, 8), use_tracing=True)
 
 
+def test_sizes_that_a_trace_computes_in_floats() -> None:
+    class Resized(nn.Module):
+        def forward(self, x):
+            return nn.functional.interpolate(
+                x, scale_factor=1.7, mode="bilinear", recompute_scale_factor=True
+            )
+
+    check(Resized(), [torch.randn(1, 2, 4, 5)], torch.randn(1, 2, 4, 5), use_tracing=True)
+
+
 def test_scripted_loaded_and_saved_modules_run(tmp_path: Path) -> None:
     path = str(tmp_path / "model.pt")
     scripted = torch.jit.script(Tied())

@@ -130,7 +130,7 @@ _FILLED = {"torch.aten.full": 1}
 """Ops that fill a tensor with an operand."""
 
 
-def _number_in(tensor: SSAValue) -> SSAValue | Any | None:
+def number_in(tensor: SSAValue) -> SSAValue | Any | None:
     """The number a tensor of one element was made of: the value, or a Python number of a literal."""
     owner = tensor.owner
     if not isinstance(owner, Operation):
@@ -139,11 +139,11 @@ def _number_in(tensor: SSAValue) -> SSAValue | Any | None:
         return _element(owner)
     if owner.name in _FROM_NUMBER:
         source = owner.operands[0]
-        return _number_in(source) if isinstance(source.type, t.AnyTensorType) else source
+        return number_in(source) if isinstance(source.type, t.AnyTensorType) else source
     if owner.name in _FILLED:
         return owner.operands[_FILLED[owner.name]]
     if isinstance(owner, core.TensorStaticInfoCastOp | core.CopyOp):
-        return _number_in(owner.operands[0])
+        return number_in(owner.operands[0])
     return None
 
 
@@ -175,7 +175,7 @@ def _read(op: Operation, values: Values) -> Sequence[SSAValue] | None:
     operand, wanted = op.operands[0], op.results[0].type
     if not isinstance(operand.type, t.AnyTensorType):
         return None
-    found = _number_in(operand)
+    found = number_in(operand)
     if found is None or not _holds(operand.type, found):
         return None
     if isinstance(found, SSAValue):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
+from torch import Tensor
 from xdsl.ir import Operation, SSAValue
 
 from torch2mlir.dialects.torch import core
@@ -11,7 +13,8 @@ from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim
 from torch2mlir.dialects.torch.values import Values
 from torch2mlir.transforms.folding.casts import CAST_FOLDS
-from torch2mlir.transforms.folding.constants import insert_before
+from torch2mlir.transforms.folding.constants import constant, insert_before
+from torch2mlir.transforms.folding.known_tensors import known_tensor
 
 Fold = Callable[[Operation, Values], Sequence[SSAValue] | None]
 
@@ -82,12 +85,40 @@ def _computed(
 _RULES = (1, "trunc", "floor")
 
 
-def _int(op: Operation, values: Values) -> Sequence[SSAValue] | None:
-    if (known := CAST_FOLDS[_INT](op, values)) is not None:
-        return known
-    number = _number(op.operands[0], values, op, {})
-    return None if number is None else [number]
+def _read(name: str, kind: Callable[[Any], Any]) -> Fold:
+    """A number read from a tensor: one that is there already, or of sizes, or that PyTorch computes from known ones.
+
+    Args:
+        name: of the op.
+        kind: what it reads.
+    """
+
+    def fold(op: Operation, values: Values) -> Sequence[SSAValue] | None:
+        if (known := CAST_FOLDS[name](op, values)) is not None:
+            return known
+        if name == _INT and (number := _number(op.operands[0], values, op, {})) is not None:
+            return [number]
+        tensor = known_tensor(op.operands[0], values, {})
+        return None if tensor is None else _constant(op, tensor, kind)
+
+    return fold
 
 
-SCALAR_TENSOR_FOLDS: dict[str, Fold] = {_INT: _int}
+def _constant(
+    op: Operation, tensor: Tensor, kind: Callable[[Any], Any]
+) -> Sequence[SSAValue] | None:
+    try:
+        number = kind(tensor.item())
+    except (OverflowError, ValueError):  # of an infinity or NaN there is no integer
+        return None
+    new = constant(number, op.results[0].type)
+    insert_before(op, new)
+    return new.results
+
+
+SCALAR_TENSOR_FOLDS: dict[str, Fold] = {
+    _INT: _read(_INT, int),
+    "torch.aten.Float.Tensor": _read("torch.aten.Float.Tensor", float),
+    "torch.aten.Bool.Tensor": _read("torch.aten.Bool.Tensor", bool),
+}
 """Ops that read a tensor of one element -> the number, if it is computed from numbers."""

@@ -412,15 +412,20 @@ class FakeWorld:
             return make_fx(function, decomposition_table=table, tracing_mode="real")(*arguments)
 
     @contextmanager
-    def sizes_from_data(self, prefix: str, example: int | None = None) -> Iterator[None]:
+    def sizes_from_data(
+        self, prefix: str, example: int | None = None, known: str | None = None
+    ) -> Iterator[None]:
         """Sizes that depend on elements are symbols with examples, as all others.
 
         Args:
             prefix: what their names start with.
             example: their size, by default one of the usual examples.
+            known: the name of the one that there is, if it is a size that an earlier op has found.
         """
 
         def fresh() -> torch.SymInt | int:
+            if known is not None:
+                return self.integer(Dim("symbol", (known,)))
             name = f"{prefix}{len(self.learned)}"
             while name in self._order or name in self._ranges:
                 name += "_"

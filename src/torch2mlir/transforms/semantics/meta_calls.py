@@ -12,6 +12,7 @@ from torch._ops import OpOverload
 from torch.utils import _pytree as pytree
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from torch2mlir.contract.element_types import is_bool
 from torch2mlir.dialects.locations import describe
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
@@ -86,6 +87,7 @@ class MetaCalls:
         self.is_certain = is_certain
         self._results: dict[Hashable, list[Attribute | None]] = {}
         self._questions: dict[Hashable, list[Any]] = {}
+        self._counts: dict[SSAValue | None, str] = {}  # mask -> how many elements it takes
         self.questions: Sequence[Any] = ()
         """What the last op needs of sizes, as PyTorch asked it."""
 
@@ -113,14 +115,7 @@ class MetaCalls:
             None not in type.sizes  # type: ignore[attr-defined]
             for type in tensors
         ):
-            # another size for each op: small where PyTorch's kernel says how large it is at most
-            for example in (2, None):
-                try:
-                    with self.world.sizes_from_data("u", example):
-                        return self._run(overload, call)
-                except BackendContractError:  # a count is as long as it has to be at least
-                    if example is None:
-                        raise
+            return self._sized_by_elements(overload, call)
         kernel: Any = overload
         if is_typed_by_decomposition(op) or _takes_sizes_for_numbers(op, overload, values):
             kernel = find_decomposition(overload) or overload
@@ -142,6 +137,22 @@ class MetaCalls:
                 raise
         self.questions = self._questions[key]
         return self._results[key]
+
+    def _sized_by_elements(self, overload: OpOverload, call: _LooseCall) -> list[Attribute | None]:
+        """The types of what elements decide the sizes of: another size for each op, but one for all of one mask."""
+        mask = _mask(overload, call)
+        known, learned = self._counts.get(mask), len(self.world.learned)
+        for example in (2, None):  # small where PyTorch's kernel says how large it is at most
+            try:
+                with self.world.sizes_from_data("u", example, known):
+                    types = self._run(overload, call)
+                break
+            except BackendContractError:  # a count is as long as it has to be at least
+                if example is None:
+                    raise
+        if mask is not None and len(self.world.learned) > learned:
+            self._counts[mask] = self.world.learned[-1]
+        return types
 
     def _checked(
         self, kernel: Any, call: _LooseCall, needs: Callable[[Types], Sequence[Decision]]
@@ -222,6 +233,17 @@ def _takes_sizes_for_numbers(op: Operation, overload: OpOverload, values: Values
 def _integers(overload: OpOverload) -> list[int]:
     arguments = overload._schema.arguments
     return [place for place, each in enumerate(arguments) if str(each.real_type) == "int"]
+
+
+def _mask(overload: OpOverload, call: _LooseCall) -> SSAValue | None:
+    """The one mask that decides alone how many elements an op finds."""
+    tensors = [leaf for leaf in call.leaves if isinstance(leaf, SSAValue)]
+    if overload == torch.ops.aten.index.Tensor:
+        tensors = tensors[1:]
+    elif overload != torch.ops.aten.nonzero.default:
+        return None
+    masks = [each for each in tensors if is_bool(each.type.dtype)]  # type: ignore[attr-defined]
+    return masks[0] if len(masks) == 1 else None
 
 
 def _name(op: Operation) -> str:
