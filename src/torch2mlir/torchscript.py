@@ -8,6 +8,7 @@ print(module)
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -62,7 +63,9 @@ def capture(
     examples = ExampleArgs.get(example_args)
     script = to_script(model, examples, use_tracing, ignore_traced_shapes)
     with paused_garbage_collection():
-        return script_program(script, examples, ignore_traced_shapes)
+        program = script_program(script, examples, ignore_traced_shapes)
+    program.model = None if isinstance(model, str | os.PathLike) else model
+    return program
 
 
 def compile(

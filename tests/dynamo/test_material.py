@@ -36,7 +36,7 @@ def test_entry(database: str, name: str) -> None:
 @pytest.mark.parametrize("database", DATABASES)
 def test_whole_database(database: str, request: pytest.FixtureRequest) -> None:
     if not request.config.getoption("--full"):
-        pytest.skip("takes an hour; with --full")
+        pytest.skip("takes ten minutes; with --full")
     wrong = list[str]()
     for item in DATABASES[database](None):
         result, reason = outcome(item)

@@ -109,8 +109,8 @@ STATEMENTS = (
         f"self.{{n}} = nn.ParameterList([torch.ones({WIDTH}), torch.ones({WIDTH})])",
     ),
     # layers with state, and those that are rewritten
-    _layer("x = self.{n}(x)", f"nn.BatchNorm1d({WIDTH})", 2),
-    _layer("x = self.{n}(x)", f"nn.BatchNorm1d({WIDTH}, momentum=None)"),
+    _layer("x = self.{n}(x)", f"nn.BatchNorm1d({WIDTH}, eps=0.1)", 2),
+    _layer("x = self.{n}(x)", f"nn.BatchNorm1d({WIDTH}, eps=0.1, momentum=None)"),
     _layer("x = self.{n}(x)", f"nn.utils.parametrizations.spectral_norm({_LINEAR})"),
     _layer("x = self.{n}(x)", f"nn.utils.parametrizations.weight_norm({_LINEAR})"),
     _layer("x = self.{n}['b'](self.{n}['a'](x))", f"nn.ModuleDict(dict(a={_LINEAR}, b=nn.ReLU()))"),

@@ -159,5 +159,7 @@ def largest_of(tensor: torch.Tensor) -> float:
     """The size of the largest finite element, at least 1."""
     if tensor.dtype is torch.bool:
         return 1.0
+    if tensor.dtype is torch.uint64:  # compared bit by bit, and PyTorch has no maximum of it
+        return 1.0
     finite = tensor[torch.isfinite(tensor)].abs()
     return max(1.0, float(finite.max())) if finite.numel() else 1.0

@@ -81,7 +81,8 @@ def captured(
         try:
             exported = export(model, args, kwargs, dynamic_shapes, caches=caches, returned=returned)
         except CaptureError as error:
-            if dynamic_shapes is not None or not _is_for_its_source(error.__cause__):
+            is_for_its_source = _is_for_its_source(error.__cause__) or _has_scripts(model)
+            if dynamic_shapes is not None or not is_for_its_source:
                 raise
             return _from_source(model, args, kwargs, func_name, error)
     with paused_garbage_collection():
@@ -132,6 +133,12 @@ def _is_for_its_source(error: BaseException | None) -> bool:
     return is_number or _may_need_strict(error) or _is_break(error)
 
 
+def _has_scripts(model: Any) -> bool:
+    """Whether parts of a module are TorchScript programs, which torch.export cannot read."""
+    parts = model.modules() if isinstance(model, torch.nn.Module) else ()
+    return any(isinstance(part, torch.jit.ScriptModule) for part in parts)
+
+
 def _capture_script(
     model: Any, args: Sequence[Any], kwargs: Mapping[str, Any], dynamic_shapes: Any
 ) -> Program:
@@ -147,7 +154,9 @@ def _capture_script(
     examples = ExampleArgs.get(list(args))
     script = to_script(model, examples)
     with paused_garbage_collection():
-        return script_program(script, examples)
+        program = script_program(script, examples)
+    program.model = model
+    return program
 
 
 def export(

@@ -144,7 +144,7 @@ def same(now: Any, then: Any) -> bool:
     if type(now) is not type(then):
         return False
     if isinstance(now, _PRIMITIVES | set):
-        return bool(now == then)
+        return bool(now == then) or (now != now and then != then)
     if isinstance(now, list | tuple):
         return len(now) == len(then) and all(map(same, now, then))
     if isinstance(now, dict):

@@ -105,6 +105,51 @@ class OfModule(Names):
         super().__init__(path, kind, getattr(module, kind), module)
 
 
+class OfScript(Table):
+    """What the methods of a TorchScript program read of one of its modules: numbers, texts and tensors.
+
+    Args:
+        path: of the module.
+        module: it.
+        names: of all attributes that the program reads.
+    """
+
+    def __init__(self, path: str, module: torch.jit.ScriptModule, names: frozenset[str]) -> None:
+        self.live: Any = module._c
+        self.names = [name for name in names if self.live.hasattr(name)]
+        self.names = [name for name in self.names if _is_value(self.live.getattr(name))]
+        super().__init__(path, "")
+
+    def entries(self) -> dict[Any, Any]:
+        return {name: _hashed(self.live.getattr(name)) for name in self.names}
+
+    def write(self, entries: dict[Any, Any]) -> None:
+        for name, value in entries.items():
+            kind = type(self.live.getattr(name))
+            self.live.setattr(name, kind(value) if kind in (list, dict) else value)
+
+    def name_of(self, key: Any) -> str:
+        return str(key)
+
+    def path_of(self, key: Any) -> str:
+        return f"{self.path}.{key}".lstrip(".")
+
+
+def _is_value(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return all(map(_is_value, value))
+    if isinstance(value, dict):
+        return all(map(_is_value, value.values()))
+    return isinstance(value, bool | int | float | str | torch.Tensor | None)
+
+
+def _hashed(value: Any) -> Any:
+    """A container as one that is compared by what is in it: TorchScript makes another one for every reader."""
+    if isinstance(value, list | tuple):
+        return tuple(map(_hashed, value))
+    return tuple(value.items()) if isinstance(value, dict) else value
+
+
 class Keys(Names):
     """A dictionary."""
 

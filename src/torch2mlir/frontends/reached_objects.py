@@ -26,6 +26,7 @@ from torch2mlir.frontends.python_tables import (
     Names,
     OfClass,
     OfModule,
+    OfScript,
     Slots,
     Table,
     Variable,
@@ -142,7 +143,8 @@ class Reached:
         )
 
     def _visit_module(self, path: str, module: torch.nn.Module) -> None:
-        if isinstance(module, torch.jit.ScriptModule):  # its attributes are the script's
+        if isinstance(module, torch.jit.ScriptModule):
+            self._visit_script(path, module)
             return
         self.modules.append(module)
         attributes = vars(module)
@@ -151,6 +153,14 @@ class Reached:
         own = {name: value for name, value in attributes.items() if name not in OWN}
         self._visit_attributes(path, own | module._modules, module)
         self._visit_class(type(module))
+
+    def _visit_script(self, path: str, program: torch.jit.ScriptModule) -> None:
+        names = _read_by(program)
+        for way, module in program.named_modules():
+            self.modules.append(module)
+            table = OfScript(".".join(filter(None, (path, way))), module, names)
+            if table.saved:
+                self.tables.append(table)
 
     def _visit_class(self, kind: type) -> None:
         for each in kind.__mro__:
@@ -195,6 +205,14 @@ class Reached:
 
 _CALLED = (FunctionType, type(len), type(list.append))
 _AROUND = (FunctionType, MethodType, partial, torch.nn.Module)
+
+
+def _read_by(program: torch.jit.ScriptModule) -> frozenset[str]:
+    """The attributes that the methods of a TorchScript program have names for."""
+    object: Any = program._c
+    graphs = [object._get_method(name).inlined_graph for name in object._method_names()]
+    nodes = (node for graph in graphs for node in graph.findAllNodes("prim::GetAttr", True))
+    return frozenset(node.s("name") for node in nodes)
 
 
 def functions_of(kind: type) -> Iterator[FunctionType]:

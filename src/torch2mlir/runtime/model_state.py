@@ -24,6 +24,8 @@ class _Entry(NamedTuple):
 class ModelState:
     """Where in a module the tensors of a compiled program are.
 
+    Tensors of TorchScript modules are not followed: they are in no dictionary of Python's.
+
     Args:
         model: the module that the program comes from.
         tensors: those of the program.
@@ -36,9 +38,15 @@ class ModelState:
         self._tables: list[dict[str, Any]] = []
         self._seen: list[int] | None = []
         wanted = {id(tensor) for tensor in tensors}
+        scripts = tuple(
+            f"{path}." if path else ""
+            for path, part in model.named_modules()
+            if isinstance(part, torch.jit.ScriptModule)
+        )
         for named in (model.named_parameters, model.named_buffers):
-            found = named(remove_duplicate=False)
-            self._paths.update((name, tensor) for name, tensor in found if id(tensor) in wanted)
+            for name, tensor in named(remove_duplicate=False):
+                if id(tensor) in wanted and not name.startswith(scripts):
+                    self._paths[name] = tensor
         self._watch()
 
     def _watch(self) -> None:
