@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import torch
 from torch.nn.modules import module as modules
@@ -68,12 +68,69 @@ def _hooks(model: torch.nn.Module) -> dict[str, tuple[int, ...]]:
     return found
 
 
-def modes() -> Hashable:
-    """The modes of PyTorch that decide which ops a module's Python code calls."""
-    return (
-        torch.is_autocast_enabled("cpu"),
-        torch.get_autocast_dtype("cpu"),
-        torch.get_default_dtype(),
-        # PyTorch holds another default device in a mode of this stack, and looks for it slowly
-        torch.get_default_device() if torch._C._len_torch_function_stack() else None,
-    )
+class Mode(NamedTuple):
+    """A mode of PyTorch, and how it is told.
+
+    Attributes:
+        name: what it is called.
+        ask: what it is now.
+    """
+
+    name: str
+    ask: Callable[[], Hashable]
+
+
+def _default_device() -> Hashable:
+    # PyTorch holds another default device in a mode of this stack, and looks for it slowly
+    return torch.get_default_device() if torch._C._len_torch_function_stack() else None
+
+
+def _autocast() -> Hashable:
+    return torch.is_autocast_enabled("cpu") and torch.get_autocast_dtype("cpu")
+
+
+AUTOCAST = Mode("autocast", _autocast)
+_DEFAULTS = (
+    Mode("the default dtype", torch.get_default_dtype),
+    Mode("the default device", _default_device),
+)
+GRAD_MODE = "is_grad_enabled"
+_ASKED = {
+    GRAD_MODE: Mode("grad mode", torch.is_grad_enabled),
+    "is_inference_mode_enabled": Mode("inference mode", torch.is_inference_mode_enabled),
+    "are_deterministic_algorithms_enabled": Mode(
+        "the use of deterministic algorithms", torch.are_deterministic_algorithms_enabled
+    ),
+    "get_num_threads": Mode("the number of threads", torch.get_num_threads),
+    "get_float32_matmul_precision": Mode(
+        "the precision of products", torch.get_float32_matmul_precision
+    ),
+}
+"""The function by which code asks for it -> a mode that no op by itself asks for."""
+
+
+class Modes:
+    """The modes of PyTorch that decide which ops a model's Python code calls, as they were at some time.
+
+    Args:
+        names: that the code has for things, of which some are for functions that ask; None if there is no code.
+    """
+
+    def __init__(self, names: Collection[str] | None) -> None:
+        defaults = () if names is None else _DEFAULTS
+        asked = [mode for name, mode in _ASKED.items() if name in (names or ())]
+        self._modes = (AUTOCAST, *defaults, *asked)
+        self._then = self._now()
+
+    def _now(self) -> list[Hashable]:
+        return [mode.ask() for mode in self._modes]
+
+    def are_current(self) -> bool:
+        """Whether a call would find the same."""
+        return self._now() == self._then
+
+    def changed(self) -> Iterator[tuple[Mode, Hashable, Hashable]]:
+        """Those that are others, with what they were and what they are."""
+        for mode, then, now in zip(self._modes, self._then, self._now(), strict=True):
+            if now != then:
+                yield mode, then, now

@@ -67,6 +67,7 @@ class Reached:
         tables: what holds values that may become others.
         tensors: those that are no parameter or buffer where they are.
         modules: the modules, each once.
+        names: that the user's own code among them has for attributes and global variables.
         iterates: whether there is an iterator: what it gives next nobody can look up.
     """
 
@@ -74,6 +75,7 @@ class Reached:
         self.tables = list[Table]()
         self.tensors = list[torch.Tensor]()
         self.modules = list[torch.nn.Module]()
+        self.names = set[str]()
         self.iterates = False
         self._seen = dict[
             int, Any
@@ -190,6 +192,7 @@ class Reached:
         self._visit_globals(function)
 
     def _visit_globals(self, function: FunctionType) -> None:
+        self.names.update(name for code in nested(function.__code__) for name in code.co_names)
         space = function.__globals__
         found = {
             name: space[name]

@@ -14,8 +14,9 @@ from torch.utils import _pytree as pytree
 
 from torch2mlir.errors import CaptureError, InputError, Torch2MLIRError
 from torch2mlir.frontends.example_tensors import apart
-from torch2mlir.frontends.module_state import modes
+from torch2mlir.frontends.module_state import GRAD_MODE, Modes
 from torch2mlir.frontends.python_state import PythonState
+from torch2mlir.frontends.reached_objects import Reached
 from torch2mlir.frontends.trials import cloned, undone
 from torch2mlir.hybrid.calls import direct_call, kind_of_call
 from torch2mlir.hybrid.capture import Captured, ExportedProgram, export_whole
@@ -101,7 +102,7 @@ class _Variant:
     captured: Captured
     parts: Partition
     state: PythonState
-    modes: Hashable
+    modes: Modes
     segments: list[Segment] = dataclasses.field(default_factory=list)
     selection: Selection | None = None
     calls: dict[Hashable, Sequence[str]] = dataclasses.field(default_factory=dict)
@@ -125,7 +126,7 @@ class _Variant:
         None if it has not, or is not any more.
         """
         names = self.calls.get(call)
-        if names is None or self.modes != modes() or not self.state.is_current():
+        if names is None or not self.modes.are_current() or not self.state.is_current():
             return None
         return names
 
@@ -163,6 +164,7 @@ class OptimizedModule(torch.nn.Module):
         if config.way is None:
             check_any_installed()
         self.model = model
+        self._asks_for_grad_mode = GRAD_MODE in Reached(model).names
         self.training = model.training
         self.config = config
         self._settings = (allow_tracing, dynamic_shapes)
@@ -189,7 +191,8 @@ class OptimizedModule(torch.nn.Module):
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         self.__dict__["_calls"] += 1  # a module's own way to set an attribute is slow
         call = kind_of_call(args, kwargs)
-        if call is not None and not (torch.is_grad_enabled() and self.model.training):
+        takes_grad = self.model.training or self._asks_for_grad_mode
+        if call is not None and not (takes_grad and torch.is_grad_enabled()):
             for variant in self._variants:
                 if (names := variant.names_for(call)) is not None:
                     try:
@@ -244,6 +247,8 @@ class OptimizedModule(torch.nn.Module):
             return "tensors of another class than torch.Tensor"
         if not torch.is_grad_enabled():
             return None
+        if self._asks_for_grad_mode:  # captures are made without
+            return "the model asks whether grad mode is on"
         wanted = any(t.requires_grad for t in tensors)
         if not wanted and self.model.training:
             wanted = any(p.requires_grad for p in self.model.parameters())
@@ -282,9 +287,8 @@ class OptimizedModule(torch.nn.Module):
     def _find(
         self, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> tuple[_Variant | None, list[Any] | None]:
-        now = modes()
         for variant in self._variants:
-            if variant.modes == now and variant.state.is_current():
+            if variant.modes.are_current() and variant.state.is_current():
                 leaves = variant.captured.leaves(args, kwargs)
                 if leaves is not None:
                     return variant, leaves
@@ -327,7 +331,7 @@ class OptimizedModule(torch.nn.Module):
         parts = partition(captured.graph_module, self.config, ranges=captured.ranges)
         if parts.failures and captured.ranges and is_like_it and not self.exported:
             captured, parts = self._for_given_sizes(args, kwargs, captured, parts)
-        variant = _Variant(captured, parts, state, modes())
+        variant = _Variant(captured, parts, state, Modes(state.reached.names - {GRAD_MODE}))
         problem = self._check(variant, args, kwargs) if is_like_it else None
         if problem is None:
             self._variants.append(variant)
@@ -445,9 +449,10 @@ class OptimizedModule(torch.nn.Module):
     @property
     def captured_programs(self) -> list[ExportedProgram]:
         """The programs captured so far that a call could take now: under these modes, of the tensors held now."""
-        now = modes()
         return [
-            v.captured.exported for v in self._variants if v.modes == now and v.state.is_current()
+            v.captured.exported
+            for v in self._variants
+            if v.modes.are_current() and v.state.is_current()
         ]
 
     def __getattr__(self, name: str) -> Any:

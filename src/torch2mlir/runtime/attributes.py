@@ -1,6 +1,6 @@
 """A compiled function goes on with what was so when its model was captured: who changes that is told.
 
-What the model's Python code reads is one such thing; hooks, another ``forward`` and autocast are others.
+What the model's Python code reads is one such thing; hooks, another ``forward`` and PyTorch's modes are others.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from torch2mlir.frontends.module_state import Hooks
+from torch2mlir.frontends.module_state import AUTOCAST, Hooks, Mode, Modes
 from torch2mlir.frontends.python_state import Watch, changes_of
 from torch2mlir.frontends.python_tables import OfModule, Table
 from torch2mlir.frontends.reached_objects import Reached, functions_of, nested
@@ -99,31 +99,36 @@ class HookNotice:
         )
 
 
-class AutocastNotice:
-    """Looks at each call whether autocast is what it was at capture, and warns of it once."""
+class ModeNotice:
+    """Looks at each call whether PyTorch's modes are what they were at capture, and warns of each once.
 
-    def __init__(self) -> None:
-        self._then: Any = _autocast()
+    Args:
+        model: that a program has just been captured from, if it has Python code.
+    """
+
+    def __init__(self, model: Callable[..., Any] | None) -> None:
+        self._modes = Modes(None if model is None else Reached(model).names)
+        self._told = set[Mode]()
 
     def check(self) -> None:
-        """Warns where eager mode would compute in another dtype."""
-        if self._then is None or (now := _autocast()) == self._then:
+        """Warns where the model's own call may be another computation."""
+        if self._modes.are_current():
             return
-        then, self._then = self._then, None
-        warnings.warn(
-            f"autocast is {_shown(now)} and was {_shown(then)} when the function was compiled, and it goes on so: "
-            "compile it under the autocast it is called in",
-            stacklevel=frames_of_ours() + 1,
-        )
+        for mode, then, now in self._modes.changed():
+            if mode in self._told:
+                continue
+            self._told.add(mode)
+            warnings.warn(
+                f"{mode.name} is {_shown(now, mode)} and was {_shown(then, mode)} when the function was compiled, and "
+                f"it goes on so: compile it under the {mode.name.removeprefix('the ')} it is called in",
+                stacklevel=frames_of_ours() + 1,
+            )
 
 
-def _autocast() -> torch.dtype | bool:
-    """The dtype of autocast; False where it is off."""
-    return torch.is_autocast_enabled("cpu") and torch.get_autocast_dtype("cpu")
-
-
-def _shown(autocast: torch.dtype | bool) -> str:
-    return f"on ({autocast})" if autocast else "off"
+def _shown(state: Any, mode: Mode) -> str:
+    if isinstance(state, bool):
+        return "on" if state else "off"
+    return f"on ({state})" if mode is AUTOCAST else str(state)
 
 
 def _names(kind: type) -> frozenset[str]:

@@ -25,7 +25,7 @@ from torch2mlir.program import (
     UserInput,
     entry_function,
 )
-from torch2mlir.runtime.attributes import AutocastNotice, HookNotice, ObjectNotice
+from torch2mlir.runtime.attributes import HookNotice, ModeNotice, ObjectNotice
 from torch2mlir.runtime.binding import Shapes
 from torch2mlir.runtime.buckets import Buckets
 from torch2mlir.runtime.cache import cache_from_environment, compile_cached
@@ -133,7 +133,7 @@ class CompiledFunction:
         self._lock = threading.Lock()
         self._gradients = GradientNotice(program.signature)
         self._model_state: ModelState | None = None
-        self._notices: list[ObjectNotice | HookNotice | AutocastNotice] = [AutocastNotice()]
+        self._notices: list[ObjectNotice | HookNotice | ModeNotice] = [ModeNotice(program.model)]
         if program.model is not None:
             self._notices.append(ObjectNotice(program.model))
             if (module := module_of(program.model)) is not None:

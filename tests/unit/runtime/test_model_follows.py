@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pickle
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from copy import deepcopy
 from functools import partial
 from pathlib import Path
@@ -336,6 +337,78 @@ def test_another_autocast_is_warned_of() -> None:
         assert torch.equal(compiled(x), expected)
         compiled(x)
     assert len(caught) == 1 and caught[0].filename == __file__
+
+
+class Asking(nn.Module):
+    """A model whose code asks PyTorch for its modes.
+
+    Args:
+        asks: of no argument.
+    """
+
+    def __init__(self, asks: Callable[[], Any]) -> None:
+        super().__init__()
+        self.asks = asks
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * self.asks()
+
+
+@contextmanager
+def _set(setter: Callable[[Any], Any], value: Any, before: Any) -> Iterator[None]:
+    setter(value)
+    try:
+        yield
+    finally:
+        setter(before)
+
+
+MODES: dict[str, tuple[Callable[[], Any], Callable[[], AbstractContextManager[Any]]]] = {
+    "grad mode": (lambda: 2 if torch.is_grad_enabled() else 3, torch.no_grad),
+    "inference mode": (
+        lambda: 2 if torch.is_inference_mode_enabled() else 3,
+        torch.inference_mode,
+    ),
+    "the default dtype": (
+        lambda: torch.ones(3),
+        lambda: _set(torch.set_default_dtype, torch.float64, torch.float32),
+    ),
+    "the use of deterministic algorithms": (
+        lambda: 2 if torch.are_deterministic_algorithms_enabled() else 3,
+        lambda: _set(torch.use_deterministic_algorithms, True, False),
+    ),
+    "the number of threads": (
+        lambda: torch.get_num_threads(),
+        lambda: _set(torch.set_num_threads, torch.get_num_threads() + 1, torch.get_num_threads()),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MODES)
+def test_other_modes_that_a_model_asks_for_are_warned_of(name: str) -> None:
+    asks, mode = MODES[name]
+    x = torch.randn(4, 3)
+    compiled = torch2mlir.compile(Asking(asks), x)
+    expected = compiled(x)
+    torch.testing.assert_close(expected, x * asks())
+    with mode(), pytest.warns(UserWarning, match=f"{name} is .* and was") as caught:
+        assert torch.equal(compiled(x), expected)
+        compiled(x)
+    assert sum(name in str(each.message) for each in caught) == 1
+    assert torch.equal(compiled(x), expected)
+
+
+@pytest.mark.parametrize("name", MODES)
+def test_optimize_follows_modes_that_a_model_asks_for(name: str) -> None:
+    asks, mode = MODES[name]
+    x = torch.randn(4, 3)
+    model = Asking(asks).eval()
+    optimized = torch2mlir.optimize(model, model_inputs=(x,))
+    for _ in range(2):
+        torch.testing.assert_close(optimized(x), model(x))
+        with mode():
+            torch.testing.assert_close(optimized(x), model(x))
+            torch.testing.assert_close(optimized(x), model(x))
 
 
 @torch.no_grad()
