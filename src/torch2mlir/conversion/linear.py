@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from torch2mlir.contract.element_types import widened
 from torch2mlir.conversion.expressions import Expr
 from torch2mlir.conversion.lowering import Lowering, Operand, Tensor
@@ -11,14 +13,16 @@ from torch2mlir.conversion.registry import lowers_everywhere
 @lowers_everywhere("aten.mm", "aten.bmm")
 def product(lower: Lowering, x: Tensor, y: Tensor) -> Tensor:
     """``x @ y`` of matrices, or of batches of them."""
-    return lower.cast(_product(lower, x, y), lower.out.dtype)
+    return lower.cast(_product(lower, lower.matmul, x, y), lower.out.dtype)
 
 
-def _product(lower: Lowering, x: Tensor, y: Tensor) -> Tensor:
-    """``x @ y``; sums of nothing are zeros, where engines leave whatever is in memory."""
+def _product(
+    lower: Lowering, multiply: Callable[[Tensor, Tensor], Tensor], x: Tensor, y: Tensor
+) -> Tensor:
+    """What a helper says; sums of nothing are zeros, where engines leave whatever is in memory."""
     if x.sizes[-1] == 0:
         return lower.splat(0, lower.out.sizes, widened(x.dtype))
-    return lower.matmul(x, y)
+    return multiply(x, y)
 
 
 @lowers_everywhere("aten.addmm")
@@ -26,7 +30,7 @@ def addmm(
     lower: Lowering, bias: Tensor, x: Tensor, y: Tensor, beta: Operand, alpha: Operand
 ) -> Tensor:
     """``beta * bias + alpha * (x @ y)``; with ``beta`` 0 the bias is not read."""
-    product = _product(lower, x, y)
+    product = _product(lower, lower.matmul, x, y)
     terms = [(product, alpha)] if beta == 0 else [(product, alpha), (bias, beta)]
     factors = [factor for _, factor in terms if factor != 1]
 
@@ -47,9 +51,7 @@ def addmm(
 @lowers_everywhere("aten.linear")
 def linear(lower: Lowering, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """``x @ weight.T + bias``, along the last dimension of ``x``."""
-    is_empty = x.sizes[-1] == 0
-    zeros = lower.splat(0, lower.out.sizes, widened(x.dtype)) if is_empty else None
-    product = lower.project(x, weight) if zeros is None else zeros
+    product = _product(lower, lower.project, x, weight)
     if bias is None:
         return lower.cast(product, lower.out.dtype)
     added = lower.spread(lower.cast(bias, product.dtype), product.sizes)

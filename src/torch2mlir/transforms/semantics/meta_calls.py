@@ -31,7 +31,8 @@ from torch2mlir.transforms.decompositions.own_ops import schema_of_overload
 from torch2mlir.transforms.semantics.calls import Call
 from torch2mlir.transforms.semantics.fake import FakeWorld
 from torch2mlir.transforms.semantics.fitting_positions import type_by_positions
-from torch2mlir.transforms.semantics.needs import Types, needs_of_a_result, needs_of_operands
+from torch2mlir.transforms.semantics.needs import needs_of_a_result, needs_of_operands
+from torch2mlir.transforms.semantics.needs_of_ops import Types
 from torch2mlir.transforms.typing.type_lattice import has_rank_and_dtype
 
 _EXAMPLES = (1, 2, 7, 64, 1031)
