@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from types import CellType
+from types import CellType, FunctionType
 from typing import Any
 
 import torch
@@ -249,7 +249,7 @@ class Variable(Table):
 
 
 class OfClass(Table):
-    """Attributes of a class that are numbers, texts or containers."""
+    """Attributes of a class that are numbers, texts, containers or methods."""
 
     def __init__(self, kind: type) -> None:
         self.kind = kind
@@ -275,4 +275,7 @@ class OfClass(Table):
         return f"{self.path}.{key}"
 
 
-_VALUES = (bool, int, float, complex, str, type(None), tuple, list, dict, set)
+_VALUES = (
+    *(bool, int, float, complex, str, type(None), tuple, list, dict, set),
+    *(FunctionType, property, classmethod, staticmethod),
+)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dis
 import io
 import logging
+import os
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -175,6 +176,8 @@ class Reached:
             self._visit_attributes(each.__name__, table.saved, each)
             for function in functions_of(each):
                 self._visit_globals(function)
+            for value in vars(each).values():  # descriptors
+                self._visit_class(type(value))
 
     def _visit_function(self, path: str, function: FunctionType) -> None:
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
@@ -192,20 +195,35 @@ class Reached:
         self._visit_globals(function)
 
     def _visit_globals(self, function: FunctionType) -> None:
-        self.names.update(name for code in nested(function.__code__) for name in code.co_names)
+        if id(function.__code__) in self._seen:
+            return
+        self._seen[id(function.__code__)] = function.__code__
+        read = names_in(function.__code__)
+        self.names |= read
         space = function.__globals__
-        found = {
-            name: space[name]
-            for name in globals_of(function.__code__)
-            if name in space and not isinstance(space[name], type | ModuleType | logging.Logger)
-        }
-        near = {n: v for n, v in found.items() if getattr(v, "__globals__", None) is space}
-        values = {n: v for n, v in found.items() if not isinstance(v, _CALLED)}
+        self._visit_namespace("", space, globals_of(function.__code__))
+        for name in globals_of(function.__code__):
+            value = space.get(name)
+            if isinstance(value, ModuleType) and not is_installed(value.__name__):
+                self._visit_namespace(name, vars(value), read)
+            elif value is os and not _OF_ENVIRONMENT.isdisjoint(read):
+                self._visit("os.environ", "environ", os.environ._data, os.environ)  # type: ignore[attr-defined]
+
+    def _visit_namespace(self, path: str, space: dict[str, Any], read: frozenset[str]) -> None:
+        """Global variables of a Python file that code of this one or another reads."""
+        found = {name: space[name] for name in read if name in space}
+        for value in found.values():
+            if isinstance(value, type):
+                self._visit_class(value)
+        kept = {n: v for n, v in found.items() if not isinstance(v, _NO_VARIABLES)}
+        values = {n: v for n, v in kept.items() if not isinstance(v, _CALLED)}
         if values:
-            self.tables.append(Names("", "", space, names=frozenset(values)))
-        self._visit_attributes("", near | values)
+            self.tables.append(Names(path, "", space, names=frozenset(values)))
+        self._visit_attributes(path, kept)
 
 
+_NO_VARIABLES = (type, ModuleType, logging.Logger)
+_OF_ENVIRONMENT = frozenset({"environ", "getenv"})
 _CALLED = (FunctionType, type(len), type(list.append))
 _AROUND = (FunctionType, MethodType, partial, torch.nn.Module)
 
@@ -235,6 +253,12 @@ def globals_of(code: CodeType) -> frozenset[str]:
         for instruction in dis.get_instructions(each)
         if instruction.opname in ("LOAD_GLOBAL", "STORE_GLOBAL")
     )
+
+
+@cache
+def names_in(code: CodeType) -> frozenset[str]:
+    """What a function and those within have names for: attributes and global variables."""
+    return frozenset(name for each in nested(code) for name in each.co_names)
 
 
 def nested(code: CodeType) -> Iterator[CodeType]:

@@ -6,7 +6,7 @@ What the model's Python code reads is one such thing; hooks, another ``forward``
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Collection
 from typing import Any
 
 import torch
@@ -28,17 +28,17 @@ class ObjectNotice:
     ``forward`` of a single one. Tensors that are parameters or buffers are followed, see ``model_state``.
 
     Args:
-        model: a module or a function that a program has just been captured from.
+        reached: from a module or a function that a program has just been captured from.
     """
 
-    def __init__(self, model: Callable[..., Any]) -> None:
-        tables = Reached(model).tables
+    def __init__(self, reached: Reached) -> None:
+        tables = reached.tables
         kinds = {type(table.owner) for table in tables} | {
             table.owner for table in tables if isinstance(table.owner, type)
         }
         names = {kind: _names(kind) for kind in kinds}
         self._asks_for_training = {kind for kind, known in names.items() if "training" in known}
-        self._names = frozenset({"forward"}).union(*names.values()) - {"training"}
+        self._names = frozenset({"forward"}).union(reached.names, *names.values()) - {"training"}
         self._watch: Watch | None = Watch([table for table in tables if self._may_matter(table)])
 
     def _may_matter(self, table: Table) -> bool:
@@ -103,11 +103,11 @@ class ModeNotice:
     """Looks at each call whether PyTorch's modes are what they were at capture, and warns of each once.
 
     Args:
-        model: that a program has just been captured from, if it has Python code.
+        names: that the code of the model has for things, from which a program has just been captured; None of no code.
     """
 
-    def __init__(self, model: Callable[..., Any] | None) -> None:
-        self._modes = Modes(None if model is None else Reached(model).names)
+    def __init__(self, names: Collection[str] | None) -> None:
+        self._modes = Modes(names)
         self._told = set[Mode]()
 
     def check(self) -> None:

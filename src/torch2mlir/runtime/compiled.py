@@ -16,6 +16,7 @@ from xdsl.dialects.func import FuncOp
 from torch2mlir.conversion.prepare_weights import SMALL, prepare_weights
 from torch2mlir.errors import Torch2MLIRError
 from torch2mlir.frontends.changing_models import module_of
+from torch2mlir.frontends.reached_objects import Reached
 from torch2mlir.frontends.updated_caches import update_caches
 from torch2mlir.pipeline import Pipeline, run_passes
 from torch2mlir.program import (
@@ -133,13 +134,17 @@ class CompiledFunction:
         self._lock = threading.Lock()
         self._gradients = GradientNotice(program.signature)
         self._model_state: ModelState | None = None
-        self._notices: list[ObjectNotice | HookNotice | ModeNotice] = [ModeNotice(program.model)]
+        self._notices = list[ObjectNotice | HookNotice | ModeNotice]()
+        names: set[str] | None = None
         if program.model is not None:
-            self._notices.append(ObjectNotice(program.model))
+            reached = Reached(program.model)
+            names = reached.names
+            self._notices.append(ObjectNotice(reached))
             if (module := module_of(program.model)) is not None:
                 self._notices.append(HookNotice(module))
                 tensors = [state.tensor for state in program.signature.state_inputs]
                 self._model_state = ModelState(module, tensors) if tensors else None
+        self._notices.append(ModeNotice(names))
         self.guard = os.environ.get(GUARDED, "") not in ("", "0") if guard is None else guard
         self.verification = Verification(eager, program.signature, engine.name) if eager else None
 
