@@ -91,7 +91,8 @@ def compile(
     A program without symbolic sizes is compiled at once, another one when it is called: for every new combination
     of sizes on an engine that needs static shapes (XLA), once on the others. Where the model's code asks about a size
     (a batch of 1) and goes another way than for the example, or makes a number of one that ``dynamic_shapes`` leaves to
-    capture, the model is captured again at the first such call.
+    capture, the model is captured again at the first such call. So it is where its code asks how an argument lies in
+    memory, or for a flag such as ``requires_grad``, and for dictionaries in another order.
 
     Args:
         model: a module, a function of tensors or an exported program.
@@ -158,7 +159,7 @@ def compile(
             return function
 
         first = compiled(args, examples, dynamic_shapes, known)
-        if dynamic_shapes is not None and not isinstance(model, _CAPTURED):
+        if not isinstance(model, _CAPTURED):
             first.others = OtherPrograms(model, compiled)
         return first
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from types import CodeType
-from typing import Any
+from typing import Any, NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
@@ -33,12 +33,28 @@ class UserInput:
 class Layout:
     """How an input lies in memory: its strides, and where in its storage it starts if that matters.
 
-    ``is_written`` says that the program writes to the input, or to what shares its memory for such strides.
+    ``is_written`` says that the program writes to the input, or to what shares its memory for such strides,
+    ``is_asked`` that the model's code asks for them.
     """
 
     strides: Sequence[KnownSize]
     offset: int | None = None
     is_written: bool = False
+    is_asked: bool = False
+
+
+class Flag(NamedTuple):
+    """What a tensor of a call answered to the model's code.
+
+    Attributes:
+        position: of the argument.
+        name: what it was asked: ``requires_grad``.
+        value: the answer.
+    """
+
+    position: int
+    name: str
+    value: Hashable
 
 
 @dataclass(frozen=True)
@@ -203,7 +219,9 @@ class Signature:
     by position, where the program reads memory. ``decisions`` are what code asked about sizes.
     ``caches`` are those of the arguments that the model changes as objects, and where in the result they are, by their
     places among caches. ``preconditions`` are what is looked at before a call, ``checks`` what is after it.
-    ``returned`` are the results that are arguments, the same tensors, by their places.
+    ``returned`` are the results that are arguments, the same tensors, by their places. ``flags`` are what code asked
+    about argument tensors; ``arrangements`` are what of the arguments' may not be another: the ``order`` of
+    dictionaries, the ``type`` of lists and tuples.
     """
 
     inputs: list[FunctionInput] = field(default_factory=list)
@@ -222,6 +240,8 @@ class Signature:
     checks: list[Check] = field(default_factory=list)
     preconditions: list[Precondition] = field(default_factory=list)
     returned: Mapping[int, int] = field(default_factory=dict)
+    flags: list[Flag] = field(default_factory=list)
+    arrangements: frozenset[str] = frozenset()
 
     @property
     def user_inputs(self) -> Sequence[UserInput]:

@@ -94,6 +94,8 @@ STATEMENTS = (
     Statement("x = x * SCALES[0]", weight=2),
     Statement("global TOTAL\nTOTAL += 1\nx = x + TOTAL"),
     Statement("x = helper(x)"),
+    Statement("x = x * Settings.scale", weight=2),
+    Statement("Settings.scale += 1\nx = x * Settings.scale"),
     # parameters
     Statement("x = x * self.{n}", f"self.{{n}} = nn.Parameter(torch.ones({WIDTH}) * {{k}})", 2),
     Statement(
@@ -210,6 +212,8 @@ ACTIONS = (
     "model.config.more['offset'] = {k}",
     "model.space['SCALES'][0] = {k}",
     "model.space['TOTAL'] = {k}",
+    "model.space['Settings'].scale = {k}",
+    "type(model.parts[0]).forward = lambda self, x: x * {k}",
 )
 """What a user does between two calls; every part has ``scale``, a number, and ``factor``, a parameter.
 
@@ -218,6 +222,9 @@ Not ``p.data.mul_(..)``, of which PyTorch tells nobody: ``refresh`` is for that.
 
 HEAD = """
 COUNTS, SCALES, TOTAL = {}, [1.0], 0
+
+class Settings:
+    scale = 1
 
 class Counter:
     def __init__(self):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
+from itertools import starmap
 from typing import Any
 
 import torch
@@ -20,6 +21,7 @@ from torch2mlir.program import (
     ConstantInput,
     ConstantOutput,
     Decision,
+    Flag,
     FunctionInput,
     Layout,
     Mutation,
@@ -121,9 +123,17 @@ def dump_signature(signature: Signature) -> dict[str, Any]:
         "checks": [[check.message, check.location] for check in signature.checks],
         "preconditions": list(map(asdict, signature.preconditions)),
         "layouts": [
-            [position, list(map(_dump_size, layout.strides)), layout.offset, layout.is_written]
+            [
+                position,
+                list(map(_dump_size, layout.strides)),
+                layout.offset,
+                layout.is_written,
+                layout.is_asked,
+            ]
             for position, layout in signature.layouts.items()
         ],
+        "flags": list(map(list, signature.flags)),
+        "arrangements": sorted(signature.arrangements),
     }
 
 
@@ -168,9 +178,11 @@ def load_signature(data: Mapping[str, Any], state: Mapping[str, torch.Tensor]) -
             checks=[Check(message, location) for message, location in data.get("checks", ())],
             preconditions=[Precondition(**each) for each in data.get("preconditions", ())],
             layouts={
-                position: Layout(list(map(_load_known, strides)), offset, *is_written)
-                for position, strides, offset, *is_written in data["layouts"]
+                position: Layout(list(map(_load_known, strides)), offset, *why)
+                for position, strides, offset, *why in data["layouts"]
             },
+            flags=list(starmap(Flag, data.get("flags", ()))),
+            arrangements=frozenset(data.get("arrangements", ())),
         )  # fmt: skip
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise ArtefactError(

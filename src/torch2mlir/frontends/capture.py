@@ -9,8 +9,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 import torch
+from torch.utils import _pytree as pytree
 
 from torch2mlir.errors import CaptureError, Torch2MLIRError
+from torch2mlir.frontends.asked_of_tensors import arrangements, flags_of
 from torch2mlir.frontends.capture_failures import check_arguments, explained
 from torch2mlir.frontends.changed_containers import containers_kept
 from torch2mlir.frontends.changing_models import Changes, Holder, referred_modules
@@ -31,6 +33,7 @@ from torch2mlir.frontends.fx.sizes_of_results import bounded_sizes
 from torch2mlir.frontends.fx.symbols import free_sizes, size_names
 from torch2mlir.frontends.python_random import check_draws, draws_noted
 from torch2mlir.frontends.pytrees import knows_caches, register_types
+from torch2mlir.frontends.reached_objects import Reached
 from torch2mlir.frontends.returned_arguments import results_noted
 from torch2mlir.frontends.trials import python_undone, repeated
 from torch2mlir.frontends.updated_caches import Pairs, changes_watched
@@ -85,8 +88,11 @@ def captured(
             if dynamic_shapes is not None or not is_for_its_source:
                 raise
             return _from_source(model, args, kwargs, func_name, error)
+    names = Reached(model).names
     with paused_garbage_collection():
-        program = import_exported_program(exported, func_name)
+        program = import_exported_program(exported, func_name, names)
+    program.signature.flags = flags_of(names, pytree.tree_leaves((tuple(args), dict(kwargs))))
+    program.signature.arrangements = arrangements(names)
     with suppress(ValueError, TypeError):  # PyTorch's own functions have no signature
         program.signature.parameters = inspect.signature(getattr(model, "forward", model))
     program.signature.caches = caches

@@ -19,6 +19,8 @@ from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
 import torch
+from torch._library.custom_ops import CustomOpDef
+from torch._ops import OperatorBase, OpOverloadPacket
 
 from torch2mlir.frontends.python_tables import (
     Array,
@@ -35,7 +37,11 @@ from torch2mlir.frontends.python_tables import (
 )
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), range, slice, Enum)
-_LEAVES = (*_PLAIN, type, ModuleType, CodeType, logging.Logger, torch.dtype, torch.device)
+_OPERATORS = (OperatorBase, OpOverloadPacket, CustomOpDef, torch.jit.ScriptFunction)
+_LEAVES = (
+    *(*_PLAIN, *_OPERATORS),
+    *(type, ModuleType, CodeType, logging.Logger, torch.dtype, torch.device),
+)
 _MOST = 4096
 """Tables. A model that refers to a trainer, which refers to a data set, is not followed to its last element."""
 _MOST_ENTRIES = 1024

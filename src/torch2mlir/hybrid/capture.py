@@ -201,7 +201,9 @@ def export_whole(
     """
     # PyTorch writes what it finds out about sizes to the tensors themselves: to others than the caller's
     args, kwargs = pytree.tree_map_only(
-        torch.Tensor, torch.Tensor.detach, (tuple(args), dict(kwargs))
+        torch.Tensor,
+        lambda x: x.detach().requires_grad_(x.requires_grad),
+        (tuple(args), dict(kwargs)),
     )
     with quiet(), torch.no_grad():
         if isinstance(model, torch.jit.ScriptModule):

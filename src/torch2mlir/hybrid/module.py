@@ -13,6 +13,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from torch2mlir.errors import CaptureError, InputError, Torch2MLIRError
+from torch2mlir.frontends.asked_of_tensors import flags_of, holds
 from torch2mlir.frontends.example_tensors import apart
 from torch2mlir.frontends.module_state import GRAD_MODE, Modes
 from torch2mlir.frontends.python_state import PythonState
@@ -29,6 +30,7 @@ from torch2mlir.hybrid.selection import Selection
 from torch2mlir.hybrid.support import shortened
 from torch2mlir.hybrid.tune import Examination, Segment, examine, examined
 from torch2mlir.hybrid.ways import check_any_installed
+from torch2mlir.program import Flag
 
 _MOST_CAPTURES = 8
 """For how many kinds of calls a model is captured; further ones run in PyTorch."""
@@ -103,6 +105,7 @@ class _Variant:
     parts: Partition
     state: PythonState
     modes: Modes
+    flags: list[Flag] = dataclasses.field(default_factory=list)
     segments: list[Segment] = dataclasses.field(default_factory=list)
     selection: Selection | None = None
     calls: dict[Hashable, Sequence[str]] = dataclasses.field(default_factory=dict)
@@ -204,7 +207,7 @@ class OptimizedModule(torch.nn.Module):
             with torch.no_grad():
                 found, leaves = self._variant(args, kwargs)
                 if found is not None and leaves is not None:
-                    if call is not None and not found.captured.writes_inputs:
+                    if call is not None and not found.captured.writes_inputs and not found.flags:
                         found.remember(call, kwargs)
                     try:
                         return found(leaves)
@@ -290,7 +293,7 @@ class OptimizedModule(torch.nn.Module):
         for variant in self._variants:
             if variant.modes.are_current() and variant.state.is_current():
                 leaves = variant.captured.leaves(args, kwargs)
-                if leaves is not None:
+                if leaves is not None and holds(variant.flags, leaves):
                     return variant, leaves
         return None, None
 
@@ -331,7 +334,9 @@ class OptimizedModule(torch.nn.Module):
         parts = partition(captured.graph_module, self.config, ranges=captured.ranges)
         if parts.failures and captured.ranges and is_like_it and not self.exported:
             captured, parts = self._for_given_sizes(args, kwargs, captured, parts)
-        variant = _Variant(captured, parts, state, Modes(state.reached.names - {GRAD_MODE}))
+        names = state.reached.names
+        flags = flags_of(names, pytree.tree_leaves((tuple(args), captured.ordered(kwargs))))
+        variant = _Variant(captured, parts, state, Modes(names - {GRAD_MODE}), flags)
         problem = self._check(variant, args, kwargs) if is_like_it else None
         if problem is None:
             self._variants.append(variant)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,13 +14,15 @@ from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import Dim
 from torch2mlir.errors import InputError
 from torch2mlir.frontends import dtypes
+from torch2mlir.frontends.asked_of_tensors import answer
 from torch2mlir.program import Layout, Signature, UserInput
-from torch2mlir.runtime.call_structure import arranged, flattened
+from torch2mlir.runtime.call_structure import Rearrangement, arranged, flattened
 from torch2mlir.runtime.small_sizes import AnotherProgram, SizeCheck
 
 Shapes = tuple[tuple[str, int], ...]
 """The values of the symbols in a call, by name."""
 
+_AGAIN = "compile the model again for such a call, or call it as at capture"
 _REMEMBERED = 4096
 """Of how many combinations of dtypes and sizes it is remembered that they are right."""
 
@@ -63,6 +66,7 @@ class Binder:
         self._sizes = sizes
         self._spec = signature.in_spec
         self._flat = _flat_call(signature)
+        self._extras = self._named_extras()
         self._tensors = list[int]()
         self._known = dict[tuple[Any, ...], Shapes | AnotherProgram]()
         self._read_types()
@@ -70,6 +74,16 @@ class Binder:
         self._plain = len(self._tensors)
         if self._flat != (self._plain, set()):
             self._plain = -1
+
+    def _named_extras(self) -> list[str]:
+        """The arguments behind ``**kwargs`` of the model, in the order of capture, where that may matter."""
+        parameters = self.signature.parameters
+        kinds = {p.kind for p in parameters.parameters.values()} if parameters else set()
+        if "order" not in self.signature.arrangements or not _is_call(self._spec):
+            return []
+        if parameters is None or inspect.Parameter.VAR_KEYWORD not in kinds:
+            return []
+        return [n for n in self._spec.child(1).context or () if n not in parameters.parameters]
 
     def _read_types(self) -> None:
         """Which of the inputs are tensors; where their sizes are fixed, calls with these are known to be right."""
@@ -94,21 +108,37 @@ class Binder:
         """
         is_plain = not kwargs and len(args) == self._plain
         leaves = list(args) if is_plain else self.leaves(args, kwargs)
+        for position, name, value in self.signature.flags:
+            if (now := answer(name, leaves[position])) != value:
+                raise AnotherProgram(
+                    f"an input's {name} is {now}, and was {value} at capture: the model's code asks for it",
+                    hint=_AGAIN,
+                )
         return leaves, self.symbols(leaves)
 
-    def leaves(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+    def leaves(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any], as_captured: bool = True
+    ) -> list[Any]:
         """The flat arguments, in the order of capture.
+
+        Args:
+            args: of the call.
+            kwargs: of the call.
+            as_captured: whether an arrangement that the model's code may tell from that of capture is refused.
 
         Raises:
             InputError: another structure or number of arguments than captured.
+            AnotherProgram: another order or type of what holds them.
         """
         if self._spec is None:
             return list(args)
+        if self._extras and as_captured:
+            self._check_order(kwargs)
         if self._flat is not None and (len(args), kwargs.keys()) == self._flat:
             leaves = [*args, *self._ordered(kwargs).values()]
             if all(isinstance(leaf, torch.Tensor) for leaf in leaves):
                 return leaves
-        leaves = self._flattened(args, kwargs)
+        leaves = self._flattened(args, kwargs, as_captured)
         for constant in self.signature.constants:
             value = leaves[constant.position]
             if not _is_same(value, constant.value):
@@ -118,7 +148,17 @@ class Binder:
                 )
         return leaves
 
-    def _flattened(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+    def _check_order(self, kwargs: Mapping[str, Any]) -> None:
+        given = [name for name in kwargs if name in self._extras]
+        if given != self._extras and set(given) == set(self._extras):
+            raise AnotherProgram(
+                f"{', '.join(given)} are in another order than at capture, which the model's code may ask for",
+                hint=_AGAIN,
+            )
+
+    def _flattened(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any], as_captured: bool
+    ) -> list[Any]:
         """The leaves of a call that is arranged otherwise than the captured one, or has more than tensors."""
         spec = self._spec
         if not _is_call(spec):
@@ -132,12 +172,18 @@ class Binder:
                 f"{len(pytree.tree_leaves((args, kwargs)))}{_named(kwargs, named.context)}",
                 hint="call it with arguments of the structure it was captured with",
             )
-        leaves = list[Any]()
+        leaves, others = list[Any](), list[Rearrangement]()
         for index, (child, value) in enumerate(zip(positional.children(), args, strict=True)):
             name = f"'{names[index]}'" if index < len(names) else f"argument {index}"
-            leaves.extend(flattened(child, value, name))
+            leaves.extend(flattened(child, value, name, others))
         for name, child in zip(named.context, named.children(), strict=True):
-            leaves.extend(flattened(child, kwargs[name], f"'{name}'"))
+            leaves.extend(flattened(child, kwargs[name], f"'{name}'", others))
+        for each in others:
+            if as_captured and each.kind in self.signature.arrangements:
+                raise AnotherProgram(
+                    f"{each.path} is {each.what} than at capture, which the model's code may ask for",
+                    hint=_AGAIN,
+                )
         return leaves
 
     def _ordered(self, kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -282,6 +328,12 @@ def _check_layout(
     matter = [axis for axis, size in enumerate(value.shape) if size > 1]
     hint = "pass it as it was at capture, as .contiguous() if it was so, or compile again"
     differs = any(value.stride(axis) != expected[axis] for axis in matter)
+    if differs and layout.is_asked:
+        raise AnotherProgram(
+            f"input '{item.name}' has the strides {list(value.stride())}, and {expected} at capture: the model's code "
+            "asks how it lies in memory",
+            hint=hint,
+        )
     if differs and layout.is_written:
         raise AnotherProgram(
             f"input '{item.name}' has the strides {list(value.stride())}, and {expected} at capture: the program "

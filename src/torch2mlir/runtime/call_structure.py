@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections import namedtuple
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from torch.utils import _pytree as pytree
 
@@ -82,10 +82,32 @@ def _is_default(value: Any, default: Any) -> bool:
     return value is default or (type(value) is type(default) and bool(value == default))
 
 
-def flattened(spec: TreeSpec, value: Any, path: str) -> Iterator[Any]:
+class Rearrangement(NamedTuple):
+    """Where a value is arranged otherwise than a captured one, though it has the same leaves.
+
+    Attributes:
+        kind: ``order`` of a dictionary, or ``type`` of a list or tuple.
+        path: of the value.
+        what: it is, in words.
+    """
+
+    kind: str
+    path: str
+    what: str
+
+
+def flattened(
+    spec: TreeSpec, value: Any, path: str, others: list[Rearrangement] | None = None
+) -> Iterator[Any]:
     """The leaves of a value in the order of a captured structure.
 
     Dictionaries may have their keys in another order, and lists and tuples stand for each other.
+
+    Args:
+        spec: the structure.
+        value: of a call.
+        path: where it is.
+        others: gets where it is arranged otherwise.
 
     Raises:
         InputError: the value has another structure; says where.
@@ -95,8 +117,18 @@ def flattened(spec: TreeSpec, value: Any, path: str) -> Iterator[Any]:
         return
     if spec.type is None:
         raise InputError(f"{path} was None at capture, got {_shown(value)}", hint=_HINT)
+    if others is not None:
+        others += _rearranged(spec, value, path)
     for child, (item, place) in zip(spec.children(), _items(spec, value, path), strict=True):
-        yield from flattened(child, item, place)
+        yield from flattened(child, item, place, others)
+
+
+def _rearranged(spec: TreeSpec, value: Any, path: str) -> Iterator[Rearrangement]:
+    if isinstance(value, Mapping) and isinstance(spec.type, type) and issubclass(spec.type, dict):
+        if list(value) != list(_keys(spec.context)):
+            yield Rearrangement("order", path, "in another order")
+    elif spec.type in (list, tuple) and type(value) is not spec.type:
+        yield Rearrangement("type", path, f"another type ({type(value).__name__})")
 
 
 def _items(spec: TreeSpec, value: Any, path: str) -> list[tuple[Any, str]]:

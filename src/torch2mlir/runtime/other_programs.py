@@ -117,7 +117,7 @@ def _varying(
     first: CompiledFunction, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> ShapesCollection | None:
     """The sizes that may vary in the program for a call: those that may in the first one, but for 0 and 1."""
-    leaves = first.calling.leaves(args, kwargs)
+    leaves = first.calling.leaves(args, kwargs, as_captured=False)
     shapes = ShapesCollection()
     for item in first.program.signature.user_inputs:
         sizes = (item.type.sizes if item.type else None) or ()

@@ -23,6 +23,7 @@ from xdsl.ir import Block, Region, SSAValue
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.symbols import declare_symbols
 from torch2mlir.errors import CaptureError
+from torch2mlir.frontends.asked_of_tensors import STRIDES
 from torch2mlir.frontends.fx import symbols
 from torch2mlir.frontends.fx.decisions import decisions_of, fixed_sizes
 from torch2mlir.frontends.fx.function_transforms import check_transforms
@@ -69,12 +70,19 @@ _MUTATIONS = {*STATE_MUTATIONS, OutputKind.USER_INPUT_MUTATION}
 
 
 def import_exported_program(
-    exported: torch.export.ExportedProgram, func_name: str = "main"
+    exported: torch.export.ExportedProgram,
+    func_name: str = "main",
+    asked: Collection[str] = (),
 ) -> Program:
     """The raw torch-dialect module of an exported program, imported as it is.
 
     A graph whose in-place writes are seen through views is functionalized first, and one with calls of
     ``torch.vmap`` (as ``associative_scan`` has) is traced through them.
+
+    Args:
+        exported: the program.
+        func_name: of the function.
+        asked: names that the model's code has for things.
 
     Raises:
         CaptureError: something in the graph has no torch-dialect form.
@@ -90,7 +98,7 @@ def import_exported_program(
         check_writes(body.graph)
     if any(has_transforms(body.graph) or needs_functionalization(body.graph) for body in bodies):
         exported = functionalized(exported)
-    return _ExportedImport(without_tokens(exported), func_name, written).run()
+    return _ExportedImport(without_tokens(exported), func_name, written, asked).run()
 
 
 def _written_by_layout(exported: torch.export.ExportedProgram) -> set[str]:
@@ -143,6 +151,7 @@ class _ExportedImport(_FunctionImport):
         exported: the program, whose writes are values.
         func_name: of the function.
         written_by_layout: placeholders that have to lie in memory as they did.
+        asked: names that the model's code has for things.
     """
 
     def __init__(
@@ -150,9 +159,11 @@ class _ExportedImport(_FunctionImport):
         exported: torch.export.ExportedProgram,
         func_name: str,
         written_by_layout: Collection[str],
+        asked: Collection[str],
     ) -> None:
         graph_module = exported.graph_module
         self.written_by_layout = written_by_layout
+        self.asks_for_strides = not STRIDES.isdisjoint(asked)
         self.exported = exported
         self.nodes: list[Node] = list(exported.graph.nodes)
         super().__init__(func_name, lambda name: _attribute(graph_module, name), self.nodes)
@@ -202,15 +213,18 @@ class _ExportedImport(_FunctionImport):
             self.signature.decisions = decisions_of(exported)
         self.signature.in_spec = exported.call_spec.in_spec
         self.signature.out_spec = exported.call_spec.out_spec
-        self._note_layouts([node for node in placeholders if node.name in self.written_by_layout])
+        written_to = [node for node in placeholders if node.name in self.written_by_layout]
+        self._note_layouts(written_to, lambda layout: replace(layout, is_written=True))
+        if self.asks_for_strides:
+            self._note_layouts(placeholders, lambda layout: replace(layout, is_asked=True))
         return self.finish(self._results(returned, written_state, written_inputs))
 
-    def _note_layouts(self, written: Sequence[Node]) -> None:
-        for node in written:
+    def _note_layouts(self, nodes: Sequence[Node], noted: Callable[[Layout], Layout]) -> None:
+        for node in nodes:
             for item in self.signature.user_inputs:
                 if item.type is not None and item.name == node.name:
                     layout = self.signature.layouts.get(item.position) or self._layout(node)
-                    self.signature.layouts[item.position] = replace(layout, is_written=True)
+                    self.signature.layouts[item.position] = noted(layout)
 
     def _layout(self, node: Node) -> Layout:
         fake = node.meta["val"]
