@@ -39,6 +39,11 @@ def _changed(name: str) -> Callable[[Tensor], Tensor]:
     return changed
 
 
+class _Changed(torch.nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return _changed("reshape")(x)
+
+
 def _read(name: str) -> Callable[[Tensor], Tensor]:
     def read(x: Tensor) -> Tensor:
         y = OPS[name](x)
@@ -60,7 +65,7 @@ def _counted(name: str) -> Callable[[Tensor], tuple[Tensor, int]]:
 
 @pytest.mark.parametrize("made", [_changed, _read, _counted])
 @pytest.mark.parametrize("name", OPS)
-def test_as_at_capture_or_refused(
+def test_other_strides_are_another_program(
     name: str, made: Callable[[str], Callable[[Tensor], Any]]
 ) -> None:
     function = made(name)
@@ -71,11 +76,20 @@ def test_as_at_capture_or_refused(
             given, taken = x.clone(), x.clone()
             torch.testing.assert_close(ours(given), function(taken))
             torch.testing.assert_close(given, taken)
-        x = other()
-        before = x.clone()
-        with pytest.raises(InputError, match="has the strides"):
-            ours(x)
-        assert torch.equal(x, before)
+            x = other()
+            given, taken = x.clone(), x.clone()
+            torch.testing.assert_close(ours(given), function(taken))
+            torch.testing.assert_close(given, taken)
+
+
+def test_exported_programs_are_for_their_strides() -> None:
+    exported = torch.export.export(_Changed(), (_dense(),))
+    ours = torch2mlir.compile(exported, engine="reference")
+    x = _turned()
+    before = x.clone()
+    with pytest.raises(InputError, match="has the strides"):
+        ours(x)
+    assert torch.equal(x, before)
 
 
 def test_a_plain_write_is_taken_as_it_comes() -> None:

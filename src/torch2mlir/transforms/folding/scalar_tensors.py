@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from torch import Tensor
 from xdsl.ir import Operation, SSAValue
 
 from torch2mlir.dialects.torch import core
@@ -14,7 +13,6 @@ from torch2mlir.dialects.torch.dims import Dim
 from torch2mlir.dialects.torch.values import Values
 from torch2mlir.transforms.folding.casts import CAST_FOLDS
 from torch2mlir.transforms.folding.constants import constant, insert_before
-from torch2mlir.transforms.folding.known_tensors import known_tensor
 
 Fold = Callable[[Operation, Values], Sequence[SSAValue] | None]
 
@@ -98,15 +96,21 @@ def _read(name: str, kind: Callable[[Any], Any]) -> Fold:
             return known
         if name == _INT and (number := _number(op.operands[0], values, op, {})) is not None:
             return [number]
-        tensor = known_tensor(op.operands[0], values, {})
+        tensor = _known_tensor(op.operands[0], values)
         return None if tensor is None else _constant(op, tensor, kind)
 
     return fold
 
 
-def _constant(
-    op: Operation, tensor: Tensor, kind: Callable[[Any], Any]
-) -> Sequence[SSAValue] | None:
+def _known_tensor(value: SSAValue, values: Values) -> Any:
+    try:
+        from torch2mlir.transforms.folding.known_tensors import known_tensor
+    except ModuleNotFoundError:  # PyTorch, which says what it is: the program computes it
+        return None
+    return known_tensor(value, values, {})
+
+
+def _constant(op: Operation, tensor: Any, kind: Callable[[Any], Any]) -> Sequence[SSAValue] | None:
     try:
         number = kind(tensor.item())
     except (OverflowError, ValueError):  # of an infinity or NaN there is no integer
