@@ -182,8 +182,8 @@ class Reached:
             self._visit_attributes(each.__name__, table.saved, each)
             for function in functions_of(each):
                 self._visit_globals(function)
-            for value in vars(each).values():  # descriptors
-                self._visit_class(type(value))
+            for value in vars(each).values():  # classes within it, and those of descriptors
+                self._visit_class(value if isinstance(value, type) else type(value))
 
     def _visit_function(self, path: str, function: FunctionType) -> None:
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
@@ -208,12 +208,10 @@ class Reached:
         self.names |= read
         space = function.__globals__
         self._visit_namespace("", space, globals_of(function.__code__))
-        for name in globals_of(function.__code__):
-            value = space.get(name)
-            if isinstance(value, ModuleType) and not is_installed(value.__name__):
-                self._visit_namespace(name, vars(value), read)
-            elif value is os and not _OF_ENVIRONMENT.isdisjoint(read):
-                self._visit("os.environ", "environ", os.environ._data, os.environ)  # type: ignore[attr-defined]
+        if any(space.get(name) is os for name in read) and not _OF_ENVIRONMENT.isdisjoint(read):
+            self._visit("os.environ", "environ", os.environ._data, os.environ)  # type: ignore[attr-defined]
+        for path, module in _own_modules(space, read).items():
+            self._visit_namespace(path, vars(module), read)
 
     def _visit_namespace(self, path: str, space: dict[str, Any], read: frozenset[str]) -> None:
         """Global variables of a Python file that code of this one or another reads."""
@@ -232,6 +230,22 @@ _NO_VARIABLES = (type, ModuleType, logging.Logger)
 _OF_ENVIRONMENT = frozenset({"environ", "getenv"})
 _CALLED = (FunctionType, type(len), type(list.append))
 _AROUND = (FunctionType, MethodType, partial, torch.nn.Module)
+
+
+def _own_modules(space: dict[str, Any], read: frozenset[str]) -> dict[str, ModuleType]:
+    """The user's Python files that code has names for, with those within packages."""
+    found = dict[str, ModuleType]()
+    waiting = [("", space)]
+    while waiting:
+        path, names = waiting.pop()
+        for name in read:
+            value = names.get(name)
+            if not isinstance(value, ModuleType) or is_installed(value.__name__):
+                continue
+            if all(value is not known for known in found.values()):
+                found[f"{path}.{name}".lstrip(".")] = value
+                waiting.append((f"{path}.{name}", vars(value)))
+    return found
 
 
 def _read_by(program: torch.jit.ScriptModule) -> frozenset[str]:

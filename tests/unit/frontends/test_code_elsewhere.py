@@ -17,6 +17,8 @@ import torch2mlir
 
 TARGET = {"engine": "reference", "output_type": "linalg-on-tensors"}
 settings = ModuleType("settings_of_a_user")
+inner = settings.inner = ModuleType("settings_of_a_user.inner")  # type: ignore[attr-defined]
+inner.SCALE = 2  # type: ignore[attr-defined]
 exec("SCALE = 2\nOTHER = 5\ndef scaled(x): return x * SCALE", vars(settings))
 STORE = {"scale": 2}
 SPACE = SimpleNamespace(act=torch.relu)
@@ -26,6 +28,11 @@ class Config:
     """Never made an object of."""
 
     scale = 2
+
+    class Inner:
+        """Within another one."""
+
+        scale = 2
 
 
 class Stored:
@@ -70,6 +77,8 @@ class Program(NamedTuple):
 
 PROGRAMS = {
     "class": Program(lambda: lambda x: x * Config.scale, Config, "scale", 3),
+    "class in a class": Program(lambda: lambda x: x * Config.Inner.scale, Config.Inner, "scale", 3),
+    "module in a package": Program(lambda: lambda x: x * settings.inner.SCALE, inner, "SCALE", 3),
     "module": Program(lambda: lambda x: x * settings.SCALE, settings, "SCALE", 3),
     "function of a module": Program(lambda: lambda x: settings.scaled(x), settings, "SCALE", 3),
     "descriptor": Program(Described, STORE, "scale", 3),
