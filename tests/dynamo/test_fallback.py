@@ -213,3 +213,24 @@ def test_dropout_out_of_training_is_its_input() -> None:
 
     x = torch.arange(4.0)
     assert_same(written, x, options={"fallback": False})
+
+
+@pytest.mark.parametrize("engine", ["reference", "xla"])
+def test_what_ops_need_of_sizes_that_vary_is_asked(engine: str) -> None:
+    """Nobody else does: PyTorch's fake tensors take a ``select_scatter`` of any place."""
+
+    def function(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        z = torch.full((x.size(0), 2), 3.0) * y.sum()
+        return torch.select_scatter(z, z.select(0, 0), 0, x.size(0) % 3)
+
+    torch._dynamo.reset()
+    compiled = torch.compile(
+        function, backend="torch2mlir", dynamic=True, options={"engine": engine}
+    )
+    for size in (4, 3, 7, 2, 4):
+        x, y = torch.randn(size, 2), torch.randn(3)
+        if size == 2:
+            with pytest.raises(IndexError, match="out of range"):
+                compiled(x, y)
+        else:
+            torch.testing.assert_close(compiled(x, y), function(x, y))

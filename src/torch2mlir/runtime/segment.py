@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import torch
@@ -22,6 +22,7 @@ from torch2mlir.runtime.cache import CodeCache, compile_cached
 from torch2mlir.runtime.calling import check_indices, check_results
 from torch2mlir.runtime.engine import Engine, Executable
 from torch2mlir.runtime.lowered import LoweredFunction
+from torch2mlir.runtime.small_sizes import check_decisions
 
 Values = list[Any]
 
@@ -104,6 +105,9 @@ class CompiledSegment:
         self._states = [item.tensor for item in inputs if isinstance(item, StateInput)]
         self._updated = self._positions(updated or {})
         self._symbols: list[SymbolSource] = captured.symbols if static else []
+        asked = {name for each in captured.program.signature.decisions for name in each.symbols}
+        self._asked_of = [source for source in captured.symbols if source.name in asked]
+        self._sound = set[tuple[int, ...]]()
         self._loaded: dict[tuple[int, ...], Loaded] = {}
         self._lock = threading.Lock()
         if not self._symbols:
@@ -140,8 +144,10 @@ class CompiledSegment:
 
         Raises:
             EngineError: the engine failed.
-            InputError: a check of the program's own does not hold.
+            InputError: a check of the program's own does not hold, or not what it needs of sizes.
         """
+        if self._asked_of:
+            self._check_sizes(arguments)
         if self._captured.program.signature.preconditions:
             check_indices(self._captured.program.signature, arguments)
         given = [self._argument(item, arguments[item.position]) for item in self._given]
@@ -152,6 +158,19 @@ class CompiledSegment:
             if results[index].dtype is not dtype:
                 results[index] = results[index].view(dtype)
         return self._outputs(results)
+
+    def _check_sizes(self, arguments: Sequence[Any]) -> None:
+        """Asks, once for each combination of sizes, what ops need of them and no guard of TorchDynamo's asks."""
+        sizes = tuple([source.value(arguments) for source in self._asked_of])
+        if sizes in self._sound:
+            return
+        known = {source.name: size for source, size in zip(self._asked_of, sizes, strict=True)}
+        signature = self._captured.program.signature
+        decisions = [each for each in signature.decisions if known.keys() >= set(each.symbols)]
+        check_decisions(replace(signature, decisions=decisions), known, str)
+        if len(self._sound) >= MOST_PROGRAMS:
+            self._sound.clear()
+        self._sound.add(sizes)
 
     def _argument(self, item: UserInput, value: Any) -> torch.Tensor:
         if item.type is None:
