@@ -59,6 +59,31 @@ def test_the_trial_leaves_plain_tensors_alone() -> None:
     _agree(CountsCalls())
 
 
+def test_methods_that_are_put_in_the_place_of_others() -> None:
+    """Nor at the functions of a class."""
+
+    class Part(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.inner(x)
+
+        def inner(self, x: torch.Tensor) -> torch.Tensor:
+            return x + 1
+
+    class Inherits(nn.Linear):
+        pass
+
+    model = CountsCalls()
+    model.part = nn.Sequential(Part(), Inherits(3, 3))
+    _agree(
+        model,
+        "type(model.part[0]).inner = lambda self, x: x * 5",
+        "type(model.part[0]).forward = lambda self, x: x * 7",
+        "type(model.part[1]).forward = lambda self, x: x * 9",
+        "model.part = model.part[0]",
+        "type(model.part).forward = lambda self, x: x * 11",
+    )
+
+
 def test_hooks_that_come_later() -> None:
     """TorchDynamo does not look for them."""
     _agree(

@@ -7,12 +7,13 @@ the same; and a model whose calls change what it reads cannot be captured that w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from types import FunctionType
 from typing import Any, NamedTuple
 
 import torch
 
 from torch2mlir.frontends.module_state import Hooks, dict_versions
-from torch2mlir.frontends.python_tables import OfModule, Table
+from torch2mlir.frontends.python_tables import OfClass, OfModule, Table
 from torch2mlir.frontends.reached_objects import Reached
 
 _PRIMITIVES = bool | int | float | str | None
@@ -103,6 +104,24 @@ class Watch:
             known = {id(table): table for table in (*self._changed, *written, *self._others)}
             self._changed = [table for table in known.values() if not _is_current(table)]
         return self._changed
+
+
+class Methods:
+    """The methods of the user's classes that a model is made of, as they were at some time.
+
+    Args:
+        model: a module or a function.
+    """
+
+    def __init__(self, model: Callable[..., Any]) -> None:
+        self._tables = [each for each in Reached(model).tables if isinstance(each, OfClass)]
+
+    def are_current(self) -> bool:
+        """Whether a call would run the same; attributes of classes that are no functions do not count."""
+        changes = changes_of(self._tables)
+        return not any(
+            isinstance(value, FunctionType) for c in changes for value in (c.then, c.now)
+        )
 
 
 def _is_current(table: Table) -> bool:

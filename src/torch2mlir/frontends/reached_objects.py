@@ -177,8 +177,7 @@ class Reached:
                 continue
             self._seen[id(each)] = each
             table = OfClass(each)
-            if table.saved:
-                self.tables.append(table)
+            self.tables.append(table)
             self._visit_attributes(each.__name__, table.saved, each)
             for function in functions_of(each):
                 self._visit_globals(function)

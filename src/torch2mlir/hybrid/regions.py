@@ -15,6 +15,7 @@ from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.fx import GraphModule
 
 from torch2mlir.frontends.module_state import Hooks
+from torch2mlir.frontends.python_state import Methods
 from torch2mlir.hybrid.capture import quiet
 from torch2mlir.hybrid.config import Config
 from torch2mlir.hybrid.failed_frames import failures_as_breaks
@@ -52,18 +53,19 @@ class RegionByRegion:
         self._capture()
 
     def _capture(self) -> None:
-        """Begins anew: PyTorch's guards look at much, and not for hooks that come later."""
+        """Begins anew: PyTorch's guards look at much, and not for later hooks or other methods of a class."""
         limits: dict[str, Any] = {"recompile_limit": _MOST_CAPTURES, "isolate_recompiles": True}
-        self._hooks = Hooks(self._model)
+        self._hooks, self._methods = Hooks(self._model), Methods(self._model)
         self._call: Callable[..., Any] = torch.compile(self._model, backend=self._backend, **limits)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self._hooks.changed() is not None:
+        if self._hooks.changed() is not None or not self._methods.are_current():
             self._capture()
         known, seen = len(self.parts), Counter(counters["graph_break"])
         with failures_as_breaks(self.breaks):
             result = self._call(*args, **kwargs)
         if len(self.parts) > known:
+            self._methods = Methods(self._model)  # parts that came since have others
             met = Counter(counters["graph_break"]) - seen
             self.breaks.update({reason.splitlines()[0]: met[reason] for reason in met})
         return result
