@@ -42,6 +42,7 @@ _LEAVES = (
     *(*_PLAIN, *_OPERATORS),
     *(type, ModuleType, CodeType, logging.Logger, torch.dtype, torch.device),
 )
+_TENSORS = (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer)
 _MOST = 4096
 """Tables. A model that refers to a trainer, which refers to a data set, is not followed to its last element."""
 _MOST_ENTRIES = 1024
@@ -96,9 +97,11 @@ class Reached:
             return
         self._seen[id(value)] = value
         if isinstance(value, torch.Tensor):
-            is_plain = type(value) in (torch.Tensor, torch.nn.Parameter)
+            is_plain = type(value) in _TENSORS
             if is_plain and value.layout is torch.strided and not value.is_meta:
                 self.tensors.append(value)
+            if is_plain:
+                self._visit_attributes_of_tensor(path, value)
         elif isinstance(value, torch.nn.Module):
             self._visit_module(path, value)
         elif isinstance(value, dict | list | deque | set | tuple) and len(value) > _MOST_ENTRIES:
@@ -159,9 +162,18 @@ class Reached:
         attributes = vars(module)
         self.tables.append(Names(path, "", attributes, module, hidden=OWN))
         self.tables += [OfModule(path, module, kind) for kind in TABLES_OF_MODULES]
+        for name, tensor in (*module._parameters.items(), *module._buffers.items()):
+            if tensor is not None and type(tensor) in _TENSORS:
+                self._visit_attributes_of_tensor(f"{path}.{name}".lstrip("."), tensor)
         own = {name: value for name, value in attributes.items() if name not in OWN}
         self._visit_attributes(path, own | module._modules, module)
         self._visit_class(type(module))
+
+    def _visit_attributes_of_tensor(self, path: str, x: torch.Tensor) -> None:
+        """``weight.scale = 2.0``"""
+        if attributes := vars(x):
+            self.tables.append(Names(path, "", attributes, x))
+            self._visit_attributes(path, attributes, x)
 
     def _visit_script(self, path: str, program: torch.jit.ScriptModule) -> None:
         names = _read_by(program)
@@ -276,8 +288,11 @@ def globals_of(code: CodeType) -> frozenset[str]:
 
 @cache
 def names_in(code: CodeType) -> frozenset[str]:
-    """What a function and those within have names for: attributes and global variables."""
-    return frozenset(name for each in nested(code) for name in each.co_names)
+    """What a function and those within have names for: attributes and global variables, by ``getattr`` too."""
+    found = {name for each in nested(code) for name in each.co_names}
+    constants = [constant for each in nested(code) for constant in each.co_consts]
+    constants += [text for each in constants if isinstance(each, tuple) for text in each]
+    return frozenset(found | {c for c in constants if isinstance(c, str) and c.isidentifier()})
 
 
 def nested(code: CodeType) -> Iterator[CodeType]:

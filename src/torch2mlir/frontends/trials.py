@@ -131,4 +131,10 @@ def _put_back(tensors: Sequence[torch.Tensor], saved: Sequence[torch.Tensor]) ->
 
 def cloned(value: Any) -> Any:
     """Arguments that a trial may write to, sharing memory among themselves as the given ones do."""
-    return copy.deepcopy(pytree.tree_map_only(torch.Tensor, lambda tensor: tensor.detach(), value))
+    return copy.deepcopy(pytree.tree_map_only(torch.Tensor, _detached, value))
+
+
+def _detached(x: torch.Tensor) -> torch.Tensor:
+    twin = x.detach()
+    vars(twin).update(vars(x))  # what the user has set: x.scale = 2.0
+    return twin

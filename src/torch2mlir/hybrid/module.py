@@ -6,7 +6,7 @@ import dataclasses
 import threading
 import warnings
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -19,24 +19,20 @@ from torch2mlir.frontends.module_state import GRAD_MODE, Modes
 from torch2mlir.frontends.python_state import PythonState
 from torch2mlir.frontends.reached_objects import Reached
 from torch2mlir.frontends.trials import cloned, undone
-from torch2mlir.hybrid.calls import direct_call, kind_of_call
+from torch2mlir.hybrid.calls import kind_of_call
 from torch2mlir.hybrid.capture import Captured, ExportedProgram, export_whole
 from torch2mlir.hybrid.config import Config
 from torch2mlir.hybrid.difference import difference
 from torch2mlir.hybrid.partition import Partition, partition
 from torch2mlir.hybrid.regions import RegionByRegion
 from torch2mlir.hybrid.report import Report
-from torch2mlir.hybrid.selection import Selection
 from torch2mlir.hybrid.support import shortened
-from torch2mlir.hybrid.tune import Examination, Segment, examine, examined
+from torch2mlir.hybrid.tune import Examination, examine, examined
+from torch2mlir.hybrid.variant import Variant
 from torch2mlir.hybrid.ways import check_any_installed
-from torch2mlir.program import Flag
 
 _MOST_CAPTURES = 8
 """For how many kinds of calls a model is captured; further ones run in PyTorch."""
-_REMEMBERED = 1024
-"""Of how many kinds of calls it is remembered that a capture is right for them."""
-
 _CHECKS_RAISE = (InputError, RuntimeError)
 """What is raised where an assertion of a program does not hold: by ours and by PyTorch's."""
 _ASSERTION = "Runtime assertion failed"
@@ -97,55 +93,6 @@ def _arguments(inputs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
     return (tuple(inputs) if isinstance(inputs, tuple | list) else (inputs,)), {}
 
 
-@dataclasses.dataclass
-class _Variant:
-    """One capture of the model, in parts, and what it assumes."""
-
-    captured: Captured
-    parts: Partition
-    state: PythonState
-    modes: Modes
-    flags: list[Flag] = dataclasses.field(default_factory=list)
-    segments: list[Segment] = dataclasses.field(default_factory=list)
-    selection: Selection | None = None
-    calls: dict[Hashable, Sequence[str]] = dataclasses.field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.run = direct_call(self.parts.module)
-        spec = self.captured.out_spec
-        self._result = (lambda results: results[0]) if spec.is_leaf() else self._unflattened
-
-    def take(self, parts: Partition, examination: Examination) -> None:
-        """The parts as an examination has left them."""
-        self.parts, self.run = parts, direct_call(parts.module)
-        self.segments, self.selection = examination.segments, examination.selection
-
-    def _unflattened(self, results: Sequence[Any]) -> Any:
-        return pytree.tree_unflatten(list(results), self.captured.out_spec)
-
-    def names_for(self, call: Hashable) -> Sequence[str] | None:
-        """The names of arguments, in order, for a kind of call that the capture has been found to be right for.
-
-        None if it has not, or is not any more.
-        """
-        names = self.calls.get(call)
-        if names is None or not self.modes.are_current() or not self.state.is_current():
-            return None
-        return names
-
-    def remember(self, call: Hashable, kwargs: Mapping[str, Any]) -> None:
-        """Notes a kind of call that the capture is right for, and in which order it takes the named arguments."""
-        if len(self.calls) >= _REMEMBERED:
-            self.calls.clear()
-        self.calls[call] = tuple(self.captured.ordered(kwargs))
-
-    def __call__(self, leaves: Sequence[Any]) -> Any:
-        if torch.is_grad_enabled():
-            with torch.no_grad():
-                return self._result(self.run(leaves))
-        return self._result(self.run(leaves))
-
-
 class OptimizedModule(torch.nn.Module):
     """A model of ``optimize``; call it as the model.
 
@@ -171,7 +118,7 @@ class OptimizedModule(torch.nn.Module):
         self.training = model.training
         self.config = config
         self._settings = (allow_tracing, dynamic_shapes)
-        self._variants = list[_Variant]()
+        self._variants = list[Variant]()
         self._regions: RegionByRegion | None = None
         self._refused: str | None = None
         self._captures = 0
@@ -197,9 +144,9 @@ class OptimizedModule(torch.nn.Module):
         takes_grad = self.model.training or self._asks_for_grad_mode
         if call is not None and not (takes_grad and torch.is_grad_enabled()):
             for variant in self._variants:
-                if (names := variant.names_for(call)) is not None:
+                if (known := variant.leaves_of(call, args, kwargs)) is not None:
                     try:
-                        return variant([*args, *map(kwargs.__getitem__, names)] if names else args)
+                        return variant(known)
                     except _CHECKS_RAISE as error:
                         return self._as_in_pytorch(error, args, kwargs)
         reason = self._reason_for_pytorch(args, kwargs)
@@ -207,7 +154,7 @@ class OptimizedModule(torch.nn.Module):
             with torch.no_grad():
                 found, leaves = self._variant(args, kwargs)
                 if found is not None and leaves is not None:
-                    if call is not None and not found.captured.writes_inputs and not found.flags:
+                    if call is not None and not found.captured.writes_inputs:
                         found.remember(call, kwargs)
                     try:
                         return found(leaves)
@@ -266,15 +213,13 @@ class OptimizedModule(torch.nn.Module):
 
     def _variant(
         self, args: Sequence[Any], kwargs: Mapping[str, Any]
-    ) -> tuple[_Variant | None, list[Any] | None]:
+    ) -> tuple[Variant | None, list[Any] | None]:
         found = self._find(args, kwargs)
         if found[0] is not None or self._regions is not None or self._refused is not None:
             return found
         with self._capture_lock:
             found = self._find(args, kwargs)
-            own = apart(
-                args, kwargs
-            )  # a call in which arguments share memory may be in the way of no other
+            own = apart(args, kwargs)  # arguments that share memory are in the way of no other call
             while self._find(*own)[0] is None and self._captures < self._most_captures:
                 self._captures += 1
                 self._capture(*own)
@@ -289,9 +234,9 @@ class OptimizedModule(torch.nn.Module):
 
     def _find(
         self, args: Sequence[Any], kwargs: Mapping[str, Any]
-    ) -> tuple[_Variant | None, list[Any] | None]:
+    ) -> tuple[Variant | None, list[Any] | None]:
         for variant in self._variants:
-            if variant.modes.are_current() and variant.state.is_current():
+            if variant.is_current():
                 leaves = variant.captured.leaves(args, kwargs)
                 if leaves is not None and holds(variant.flags, leaves):
                     return variant, leaves
@@ -335,8 +280,14 @@ class OptimizedModule(torch.nn.Module):
         if parts.failures and captured.ranges and is_like_it and not self.exported:
             captured, parts = self._for_given_sizes(args, kwargs, captured, parts)
         names = state.reached.names
-        flags = flags_of(names, pytree.tree_leaves((tuple(args), captured.ordered(kwargs))))
-        variant = _Variant(captured, parts, state, Modes(names - {GRAD_MODE}), flags)
+        try:
+            flags = flags_of(names, pytree.tree_leaves((tuple(args), captured.ordered(kwargs))))
+        except (
+            CaptureError
+        ) as error:  # of these arguments; TorchDynamo guards not all of them either
+            self._refused = shortened(error.message)
+            return
+        variant = Variant(captured, parts, state, Modes(names - {GRAD_MODE}), flags)
         problem = self._check(variant, args, kwargs) if is_like_it else None
         if problem is None:
             self._variants.append(variant)
@@ -365,7 +316,7 @@ class OptimizedModule(torch.nn.Module):
         return (other, static) if len(static.kept) < len(parts.kept) else (captured, parts)
 
     def _check(
-        self, variant: _Variant, args: Sequence[Any], kwargs: Mapping[str, Any]
+        self, variant: Variant, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> str | None:
         """Runs the model and its capture on copies of the arguments; what is wrong with the capture, if anything."""
         if not self.config.verify and not self.config.tune:
@@ -386,7 +337,7 @@ class OptimizedModule(torch.nn.Module):
         return None if problem is None else f"the captured program is not the model: {problem}"
 
     def _examined(
-        self, variant: _Variant, args: Sequence[Any], kwargs: Mapping[str, Any]
+        self, variant: Variant, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> tuple[Partition, Examination]:
         """The parts of a capture without the ops that differ from PyTorch, each run from the same state."""
         captured = variant.captured
@@ -454,11 +405,7 @@ class OptimizedModule(torch.nn.Module):
     @property
     def captured_programs(self) -> list[ExportedProgram]:
         """The programs captured so far that a call could take now: under these modes, of the tensors held now."""
-        return [
-            v.captured.exported
-            for v in self._variants
-            if v.modes.are_current() and v.state.is_current()
-        ]
+        return [v.captured.exported for v in self._variants if v.is_current()]
 
     def __getattr__(self, name: str) -> Any:
         try:

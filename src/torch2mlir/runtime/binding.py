@@ -111,7 +111,7 @@ class Binder:
         for position, name, value in self.signature.flags:
             if (now := answer(name, leaves[position])) != value:
                 raise AnotherProgram(
-                    f"an input's {name} is {now}, and was {value} at capture: the model's code asks for it",
+                    f"the model's code may ask an input for {name}: it says {now!r}, and said {value!r} at capture",
                     hint=_AGAIN,
                 )
         return leaves, self.symbols(leaves)

@@ -227,6 +227,7 @@ _LOCATIONS: dict[str, str] = {
     "onnx-functions-by-formulas": (
         "torch2mlir.engine_passes.onnx_functions_by_formulas:OnnxFunctionsByFormulasPass"
     ),
+    "onnx-sums-of-zeros": "torch2mlir.engine_passes.onnx_sums_of_zeros:OnnxSumsOfZerosPass",
     "onnx-where-keeps-zeros": (
         "torch2mlir.engine_passes.onnx_where_keeps_zeros:OnnxWhereKeepsZerosPass"
     ),

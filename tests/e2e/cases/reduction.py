@@ -49,20 +49,18 @@ case(
 )
 case(
     "all_of_a_table",
-    lambda x, y, i: (
+    lambda x, i: (
         x.sum(),
         x.amax(),
         (x / 64 + 1).prod(),
-        y.sum(),
-        y.amin(),
         i.sum(),
         i.amax(),
         (i > 3).any(),
     ),
     f32(24, 96),  # columns of 16
-    f64(6, 77),  # of a row
     i64(24, 96),
 )
+case("all_of_a_table_f64", lambda x: (x.sum(), x.amin()), f64(6, 77))  # columns of a row
 case(
     "long_lines",
     lambda x, y: (
@@ -85,6 +83,11 @@ case(
     "long_lines_of_zeros",
     lambda x: (x.sum(1), x.amax(1), x.amin(1), x.prod(1)),
     f32("B", 272, values=(-0.0,)),
+)
+case(
+    "sums_of_zeros",
+    lambda x: (x.sum(1), x.sum(), x.mean(1), x.mean((0, 1), True), x.nansum(1), x.half().sum(1)),
+    f32("B", 5, values=(-0.0,)),
 )
 case("max_min_all", lambda x: (x.max(), x.min()), f32("B", 4))
 case("max_all_i64", lambda x: (x.max(), x.min()), i64("B", 4))

@@ -59,6 +59,16 @@ PROGRAMS = {
     "is_inference": Program(
         lambda x: _tripled_if(x.is_inference(), x), lambda: (_x(),), lambda: (_inference(),)
     ),
+    "untyped_storage": Program(
+        lambda x: x * x.untyped_storage().nbytes(),
+        lambda: (_x(),),
+        lambda: (torch.arange(12.0).reshape(4, 3)[1:],),
+    ),
+    "by getattr": Program(
+        lambda x: _tripled_if(getattr(x, "is_leaf", False), x),
+        lambda: (_x(),),
+        lambda: (_x().requires_grad_() * 1,),
+    ),
     "order of a dictionary": Program(
         lambda of: next(iter(of.values())) * 2,
         lambda: ({"a": _x(), "b": _x() + 1},),
@@ -85,6 +95,53 @@ def test_other_answers_are_other_programs(name: str, how: str) -> None:
     for _ in range(2):
         for arguments in (program.first, program.second):
             torch.testing.assert_close(ours(*arguments()), program.function(*arguments()))
+
+
+def _with(**attributes: Any) -> Tensor:
+    x = _x()
+    for name, value in attributes.items():
+        setattr(x, name, value)
+    return x
+
+
+UNSEEN = {
+    "Parameter": Program(
+        lambda x: _tripled_if(isinstance(x, torch.nn.Parameter), x),
+        lambda: (_x(),),
+        lambda: (torch.nn.Parameter(_x(), requires_grad=False),),
+    ),
+    "grad": Program(
+        lambda x: x * 2 if x.grad is None else x * x.grad,
+        lambda: (_x(),),
+        lambda: (_with(grad=_x()),),
+    ),
+    "scale": Program(
+        lambda x: x * getattr(x, "scale", 2.0), lambda: (_x(),), lambda: (_with(scale=3.0),)
+    ),
+    "view": Program(
+        lambda x: _tripled_if(x._is_view(), x), lambda: (_x() + 0,), lambda: (_x()[1:],)
+    ),
+}
+"""What no tensor of a capture is, or has."""
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("name", UNSEEN)
+def test_what_tensors_of_a_capture_are_not(name: str) -> None:
+    program = UNSEEN[name]
+    compiled: Any = torch2mlir.compile(program.function, *program.first(), **TARGET)
+    optimized: Any = torch2mlir.optimize(program.function, model_inputs=program.first())
+    for ours in (compiled, optimized):
+        torch.testing.assert_close(ours(*program.first()), program.function(*program.first()))
+    with pytest.raises(torch2mlir.Torch2MLIRError, match="the model's code"):
+        compiled(*program.second())
+    with pytest.raises(torch2mlir.CaptureError, match=r"torch2mlir\.optimize"):
+        torch2mlir.compile(program.function, *program.second(), **TARGET)
+    for arguments in (program.second, program.first):
+        torch.testing.assert_close(optimized(*arguments()), program.function(*arguments()))
+    late: Any = torch2mlir.optimize(program.function, model_inputs=program.second())
+    for arguments in (program.second, program.first):
+        torch.testing.assert_close(late(*arguments()), program.function(*arguments()))
 
 
 @torch.no_grad()
@@ -118,5 +175,5 @@ def test_saved_programs_refuse_other_answers(tmp_path: Path) -> None:
     compiled = torch2mlir.compile(program.function, *program.first(), output_type="stablehlo")
     loaded: Any = torch2mlir.load(torch2mlir.save(compiled, tmp_path / "saved"))
     torch.testing.assert_close(loaded(*program.first()), program.function(*program.first()))
-    with pytest.raises(torch2mlir.InputError, match="is_inference is True, and was False"):
+    with pytest.raises(torch2mlir.InputError, match="is_inference: it says True, and said False"):
         loaded(*program.second())

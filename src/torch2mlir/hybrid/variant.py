@@ -1,0 +1,79 @@
+"""One capture of a model that ``optimize`` runs, in parts, and the calls it is for."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from torch2mlir.frontends.asked_of_tensors import holds
+from torch2mlir.frontends.module_state import Modes
+from torch2mlir.frontends.python_state import PythonState
+from torch2mlir.hybrid.calls import direct_call
+from torch2mlir.hybrid.capture import Captured
+from torch2mlir.hybrid.partition import Partition
+from torch2mlir.hybrid.selection import Selection
+from torch2mlir.hybrid.tune import Examination, Segment
+from torch2mlir.program import Flag
+
+_REMEMBERED = 1024
+"""Of how many kinds of calls it is remembered that a capture is right for them."""
+
+
+@dataclasses.dataclass
+class Variant:
+    """One capture of the model, in parts, and what it assumes."""
+
+    captured: Captured
+    parts: Partition
+    state: PythonState
+    modes: Modes
+    flags: list[Flag] = dataclasses.field(default_factory=list)
+    segments: list[Segment] = dataclasses.field(default_factory=list)
+    selection: Selection | None = None
+    calls: dict[Hashable, Sequence[str]] = dataclasses.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.run = direct_call(self.parts.module)
+        spec = self.captured.out_spec
+        self._result = (lambda results: results[0]) if spec.is_leaf() else self._unflattened
+
+    def take(self, parts: Partition, examination: Examination) -> None:
+        """The parts as an examination has left them."""
+        self.parts, self.run = parts, direct_call(parts.module)
+        self.segments, self.selection = examination.segments, examination.selection
+
+    def _unflattened(self, results: Sequence[Any]) -> Any:
+        return pytree.tree_unflatten(list(results), self.captured.out_spec)
+
+    def is_current(self) -> bool:
+        """Whether PyTorch and Python are as they were for the capture."""
+        return self.modes.are_current() and self.state.is_current()
+
+    def leaves_of(
+        self, call: Hashable, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> Sequence[Any] | None:
+        """The flat arguments of a kind of call that the capture has been found to be right for.
+
+        None if it has not, or is not any more.
+        """
+        names = self.calls.get(call)
+        if names is None or not self.is_current():
+            return None
+        leaves = [*args, *map(kwargs.__getitem__, names)] if names else args
+        return leaves if holds(self.flags, leaves) else None
+
+    def remember(self, call: Hashable, kwargs: Mapping[str, Any]) -> None:
+        """Notes a kind of call that the capture is right for, and in which order it takes the named arguments."""
+        if len(self.calls) >= _REMEMBERED:
+            self.calls.clear()
+        self.calls[call] = tuple(self.captured.ordered(kwargs))
+
+    def __call__(self, leaves: Sequence[Any]) -> Any:
+        if torch.is_grad_enabled():
+            with torch.no_grad():
+                return self._result(self.run(leaves))
+        return self._result(self.run(leaves))
