@@ -59,12 +59,6 @@ def matches(name: str, patterns: str) -> bool:
 
 XFAILS: list[ExpectedFailure] = [
     ExpectedFailure(
-        "IREE's dispatches take at most 64 numbers beside tensors",
-        EngineError,
-        "linalg-iree-dynamic",
-        "zeta_of_huge_numbers",
-    ),
-    ExpectedFailure(
         "IREE takes a StableHLO convolution with one place of output for a window of other sizes",
         EngineError,
         "stablehlo-iree-*",

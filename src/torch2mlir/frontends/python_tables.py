@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from abc import ABC, abstractmethod
 from types import CellType, FunctionType
 from typing import Any
@@ -249,17 +250,31 @@ class Variable(Table):
 
 
 class OfClass(Table):
-    """Attributes of a class that are numbers, texts, containers or methods."""
+    """Attributes of a class that are numbers, texts, containers or methods.
 
-    def __init__(self, kind: type) -> None:
+    Args:
+        kind: the class.
+        names: which of them count; None means all.
+    """
+
+    def __init__(self, kind: type, names: frozenset[str] | None = None) -> None:
         self.kind = kind
+        self.names = names
         super().__init__(kind.__name__, "", kind)
+
+    @property
+    def versioned(self) -> dict[Any, Any] | None:
+        # what ``vars`` gives of a class is a view of its dictionary
+        viewed = gc.get_referents(vars(self.kind))
+        return viewed[0] if len(viewed) == 1 and type(viewed[0]) is dict else None
 
     def entries(self) -> dict[Any, Any]:
         return {
             name: value
             for name, value in vars(self.kind).items()
-            if not name.startswith("__") and isinstance(value, _VALUES)
+            if isinstance(value, FunctionType if name.startswith("__") else _VALUES)
+            and name != "__init__"  # it has run
+            and (self.names is None or name in self.names)
         }
 
     def write(self, entries: dict[Any, Any]) -> None:

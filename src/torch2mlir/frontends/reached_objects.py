@@ -1,6 +1,7 @@
 """The Python objects that a model's code can read: attributes, containers, variables of functions, globals.
 
-Global variables and attributes of classes are looked at for the user's own code; an installed library's are its own.
+Global variables and attributes of classes are looked at for the user's own code; an installed library's are its own,
+but for the functions of it that the user's code has names for, and the ``forward`` of its modules: these get replaced.
 """
 
 from __future__ import annotations
@@ -88,9 +89,12 @@ class Reached:
         self._seen = dict[
             int, Any
         ]()  # with the objects, whose numbers are theirs as long as they live
+        self._spaces = dict[int, tuple[str, dict[str, Any], set[str]]]()
         self._waiting = deque([_Value("", "", model)])
         while self._waiting and len(self.tables) < _MOST:
             self._visit(*self._waiting.popleft())
+        for path, space, read in self._spaces.values():
+            self.tables.append(Names(path, "", space, names=frozenset(read)))
 
     def _visit(self, path: str, name: str, value: Any, owner: Any) -> None:
         if isinstance(value, _LEAVES) or id(value) in self._seen:
@@ -185,9 +189,13 @@ class Reached:
 
     def _visit_class(self, kind: type) -> None:
         for each in kind.__mro__:
-            if id(each) in self._seen or is_installed(each.__module__):
+            if id(each) in self._seen:
                 continue
             self._seen[id(each)] = each
+            if is_installed(each.__module__):
+                if issubclass(each, torch.nn.Module) and "forward" in vars(each):
+                    self.tables.append(OfClass(each, _FORWARD))
+                continue
             table = OfClass(each)
             self.tables.append(table)
             self._visit_attributes(each.__name__, table.saved, each)
@@ -221,8 +229,11 @@ class Reached:
         self._visit_namespace("", space, globals_of(function.__code__))
         if any(space.get(name) is os for name in read) and not _OF_ENVIRONMENT.isdisjoint(read):
             self._visit("os.environ", "environ", os.environ._data, os.environ)  # type: ignore[attr-defined]
-        for path, module in _own_modules(space, read).items():
-            self._visit_namespace(path, vars(module), read)
+        for path, module in _modules_named(space, read).items():
+            if not is_installed(module.__name__):
+                self._visit_namespace(path, vars(module), read)
+            elif called := {n for n in read if isinstance(vars(module).get(n), _CALLED)}:
+                self._note(path, vars(module), called)
 
     def _visit_namespace(self, path: str, space: dict[str, Any], read: frozenset[str]) -> None:
         """Global variables of a Python file that code of this one or another reads."""
@@ -231,27 +242,34 @@ class Reached:
             if isinstance(value, type):
                 self._visit_class(value)
         kept = {n: v for n, v in found.items() if not isinstance(v, _NO_VARIABLES)}
-        values = {n: v for n, v in kept.items() if not isinstance(v, _CALLED)}
-        if values:
-            self.tables.append(Names(path, "", space, names=frozenset(values)))
+        if kept:
+            self._note(path, space, kept)
         self._visit_attributes(path, kept)
+
+    def _note(self, path: str, space: dict[str, Any], names: Iterable[str]) -> None:
+        """Variables of a Python file that some function reads."""
+        _, _, known = self._spaces.setdefault(id(space), (path, space, set()))
+        known.update(names)
 
 
 _NO_VARIABLES = (type, ModuleType, logging.Logger)
 _OF_ENVIRONMENT = frozenset({"environ", "getenv"})
 _CALLED = (FunctionType, type(len), type(list.append))
+_FORWARD = frozenset({"forward"})
+_OF_OPERATORS = (type(torch.ops), type(torch.ops.aten))
+"""What looks like a Python file and makes its attributes when they are asked for."""
 _AROUND = (FunctionType, MethodType, partial, torch.nn.Module)
 
 
-def _own_modules(space: dict[str, Any], read: frozenset[str]) -> dict[str, ModuleType]:
-    """The user's Python files that code has names for, with those within packages."""
+def _modules_named(space: dict[str, Any], read: frozenset[str]) -> dict[str, ModuleType]:
+    """The Python files that code has names for, with those within packages."""
     found = dict[str, ModuleType]()
     waiting = [("", space)]
     while waiting:
         path, names = waiting.pop()
         for name in read:
             value = names.get(name)
-            if not isinstance(value, ModuleType) or is_installed(value.__name__):
+            if not isinstance(value, ModuleType) or isinstance(value, _OF_OPERATORS):
                 continue
             if all(value is not known for known in found.values()):
                 found[f"{path}.{name}".lstrip(".")] = value

@@ -37,21 +37,23 @@ class ObjectNotice:
             table.owner for table in tables if isinstance(table.owner, type)
         }
         names = {kind: _names(kind) for kind in kinds}
-        self._asks_for_training = {kind for kind, known in names.items() if "training" in known}
+        asked = kinds if "training" in reached.names else ()  # by a function, perhaps
+        self._asks_for_training = {k for k, known in names.items() if "training" in known}.union(
+            asked
+        )
         self._names = frozenset({"forward"}).union(reached.names, *names.values()) - {"training"}
         self._watch: Watch | None = Watch([table for table in tables if self._may_matter(table)])
 
     def _may_matter(self, table: Table) -> bool:
         if isinstance(table, OfModule):
             return table.kind == "_modules" and bool(table.saved)
-        return isinstance(table.owner, torch.nn.Module) or any(
-            self._is_read(table, key) for key in table.saved
-        )
+        # what nobody reads may be followed by an attribute that takes the place of the class's
+        return table.versioned is not None or any(self._is_read(table, key) for key in table.saved)
 
     def _is_read(self, table: Table, key: Any) -> bool:
         """Whether the code of a model reads a value."""
         name = table.name_of(key)
-        if isinstance(table, OfModule) or table.owner is None:
+        if isinstance(table, OfModule) or table.owner is None or name.startswith("__"):
             return True
         if name == "training" and isinstance(table.owner, torch.nn.Module):
             return type(table.owner) in self._asks_for_training

@@ -32,7 +32,6 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-import numpy
 import torch
 from xdsl.dialects.builtin import (
     AnyFloat,
@@ -55,12 +54,8 @@ from torch2mlir.runtime.diagnostics import shortened
 from torch2mlir.runtime.engine import Engine, Executable, Prepared, Run, host_tensor
 from torch2mlir.runtime.lowered import LoweredFunction
 from torch2mlir.runtime.openvino_import import openvino as ov
+from torch2mlir.runtime.openvino_requests import Request, has_nan, lent
 
-_BY_BITS = {
-    torch.bfloat16: (torch.int16, ov.Type.bf16),
-    torch.bool: (torch.uint8, ov.Type.boolean),
-}
-"""Dtypes that NumPy does not have, or OpenVINO reads as another: a view of them, and OpenVINO's type."""
 _HARMLESS = {
     *(
         "ArgMax",
@@ -204,7 +199,7 @@ class _Model:
             if position not in held and name in parameters
         }
         """The arguments that are read, by position."""
-        self.idle = list[Any]()
+        self.idle = list[Request]()
 
 
 _OPTIONS = {
@@ -237,7 +232,7 @@ class OpenVinoExecutable(Executable):
         self._check(dense, "a weight")
         pointer = dense.data_ptr()
         return Prepared(
-            _lent(dense), tensor.dtype, tuple(tensor.shape), pointer, pointer == tensor.data_ptr()
+            lent(dense), tensor.dtype, tuple(tensor.shape), pointer, pointer == tensor.data_ptr()
         )
 
     def holding(self, held: Mapping[int, Prepared]) -> Run:
@@ -263,17 +258,10 @@ class OpenVinoExecutable(Executable):
         request = self._request(model)
         try:
             # a request keeps no memory: copies of what does not lie densely have to live until it has run
-            lent = [(name, self._argument(arguments[place])) for place, name in read]
-            for name, tensor in lent:
-                request.set_tensor(name, tensor)
-            results = [
-                self._bind_result(request, index) for index in range(len(self.function.results))
-            ]
-            request.infer()
-            return [
-                self._read_result(request, index) if result is None else result
-                for index, result in enumerate(results)
-            ]
+            living = [self._give(request, name, arguments[place]) for place, name in read]
+            results = request.run()
+            del living
+            return results
         except RuntimeError as error:
             raise EngineError(
                 f"OpenVINO failed to run @{self.function.name}: {shortened(str(error))}"
@@ -282,32 +270,30 @@ class OpenVinoExecutable(Executable):
             with self._lock:
                 model.idle.append(request)
 
-    def _request(self, model: _Model) -> Any:
+    def _request(self, model: _Model) -> Request:
         with self._lock:
-            return model.idle.pop() if model.idle else model.compiled.create_infer_request()
+            if model.idle:
+                return model.idle.pop()
+            return Request(model.compiled, model.inputs.values(), self.function.results)
 
     def _model_for(self, held: Mapping[int, Prepared]) -> _Model:
         with self._lock:
             self._model = _Model(self._core, self.function, held)
             return self._model
 
-    def _argument(self, arg: Any) -> Any:
+    def _give(self, request: Request, name: str, arg: Any) -> Any:
         if type(arg) is Prepared:
-            return arg.handle
+            return request.give_lent(name, arg.handle)
         dense = host_tensor(arg)
         self._check(dense, "an argument")
-        return _lent(dense)
+        return request.give(name, dense)
 
     def _check(self, tensor: torch.Tensor, what: str) -> None:
-        """Refuses elements that OpenVINO would take for others.
-
-        By NumPy, on this thread alone: after a parallel loop of PyTorch's its threads wait for the next one at full
-        speed, on the cores that OpenVINO is about to use. MobileNet-v2 took twice as long.
-        """
+        """Refuses elements that OpenVINO would take for others."""
         if not tensor.numel():
             return
         if tensor.is_floating_point():
-            if numpy.isnan(tensor.numpy().min()):
+            if has_nan(tensor):
                 raise InputError(
                     f"{what} has a NaN, which OpenVINO may lose", hint="use engine='onnxruntime'"
                 )
@@ -321,28 +307,3 @@ class OpenVinoExecutable(Executable):
                     f"up to {self._bound}",
                     hint="use engine='onnxruntime'",
                 )
-
-    def _bind_result(self, request: Any, index: int) -> torch.Tensor | None:
-        """PyTorch's memory for a result of known shape."""
-        spec = self.function.results[index]
-        if not spec.is_static or 0 in spec.shape:
-            return None
-        result = torch.empty(spec.shape, dtype=spec.dtype)  # type: ignore[arg-type]
-        request.set_output_tensor(index, _lent(result))
-        return result
-
-    def _read_result(self, request: Any, index: int) -> torch.Tensor:
-        """A copy of a result whose shape is known now."""
-        spec, found = self.function.results[index], request.get_output_tensor(index)
-        result = torch.empty(list(found.shape), dtype=spec.dtype)
-        if result.numel():
-            found.copy_to(_lent(result))
-        return result
-
-
-def _lent(tensor: torch.Tensor) -> Any:
-    """A dense tensor's memory as OpenVINO's tensor."""
-    view, type = _BY_BITS.get(tensor.dtype, (None, None))
-    if view is None:
-        return ov.Tensor(tensor.numpy(), shared_memory=True)
-    return ov.Tensor(tensor.view(view).numpy(), ov.Shape(list(tensor.shape)), type)

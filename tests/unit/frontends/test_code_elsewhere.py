@@ -35,6 +35,34 @@ class Config:
         scale = 2
 
 
+class Calling:
+    """Has a call and an attribute of the class."""
+
+    scale = 2
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return x * 2
+
+
+class Calls(nn.Module):
+    """Has an object that is called."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calling = Calling()
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.calling(x)
+
+
+MADE = Calling()
+HERE = sys.modules[__name__]
+
+
+def _doubled(x: Tensor) -> Tensor:
+    return x * 2
+
+
 class Stored:
     """A descriptor."""
 
@@ -83,6 +111,18 @@ PROGRAMS = {
     "function of a module": Program(lambda: lambda x: settings.scaled(x), settings, "SCALE", 3),
     "descriptor": Program(Described, STORE, "scale", 3),
     "method": Program(Patched, Patched, "scaled", lambda self, x: x * 3),
+    "global function": Program(lambda: lambda x: _doubled(x), HERE, "_doubled", torch.tanh),
+    "function of another file": Program(
+        lambda: lambda x: settings.scaled(x), settings, "scaled", torch.tanh
+    ),
+    "function of PyTorch": Program(
+        lambda: lambda x: nn.functional.relu(x), nn.functional, "relu", torch.tanh
+    ),
+    "forward of PyTorch": Program(
+        lambda: nn.Sequential(nn.ReLU()), nn.ReLU, "forward", lambda self, x: x * 3
+    ),
+    "call of an object": Program(lambda: Calls(), Calling, "__call__", lambda self, x: x * 3),
+    "attribute before a class's": Program(lambda: lambda x: x * MADE.scale, MADE, "scale", 3),
     "function in an object": Program(lambda: lambda x: SPACE.act(x), SPACE, "act", torch.tanh),
     "environment": Program(
         lambda: lambda x: x * float(os.environ.get("SCALE_OF_A_TEST", "2")),
