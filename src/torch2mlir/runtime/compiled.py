@@ -95,7 +95,7 @@ class CompiledFunction:
     chosen the engine.
 
     What the program computes from weights alone is computed once for each state of the weights, which is seen by their
-    version, address and layout; ``refresh`` tells of a change that PyTorch does not know of.
+    version, address, layout and some elements; ``refresh`` tells of a change that PyTorch does not know of.
 
     Args:
         program: at the backend contract, weights as arguments.
@@ -386,9 +386,10 @@ class CompiledFunction:
         prepare = self._preparation(converted) if converted.prepare is not None else None
         weights = [item.tensor for item in states]
         prepared = [item.tensor for item in converted.prepared]
-        state = Held(executable, places, states, prepare)
+        builds_in = self.engine.builds_weights_in
+        state = Held(executable, places, states, prepare, builds_in)
         loaded = LoadedProgram(executable, kept, weights, prepared, state, varying)
-        if self.engine.builds_weights_in:
+        if builds_in:
             loaded.state.bound(loaded.weights, loaded.prepared)
         return loaded
 

@@ -229,7 +229,7 @@ class OpenVinoExecutable(Executable):
 
     def prepare(self, tensor: torch.Tensor) -> Prepared:
         dense = host_tensor(tensor)
-        self._check(dense, "a weight")
+        self._check(dense.numpy(), "a weight")
         pointer = dense.data_ptr()
         return Prepared(
             lent(dense), tensor.dtype, tuple(tensor.shape), pointer, pointer == tensor.data_ptr()
@@ -285,20 +285,20 @@ class OpenVinoExecutable(Executable):
         if type(arg) is Prepared:
             return request.give_lent(name, arg.handle)
         dense = host_tensor(arg)
-        self._check(dense, "an argument")
-        return request.give(name, dense)
+        own = request.copied(name, dense)
+        self._check(dense.numpy() if own is None else own, "an argument")
+        return request.give_lent(name, lent(dense)) if own is None else None
 
-    def _check(self, tensor: torch.Tensor, what: str) -> None:
+    def _check(self, values: Any, what: str) -> None:
         """Refuses elements that OpenVINO would take for others."""
-        if not tensor.numel():
+        if not values.size:
             return
-        if tensor.is_floating_point():
-            if has_nan(tensor):
+        if values.dtype.kind == "f":
+            if has_nan(values):
                 raise InputError(
                     f"{what} has a NaN, which OpenVINO may lose", hint="use engine='onnxruntime'"
                 )
-        elif tensor.dtype is torch.int64 or (tensor.dtype is torch.int32 and self._bound < MOST):
-            values = tensor.numpy()
+        elif values.dtype == "int64" or (values.dtype == "int32" and self._bound < MOST):
             low, high = int(values.min()), int(values.max())
             if low < -self._bound or high > self._bound:
                 raise InputError(

@@ -42,22 +42,22 @@ class Request:
         self._inputs = {name: self._own(compiled.input(name)) for name in names}
         self._outputs = [self._own(compiled.output(index)) for index in range(len(results))]
 
-    def _own(self, port: Any) -> Any:
-        """The request's memory for a small tensor of known shape, as an array of NumPy's; None for another one."""
+    def _own(self, port: Any) -> torch.Tensor | None:
+        """The request's memory for a small tensor of known shape; None for another one."""
         if port.partial_shape.is_dynamic or port.element_type in _NOT_NUMPYS:
             return None
         tensor = self._request.get_tensor(port)
-        return tensor.data if 0 < tensor.byte_size <= SMALL else None
+        return torch.from_numpy(tensor.data) if 0 < tensor.byte_size <= SMALL else None
 
-    def give(self, name: str, dense: torch.Tensor) -> Any:
-        """An argument for the next call; what is returned has to live until that has run."""
-        if (own := self._inputs[name]) is not None:
-            own[...] = dense.numpy()
+    def copied(self, name: str, dense: torch.Tensor) -> Any:
+        """An argument for the next call as the request has it, an array; None if it has to be lent."""
+        if (own := self._inputs[name]) is None:
             return None
-        return self.give_lent(name, lent(dense))
+        own.copy_(dense)
+        return own.numpy()
 
     def give_lent(self, name: str, tensor: Any) -> Any:
-        """As ``give``, of memory that OpenVINO has been lent already."""
+        """An argument for the next call, which has to live until that has run."""
         self._request.set_tensor(name, tensor)
         return tensor
 
@@ -80,12 +80,9 @@ class Request:
 
     def _read(self, index: int) -> torch.Tensor:
         """A copy of a result that the request has written to memory of its own."""
-        spec, own = self._results[index], self._outputs[index]
-        if own is not None:
-            result = torch.empty(own.shape, dtype=spec.dtype)
-            result.numpy()[...] = own
-            return result
-        found = self._request.get_output_tensor(index)
+        if (own := self._outputs[index]) is not None:
+            return own.clone()
+        spec, found = self._results[index], self._request.get_output_tensor(index)
         result = torch.empty(list(found.shape), dtype=spec.dtype)
         if result.numel():
             found.copy_to(lent(result))
@@ -100,13 +97,12 @@ def lent(tensor: torch.Tensor) -> Any:
     return ov.Tensor(tensor.view(view).numpy(), ov.Shape(list(tensor.shape)), type)
 
 
-def has_nan(dense: torch.Tensor) -> bool:
-    """Whether there is a NaN among floats.
+def has_nan(values: Any) -> bool:
+    """Whether there is a NaN among floats, an array of NumPy's.
 
     By NumPy, on this thread alone: after a parallel loop of PyTorch's its threads wait for the next one at full speed,
     on the cores that OpenVINO is about to use. MobileNet-v2 took twice as long.
     """
-    values = dense.numpy()
     # squares are at least 0: no sum of theirs is a NaN but that of one
     found = numpy.vdot(values, values) if values.size <= _ON_ONE_THREAD else values.min()
     return bool(found != found)

@@ -3,7 +3,8 @@
 A change is seen by a tensor's version counter, its address and its layout, so by everything that PyTorch counts as a
 write (optimizers, ``load_state_dict``, ``copy_`` and its kin) and by ``weight.data = ..``. What fused optimizers write,
 which PyTorch 2.13 does not count, is counted here, after each of their steps. Another write that is not counted
-(into ``weight.data``, or a NumPy array over its memory) is seen only after ``CompiledFunction.refresh``.
+(into ``weight.data``, or a NumPy array over its memory) is seen by some of the elements, where copies are held; what
+changes none of these is seen only after ``CompiledFunction.refresh``.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from torch.optim.optimizer import register_optimizer_step_post_hook
 from torch2mlir.program import StateInput
 from torch2mlir.runtime.engine import Executable, Run
 from torch2mlir.runtime.model_state import check_state
+from torch2mlir.runtime.samples import Samples
 
 Stamp = tuple[int, int, tuple[int, ...], int]
 
@@ -76,6 +78,7 @@ class Watched(ABC):
         # What was seen stays in memory until the next look, or another tensor might come to lie at its address.
         self._alive: list[torch.Tensor] = []
         self._made: list[Any] = []
+        self._samples = Samples(())
         self._lock = threading.Lock()
 
     def of(self, tensors: Sequence[torch.Tensor]) -> list[Any]:
@@ -84,10 +87,13 @@ class Watched(ABC):
         It is the same list until they change.
         """
         stamps = _stamps(tensors)
-        if stamps != self._seen or self._has_uncounted(tensors):
+        if stamps != self._seen or self._has_uncounted(tensors) or not self._samples.are_current():
             with self._lock:
                 alive = [tensor.detach() for tensor in tensors]
+                if stamps == self._seen:  # nobody tells which
+                    self.forget()
                 self._made = self._make(alive, stamps)
+                self._samples = Samples(alive if self._are_copies() else ())
                 self._alive, self._seen = alive, stamps
         return self._made
 
@@ -99,17 +105,33 @@ class Watched(ABC):
         """Whether writes may be overlooked that matter to what is made."""
         return False
 
+    def _are_copies(self) -> bool:
+        """Whether what is made does not change with the memory of the tensors."""
+        return True
+
     @abstractmethod
     def _make(self, tensors: list[torch.Tensor], stamps: list[Stamp]) -> list[Any]: ...
 
 
 class Handles(Watched):
-    """The handles of an executable for tensors; those of tensors that have not changed are kept."""
+    """The handles of an executable for tensors; those of tensors that have not changed are kept.
 
-    def __init__(self, executable: Executable, states: Sequence[StateInput]) -> None:
+    Args:
+        executable: the program.
+        states: the tensors.
+        are_built_in: whether the program has them as constants, which it computes with and packs.
+    """
+
+    def __init__(
+        self, executable: Executable, states: Sequence[StateInput], are_built_in: bool
+    ) -> None:
         super().__init__()
         self._executable = executable
         self._states = states
+        self._are_built_in = are_built_in
+
+    def _are_copies(self) -> bool:
+        return self._are_built_in or not all(handle.shares_memory for handle in self._made)
 
     def _make(self, tensors: list[torch.Tensor], stamps: list[Stamp]) -> list[Any]:
         for state, tensor in zip(self._states, tensors, strict=True):
@@ -161,6 +183,7 @@ class Held:
         places: of its arguments that are held, the weights first.
         states: the weights.
         prepare: makes the others of weights, if there are any.
+        are_built_in: whether the engine builds what is held into the program.
     """
 
     def __init__(
@@ -169,11 +192,12 @@ class Held:
         places: Sequence[int],
         states: Sequence[StateInput],
         prepare: PreparedWeights | None,
+        are_built_in: bool,
     ) -> None:
         self._executable = executable
         self._places = places
         self._prepare = prepare
-        self._handles = Handles(executable, states) if places else None
+        self._handles = Handles(executable, states, are_built_in) if places else None
         self._bound: _Bound | None = None
 
     def prepared_values(self, sources: Sequence[torch.Tensor]) -> list[torch.Tensor]:

@@ -11,6 +11,7 @@ from torch import nn
 
 import torch2mlir
 from torch2mlir.runtime.compiled import CompiledFunction
+from torch2mlir.runtime.samples import Samples
 
 ENGINES = [("stablehlo", "xla"), ("linalg-on-tensors", "iree"), ("linalg-on-tensors", "reference")]
 
@@ -97,13 +98,54 @@ def test_changes_are_seen(output_type: str, engine: str) -> None:
         assert len(calls) == number, change.__name__
 
 
-def test_what_pytorch_does_not_count_needs_a_refresh() -> None:
+def through_numpy(weight: torch.Tensor) -> None:
+    weight.detach().numpy()[:] += 1
+
+
+UNCOUNTED: list[Callable[[torch.Tensor], Any]] = [
+    lambda weight: weight.data.mul_(2),
+    lambda weight: weight.data.copy_(torch.rand(weight.shape)),
+    lambda weight: weight.data.fill_(-0.0),
+    lambda weight: weight.data.fill_(0.0),
+    lambda weight: weight.data.t()[-1:].fill_(3.0),
+    through_numpy,
+]
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("engine", ["xla", "iree", "onnxruntime", "openvino", "reference"])
+def test_what_pytorch_does_not_count_is_seen(engine: str) -> None:
+    model = nn.Sequential(nn.Linear(5, 7), nn.BatchNorm1d(7), nn.Tanh(), nn.Linear(7, 3)).eval()
+    x = torch.rand(2, 5)
+    run = torch2mlir.compile(model, x, engine=engine)
+    for write in UNCOUNTED:
+        for weight in model.parameters():
+            write(weight if weight.dim() == 2 else weight[None])
+        for _ in range(2):
+            torch.testing.assert_close(run(x), model(x))
+
+
+def test_a_part_of_a_weight_needs_a_refresh() -> None:
     model, x = Scaled(), torch.rand(2, 4)
     run = torch2mlir.compile(model, x)
     run(x)
-    model.weight.data.mul_(2)
+    model.weight.data[1, 1] = 7
     run.refresh()
     agrees(run, model, 2, 4)
+
+
+def test_elements_that_are_looked_at() -> None:
+    tensors = [torch.zeros(3, 5), torch.zeros(4, 4).t(), torch.zeros(6, 6)[:, 2:4], torch.zeros(())]
+    tensors += [torch.zeros(2, 3, dtype=dtype) for dtype in (torch.bool, torch.half, torch.cdouble)]
+    samples = Samples([*tensors, torch.zeros(0, 3), torch.zeros(2).to_sparse()])
+    assert samples.are_current()
+    for tensor in tensors:
+        tensor.data.fill_(1)
+        assert not samples.are_current()
+        tensor.data.fill_(0)
+        assert samples.are_current()
+    tensors[0][0, 0] = -0.0
+    assert not samples.are_current()
 
 
 def test_nothing_is_prepared_when_it_is_not_wanted() -> None:
