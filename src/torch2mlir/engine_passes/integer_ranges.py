@@ -153,7 +153,7 @@ def _interval(op: Operation, result: SSAValue, known: dict[SSAValue, Interval]) 
         return None
     name = op.row.name
     operands = [known.get(operand) for operand in op.operands]
-    if name == "Constant":
+    if name in ("Constant", "ConstantOfShape"):
         value = op.properties.get("value")
         if not isinstance(value, DenseIntOrFPElementsAttr):
             return None

@@ -108,6 +108,19 @@ def test_integers_are_exact_on_onnx_runtime() -> None:
         assert torch.equal(got, want)
 
 
+@every_engine
+def test_integers_of_nothing(engine: str) -> None:
+    """A constant without elements was none of known size to OpenVINO."""
+
+    def program(x: torch.Tensor) -> torch.Tensor:
+        return x * 3 + 2
+
+    sizes = ({0: Dim.DYNAMIC},)
+    f = compiled(program, torch.arange(4), engine=engine, dynamic_shapes=sizes)
+    for size in (4, 0, 1):
+        agrees(f(torch.arange(size)), program(torch.arange(size)))
+
+
 def test_a_division_by_zero_does_not_end_the_process() -> None:
     f = compiled(torch.floor_divide, torch.tensor([4]), torch.tensor([2]), engine="onnxruntime")
     with pytest.raises(InputError, match="divides an integer by 0"):
