@@ -258,7 +258,8 @@ class Signature:
 class Program:
     """A module with one public function, and its calling convention.
 
-    ``model`` is the Python module or function that it was captured from.
+    ``model`` is the Python module or function that it was captured from, and ``reads_elements`` tells whether the code
+    of that has got elements of tensors it holds as numbers, which are constants here.
     """
 
     module: ModuleOp
@@ -266,6 +267,7 @@ class Program:
     func_name: str = "main"
     output_type: str = "raw"
     model: Any = None
+    reads_elements: bool = False
 
     def reached(self, output_type: str) -> None:
         """Notes that the module has been lowered, in place, to ``output_type``."""

@@ -77,12 +77,6 @@ XFAILS: list[ExpectedFailure] = [
         "view_u8 movement_in_u8",
     ),
     ExpectedFailure(
-        "IREE's compiler divides by the size of a StableHLO product over nothing",
-        EngineError,
-        "stablehlo-iree-*",
-        "matmul_over_nothing",
-    ),
-    ExpectedFailure(
         "IREE leaves a pivot's row of a StableHLO gather between two types of its own",
         EngineError,
         "stablehlo-iree-*",

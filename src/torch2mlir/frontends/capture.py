@@ -25,13 +25,14 @@ from torch2mlir.frontends.fx.function_transforms import (
     has_autocast,
 )
 from torch2mlir.frontends.fx.functions_that_check import FunctionsThatCheck
+from torch2mlir.frontends.fx.numbers_of_constants import READS_ELEMENTS, NumbersOfConstants
 from torch2mlir.frontends.fx.places_from_tensors import PlacesFromTensors
 from torch2mlir.frontends.fx.questions import asked_by, by_model
 from torch2mlir.frontends.fx.quiet import quiet
 from torch2mlir.frontends.fx.refused_writes import check_memory
 from torch2mlir.frontends.fx.sizes_of_results import bounded_sizes
 from torch2mlir.frontends.fx.symbols import free_sizes, size_names
-from torch2mlir.frontends.python_random import check_draws, draws_noted
+from torch2mlir.frontends.python_random import CLOCKS, check_draws, draws_noted
 from torch2mlir.frontends.pytrees import knows_caches, register_types
 from torch2mlir.frontends.reached_objects import Reached
 from torch2mlir.frontends.returned_arguments import results_noted
@@ -98,6 +99,7 @@ def captured(
     program.signature.caches = caches
     program.signature.returned = returned
     program.model = model
+    program.reads_elements = exported.graph_module.meta.get(READS_ELEMENTS, False)
     if dynamic_shapes is not None:
         program.signature.free_sizes = free_sizes(program.signature, args, kwargs, dynamic_shapes)
     if program.signature.ranges:
@@ -204,7 +206,7 @@ def export(
                 model, args, kwargs, dynamic_shapes, strict, changes, returned, drawn
             )
         changes.check(args, kwargs)
-        if drawn:
+        if drawn or not CLOCKS.isdisjoint(changes.code_names):
             check_draws(state, args, kwargs)
         return exported
     except Torch2MLIRError:
@@ -246,12 +248,14 @@ def _exported(
                 around.enter_context(assignments_kept(model))
             around.enter_context(changes.noted(model))
             around.enter_context(PlacesFromTensors())
+            numbers = around.enter_context(NumbersOfConstants())
             functions = around.enter_context(watched())
             around.enter_context(bounded_sizes())
             exported: torch.export.ExportedProgram = export(
                 model, args, kwargs, dynamic_shapes=dynamic_shapes
             )
             exported.graph_module.meta[MAY_SHARE] = functions.may_share
+            exported.graph_module.meta[READS_ELEMENTS] = numbers.asked
             return exported
 
     def by_bytecode() -> torch.export.ExportedProgram:

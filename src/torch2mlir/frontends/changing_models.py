@@ -28,12 +28,14 @@ class Changes:
 
     Attributes:
         model: it.
+        code_names: what its code has names for, once it has run.
     """
 
     def __init__(self, model: Callable[..., Any]) -> None:
         self.model = model
         self._names = list[str]()
         self._is_known = False
+        self.code_names = set[str]()
 
     @contextmanager
     def noted(self, traced: torch.nn.Module) -> Iterator[None]:
@@ -47,6 +49,7 @@ class Changes:
             for state in at_start:
                 state.restore(keep=["_parameters", "_buffers"])  # these are PyTorch's in a trace
             at_start[:] = [PythonState(self.model)]
+            self.code_names = at_start[0].reached.names
 
         def ends(_model: Any, _args: Any, _result: Any) -> None:
             self._is_known = not any(state.reached.iterates for state in at_start)

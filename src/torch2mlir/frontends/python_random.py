@@ -1,4 +1,4 @@
-"""Random numbers of Python's or NumPy's that a model draws: a program would go on with those of its capture."""
+"""Random numbers of Python's or NumPy's that a model draws, and the time: a program would repeat its capture's."""
 
 from __future__ import annotations
 
@@ -16,6 +16,16 @@ from torch2mlir.frontends.watched_calls import calls_watched
 
 _CALLS = 8
 """Of the model, which draw as often: one that skips a layer every other time shows it."""
+
+
+CLOCKS = frozenset(
+    {
+        *("time", "time_ns", "perf_counter", "perf_counter_ns", "monotonic", "monotonic_ns"),
+        *("process_time", "thread_time", "now", "utcnow", "today"),
+        *("urandom", "uuid1", "uuid4", "SystemRandom", "token_bytes", "token_hex", "randbelow"),
+    }
+)
+"""Names by which code asks for the time, or for random numbers that nobody can draw again."""
 
 
 class _Generators:
@@ -72,7 +82,8 @@ def check_draws(model: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[
         start.restore()
     if any(not have_same_elements(results[0], other) for other in results[1:]):
         raise CaptureError(
-            "the model draws random numbers of Python's or NumPy's, and a compiled program would repeat the first",
-            hint="draw them with torch.rand(()), which a program does anew in every call, or call model.eval() if they "
-            "are for training; torch2mlir.optimize leaves such a model to PyTorch",
+            "the model draws random numbers of Python's or NumPy's, or asks for the time, and a compiled program would "
+            "repeat the first",
+            hint="make the time an argument; draw numbers with torch.rand(()), which a program does anew in every "
+            "call, or call model.eval() if they are for training; torch2mlir.optimize leaves such a model to PyTorch",
         )

@@ -16,7 +16,7 @@ from torch2mlir.frontends.module_state import Hooks, dict_versions
 from torch2mlir.frontends.python_tables import OfClass, OfModule, Table
 from torch2mlir.frontends.reached_objects import Reached
 
-_PRIMITIVES = bool | int | float | str | None
+_PRIMITIVES = bool | int | float | complex | str | bytes | None
 _MISSING = object()
 
 

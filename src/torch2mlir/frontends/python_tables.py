@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import gc
+import pickle
+import random
 from abc import ABC, abstractmethod
+from contextvars import ContextVar
 from types import CellType, FunctionType
 from typing import Any
 
@@ -226,6 +229,23 @@ class Array(Table):
         return self.path
 
 
+class Elements(Table):
+    """The elements of a tensor, by how often they were written."""
+
+    def __init__(self, path: str, x: torch.Tensor) -> None:
+        self.live = x
+        super().__init__(path, "")
+
+    def entries(self) -> dict[Any, Any]:
+        return {...: None if self.live.is_inference() else self.live._version}
+
+    def write(self, entries: dict[Any, Any]) -> None:
+        """What has been written to a tensor is not set back here."""
+
+    def path_of(self, key: Any) -> str:
+        return self.path
+
+
 class Variable(Table):
     """A variable of a function around the function that reads it."""
 
@@ -247,6 +267,56 @@ class Variable(Table):
 
     def path_of(self, key: Any) -> str:
         return self.name
+
+
+class OfGenerator(Table):
+    """The state of a generator of random numbers, Python's or NumPy's."""
+
+    def __init__(self, path: str, name: str, live: Any, owner: Any = None) -> None:
+        self.live = live
+        super().__init__(path, name, owner)
+
+    def entries(self) -> dict[Any, Any]:
+        if isinstance(self.live, random.Random):
+            return {...: pickle.dumps(self.live.getstate())}
+        return {...: pickle.dumps(_bits_of(self.live).state)}
+
+    def write(self, entries: dict[Any, Any]) -> None:
+        state = pickle.loads(entries[...])
+        if isinstance(self.live, random.Random):
+            self.live.setstate(state)
+        else:
+            _bits_of(self.live).state = state
+
+    def path_of(self, key: Any) -> str:
+        return self.path
+
+
+def _bits_of(generator: Any) -> Any:
+    """What NumPy's generators have their random bits of; the older ones hide it."""
+    found = getattr(generator, "bit_generator", None)
+    return generator._bit_generator if found is None else found
+
+
+class OfContext(Table):
+    """The value of a variable of a context."""
+
+    def __init__(self, path: str, live: ContextVar[Any]) -> None:
+        self.live = live
+        super().__init__(path, "")
+
+    def entries(self) -> dict[Any, Any]:
+        try:
+            return {...: self.live.get()}
+        except LookupError:  # it has no value
+            return {}
+
+    def write(self, entries: dict[Any, Any]) -> None:
+        if entries:
+            self.live.set(entries[...])
+
+    def path_of(self, key: Any) -> str:
+        return self.path
 
 
 class OfClass(Table):

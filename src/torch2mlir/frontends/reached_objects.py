@@ -10,9 +10,11 @@ import dis
 import io
 import logging
 import os
+import random
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextvars import ContextVar
 from enum import Enum
 from functools import cache, partial
 from pathlib import Path
@@ -29,6 +31,8 @@ from torch2mlir.frontends.python_tables import (
     Members,
     Names,
     OfClass,
+    OfContext,
+    OfGenerator,
     OfModule,
     OfScript,
     Slots,
@@ -60,6 +64,15 @@ def _is_array(value: Any) -> bool:
     return numpy is not None and type(value) is numpy.ndarray and not value.dtype.hasobject
 
 
+def _is_generator(value: Any) -> bool:
+    if isinstance(value, random.Random):
+        return not isinstance(value, random.SystemRandom)
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(
+        value, (numpy.random.Generator, numpy.random.RandomState)
+    )
+
+
 class _Value(NamedTuple):
     """A value that something refers to; the rest as of a table."""
 
@@ -75,17 +88,21 @@ class Reached:
     Attributes:
         tables: what holds values that may become others.
         tensors: those that are no parameter or buffer where they are.
+        paths: of these.
         modules: the modules, each once.
         names: that the user's own code among them has for attributes and global variables.
+        draws: whether there is a generator of Python's random numbers, which TorchDynamo takes for constants.
         iterates: whether there is an iterator: what it gives next nobody can look up.
     """
 
     def __init__(self, model: Callable[..., Any]) -> None:
         self.tables = list[Table]()
         self.tensors = list[torch.Tensor]()
+        self.paths = list[str]()
         self.modules = list[torch.nn.Module]()
         self.names = set[str]()
         self.iterates = False
+        self.draws = False
         self._seen = dict[
             int, Any
         ]()  # with the objects, whose numbers are theirs as long as they live
@@ -104,6 +121,7 @@ class Reached:
             is_plain = type(value) in _TENSORS
             if is_plain and value.layout is torch.strided and not value.is_meta:
                 self.tensors.append(value)
+                self.paths.append(path)
             if is_plain:
                 self._visit_attributes_of_tensor(path, value)
         elif isinstance(value, torch.nn.Module):
@@ -118,6 +136,11 @@ class Reached:
         elif isinstance(value, list | deque | set):
             self.tables.append(Members(path, name, value, owner))
             self._visit_items(path, name, enumerate(value), owner)
+        elif _is_generator(value):
+            self.tables.append(OfGenerator(path, name, value, owner))
+            self.draws |= isinstance(value, random.Random)
+        elif isinstance(value, ContextVar):
+            self.tables.append(OfContext(path, value))
         elif isinstance(value, tuple | frozenset):
             self._visit_items(path, name, enumerate(value), owner)
         elif isinstance(value, FunctionType):
@@ -229,7 +252,7 @@ class Reached:
         self._visit_namespace("", space, globals_of(function.__code__))
         if any(space.get(name) is os for name in read) and not _OF_ENVIRONMENT.isdisjoint(read):
             self._visit("os.environ", "environ", os.environ._data, os.environ)  # type: ignore[attr-defined]
-        for path, module in _modules_named(space, read).items():
+        for path, module in _modules_named(space, read, imported_by(function.__code__)).items():
             if not is_installed(module.__name__):
                 self._visit_namespace(path, vars(module), read)
             elif called := {n for n in read if isinstance(vars(module).get(n), _CALLED)}:
@@ -261,10 +284,16 @@ _OF_OPERATORS = (type(torch.ops), type(torch.ops.aten))
 _AROUND = (FunctionType, MethodType, partial, torch.nn.Module)
 
 
-def _modules_named(space: dict[str, Any], read: frozenset[str]) -> dict[str, ModuleType]:
-    """The Python files that code has names for, with those within packages."""
+def _modules_named(
+    space: dict[str, Any], read: frozenset[str], imported: frozenset[str]
+) -> dict[str, ModuleType]:
+    """The Python files that code has names for, or imports, with those within packages."""
     found = dict[str, ModuleType]()
-    waiting = [("", space)]
+    package = f"{space.get('__package__')}."
+    for name in imported:
+        if (module := sys.modules.get(name) or sys.modules.get(package + name)) is not None:
+            found[name] = module
+    waiting = [("", space), *((name, vars(module)) for name, module in found.items())]
     while waiting:
         path, names = waiting.pop()
         for name in read:
@@ -301,6 +330,17 @@ def globals_of(code: CodeType) -> frozenset[str]:
         for each in nested(code)
         for instruction in dis.get_instructions(each)
         if instruction.opname in ("LOAD_GLOBAL", "STORE_GLOBAL")
+    )
+
+
+@cache
+def imported_by(code: CodeType) -> frozenset[str]:
+    """The Python files that a function and those within import when they are called."""
+    return frozenset(
+        instruction.argval
+        for each in nested(code)
+        for instruction in dis.get_instructions(each)
+        if instruction.opname == "IMPORT_NAME"
     )
 
 

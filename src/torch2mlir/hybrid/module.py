@@ -15,6 +15,7 @@ from torch.utils import _pytree as pytree
 from torch2mlir.errors import CaptureError, InputError, Torch2MLIRError
 from torch2mlir.frontends.asked_of_tensors import flags_of, holds
 from torch2mlir.frontends.example_tensors import apart
+from torch2mlir.frontends.fx.numbers_of_constants import READS_ELEMENTS
 from torch2mlir.frontends.module_state import GRAD_MODE, Modes
 from torch2mlir.frontends.python_state import PythonState
 from torch2mlir.frontends.reached_objects import Reached
@@ -263,7 +264,8 @@ class OptimizedModule(torch.nn.Module):
             self._not_whole("it reads an iterator, which no trial can set back")
             return
         try:
-            captured = Captured(self._exported(args, kwargs))
+            exported = self._exported(args, kwargs)
+            captured = Captured(exported)
         except CaptureError as error:
             self._not_whole(shortened(error.message))
             return
@@ -272,6 +274,11 @@ class OptimizedModule(torch.nn.Module):
             return
         finally:
             state.restore()
+        if exported.graph_module.meta.get(READS_ELEMENTS) and state.reached.tensors:
+            self._not_whole(
+                "it reads numbers in tensors that it holds, which PyTorch takes for constants"
+            )
+            return
         is_like_it = captured.leaves(args, kwargs) is not None
         if not is_like_it and not self.exported:
             self._not_whole("the captured program does not take the call it was captured from")
@@ -363,6 +370,11 @@ class OptimizedModule(torch.nn.Module):
 
     def _by_regions(self, reason: str) -> None:
         self._variants.clear()
+        if Reached(self.model).draws:
+            self._refused = (
+                f"{reason}; TorchDynamo takes what a generator of Python's draws for a constant"
+            )
+            return
         self._regions = RegionByRegion(self.model, self.config, reason)
 
     def _partitions(self) -> list[Partition]:

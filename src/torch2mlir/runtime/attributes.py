@@ -13,10 +13,12 @@ import torch
 
 from torch2mlir.frontends.module_state import AUTOCAST, Hooks, Mode, Modes
 from torch2mlir.frontends.python_state import Watch, changes_of
-from torch2mlir.frontends.python_tables import OfModule, Table
+from torch2mlir.frontends.python_tables import Elements, OfModule, Table
 from torch2mlir.frontends.reached_objects import Reached, functions_of, nested
 from torch2mlir.runtime.gradients import frames_of_ours
 
+_LISTING = {"buffers", "named_buffers", "named_parameters", "parameters", "state_dict"}
+"""By which code gets tensors of which it has no names."""
 _SHOWN = bool | int | float | str | None | tuple
 
 
@@ -29,10 +31,13 @@ class ObjectNotice:
 
     Args:
         reached: from a module or a function that a program has just been captured from.
+        reads_elements: whether numbers in tensors are among what was read.
     """
 
-    def __init__(self, reached: Reached) -> None:
-        tables = reached.tables
+    def __init__(self, reached: Reached, reads_elements: bool = False) -> None:
+        tables = list(reached.tables)
+        if reads_elements:
+            tables += map(Elements, reached.paths, reached.tensors)
         kinds = {type(table.owner) for table in tables} | {
             table.owner for table in tables if isinstance(table.owner, type)
         }
@@ -46,13 +51,16 @@ class ObjectNotice:
 
     def _may_matter(self, table: Table) -> bool:
         if isinstance(table, OfModule):
-            return table.kind == "_modules" and bool(table.saved)
+            is_listed = not self._names.isdisjoint(_LISTING)
+            return (table.kind == "_modules" and bool(table.saved)) or is_listed
         # what nobody reads may be followed by an attribute that takes the place of the class's
         return table.versioned is not None or any(self._is_read(table, key) for key in table.saved)
 
     def _is_read(self, table: Table, key: Any) -> bool:
         """Whether the code of a model reads a value."""
         name = table.name_of(key)
+        if isinstance(table, OfModule) and table.kind != "_modules":
+            return key not in table.saved  # another tensor under a name is followed
         if isinstance(table, OfModule) or table.owner is None or name.startswith("__"):
             return True
         if name == "training" and isinstance(table.owner, torch.nn.Module):
@@ -71,6 +79,8 @@ class ObjectNotice:
         now, then = changed.now, changed.then
         are_shown = isinstance(now, _SHOWN) and isinstance(then, _SHOWN)
         was = f"is {now!r} and was {then!r}" if are_shown else "is another than"
+        if isinstance(changed.table, Elements):
+            was = "has been written, of which the code reads numbers that are as they were"
         warnings.warn(
             f"the model's '{changed.table.path_of(changed.key)}' {was} when it was compiled, and the compiled function "
             "goes on with that: compile the model again, or set it back",

@@ -59,6 +59,12 @@ MADE = Calling()
 HERE = sys.modules[__name__]
 
 
+def _imports(x: Tensor) -> Tensor:
+    from settings_of_a_user.inner import SCALE  # type: ignore[import-not-found]
+
+    return x * SCALE  # type: ignore[no-any-return]
+
+
 def _doubled(x: Tensor) -> Tensor:
     return x * 2
 
@@ -111,6 +117,7 @@ PROGRAMS = {
     "function of a module": Program(lambda: lambda x: settings.scaled(x), settings, "SCALE", 3),
     "descriptor": Program(Described, STORE, "scale", 3),
     "method": Program(Patched, Patched, "scaled", lambda self, x: x * 3),
+    "imported when called": Program(lambda: _imports, inner, "SCALE", 3),
     "global function": Program(lambda: lambda x: _doubled(x), HERE, "_doubled", torch.tanh),
     "function of another file": Program(
         lambda: lambda x: settings.scaled(x), settings, "scaled", torch.tanh
@@ -136,6 +143,7 @@ PROGRAMS = {
 @pytest.fixture
 def change(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Program], None]]:
     monkeypatch.setitem(sys.modules, settings.__name__, settings)
+    monkeypatch.setitem(sys.modules, inner.__name__, inner)
 
     def change(program: Program) -> None:
         is_mapping = program.place is STORE or program.place is os.environ

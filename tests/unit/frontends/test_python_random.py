@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import random
+import time
 from collections.abc import Callable
+from datetime import datetime
+from typing import Any
 
 import numpy as np
 import pytest
@@ -52,6 +56,42 @@ def test_numbers_drawn_outside_of_pytorch_are_refused(model: Callable[[Tensor], 
     with pytest.raises(CaptureError, match="random numbers of Python's or NumPy's"):
         torch2mlir.compile(model, torch.ones(3), engine="reference")
     assert random.getstate() == before
+
+
+@pytest.mark.parametrize(
+    "asked", [time.perf_counter, lambda: datetime.now().microsecond, lambda: os.urandom(1)[0]]
+)
+def test_the_time_is_refused(asked: Callable[[], float]) -> None:
+    def model(x: Tensor) -> Tensor:
+        time.sleep(0.001)
+        return x * float(asked())
+
+    with pytest.raises(CaptureError, match="asks for the time"):
+        torch2mlir.compile(model, torch.ones(3, dtype=torch.float64), engine="reference")
+
+
+class Draws(nn.Module):
+    """Has a generator of its own."""
+
+    def __init__(self, generator: Any) -> None:
+        super().__init__()
+        self.generator = generator
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.generator.random()
+
+
+@torch.no_grad()
+@pytest.mark.parametrize(
+    "made", [random.Random, np.random.default_rng, np.random.RandomState], ids=str
+)
+def test_generators_of_a_model(made: Callable[[int], Any]) -> None:
+    x = torch.ones(3)
+    with pytest.raises(CaptureError, match="changes what its next call computes: 'generator'"):
+        torch2mlir.compile(Draws(made(3)), x, engine="reference")
+    ours, eager = torch2mlir.optimize(Draws(made(3)), model_inputs=(x,)), Draws(made(3))
+    for _ in range(3):
+        torch.testing.assert_close(ours(x), eager(x))
 
 
 def test_what_is_drawn_and_not_used_is_nothing() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -19,6 +20,7 @@ from torch import Tensor, nn
 
 import torch2mlir
 from torch2mlir.errors import CaptureError
+from torch2mlir.frontends.python_state import PythonState
 from torch2mlir.frontends.reached_objects import Reached
 
 TARGET = {"engine": "reference", "output_type": "linalg-on-tensors"}
@@ -274,3 +276,40 @@ def test_objects_of_libraries_keep_their_globals() -> None:
     """Nobody's variables are looked at in installed packages: there are thousands."""
     reached = Reached(torch.nn.TransformerEncoderLayer(8, 2, 16))
     assert len(reached.tables) < 80
+
+
+@torch.no_grad()
+def test_variables_of_a_context_are_told_of() -> None:
+    x, scale = torch.ones(3), ContextVar("scale", default=2.0)
+    compiled = torch2mlir.compile(lambda x: x * scale.get(), x, engine="reference")
+    torch.testing.assert_close(compiled(x), x * 2)
+    token = scale.set(3.0)
+    with pytest.warns(UserWarning, match="'scale' is 3.0 and was 2.0"):
+        compiled(x)
+    scale.reset(token)
+
+
+@torch.no_grad()
+def test_new_tensors_are_told_of_where_code_lists_them() -> None:
+    class Sums(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x + sum(each.sum() for each in self.buffers())
+
+    x, model = torch.ones(3), Sums().eval()
+    model.register_buffer("one", torch.ones(2))
+    compiled = torch2mlir.compile(model, x, engine="reference")
+    compiled(x)
+    model.register_buffer("other", torch.ones(2))
+    with pytest.warns(UserWarning, match="'other'"):
+        compiled(x)
+
+
+@torch.no_grad()
+def test_elements_of_numpy_arrays_do_not_change_by_themselves() -> None:
+    """Bytes were never equal to others, so models with an array were refused as soon as anything was looked at."""
+    model = nn.Identity()
+    model.table = np.ones(3)
+    state = PythonState(model)
+    assert state.is_current() and not state.changed()
+    model.table[0] = 2
+    assert not state.is_current() and state.changed() == ["table"]

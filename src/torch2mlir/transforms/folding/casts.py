@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import prod
 from typing import Any
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, i1
@@ -14,7 +13,6 @@ from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.ops import RegistryOp
 from torch2mlir.dialects.torch.tensor_facts import FLOATS
 from torch2mlir.dialects.torch.values import Unknown, Values
-from torch2mlir.dialects.weights import WeightAttr
 from torch2mlir.transforms.folding.constants import constant, insert_before
 
 Fold = Callable[[Operation, Values], Sequence[SSAValue] | None]
@@ -148,11 +146,8 @@ def number_in(tensor: SSAValue) -> SSAValue | Any | None:
 
 
 def _element(literal: core.ValueTensorLiteralOp) -> int | float | None:
+    """Not of a weight, which may be another number in a later call."""
     value, type = literal.value, literal.results[0].type
-    if isinstance(value, WeightAttr) and prod(value.type.get_shape()) == 1:
-        if value.type.element_type == i1:  # a byte in memory, a bit in an attribute
-            return int(value.source.data.view()[0] != 0)
-        value = value.elements()
     if not isinstance(value, DenseIntOrFPElementsAttr) or len(value) == 0 or not value.is_splat():
         return None
     number = value.get_values()[0]

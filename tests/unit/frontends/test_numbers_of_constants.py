@@ -1,0 +1,85 @@
+"""Tensors that a model holds, asked for their elements as Python numbers, and written to between two calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+import torch2mlir
+
+SHARED = torch.tensor(2)
+
+
+class Holds(nn.Module):
+    """Tensors of all kinds, and code that reads them."""
+
+    def __init__(self, code: Callable[[Holds, Tensor], Tensor]) -> None:
+        super().__init__()
+        self.code = code
+        self.plain = torch.tensor(2)
+        self.sizes = torch.tensor([2, 1])
+        self.register_buffer("kept", torch.tensor(2.0))
+        self.learned = nn.Parameter(torch.tensor(2.0))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.code(self, x)
+
+
+CONSTANTS: dict[str, Callable[[Holds, Tensor], Tensor]] = {
+    "item": lambda model, x: x * model.plain.item(),
+    "of a result": lambda model, x: x * (model.plain + 1).item(),
+    "int": lambda model, x: x * int(model.plain),
+    "index": lambda model, x: x * len(range(model.plain)),  # type: ignore[arg-type]
+    "list": lambda model, x: x.split(model.sizes.tolist())[0],
+    "global": lambda model, x: x * SHARED.item(),
+}
+STATE: dict[str, Callable[[Holds, Tensor], Tensor]] = {
+    "buffer": lambda model, x: x * model.kept.item(),  # type: ignore[operator]
+    "parameter": lambda model, x: x * model.learned.item(),
+}
+
+
+def _write(model: Holds, by: int) -> None:
+    for tensor in (model.plain, model.kept, model.learned, SHARED):
+        tensor.add_(by)  # type: ignore[operator]
+    model.sizes.copy_(model.sizes.flip(0))
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("name", CONSTANTS)
+def test_compiled_functions_tell(name: str) -> None:
+    model, x = Holds(CONSTANTS[name]).eval(), torch.arange(3.0)
+    compiled = torch2mlir.compile(model, x, engine="reference")
+    expected = model(x)
+    torch.testing.assert_close(compiled(x), expected)
+    _write(model, 1)
+    with pytest.warns(UserWarning, match="has been written"):
+        torch.testing.assert_close(compiled(x), expected)
+    SHARED.fill_(2)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("engine", ["xla", "iree", "onnxruntime", "reference"])
+@pytest.mark.parametrize("name", STATE)
+def test_compiled_functions_follow_state(name: str, engine: str) -> None:
+    """A number read from a weight was folded into the program."""
+    model, x = Holds(STATE[name]).eval(), torch.arange(3.0)
+    compiled = torch2mlir.compile(model, x, engine=engine)
+    for _ in range(3):
+        torch.testing.assert_close(compiled(x), model(x))
+        _write(model, 1)
+    SHARED.fill_(2)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("name", CONSTANTS | STATE)
+def test_optimized_modules_follow(name: str) -> None:
+    model, x = Holds((CONSTANTS | STATE)[name]).eval(), torch.arange(3.0)
+    optimized = torch2mlir.optimize(model, model_inputs=(x,))
+    for _ in range(3):
+        torch.testing.assert_close(optimized(x), model(x))
+        _write(model, 1)
+    SHARED.fill_(2)
