@@ -29,7 +29,7 @@ from torch2mlir.errors import ArtefactError, InputError
 from torch2mlir.program import FunctionInput, StateInput
 from torch2mlir.runtime.binding import Shapes
 from torch2mlir.runtime.calling import CallingConvention
-from torch2mlir.runtime.engine import Engine, Executable, get_engine
+from torch2mlir.runtime.engine import Engine, Executable, check_not_traced, get_engine
 from torch2mlir.runtime.lowered import LoweredFunction
 from torch2mlir.runtime.small_sizes import FoundSizes
 
@@ -79,6 +79,7 @@ class LoadedFunction:
         return [dict(symbols) for symbols in self._programs]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        check_not_traced()
         calling = self.calling
         leaves, symbols = calling.bind(args, kwargs)
         program = self._programs.get(self._engine.specialised(symbols, self._programs))

@@ -36,6 +36,7 @@ from torch2mlir.frontends.python_random import CLOCKS, check_draws, draws_noted
 from torch2mlir.frontends.pytrees import knows_caches, register_types
 from torch2mlir.frontends.reached_objects import Reached
 from torch2mlir.frontends.returned_arguments import results_noted
+from torch2mlir.frontends.tensor_classes import overrides_functions
 from torch2mlir.frontends.trials import python_undone, repeated
 from torch2mlir.frontends.updated_caches import Pairs, changes_watched
 from torch2mlir.program import Decision, Program
@@ -194,6 +195,7 @@ def export(
     register_types((args, kwargs))
     if isinstance(dynamic_shapes, torch.export.ShapesCollection):  # it knows tensors by object
         dynamic_shapes = dynamic_shapes.dynamic_shapes(model, tuple(args), dict(kwargs))
+    _check_classes(model, (args, kwargs))
     args, kwargs = apart(args, kwargs)
     changes = Changes(state)
     try:
@@ -214,6 +216,17 @@ def export(
     except Exception as error:
         check_arguments(model, args, kwargs)
         raise explained(error, args) from error
+
+
+def _check_classes(model: torch.nn.Module, given: Any) -> None:
+    """Refuses tensors whose class says what functions do with them, which a graph of operators leaves out."""
+    held = [*model.parameters(), *model.buffers(), *pytree.tree_leaves(given)]
+    for tensor in held:
+        if isinstance(tensor, torch.Tensor) and overrides_functions(tensor):
+            raise CaptureError(
+                f"a {type(tensor).__name__} says itself what PyTorch's functions do with it, which no graph has",
+                hint="make it a plain tensor with x.as_subclass(torch.Tensor), or leave the model to torch.compile",
+            )
 
 
 def _exported(

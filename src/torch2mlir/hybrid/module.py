@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
+from torch.compiler import is_dynamo_compiling
 from torch.utils import _pytree as pytree
 
 from torch2mlir.errors import CaptureError, InputError, Torch2MLIRError
@@ -31,6 +32,8 @@ from torch2mlir.hybrid.support import shortened
 from torch2mlir.hybrid.tune import Examination, examine, examined
 from torch2mlir.hybrid.variant import Variant
 from torch2mlir.hybrid.ways import check_any_installed
+from torch2mlir.runtime.engine import is_traced
+from torch2mlir.runtime.out_of_sight import out_of_sight
 
 _MOST_CAPTURES = 8
 """For how many kinds of calls a model is captured; further ones run in PyTorch."""
@@ -127,6 +130,7 @@ class OptimizedModule(torch.nn.Module):
         self._calls = 0
         self._in_pytorch = Counter[str]()
         self._warned = False
+        self._out_of_sight = out_of_sight(self._called)
         if not allow_tracing and not self.exported:
             self._by_regions("allow_tracing is off")
 
@@ -140,6 +144,13 @@ class OptimizedModule(torch.nn.Module):
     # calls
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
+        if is_dynamo_compiling():  # it would go on in here
+            return self._out_of_sight(*args, **kwargs)
+        if is_traced():
+            return self.model(*args, **kwargs)
+        return self._called(args, kwargs)
+
+    def _called(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         self.__dict__["_calls"] += 1  # a module's own way to set an attribute is slow
         call = kind_of_call(args, kwargs)
         takes_grad = self.model.training or self._asks_for_grad_mode

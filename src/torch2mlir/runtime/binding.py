@@ -108,13 +108,14 @@ class Binder:
         """
         is_plain = not kwargs and len(args) == self._plain
         leaves = list(args) if is_plain else self.leaves(args, kwargs)
+        symbols = self.symbols(leaves)
         for position, name, value in self.signature.flags:
             if (now := answer(name, leaves[position])) != value:
                 raise AnotherProgram(
                     f"the model's code may ask an input for {name}: it says {now!r}, and said {value!r} at capture",
                     hint=_AGAIN,
                 )
-        return leaves, self.symbols(leaves)
+        return leaves, symbols
 
     def leaves(
         self, args: Sequence[Any], kwargs: Mapping[str, Any], as_captured: bool = True

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
+from torch.compiler import is_dynamo_compiling
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
@@ -31,13 +32,14 @@ from torch2mlir.runtime.binding import Shapes
 from torch2mlir.runtime.buckets import Buckets
 from torch2mlir.runtime.cache import cache_from_environment, compile_cached
 from torch2mlir.runtime.calling import CallingConvention
-from torch2mlir.runtime.engine import Engine, Executable
+from torch2mlir.runtime.engine import Engine, Executable, check_not_traced
 from torch2mlir.runtime.gradients import GradientNotice
 from torch2mlir.runtime.guard import VARIABLE as GUARDED
 from torch2mlir.runtime.guard import Guard
 from torch2mlir.runtime.lowered import LoweredFunction, TensorSpec
 from torch2mlir.runtime.model_state import ModelState
 from torch2mlir.runtime.other_programs import OtherPrograms
+from torch2mlir.runtime.out_of_sight import out_of_sight
 from torch2mlir.runtime.small_sizes import AnotherProgram, SmallSizes
 from torch2mlir.runtime.verification import Verification
 from torch2mlir.runtime.weights import Held, PreparedWeights, counts_writes
@@ -145,6 +147,7 @@ class CompiledFunction:
                 tensors = [state.tensor for state in program.signature.state_inputs]
                 self._model_state = ModelState(module, tensors) if tensors else None
         self._notices.append(ModeNotice(names))
+        self._out_of_sight = out_of_sight(self._called)
         self.guard = os.environ.get(GUARDED, "") not in ("", "0") if guard is None else guard
         self.verification = Verification(eager, program.signature, engine.name) if eager else None
 
@@ -219,6 +222,12 @@ class CompiledFunction:
             self._take(replaced)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if is_dynamo_compiling():  # it would go on in here
+            return self._out_of_sight(*args, **kwargs)
+        return self._called(args, kwargs)
+
+    def _called(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        check_not_traced()
         if self._model_state is not None:
             self.follow_model()
         try:

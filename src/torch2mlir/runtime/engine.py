@@ -24,6 +24,7 @@ import torch
 from xdsl.dialects.func import FuncOp
 
 from torch2mlir.errors import EngineError, InputError
+from torch2mlir.frontends.tensor_classes import overrides_functions
 from torch2mlir.runtime.lowered import LoweredFunction
 
 Run = Callable[[Sequence[Any]], list[torch.Tensor]]
@@ -216,10 +217,11 @@ def host_tensor(tensor: torch.Tensor) -> torch.Tensor:
     if not isinstance(tensor, torch.Tensor):
         raise InputError(f"engines take tensors, got {type(tensor).__name__}")
     if _has_no_memory(tensor):
+        raise _of_a_trace(type(tensor).__name__)
+    if overrides_functions(tensor):
         raise InputError(
-            f"engines take tensors with elements, got a {type(tensor).__name__} of a trace",
-            hint="call the compiled function outside FakeTensorMode, torch.export, torch.compile and torch.func; "
-            "torch.compile(model, backend='torch2mlir') compiles inside a larger program",
+            f"a {type(tensor).__name__} says itself what PyTorch's functions do with it, which a program does not know",
+            hint="give it x.as_subclass(torch.Tensor), or let torch.compile or torch2mlir.optimize take the model",
         )
     if not tensor.is_cpu or tensor.layout is not torch.strided:
         raise InputError(
@@ -231,6 +233,37 @@ def host_tensor(tensor: torch.Tensor) -> torch.Tensor:
     if tensor.is_conj() or tensor.is_neg():
         tensor = tensor.resolve_conj().resolve_neg()
     return tensor if tensor.is_contiguous() else tensor.contiguous()
+
+
+def _of_a_trace(what: str) -> InputError:
+    return InputError(
+        f"engines take tensors with elements, got a {what} of a trace",
+        hint="call the compiled function outside FakeTensorMode, torch.export, torch.jit.trace, make_fx and "
+        "torch.func; torch.compile(model, backend='torch2mlir') compiles inside a larger program",
+    )
+
+
+def check_not_traced() -> None:
+    """Before a call of a compiled function.
+
+    Raises:
+        InputError: a trace looks on.
+    """
+    if is_traced():
+        raise _of_a_trace("Tensor")
+
+
+def is_traced() -> bool:
+    """Whether ``torch.jit.trace`` or ``make_fx`` looks on, which would take what it does not see for a constant."""
+    if torch._C._is_tracing():
+        return True
+    return torch._C._len_torch_dispatch_stack() > 0 and _is_proxied()
+
+
+def _is_proxied() -> bool:
+    from torch.fx.experimental.proxy_tensor import get_proxy_mode
+
+    return get_proxy_mode() is not None
 
 
 def _has_no_memory(tensor: torch.Tensor) -> bool:

@@ -82,9 +82,7 @@ class Draws(nn.Module):
 
 
 @torch.no_grad()
-@pytest.mark.parametrize(
-    "made", [random.Random, np.random.default_rng, np.random.RandomState], ids=str
-)
+@pytest.mark.parametrize("made", [random.Random, np.random.default_rng, np.random.RandomState])
 def test_generators_of_a_model(made: Callable[[int], Any]) -> None:
     x = torch.ones(3)
     with pytest.raises(CaptureError, match="changes what its next call computes: 'generator'"):
