@@ -18,13 +18,6 @@ ZEROS_DIFFER: dict[str, str] = {
     "at a root of a polynomial a recurrence gives a zero, and the form by angles, which PyTorch has for larger degrees and we for"
     " all of them, a rounding error of either sign": "*chebyshev_*",
 }
-ZEROS_OF_OPENVINO = {
-    "hardswish",
-    *("expm1", "expm1_of_small_numbers"),
-    "legendre_of_any_degree",
-    *("loss_cosine_embedding", "loss_margin_ranking", "loss_triplet_margin"),
-}
-"""Cases in which OpenVINO's fusions give a zero another sign; nothing that we could refuse tells them from others."""
 
 
 def signs_are_defined(case: str) -> bool:

@@ -22,7 +22,8 @@ Facts about OpenVINO 2026.4 and its plugin for the CPU:
   1 and is dropped by an op of its own: reductions are converted like that;
 - remainders of floats are off by as much as the quotient is large, ``erf`` of 1e-10 is 0: a float ``Mod`` is refused,
   and an ``Erf`` unless it is added to a constant, as GELU does;
-- the sign of a zero is not kept by all of its fusions (``hardswish``, differences of losses, where sizes vary);
+- the sign of a zero is not kept by all of its fusions (``hardswish``, differences of losses, where sizes vary), nor by
+  a product with a constant where there is a single row;
 - results of a request are overwritten by its next call: they are written into PyTorch's memory, or copied.
 """
 
