@@ -322,25 +322,23 @@ def functions_of(kind: type) -> Iterator[FunctionType]:
             yield function
 
 
-@cache
 def globals_of(code: CodeType) -> frozenset[str]:
     """The global variables that a function and those within read or assign to."""
-    return frozenset(
-        instruction.argval
-        for each in nested(code)
-        for instruction in dis.get_instructions(each)
-        if instruction.opname in ("LOAD_GLOBAL", "STORE_GLOBAL")
-    )
+    return _named_by(code, ("LOAD_GLOBAL", "STORE_GLOBAL"))
+
+
+def imported_by(code: CodeType) -> frozenset[str]:
+    """The Python files that a function and those within import when they are called."""
+    return _named_by(code, ("IMPORT_NAME",))
 
 
 @cache
-def imported_by(code: CodeType) -> frozenset[str]:
-    """The Python files that a function and those within import when they are called."""
+def _named_by(code: CodeType, instructions: tuple[str, ...]) -> frozenset[str]:
     return frozenset(
-        instruction.argval
-        for each in nested(code)
-        for instruction in dis.get_instructions(each)
-        if instruction.opname == "IMPORT_NAME"
+        each.argval
+        for part in nested(code)
+        for each in dis.get_instructions(part)
+        if each.opname in instructions
     )
 
 
