@@ -21,6 +21,8 @@ CASES = load_cases()
 SHARE = 320
 """One case in so many on each target, without ``--full``."""
 ENDLESS = {"while_until_large"}
+ROUNDED_MEANS = {("layer_norm_of_equal_numbers", "openvino")}
+"""See ``test_openvino``."""
 """Nothing never gets large."""
 EAGER_ALONE = {
     "pixel_unshuffle": "eager mode leaves the shape of an empty tensor as it is",
@@ -51,7 +53,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         for case in CASES.values()
         if case.dynamic and case.name not in ENDLESS | EAGER_ALONE.keys()
         for turn, target in enumerate(TARGETS)
-        if full or zlib.crc32(case.name.encode()) % SHARE == turn
+        if (case.name, target[1]) not in ROUNDED_MEANS
+        and (full or zlib.crc32(case.name.encode()) % SHARE == turn)
     ]
     metafunc.parametrize("case, output_type, engine", parameters)
 
@@ -72,8 +75,9 @@ def test_right_or_refused(case: Case, output_type: str, engine: str) -> None:
     for sizes in combinations(case.names):
         try:
             with torch.no_grad():
-                args, kwargs = case.arguments(sizes, 1)
-                case.model()(*args, **kwargs)
+                for which in (1, 2):
+                    args, kwargs = case.arguments(sizes, which)
+                    case.model()(*args, **kwargs)
         except (RuntimeError, IndexError, ValueError):
             continue  # eager mode refuses it too
         try:
