@@ -131,7 +131,9 @@ class Handles(Watched):
         self._are_built_in = are_built_in
 
     def _are_copies(self) -> bool:
-        return self._are_built_in or not all(handle.shares_memory for handle in self._made)
+        # an engine of the user's own may hold anything
+        shared = (getattr(handle, "shares_memory", False) for handle in self._made)
+        return self._are_built_in or not all(shared)
 
     def _make(self, tensors: list[torch.Tensor], stamps: list[Stamp]) -> list[Any]:
         for state, tensor in zip(self._states, tensors, strict=True):

@@ -119,7 +119,7 @@ UNSEEN = {
         lambda x: x * getattr(x, "scale", 2.0), lambda: (_x(),), lambda: (_with(scale=3.0),)
     ),
     "view": Program(
-        lambda x: _tripled_if(x._is_view(), x), lambda: (_x() + 0,), lambda: (_x()[1:],)
+        lambda x: _tripled_if(x._is_view(), x), lambda: (_x() + 0,), lambda: (_x()[:],)
     ),
 }
 """What no tensor of a capture is, or has."""
