@@ -253,6 +253,12 @@ class Signature:
         """The tensors the runtime passes, in order."""
         return [i for i in self.inputs if isinstance(i, StateInput)]
 
+    @property
+    def written_state(self) -> Sequence[StateInput]:
+        """Those of the state inputs that the program writes to."""
+        names = {mutation.name for mutation in self.mutations if mutation.position is None}
+        return [state for state in self.state_inputs if state.name in names]
+
 
 @dataclass
 class Program:

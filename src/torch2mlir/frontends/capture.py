@@ -25,7 +25,12 @@ from torch2mlir.frontends.fx.function_transforms import (
     has_autocast,
 )
 from torch2mlir.frontends.fx.functions_that_check import FunctionsThatCheck
-from torch2mlir.frontends.fx.numbers_of_constants import READS_ELEMENTS, NumbersOfConstants
+from torch2mlir.frontends.fx.numbers_of_constants import (
+    NUMBERS,
+    NumbersOfConstants,
+    numbers_asked,
+    plain_tensors,
+)
 from torch2mlir.frontends.fx.places_from_tensors import PlacesFromTensors
 from torch2mlir.frontends.fx.questions import asked_by, by_model
 from torch2mlir.frontends.fx.quiet import quiet
@@ -100,7 +105,11 @@ def captured(
     program.signature.caches = caches
     program.signature.returned = returned
     program.model = model
-    program.reads_elements = exported.graph_module.meta.get(READS_ELEMENTS, False)
+    numbers = numbers_asked(exported)
+    program.reads_elements = numbers.asked
+    if numbers.asked:
+        written, plain = program.signature.written_state, plain_tensors(exported)
+        numbers.check(state.tensor for state in written if state.name in plain)
     if dynamic_shapes is not None:
         program.signature.free_sizes = free_sizes(program.signature, args, kwargs, dynamic_shapes)
     if program.signature.ranges:
@@ -268,7 +277,7 @@ def _exported(
                 model, args, kwargs, dynamic_shapes=dynamic_shapes
             )
             exported.graph_module.meta[MAY_SHARE] = functions.may_share
-            exported.graph_module.meta[READS_ELEMENTS] = numbers.asked
+            exported.graph_module.meta[NUMBERS] = numbers
             return exported
 
     def by_bytecode() -> torch.export.ExportedProgram:

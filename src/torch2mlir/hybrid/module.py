@@ -16,7 +16,7 @@ from torch.utils import _pytree as pytree
 from torch2mlir.errors import CaptureError, InputError, Torch2MLIRError
 from torch2mlir.frontends.asked_of_tensors import flags_of, holds
 from torch2mlir.frontends.example_tensors import apart
-from torch2mlir.frontends.fx.numbers_of_constants import READS_ELEMENTS
+from torch2mlir.frontends.fx.numbers_of_constants import numbers_asked
 from torch2mlir.frontends.module_state import GRAD_MODE, Modes
 from torch2mlir.frontends.python_state import PythonState
 from torch2mlir.frontends.reached_objects import Reached
@@ -285,7 +285,7 @@ class OptimizedModule(torch.nn.Module):
             return
         finally:
             state.restore()
-        if exported.graph_module.meta.get(READS_ELEMENTS) and state.reached.tensors:
+        if numbers_asked(exported).asked and state.reached.tensors:
             self._not_whole(
                 "it reads numbers in tensors that it holds, which PyTorch takes for constants"
             )

@@ -15,6 +15,7 @@ from torch2mlir.frontends.module_state import AUTOCAST, Hooks, Mode, Modes
 from torch2mlir.frontends.python_state import Watch, changes_of
 from torch2mlir.frontends.python_tables import Elements, OfModule, Table
 from torch2mlir.frontends.reached_objects import Reached, functions_of, nested
+from torch2mlir.program import Program
 from torch2mlir.runtime.gradients import frames_of_ours
 
 _LISTING = {"buffers", "named_buffers", "named_parameters", "parameters", "state_dict"}
@@ -30,14 +31,20 @@ class ObjectNotice:
     ``forward`` of a single one. Tensors that are parameters or buffers are followed, see ``model_state``.
 
     Args:
-        reached: from a module or a function that a program has just been captured from.
-        reads_elements: whether numbers in tensors are among what was read.
+        reached: from a module or a function.
+        program: has just been captured from that.
     """
 
-    def __init__(self, reached: Reached, reads_elements: bool = False) -> None:
+    def __init__(self, reached: Reached, program: Program) -> None:
         tables = list(reached.tables)
-        if reads_elements:
-            tables += map(Elements, reached.paths, reached.tensors)
+        if program.reads_elements:
+            states = program.signature.written_state
+            written = {state.tensor.untyped_storage()._cdata for state in states}
+            tables += [
+                Elements(path, tensor)
+                for path, tensor in zip(reached.paths, reached.tensors, strict=True)
+                if tensor.untyped_storage()._cdata not in written
+            ]
         kinds = {type(table.owner) for table in tables} | {
             table.owner for table in tables if isinstance(table.owner, type)
         }

@@ -141,7 +141,7 @@ class CompiledFunction:
         if program.model is not None:
             reached = Reached(program.model)
             names = reached.names
-            self._notices.append(ObjectNotice(reached, program.reads_elements))
+            self._notices.append(ObjectNotice(reached, program))
             if (module := module_of(program.model)) is not None:
                 self._notices.append(HookNotice(module))
                 tensors = [state.tensor for state in program.signature.state_inputs]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 
 import pytest
@@ -9,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 import torch2mlir
+from torch2mlir.errors import CaptureError
 
 SHARED = torch.tensor(2)
 
@@ -59,6 +61,63 @@ def test_compiled_functions_tell(name: str) -> None:
     with pytest.warns(UserWarning, match="has been written"):
         torch.testing.assert_close(compiled(x), expected)
     SHARED.fill_(2)
+
+
+def _counts(model: Holds, x: Tensor) -> Tensor:
+    model.sizes.add_(1)
+    return x * int(model.plain) + model.sizes.sum()
+
+
+@torch.no_grad()
+def test_what_the_program_writes_is_no_change_of_others() -> None:
+    """The second call was told that 'sizes' had been written, and nobody was told of 'plain' thereafter."""
+    model, x = Holds(_counts).eval(), torch.arange(3.0)
+    compiled = torch2mlir.compile(model, x, engine="reference")
+    expected = Holds(_counts).eval()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(3):
+            torch.testing.assert_close(compiled(x), expected(x))
+    torch.testing.assert_close(model.sizes, expected.sizes)
+    model.plain.add_(1)
+    with pytest.warns(UserWarning, match="'plain' has been written"):
+        compiled(x)
+
+
+def _reads_first(model: Holds, x: Tensor) -> Tensor:
+    factor = int(model.plain)
+    model.plain.add_(1)
+    return x * factor
+
+
+def _reads_a_result_first(model: Holds, x: Tensor) -> Tensor:
+    factor = int(model.plain + 1)
+    model.plain.add_(1)
+    return x * factor
+
+
+def _writes_first(model: Holds, x: Tensor) -> Tensor:
+    model.sizes[0] += x.numel()
+    return x * model.sizes.tolist()[0]
+
+
+WRITTEN = {code.__name__: code for code in (_reads_first, _reads_a_result_first, _writes_first)}
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("name", WRITTEN)
+def test_numbers_of_what_is_written_are_refused(name: str) -> None:
+    """The numbers stayed those of the first call, or were from before the write."""
+    model, x = Holds(WRITTEN[name]).eval(), torch.arange(3.0)
+    with pytest.raises(CaptureError, match="would stay what they are now"):
+        torch2mlir.compile(model, x, engine="reference")
+    assert model.plain.item() == 2
+    optimized = torch2mlir.optimize(model, model_inputs=(x,))
+    expected = Holds(WRITTEN[name]).eval()
+    for _ in range(3):
+        torch.testing.assert_close(optimized(x), expected(x))
+    torch.testing.assert_close(model.plain, expected.plain)
+    torch.testing.assert_close(model.sizes, expected.sizes)
 
 
 @torch.no_grad()
