@@ -7,8 +7,8 @@ import pytest
 from tests.fuzz.sizes import ENTRANCES, Tally, findings, program_of
 
 FIRST_SEED = 40_000
-PROGRAMS = 8
-FULL = 48
+PROGRAMS = 4
+FULL = 96
 """How many times as many with ``--full``."""
 
 
