@@ -66,8 +66,10 @@ def export_and_import(
         raise Torch2MLIRError(
             f"unknown weights mode '{weights}'", hint=f"use one of {', '.join(WEIGHT_MODES)}"
         )
-    program = capture(model, *args, dynamic_shapes=dynamic_shapes, func_name=func_name, **kwargs)
     with paused_garbage_collection():
+        program = capture(
+            model, *args, dynamic_shapes=dynamic_shapes, func_name=func_name, **kwargs
+        )
         return MlirModule(pipeline.run(program, weights == "arguments"), weights)
 
 

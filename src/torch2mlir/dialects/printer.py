@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from math import prod
@@ -13,6 +14,7 @@ from xdsl.ir import Attribute, Dialect, Operation, TypeAttribute
 from xdsl.printer import Printer
 
 from torch2mlir.dialects.assembly import type_text
+from torch2mlir.dialects.op_texts import op_text
 from torch2mlir.dialects.torch.ops import RegistryOp
 from torch2mlir.dialects.weights import CHUNK_BYTES, TensorSource, WeightAttr
 
@@ -47,8 +49,25 @@ class MlirPrinter(Printer):
     def print_op(self, op: Operation) -> None:
         if isinstance(op, RegistryOp) and not op.schema.in_torch_mlir:
             self._print_as_operator(op)
+        elif self._is_plain() and (text := op_text(self, op)) is not None:
+            self.print_string(text)
         else:
             super().print_op(op)
+
+    def _is_plain(self) -> bool:
+        """Whether operations are written as they are, without locations and messages."""
+        return not (
+            self.print_generic_format or self.print_debuginfo or self.diagnostic.op_messages
+        )
+
+    def print_string(self, text: str, *, indent: int | None = None) -> None:
+        if self.stream is None or self.diagnostic.op_messages or self._next_line_callback:
+            super().print_string(text, indent=indent)  # messages need to know the column
+            return
+        depth = self._indent if indent is None else indent
+        if depth and "\n" in text:
+            text = text.replace("\n", "\n" + " " * (depth * self.indent_num_spaces))
+        self.stream.write(text)
 
     def _print_as_operator(self, op: RegistryOp) -> None:
         """The form Torch-MLIR gives an op it does not register: ``torch.operator "torch.aten.diff"(..)``."""
@@ -120,18 +139,22 @@ def _elements(attribute: Attribute) -> int:
 
 
 class _Accumulator:
-    """A text stream that grows one string in place, so that a large module is in memory once, not twice."""
+    """A text stream that grows one string in place, so that a large module is in memory once, not twice.
+
+    Under a debugger or a profiler Python copies a string that grows, so there it is made of its parts at the end.
+    """
 
     def __init__(self) -> None:
         self._parts: list[str] = []
         self._pending = 0
+        self._most = CHUNK_BYTES if sys.gettrace() is sys.getprofile() is None else sys.maxsize
         self.text = ""
 
     def write(self, text: str) -> int:
         """Appends text."""
         self._parts.append(text)
         self._pending += len(text)
-        if self._pending > CHUNK_BYTES:
+        if self._pending > self._most:
             self.flush()
         return len(text)
 

@@ -84,7 +84,8 @@ def captured(
     if isinstance(model, torch.jit.ScriptModule | torch.jit.ScriptFunction):
         return _capture_script(model, args, kwargs, dynamic_shapes)
     if isinstance(model, torch.export.ExportedProgram):
-        return import_exported_program(model, func_name)
+        with paused_garbage_collection():
+            return import_exported_program(model, func_name)
     caches: Pairs = []
     returned = dict[int, int]()
     with asked_by(by_model, with_settled=True) as asked:

@@ -1,12 +1,10 @@
 """linalg.generic: a loop nest with its body written out.
 
-Half of a lowered model is linalg.generic, so printing it is fast: the header is composed from
-cached text, and scalar operations of the body are written without xDSL's format interpreter
-where their text follows from their class alone.
+Half of a lowered model is linalg.generic, so printing it is fast: the header is composed from cached text.
 """
 
-from collections.abc import Callable, Sequence
-from functools import cache, lru_cache
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Self
 
 from xdsl.dialects.builtin import (
@@ -19,8 +17,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.dialects.linalg.attrs import IteratorType, IteratorTypeAttr
-from xdsl.dialects.linalg.ops import YieldOp
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -34,7 +31,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 
-from torch2mlir.dialects.assembly import type_text, types_text, values_text
+from torch2mlir.dialects.assembly import type_text, values_text
 from torch2mlir.dialects.linalg.structured import (
     SEGMENTS,
     StructuredOp,
@@ -44,6 +41,7 @@ from torch2mlir.dialects.linalg.structured import (
     result_types_text,
     segment_sizes,
 )
+from torch2mlir.dialects.op_texts import op_text
 
 _OWN_ATTRIBUTES = ("doc", "indexing_maps", "iterator_types", "library_call")
 
@@ -176,7 +174,7 @@ def print_body(printer: Printer, region: Region) -> None:
         pending = ""
         for op in block.ops:
             pending += "\n"
-            if (text := scalar_op_text(printer, op)) is not None:
+            if (text := op_text(printer, op)) is not None:
                 pending += text
                 continue
             printer.print_string(pending)
@@ -184,57 +182,6 @@ def print_body(printer: Printer, region: Region) -> None:
             pending = ""
         printer.print_string(pending)
     printer.print_string("\n}")
-
-
-def scalar_op_text(printer: Printer, op: Operation) -> str | None:
-    """The text of an operation whose assembly format is a usual one, None for any other."""
-    types = _trailing_types(type(op))
-    if types is None or op.attributes or not _has_default_properties(op):
-        return None
-    text = f"{op.name} {values_text(printer, op.operands)}{types(op)}"
-    return f"{values_text(printer, op.results)} = {text}" if op.results else text
-
-
-def _has_default_properties(op: Operation) -> bool:
-    """Whether no property would be printed."""
-    if not op.properties:
-        return True
-    definitions = type(op).get_irdl_definition().properties  # type: ignore[attr-defined]
-    return all(value is definitions[name].default_value for name, value in op.properties.items())
-
-
-def _result_type(op: Operation) -> str:
-    return f" : {type_text(op.results[0].type)}"
-
-
-def _operand_types(op: Operation) -> str:
-    return f" : {types_text(op.operand_types)}"
-
-
-def _cast_types(op: Operation) -> str:
-    return f" : {type_text(op.operands[0].type)} to {type_text(op.results[0].type)}"
-
-
-_FLAGS = "(`fastmath` `` $fastmath^)? "
-_TRAILING_TYPES: dict[str, Callable[[Operation], str]] = {
-    "$lhs `,` $rhs attr-dict `:` type($result)": _result_type,
-    f"$lhs `,` $rhs {_FLAGS}attr-dict `:` type($result)": _result_type,
-    "$lhs `,` $rhs (`overflow` `` $overflowFlags^)? attr-dict `:` type($result)": _result_type,
-    f"$operand {_FLAGS}attr-dict `:` type($result)": _result_type,
-    "$operand attr-dict `:` type($result)": _result_type,
-    "$cond `,` $lhs `,` $rhs attr-dict `:` type($result)": _result_type,
-    "$input attr-dict `:` type($input) `to` type($result)": _cast_types,
-}
-"""Assembly formats that are operands and then types, once no attribute is printed."""
-
-
-@cache
-def _trailing_types(op_class: type[Operation]) -> Callable[[Operation], str] | None:
-    """How to write the types behind the operands, None if the format is another."""
-    if op_class is YieldOp:
-        return _operand_types
-    text = getattr(op_class, "FORMAT", None) or getattr(op_class, "assembly_format", None)
-    return _TRAILING_TYPES.get(text or "")
 
 
 @irdl_op_definition
