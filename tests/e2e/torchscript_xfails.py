@@ -65,12 +65,6 @@ XFAILS: list[ExpectedFailure] = [
         "instance_norm_training",
     ),
     ExpectedFailure(
-        "tracing makes a tensor of a size that is computed with, and its values are not followed",
-        BackendContractError,
-        "trace",
-        "slice_from_the_end_by_size slice_until_the_end_by_size slice_by_difference slice_with_step_from_the_end",
-    ),
-    ExpectedFailure(
         "a trace has the number of elements chosen by a mask as a constant",
         BackendContractError,
         "trace",
