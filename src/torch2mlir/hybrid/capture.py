@@ -22,6 +22,7 @@ from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.capture import export
 from torch2mlir.frontends.fx.data_checks import squeezed_by_data
 from torch2mlir.frontends.fx.functionalization import functionalized
+from torch2mlir.frontends.fx.mutation import has_transforms
 from torch2mlir.frontends.fx.refused_writes import check_writes
 from torch2mlir.frontends.fx.regions import without_regions
 from torch2mlir.frontends.fx.symbols import bounds
@@ -166,10 +167,18 @@ def functional(exported: ExportedProgram) -> ExportedProgram:
 
     One that draws random numbers stays as it is: decomposed, dropout would draw others than PyTorch's. So does one
     whose results are views of what is written: decomposed, they would share no memory with it. And one that writes
-    what cannot be said as a value.
+    what cannot be said as a value. Calls between the beginning and the end of a ``torch.vmap`` mean nothing by
+    themselves: such a program is traced through them.
+
+    Raises:
+        CaptureError: it draws random numbers in a function transform.
     """
     exported = without_regions(exported)
     calls = [n for n in exported.graph.nodes if isinstance(n.target, torch._ops.OpOverload)]
+    if has_transforms(exported.graph):
+        if any(draws(node) for node in calls):
+            raise CaptureError("torch.vmap of random numbers")
+        return functionalized(exported)
     if not any(written_arguments(node) for node in calls) or any(draws(node) for node in calls):
         return exported
     if returns_views_of_written(exported.graph):

@@ -212,3 +212,26 @@ def test_a_program_stays_as_it_is() -> None:
     assert str(program) == before
     plain = torch.export.export(nn.Linear(4, 4), (torch.randn(5, 4),))
     assert without_regions(plain) is plain
+
+
+class NamedLikeFunctions(Model):
+    """A graph that is copied takes no name of Python's for an argument: spectral norms of linear layers have `input`."""
+
+    def forward(self, input: Tensor, max: Tensor) -> tuple[Tensor, Tensor]:
+        with torch.no_grad():
+            self.weight.mul_(0.5).add_(input.mean(0))
+            input.add_(1)
+        return input * self.weight, max
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("output_type", ["stablehlo", "linalg-on-tensors", "tosa", "onnx"])
+def test_arguments_with_names_of_functions(output_type: str) -> None:
+    model, eager = NamedLikeFunctions(), NamedLikeFunctions()
+    compiled = torch2mlir.compile(model, torch.randn(3, 4), torch.randn(4), output_type=output_type)
+    for _ in range(3):
+        ours, other = torch.randn(3, 4), torch.randn(4)
+        theirs = ours.clone()
+        torch.testing.assert_close(compiled(ours, other), eager(theirs, other))
+        torch.testing.assert_close(ours, theirs)
+    torch.testing.assert_close(model.state_dict(), eager.state_dict())

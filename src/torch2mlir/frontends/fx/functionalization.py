@@ -188,10 +188,22 @@ def _with_declared_views(module: GraphModule) -> GraphModule:
     return result
 
 
+def name_arguments(graph: Graph, signature: ExportGraphSignature) -> None:
+    """Gives the placeholders of a copied graph the names that a signature has for them.
+
+    A copy gives none that a function of Python's has: ``forward(self, input)`` takes ``input_1`` in it.
+    """
+    placeholders = graph.find_nodes(op="placeholder")
+    for node, spec in zip(placeholders, signature.input_specs, strict=True):
+        if (name := getattr(spec.arg, "name", None)) is not None:
+            node.name = name
+
+
 def with_module(
     exported: ExportedProgram, module: GraphModule, signature: ExportGraphSignature
 ) -> ExportedProgram:
     """The program with another graph."""
+    name_arguments(module.graph, signature)
     return ExportedProgram(
         root=module,
         graph=module.graph,

@@ -17,7 +17,7 @@ from torch.export.graph_signature import ExportGraphSignature, TensorArgument
 from torch.fx import Graph, GraphModule, Node
 from torch.fx.node import map_arg
 
-from torch2mlir.frontends.fx.functionalization import with_module
+from torch2mlir.frontends.fx.functionalization import name_arguments, with_module
 
 _KINDS = (
     torch.ops.higher_order.wrap_with_set_grad_enabled,
@@ -35,6 +35,7 @@ def without_regions(exported: ExportedProgram) -> ExportedProgram:
         return exported
     module = _Flat(exported.graph_module).module()
     signature = exported.graph_signature
+    name_arguments(module.graph, signature)
     (output,) = module.graph.find_nodes(op="output")
     outputs = [
         replace(spec, arg=TensorArgument(value.name))
