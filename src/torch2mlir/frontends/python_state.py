@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import torch
 
 from torch2mlir.frontends.module_state import Hooks, dict_versions
-from torch2mlir.frontends.python_tables import OfClass, OfModule, Table
+from torch2mlir.frontends.python_tables import OfClass, OfModule, OfTensors, Table
 from torch2mlir.frontends.reached_objects import Reached
 
 _PRIMITIVES = bool | int | float | complex | str | bytes | None
@@ -47,7 +47,8 @@ class PythonState:
 
     def __init__(self, model: Callable[..., Any]) -> None:
         self.reached = Reached(model)
-        self._watch = Watch(self.reached.tables)
+        dtypes = OfTensors("dtype", self.reached.kept)
+        self._watch = Watch([*self.reached.tables, dtypes])
         self._hooks = Hooks(model) if isinstance(model, torch.nn.Module) else None
 
     def is_current(self) -> bool:
@@ -125,7 +126,7 @@ class Methods:
 
 
 def _is_current(table: Table) -> bool:
-    return next(changes_of([table]), None) is None
+    return table.is_untouched() or next(changes_of([table]), None) is None
 
 
 def is_one(now: Any, then: Any) -> bool:

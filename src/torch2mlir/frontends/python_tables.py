@@ -6,7 +6,9 @@ import gc
 import pickle
 import random
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from contextvars import ContextVar
+from operator import attrgetter
 from types import CellType, FunctionType
 from typing import Any
 
@@ -32,6 +34,10 @@ class Table(ABC):
     def versioned(self) -> dict[Any, Any] | None:
         """A dictionary that is written to whenever the values change, where there is one."""
         return None
+
+    def is_untouched(self) -> bool:
+        """Whether a glance tells that nothing is another."""
+        return False
 
     @abstractmethod
     def entries(self) -> dict[Any, Any]:
@@ -244,6 +250,34 @@ class Elements(Table):
 
     def path_of(self, key: Any) -> str:
         return self.path
+
+
+class OfTensors(Table):
+    """One attribute of each of a model's tensors, which has no place that is written to.
+
+    Args:
+        attribute: ``dtype`` or ``requires_grad``.
+        tensors: by their paths.
+    """
+
+    def __init__(self, attribute: str, tensors: Mapping[str, torch.Tensor]) -> None:
+        self.tensors = dict(tensors)
+        self._of = attrgetter(attribute)
+        super().__init__("", attribute)
+        self._values = list(self.saved.values())
+
+    def is_untouched(self) -> bool:
+        return list(map(self._of, self.tensors.values())) == self._values
+
+    def entries(self) -> dict[Any, Any]:
+        return dict(zip(self.tensors, map(self._of, self.tensors.values()), strict=True))
+
+    def write(self, entries: dict[Any, Any]) -> None:
+        for path, value in entries.items():
+            setattr(self.tensors[path], self.name, value)
+
+    def path_of(self, key: Any) -> str:
+        return f"{key}.{self.name}"
 
 
 class Variable(Table):

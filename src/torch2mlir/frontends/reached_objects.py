@@ -35,6 +35,7 @@ from torch2mlir.frontends.python_tables import (
     OfGenerator,
     OfModule,
     OfScript,
+    OfTensors,
     Slots,
     Table,
     Variable,
@@ -89,6 +90,7 @@ class Reached:
         tables: what holds values that may become others.
         tensors: those that are no parameter or buffer where they are.
         paths: of these.
+        kept: the parameters and buffers, by their paths.
         modules: the modules, each once.
         names: that the user's own code among them has for attributes and global variables.
         draws: whether there is a generator of Python's random numbers, which TorchDynamo takes for constants.
@@ -99,6 +101,7 @@ class Reached:
         self.tables = list[Table]()
         self.tensors = list[torch.Tensor]()
         self.paths = list[str]()
+        self.kept = dict[str, torch.Tensor]()
         self.modules = list[torch.nn.Module]()
         self.names = set[str]()
         self.iterates = False
@@ -112,6 +115,8 @@ class Reached:
             self._visit(*self._waiting.popleft())
         for path, space, read in self._spaces.values():
             self.tables.append(Names(path, "", space, names=frozenset(read)))
+        if "requires_grad" in self.names:
+            self.tables.append(OfTensors("requires_grad", self.kept))
 
     def _visit(self, path: str, name: str, value: Any, owner: Any) -> None:
         if isinstance(value, _LEAVES) or id(value) in self._seen:
@@ -191,7 +196,9 @@ class Reached:
         self.tables += [OfModule(path, module, kind) for kind in TABLES_OF_MODULES]
         for name, tensor in (*module._parameters.items(), *module._buffers.items()):
             if tensor is not None and type(tensor) in _TENSORS:
-                self._visit_attributes_of_tensor(f"{path}.{name}".lstrip("."), tensor)
+                where = f"{path}.{name}".lstrip(".")
+                self.kept[where] = tensor
+                self._visit_attributes_of_tensor(where, tensor)
         own = {name: value for name, value in attributes.items() if name not in OWN}
         self._visit_attributes(path, own | module._modules, module)
         self._visit_class(type(module))

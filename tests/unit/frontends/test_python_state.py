@@ -209,6 +209,43 @@ def test_tensors_of_objects_are_state() -> None:
         torch.testing.assert_close(one.sum, other.sum)
 
 
+class AsksWeights(nn.Module):
+    """Reads flags and dtypes of its own tensors."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        weight = self.linear.weight
+        return self.linear(x.to(weight.dtype)) * (2 if weight.requires_grad else 3)
+
+
+@torch.no_grad()
+def test_flags_of_weights() -> None:
+    """Both went on with the flag that there was at capture, in silence."""
+    model, x = AsksWeights(), torch.randn(3)
+    compiled = torch2mlir.compile(model, x, **TARGET)
+    optimized = torch2mlir.optimize(model, model_inputs=(x,))
+    for ours in (compiled, optimized):
+        torch.testing.assert_close(ours(x), model(x))
+    model.requires_grad_(False)
+    torch.testing.assert_close(optimized(x), model(x))
+    with pytest.warns(UserWarning, match="'linear.weight.requires_grad' is False and was True"):
+        compiled(x)
+
+
+@torch.no_grad()
+def test_optimize_follows_dtypes_of_weights() -> None:
+    """A cast to what the weights had been ran beside others, which was an error of PyTorch's."""
+    model = AsksWeights()
+    optimized = torch2mlir.optimize(model, model_inputs=(torch.randn(3),))
+    for dtype in (torch.float32, torch.float64, torch.bfloat16, torch.float32):
+        model.to(dtype)
+        x = torch.randn(3)
+        torch.testing.assert_close(optimized(x), model(x))
+
+
 class Configured(nn.Module):
     """Reads its numbers from objects, as most models do."""
 
