@@ -21,6 +21,7 @@ import torch
 from torch import nn
 
 from tests.fuzz.program import (
+    LIKE_FUNCTIONS,
     NAME,
     NAMES,
     SMALL,
@@ -226,11 +227,15 @@ class Scope:
         """A new argument of places below a size."""
         shape = tuple(self.rng.randint(1, 4) for _ in range(rank))
         dtype = self.choice(["int64", "int64", "int64", "int32"])
-        return self.add_input(Input(f"x{len(self.inputs)}", dtype, shape, below=below))
+        return self.add_input(Input(self._argument(), dtype, shape, below=below))
 
     def input_like(self, shape: Sequence[int | str], dtype: str, kind: str = "grid") -> Value:
         """A new argument of a shape."""
-        return self.add_input(Input(f"x{len(self.inputs)}", dtype, tuple(shape), kind))
+        return self.add_input(Input(self._argument(), dtype, tuple(shape), kind))
+
+    def _argument(self) -> str:
+        number = len(self.inputs)
+        return LIKE_FUNCTIONS.get(number, f"x{number}")
 
     def layer(self, constructor: str) -> tuple[str, str]:
         """The name of a new layer and its line of ``__init__``."""

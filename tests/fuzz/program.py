@@ -14,7 +14,9 @@ import torch.nn.functional as F
 from torch import nn
 from torch._higher_order_ops.while_loop import while_loop as traced_while_loop
 
-NAME = re.compile(r"\b[xv]\d+\b")
+LIKE_FUNCTIONS = {1: "hash", 2: "filter"}
+"""Names of arguments, by their places, that a function of Python's has too."""
+NAME = re.compile(rf"\b(?:[xv]\d+|{'|'.join(LIKE_FUNCTIONS.values())})\b")
 WRITE = re.compile(r"\w_\(|^\s*\w+(\[.*\])? [-+*]= |^\s*\w+\[.*\] = ", re.MULTILINE)
 LAYER = re.compile(r"\bself\.([lb]\d+)\b")
 SYMBOLS = ("B", "S")
@@ -93,7 +95,7 @@ class Input:
     """An argument.
 
     Attributes:
-        name: ``x0`` and so on.
+        name: ``x0`` and so on, or one of :data:`LIKE_FUNCTIONS`.
         dtype: PyTorch's name of it.
         shape: sizes, or names of those that vary.
         kind: ``grid`` (small multiples of a quarter, exact in every dtype), ``normal``, ``special`` (NaN,
