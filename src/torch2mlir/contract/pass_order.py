@@ -10,6 +10,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block
 from xdsl.passes import ModulePass
 
+from torch2mlir.dialects.placing import ops_in
+
 
 class PassForOps(ModulePass):
     """A pass that does nothing to a module without certain ops.
@@ -35,4 +37,6 @@ def run_in_order(passes: Iterable[ModulePass], context: Context, module: ModuleO
 
 def op_names(module: ModuleOp | Block) -> set[str]:
     """The names of the ops in a module, or a block."""
-    return {op.name for op in module.walk()}
+    if isinstance(module, Block):
+        return {inner.name for op in module.ops for inner in ops_in(op)}
+    return {op.name for op in ops_in(module)}

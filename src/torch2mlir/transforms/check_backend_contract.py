@@ -15,6 +15,7 @@ from xdsl.passes import ModulePass
 from torch2mlir.contract.core_ops import CORE_OPS, MAKES_SIZE, SCALAR_OPS
 from torch2mlir.contract.op_name import OpName
 from torch2mlir.dialects.locations import describe
+from torch2mlir.dialects.placing import ops_in
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim
@@ -54,13 +55,13 @@ def check_backend_contract(module: ModuleOp, legal_ops: tuple[str, ...] = ()) ->
     """
     legal = CORE_OPS.union(SCALAR_OPS, map(OpName.of, legal_ops))
     declared = set[str]()
-    for op in module.walk():
+    for op in ops_in(module):
         if op is module:
             continue
         if isinstance(op, core.SymbolicIntOp):  # which comes before what it is used for
             declared.add(op.symbol)
         name = op.op_name if isinstance(op, core.OperatorOp) else op.name
-        if not isinstance(op, _ALLOWED) and name not in legal:
+        if name not in legal and not isinstance(op, _ALLOWED):
             if name in DATA_DEPENDENT:
                 _violation(
                     op, f"the result of '{name}' depends on the elements of a tensor", _STATIC

@@ -16,7 +16,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue, Use
 from xdsl.passes import ModulePass
 
-from torch2mlir.dialects.placing import end_of
+from torch2mlir.dialects.placing import end_of, ops_in
 from torch2mlir.dialects.set_type import set_type
 from torch2mlir.dialects.torch import core, dims
 from torch2mlir.dialects.torch import types as t
@@ -393,7 +393,7 @@ _ITEMS = {"torch.aten.__getitem__.t", "torch.prim.TupleIndex", "torch.prim.Tuple
 
 def _is_refined(module: ModuleOp) -> bool:
     """Whether there is nothing to find out or to settle: a captured program of fixed sizes in straight line."""
-    for op in module.walk():
+    for op in ops_in(module):
         if isinstance(op, FuncOp):
             types: Sequence[Attribute] = op.function_type.inputs.data
         elif isinstance(op, RegistryOp | core.OperatorOp):

@@ -15,6 +15,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 
 from torch2mlir.dialects.locations import describe
+from torch2mlir.dialects.placing import ops_in
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.object_graph import (
     GlobalSlotModuleInitializerOp,
@@ -87,7 +88,7 @@ def verify_backend_contract(module: ModuleOp) -> None:
             names = end.slot_names.data if isinstance(end, InitializeGlobalSlotsOp) else ()
             slots = ", ".join(str(name) for name in names)
             raise _violation(end or member, f"module initializers, of the slots {slots}", _SLOTS)
-    for op in module.walk():
+    for op in ops_in(module):
         for type in _types(op):
             if (problem := type_problem(type)) is not None:
                 raise _violation(op, *problem)
@@ -103,7 +104,7 @@ def is_value_program(module: ModuleOp) -> bool:
     for member in module.ops:
         if not isinstance(member, FuncOp):
             return False
-        for op in member.walk():
+        for op in ops_in(member):
             if op.name == "func.call":
                 return False
             for type in _types(op):
