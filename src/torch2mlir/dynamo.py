@@ -29,6 +29,7 @@ from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.dynamo.expanded_writes import write_to_expanded
 from torch2mlir.frontends.dynamo.kept_whole import kept_whole
 from torch2mlir.frontends.dynamo.options import Options
+from torch2mlir.frontends.fx.flex_attention import flex_attention_as_ops
 from torch2mlir.frontends.fx.refused_writes import EXPANDED
 from torch2mlir.pipeline import Pipeline
 from torch2mlir.runtime.cache import CodeCache, cache_from_environment, cache_in
@@ -85,7 +86,7 @@ def backend(
         keep_inference_input_mutations=True,
         decompositions=_decompositions(),
     )
-    with kept_whole():
+    with kept_whole(), flex_attention_as_ops():
         compiled: Callable[..., Any] = compiler(module, example_inputs)
     # PyTorch's wrappers copy it from what they wrap, but this takes its arguments one by one; the minifier asks
     vars(compiled).pop("_boxed_call", None)

@@ -14,6 +14,7 @@ from torch._functorch.aot_autograd import aot_module_simplified
 from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.fx import GraphModule
 
+from torch2mlir.frontends.fx.flex_attention import flex_attention_as_ops
 from torch2mlir.frontends.module_state import Hooks
 from torch2mlir.frontends.python_state import Methods
 from torch2mlir.hybrid.capture import quiet
@@ -76,13 +77,14 @@ class RegionByRegion:
         return lines + [f"  Python between regions: {reason}" for reason in self.breaks]
 
     def _backend(self, module: GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
-        return aot_module_simplified(
-            module,
-            list(inputs),
-            fw_compiler=self._compiled,
-            bw_compiler=self._compiled_backward,
-            keep_inference_input_mutations=True,
-        )
+        with flex_attention_as_ops():
+            return aot_module_simplified(
+                module,
+                list(inputs),
+                fw_compiler=self._compiled,
+                bw_compiler=self._compiled_backward,
+                keep_inference_input_mutations=True,
+            )
 
     def _compiled_backward(
         self, gm: GraphModule, example_inputs: Sequence[Any]

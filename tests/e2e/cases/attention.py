@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 import torch
-from torch import nn
+from torch import Tensor, nn
+from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 from torch.nn.functional import scaled_dot_product_attention as attention
 
 from tests.e2e.registry import b1, bf16, case, f16, f32, f64
@@ -84,3 +85,38 @@ case("self_attention", SelfAttention, f32("B", "S", 8), loose=5)
 case("rotary_embedding", Rotary, f32("B", "S", 8))
 case("multi_head_attention", MultiHead, f32(2, 3, 8), loose=5)
 case("transformer_layer", nn.TransformerEncoderLayer, f32(2, 3, 8), init=(8, 2, 16, 0.0), loose=20)
+
+
+class RelativeFlex(nn.Module):
+    """Causal, with a learned bias by distance: ``flex_attention`` has both as functions."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bias = nn.Parameter(torch.randn(2, 3))
+        self.mask = create_block_mask(lambda b, h, i, j: i >= j, 1, 1, 8, 8, "cpu", BLOCK_SIZE=8)
+
+    def forward(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        bias = self.bias
+
+        def biased(score: Tensor, b: Tensor, h: Tensor, i: Tensor, j: Tensor) -> Tensor:
+            return score + bias[h, (i - j).abs().clamp(max=2)]
+
+        return flex_attention(q, k, v, score_mod=biased, block_mask=self.mask)  # type: ignore[return-value]
+
+
+def _flex_bounded(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    return flex_attention(q, k, v, score_mod=lambda score, *_: 5 * torch.tanh(score / 5))  # type: ignore[return-value]
+
+
+FLEX = (f32(2, 2, 8, 16), f32(2, 2, 8, 16), f32(2, 2, 8, 16))
+
+case("flex_attention", _flex_bounded, *FLEX, loose=5)
+case("flex_attention_varying", _flex_bounded, *(f32("B", 2, "S", 16) for _ in range(3)), loose=5)
+case("flex_attention_relative", RelativeFlex, *FLEX, loose=5)
+case(
+    "flex_attention_grouped",
+    partial(flex_attention, enable_gqa=True, scale=0.3),
+    *(f32(2, 4, 8, 16), f32(2, 2, 8, 16), f32(2, 2, 8, 16)),
+    loose=5,
+)
+case("flex_attention_bf16", _flex_bounded, *(bf16(2, 2, 8, 16) for _ in range(3)), loose=4)

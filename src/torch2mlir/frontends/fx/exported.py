@@ -26,6 +26,7 @@ from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.asked_of_tensors import STRIDES
 from torch2mlir.frontends.fx import symbols
 from torch2mlir.frontends.fx.decisions import decisions_of, fixed_sizes
+from torch2mlir.frontends.fx.flex_attention import has_flex_attention
 from torch2mlir.frontends.fx.function_transforms import check_transforms
 from torch2mlir.frontends.fx.functionalization import (
     STATE_MUTATIONS,
@@ -76,8 +77,8 @@ def import_exported_program(
 ) -> Program:
     """The raw torch-dialect module of an exported program, imported as it is.
 
-    A graph whose in-place writes are seen through views is functionalized first, and one with calls of
-    ``torch.vmap`` (as ``associative_scan`` has) is traced through them.
+    A graph whose in-place writes are seen through views is functionalized first, and one with calls of ``torch.vmap``
+    (as ``associative_scan`` has) or ``flex_attention`` is traced through them.
 
     Args:
         exported: the program.
@@ -92,11 +93,12 @@ def import_exported_program(
     written = _written_by_layout(exported)
     if exported.state_dict or exported.constants:
         exported = with_tied_state_joined(exported)
-    modules = exported.graph_module.modules()
-    bodies = [m for m in modules if isinstance(m, GraphModule) and not is_functional(m.graph)]
-    for body in bodies:
-        check_writes(body.graph)
-    if any(has_transforms(body.graph) or needs_functionalization(body.graph) for body in bodies):
+    graphs = [m.graph for m in exported.graph_module.modules() if isinstance(m, GraphModule)]
+    writing = [graph for graph in graphs if not is_functional(graph)]
+    for graph in writing:
+        check_writes(graph)
+    is_to_be_traced = any(map(has_flex_attention, graphs)) or any(map(has_transforms, writing))
+    if is_to_be_traced or any(map(needs_functionalization, writing)):
         exported = functionalized(exported)
     return _ExportedImport(without_tokens(exported), func_name, written, asked).run()
 

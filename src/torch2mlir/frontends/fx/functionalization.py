@@ -14,6 +14,7 @@ from torch.export.graph_signature import ExportGraphSignature, InputKind, InputS
 from torch.fx import Graph, GraphModule, Node
 
 from torch2mlir.errors import CaptureError
+from torch2mlir.frontends.fx.flex_attention import flex_attention_as_ops
 from torch2mlir.frontends.fx.mutation import undeclared_views
 from torch2mlir.frontends.fx.quiet import quiet
 from torch2mlir.frontends.fx.shared_memory import shares_memory
@@ -62,7 +63,7 @@ def functionalized(exported: ExportedProgram) -> ExportedProgram:
         exported = with_module(exported, module, exported.graph_signature)
     kernels = {view: _kernel_of(view) for view in views - _DECLARED.keys()}
     try:
-        with quiet():
+        with quiet(), flex_attention_as_ops():
             return exported.run_decompositions(_WITH_HIDDEN_WRITES | kernels)
     except Exception as error:
         reason = next((line for line in str(error).splitlines() if line.strip()), "no reason given")
