@@ -6,8 +6,9 @@ import gc
 import pickle
 import random
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
+from functools import partial
 from operator import attrgetter
 from types import CellType, FunctionType
 from typing import Any
@@ -217,39 +218,74 @@ def slots_of(kind: type) -> tuple[str, ...]:
     return tuple(name for name in names if not name.startswith("__"))
 
 
-class Array(Table):
-    """The elements of a NumPy array."""
+class Single(Table):
+    """One value that has no name of its own.
 
-    def __init__(self, path: str, name: str, live: Any, owner: Any = None) -> None:
-        self.live = live
+    Args:
+        path, name, owner: see :class:`Table`.
+        read: gives it, or raises a LookupError where there is none.
+        change: puts another in its place; None where nobody can.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        name: str,
+        read: Callable[[], Any],
+        change: Callable[[Any], Any] | None,
+        owner: Any = None,
+    ) -> None:
+        self._read, self._change = read, change
         super().__init__(path, name, owner)
 
     def entries(self) -> dict[Any, Any]:
-        return {...: self.live.tobytes()}
+        try:
+            return {...: self._read()}
+        except LookupError:
+            return {}
 
     def write(self, entries: dict[Any, Any]) -> None:
-        elements = type(self.live)(self.live.shape, self.live.dtype, entries[...])
-        self.live[...] = elements
+        if entries and self._change is not None:
+            self._change(entries[...])
 
     def path_of(self, key: Any) -> str:
         return self.path
 
 
-class Elements(Table):
-    """The elements of a tensor, by how often they were written."""
+class Elements(Single):
+    """The elements of a tensor, by how often they were written; that is not undone here."""
 
     def __init__(self, path: str, x: torch.Tensor) -> None:
-        self.live = x
-        super().__init__(path, "")
+        super().__init__(path, "", lambda: None if x.is_inference() else x._version, None)
 
-    def entries(self) -> dict[Any, Any]:
-        return {...: None if self.live.is_inference() else self.live._version}
 
-    def write(self, entries: dict[Any, Any]) -> None:
-        """What has been written to a tensor is not set back here."""
+def of_context(path: str, variable: ContextVar[Any]) -> Table:
+    """The value of a variable of a context."""
+    return Single(path, "", variable.get, variable.set)
 
-    def path_of(self, key: Any) -> str:
-        return self.path
+
+def of_array(path: str, name: str, array: Any, owner: Any = None) -> Table:
+    """The elements of a NumPy array."""
+
+    def change(elements: bytes) -> None:
+        array[...] = type(array)(array.shape, array.dtype, elements)
+
+    return Single(path, name, array.tobytes, change, owner)
+
+
+def of_generator(path: str, name: str, generator: Any, owner: Any = None) -> Table:
+    """The state of a generator of random numbers, Python's or NumPy's."""
+    if isinstance(generator, random.Random):
+        get, put = generator.getstate, generator.setstate
+    else:
+        # the older ones of NumPy's hide what they have their bits of
+        bits = getattr(generator, "bit_generator", None) or generator._bit_generator
+        get, put = partial(getattr, bits, "state"), partial(setattr, bits, "state")
+
+    def read() -> bytes:  # of NumPy's states, which cannot be compared
+        return pickle.dumps(get())
+
+    return Single(path, name, read, lambda state: put(pickle.loads(state)), owner)
 
 
 class OfTensors(Table):
@@ -301,56 +337,6 @@ class Variable(Table):
 
     def path_of(self, key: Any) -> str:
         return self.name
-
-
-class OfGenerator(Table):
-    """The state of a generator of random numbers, Python's or NumPy's."""
-
-    def __init__(self, path: str, name: str, live: Any, owner: Any = None) -> None:
-        self.live = live
-        super().__init__(path, name, owner)
-
-    def entries(self) -> dict[Any, Any]:
-        if isinstance(self.live, random.Random):
-            return {...: pickle.dumps(self.live.getstate())}
-        return {...: pickle.dumps(_bits_of(self.live).state)}
-
-    def write(self, entries: dict[Any, Any]) -> None:
-        state = pickle.loads(entries[...])
-        if isinstance(self.live, random.Random):
-            self.live.setstate(state)
-        else:
-            _bits_of(self.live).state = state
-
-    def path_of(self, key: Any) -> str:
-        return self.path
-
-
-def _bits_of(generator: Any) -> Any:
-    """What NumPy's generators have their random bits of; the older ones hide it."""
-    found = getattr(generator, "bit_generator", None)
-    return generator._bit_generator if found is None else found
-
-
-class OfContext(Table):
-    """The value of a variable of a context."""
-
-    def __init__(self, path: str, live: ContextVar[Any]) -> None:
-        self.live = live
-        super().__init__(path, "")
-
-    def entries(self) -> dict[Any, Any]:
-        try:
-            return {...: self.live.get()}
-        except LookupError:  # it has no value
-            return {}
-
-    def write(self, entries: dict[Any, Any]) -> None:
-        if entries:
-            self.live.set(entries[...])
-
-    def path_of(self, key: Any) -> str:
-        return self.path
 
 
 class OfClass(Table):

@@ -26,19 +26,19 @@ from torch._library.custom_ops import CustomOpDef
 from torch._ops import OperatorBase, OpOverloadPacket
 
 from torch2mlir.frontends.python_tables import (
-    Array,
     Keys,
     Members,
     Names,
     OfClass,
-    OfContext,
-    OfGenerator,
     OfModule,
     OfScript,
     OfTensors,
     Slots,
     Table,
     Variable,
+    of_array,
+    of_context,
+    of_generator,
     slots_of,
 )
 
@@ -142,10 +142,10 @@ class Reached:
             self.tables.append(Members(path, name, value, owner))
             self._visit_items(path, name, enumerate(value), owner)
         elif _is_generator(value):
-            self.tables.append(OfGenerator(path, name, value, owner))
+            self.tables.append(of_generator(path, name, value, owner))
             self.draws |= isinstance(value, random.Random)
         elif isinstance(value, ContextVar):
-            self.tables.append(OfContext(path, value))
+            self.tables.append(of_context(path, value))
         elif isinstance(value, tuple | frozenset):
             self._visit_items(path, name, enumerate(value), owner)
         elif isinstance(value, FunctionType):
@@ -161,7 +161,7 @@ class Reached:
             self.iterates = True
         elif _is_array(value):
             if value.nbytes <= _MOST_BYTES:
-                self.tables.append(Array(path, name, value, owner))
+                self.tables.append(of_array(path, name, value, owner))
         elif not is_installed(type(value).__module__) and any(map(slots_of, type(value).__mro__)):
             table = Slots(path, name, value)
             self.tables.append(table)
