@@ -203,6 +203,7 @@ class Case:
         if isinstance(self.program, Gradient):
             model = self.program.graph(args, dynamic)
             shapes = shapes and shapes[0]
+        torch._dynamo.reset()  # sizes that vary would be asked the guards of what it has compiled before
         with torch.no_grad():
             return torch.export.export(model, args, kwargs, dynamic_shapes=shapes)
 

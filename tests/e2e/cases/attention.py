@@ -104,6 +104,31 @@ class RelativeFlex(nn.Module):
         return flex_attention(q, k, v, score_mod=biased, block_mask=self.mask)  # type: ignore[return-value]
 
 
+class CountingFlex(nn.Module):
+    """Its bias is written in every call, and its first rows see nothing: their result is zero."""
+
+    bias: Tensor
+    seen: Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("bias", torch.zeros(2))
+        self.register_buffer("seen", torch.tensor(0))
+
+    def forward(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        self.bias += q.mean((0, 2, 3))
+        self.seen += 1
+        bias, seen, tokens = self.bias, self.seen, q.shape[2]
+
+        def biased(score: Tensor, b: Tensor, h: Tensor, i: Tensor, j: Tensor) -> Tensor:
+            return score + bias[h] * (i - j)
+
+        mask = create_block_mask(
+            lambda b, h, i, j: i - j >= seen, None, None, tokens, tokens, "cpu", BLOCK_SIZE=8
+        )
+        return flex_attention(q, k, v, score_mod=biased, block_mask=mask)  # type: ignore[return-value]
+
+
 def _flex_bounded(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return flex_attention(q, k, v, score_mod=lambda score, *_: 5 * torch.tanh(score / 5))  # type: ignore[return-value]
 
@@ -113,6 +138,7 @@ FLEX = (f32(2, 2, 8, 16), f32(2, 2, 8, 16), f32(2, 2, 8, 16))
 case("flex_attention", _flex_bounded, *FLEX, loose=5)
 case("flex_attention_varying", _flex_bounded, *(f32("B", 2, "S", 16) for _ in range(3)), loose=5)
 case("flex_attention_relative", RelativeFlex, *FLEX, loose=5)
+case("flex_attention_counting", CountingFlex, *(f32("B", 2, 8, 16) for _ in range(3)), loose=5)
 case(
     "flex_attention_grouped",
     partial(flex_attention, enable_gqa=True, scale=0.3),

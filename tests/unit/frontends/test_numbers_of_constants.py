@@ -101,7 +101,17 @@ def _writes_first(model: Holds, x: Tensor) -> Tensor:
     return x * model.sizes.tolist()[0]
 
 
-WRITTEN = {code.__name__: code for code in (_reads_first, _reads_a_result_first, _writes_first)}
+def _reads_what_was_added_first(model: Holds, x: Tensor) -> Tensor:
+    total = torch.tensor(1)
+    total += model.plain
+    model.plain.add_(1)
+    return x * total.item()
+
+
+WRITTEN = {
+    code.__name__: code
+    for code in (_reads_first, _reads_a_result_first, _reads_what_was_added_first, _writes_first)
+}
 
 
 @torch.no_grad()
@@ -142,3 +152,20 @@ def test_optimized_modules_follow(name: str) -> None:
         torch.testing.assert_close(optimized(x), model(x))
         _write(model, 1)
     SHARED.fill_(2)
+
+
+def _reads_numbers_of_its_own(model: Holds, x: Tensor) -> Tensor:
+    model.sizes.add_(int(torch.tensor(1)))
+    model.sizes.add_((torch.tensor(2) + 1).item())
+    return x * int(torch.ones(()).add_(1)) + model.sizes.sum()
+
+
+@torch.no_grad()
+def test_numbers_of_tensors_that_the_code_makes_are_its_own() -> None:
+    """They were refused beside a write, as if they had been computed from what is written."""
+    model, x = Holds(_reads_numbers_of_its_own).eval(), torch.arange(3.0)
+    expected = Holds(_reads_numbers_of_its_own).eval()
+    compiled = torch2mlir.compile(model, x, engine="reference")
+    for call in range(3):
+        torch.testing.assert_close(compiled(x + call), expected(x + call))
+        torch.testing.assert_close(model.sizes, expected.sizes)

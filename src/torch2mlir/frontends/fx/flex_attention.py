@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from threading import RLock
 from typing import Any
 
 import torch
@@ -17,6 +18,7 @@ from torch.fx import Graph
 from torch.overrides import TorchFunctionMode
 
 _ATTENTION = torch.ops.higher_order.flex_attention
+_TRACING = RLock()
 
 
 class _NumbersInOps(TorchFunctionMode):
@@ -37,18 +39,22 @@ def has_flex_attention(graph: Graph) -> bool:
 
 @contextmanager
 def flex_attention_as_ops() -> Iterator[None]:
-    """Around a trace of PyTorch's that says writes as values: calls of it become the ops that it comes to."""
+    """Around a trace of PyTorch's that says writes as values: calls of it become the ops that it comes to.
+
+    Other threads wait, since PyTorch keeps one such table of the process.
+    """
     # the package has the operator itself under the module's name
     in_ops = import_module("torch._higher_order_ops.flex_attention").math_attention
     kernels = _ATTENTION.python_key_table
-    kept = kernels[FunctionalTensorMode]
 
     def traced(mode: FunctionalTensorMode, *args: Any, **kwargs: Any) -> Any:
         with mode, _NumbersInOps():
             return in_ops(*args, **kwargs)
 
-    kernels[FunctionalTensorMode] = traced
-    try:
-        yield
-    finally:
-        kernels[FunctionalTensorMode] = kept
+    with _TRACING:
+        kept = kernels[FunctionalTensorMode]
+        kernels[FunctionalTensorMode] = traced
+        try:
+            yield
+        finally:
+            kernels[FunctionalTensorMode] = kept

@@ -13,6 +13,7 @@ from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.export.graph_signature import InputKind
 from torch.overrides import TorchFunctionMode
+from torch.utils import _pytree as pytree
 
 from torch2mlir.errors import CaptureError
 
@@ -29,15 +30,19 @@ class NumbersOfConstants(TorchFunctionMode):
 
     Attributes:
         asked: whether it was.
-        tensors: those of the model that were asked.
-        asked_results: whether something that PyTorch computed of such tensors was asked.
+        tensors: those of the model that were asked or that what was asked is computed from, and tensors of PyTorch's
+            that were asked and may be computed from any.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.asked = False
         self.tensors = list[Tensor]()
-        self.asked_results = False
+        self._computed = dict[int, tuple[FakeTensor, list[Tensor]]]()
+
+    def __exit__(self, *raised: Any) -> None:
+        super().__exit__(*raised)
+        self._computed.clear()
 
     def __torch_function__(
         self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None
@@ -45,11 +50,27 @@ class NumbersOfConstants(TorchFunctionMode):
         result = function(*args, **(kwargs or {}))
         if function in _READS and isinstance(result, bool | int | float | complex | list):
             self.asked = True
-            if isinstance(args[0], FakeTensor):
-                self.asked_results = True
-            else:
-                self.tensors.append(args[0])
+            self.tensors += self._sources(args[0])
+        else:
+            self._note(result, args, kwargs)
         return result
+
+    def _note(self, result: Any, args: Sequence[Any], kwargs: Any) -> None:
+        """Keeps the tensors of the model that a result of one element is computed from: PyTorch may know the number."""
+        results = pytree.tree_leaves(result) if isinstance(result, list | tuple) else [result]
+        single = [r for r in results if isinstance(r, FakeTensor) and _has_one_element(r)]
+        if single:
+            given = pytree.arg_tree_leaves(*args, **(kwargs or {}))
+            sources = [
+                source for x in given if isinstance(x, Tensor) for source in self._sources(x)
+            ]
+            for tensor in single:
+                _, before = self._computed.get(_storage(tensor), (tensor, []))
+                self._computed[_storage(tensor)] = tensor, before + sources
+
+    def _sources(self, tensor: Tensor) -> list[Tensor]:
+        """The tensors of the model that it is computed from; itself if it is one, or if nothing is known of it."""
+        return self._computed.get(_storage(tensor), (tensor, [tensor]))[1]
 
     def check(self, written: Iterable[Tensor]) -> None:
         """Refuses a program that writes to what its numbers are from, since it would go on with the first.
@@ -57,14 +78,23 @@ class NumbersOfConstants(TorchFunctionMode):
         Args:
             written: the tensors that are neither parameters nor buffers and that the program writes.
         """
-        asked = {tensor.untyped_storage()._cdata for tensor in self.tensors}
+        asked = {_storage(tensor) for tensor in self.tensors}
+        asked_unknown = any(isinstance(tensor, FakeTensor) for tensor in self.tensors)
         for tensor in written:
-            if self.asked_results or tensor.untyped_storage()._cdata in asked:
+            if asked_unknown or _storage(tensor) in asked:
                 raise CaptureError(
                     f"the model writes to a tensor of {list(tensor.shape)} that is neither a parameter nor a buffer, "
                     "and asks for elements of it as Python numbers, which would stay what they are now",
                     hint="make it a buffer: self.register_buffer(name, tensor)",
                 )
+
+
+def _storage(tensor: Tensor) -> int:
+    return tensor.untyped_storage()._cdata
+
+
+def _has_one_element(tensor: Tensor) -> bool:
+    return all(isinstance(size, int) and size == 1 for size in tensor.shape)
 
 
 def numbers_asked(exported: torch.export.ExportedProgram) -> NumbersOfConstants:
