@@ -20,17 +20,17 @@ from torch2mlir.dialects.placing import place_before
 from torch2mlir.dialects.set_type import set_type
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
+from torch2mlir.dialects.torch.functional_variants import (
+    SHAPE_CHANGES,
+    Variant,
+    functional_variant,
+)
 from torch2mlir.dialects.torch.lists import is_written
 from torch2mlir.dialects.torch.ops import RegistryOp
 from torch2mlir.dialects.torch.schema import DROPOUTS
 from torch2mlir.dialects.torch.tensor_facts import DTYPE_NUMBERS
 from torch2mlir.dialects.torch.values import Values
 from torch2mlir.transforms.aliasing.effects import Effect, effect
-from torch2mlir.transforms.aliasing.functional_variants import (
-    SHAPE_CHANGES,
-    Variant,
-    functional_variant,
-)
 from torch2mlir.transforms.folding.casts import underived
 from torch2mlir.transforms.folding.constants import constant
 

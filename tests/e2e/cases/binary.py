@@ -180,6 +180,7 @@ for exponent in (0, 1, 2, 3, -1, -2, 0.5, -0.5, 2.5, 0.0):
     shown = str(exponent).replace("-", "minus_").replace(".", "_")
     case(f"pow_{shown}", lambda x, y=exponent: x**y, f32("B", 6, values=(-2.0, *POSITIVE)))
 case("pow_i64_squared", lambda x: (x**2, x**3, x**0), i64("B", 3))
+case("pow_in_place", lambda x: x.abs().pow_(-0.5), f32("B", 6, values=POSITIVE))
 case("number_pow_tensor", lambda x: (2**x, 2.5**x), f32("B", 3))
 case("number_pow_integers", lambda x: 2**x, i64("B", 3, low=0, high=6))
 case("float_power", lambda x: torch.float_power(x, 2), f32(4))

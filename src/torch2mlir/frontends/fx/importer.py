@@ -231,12 +231,14 @@ class GraphImporter:
         else:
             op_name: str = OpName.of(full_name)
             written = None if is_pure(target) else mutation.written_argument(target, node)
-            if written is not None:
-                op_name = mutation.functional_name(op_name)
+            form = None if written is None else mutation.functional_form(op_name)
+            op_name = op_name if form is None else form.name
             if target in layout.READS or target in layout.WRITES:
                 operands = layout.strided_operands(self, node)
             else:
                 op_name, arguments = self._arguments(op_name, target, node)
+                if form is not None:
+                    arguments = [arguments[place] for place in form.operands]
                 operands = [self.argument(value, kind) for value, kind in arguments]
             op = core.build(op_name, operands, self._result_types(node, target._schema))
             if written is not None:

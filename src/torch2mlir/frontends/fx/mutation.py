@@ -14,7 +14,8 @@ import torch
 from torch.fx import Graph, Node
 
 from torch2mlir.contract.op_name import OpName
-from torch2mlir.dialects.torch.schema import UNDECLARED_VIEWS, find_schema
+from torch2mlir.dialects.torch.functional_variants import Variant, functional_variant
+from torch2mlir.dialects.torch.schema import UNDECLARED_VIEWS
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.fx.shared_memory import shares_memory
 
@@ -63,17 +64,16 @@ def written_argument(target: torch._ops.OpOverload, node: Node) -> Node | None:
     return argument
 
 
-def functional_name(op_name: str) -> str:
+def functional_form(op_name: str) -> Variant:
     """``torch.aten.add.Tensor`` for ``torch.aten.add_.Tensor``.
 
     Raises:
         CaptureError: the in-place op has no functional form.
     """
-    head, _, rest = op_name.removeprefix("torch.aten.").partition(".")
-    name = f"torch.aten.{head.removesuffix('_')}" + (f".{rest}" if rest else "")
-    if not head.endswith("_") or find_schema(name) is None:
+    variant = functional_variant(op_name) if OpName(op_name).base.endswith("_") else None
+    if variant is None:
         raise CaptureError(f"the in-place operator '{op_name}' has no functional form")
-    return name
+    return variant
 
 
 def has_transforms(graph: Graph) -> bool:
@@ -128,7 +128,7 @@ def _is_simple_write(target: torch._ops.OpOverload) -> bool:
     if len(schema.returns) != 1:
         return False
     try:
-        functional_name(OpName.of_schema(schema))
+        functional_form(OpName.of_schema(schema))
     except CaptureError:
         return False
     return True

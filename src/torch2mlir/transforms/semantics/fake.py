@@ -165,21 +165,32 @@ class FakeWorld:
         known = self._symbols.get(name)
         if known is None:
             low, high = self._range(name)
-            known = self.shape_env.create_symbol(
-                self._example(name),
-                ConstantSource(f"__{name}"),
-                dynamic_dim=DimDynamic.DYNAMIC,
-                constraint_dim=None,
-                positive=True if name in self.given else None,
-                do_not_specialize_zero_one=name not in self.given,
-            )
+            known = self._new_symbol(name)
             if high >= low:
                 self.shape_env.constrain_symbol_range(
                     known, compiler_min=low, compiler_max=min(high, INT64_MAX - 1)
                 )
             self._symbols[name] = known
-            self._names[known] = Dim("symbol", (name,))
         return known
+
+    def _new_symbol(self, name: str) -> sympy.Symbol:
+        """A symbol that has stood for nothing else, since graphs of earlier traces are still to be read.
+
+        PyTorch numbers symbols by a hash of what they are from, and by the order in which those of one hash come.
+        """
+        stands_for, source = Dim("symbol", (name,)), f"__{name}"
+        while True:
+            made = self.shape_env.create_symbol(
+                self._example(name),
+                ConstantSource(source),
+                dynamic_dim=DimDynamic.DYNAMIC,
+                constraint_dim=None,
+                positive=True if name in self.given else None,
+                do_not_specialize_zero_one=name not in self.given,
+            )
+            if self._names.setdefault(made, stands_for) == stands_for:
+                return made
+            source += "_"
 
     def names(self) -> dict[sympy.Symbol, str]:
         """What PyTorch's symbols are called in the program."""

@@ -13,8 +13,12 @@ from torch2mlir.dialects.torch.schema import Argument, Schema, find_schema, op_n
 _NAMED_OTHERWISE = {
     "torch.aten.bernoulli_.float": "torch.aten.bernoulli.p",
     "torch.aten.normal_": "torch.aten.normal_functional",
-    "torch.aten.pow_.Tensor": "torch.aten.pow.Tensor_Tensor",
-    "torch.aten.float_power_.Tensor": "torch.aten.float_power.Tensor_Tensor",
+    "torch.aten.ldexp_": "torch.aten.ldexp.Tensor",
+    **{
+        f"torch.aten.{name}_.{other}": f"torch.aten.{name}.Tensor_{other}"
+        for name in ("pow", "float_power")
+        for other in ("Scalar", "Tensor")
+    },
     "torch.aten.floor_divide_.Tensor": "torch.aten.floor_divide",
     **{
         f"torch.aten.__i{name}__.{overload}": f"torch.aten.__{name}__.{overload}"
@@ -51,7 +55,7 @@ class Variant:
 
     Args:
         name: the functional op.
-        operands: the operands of the writing op that it takes, by position.
+        operands: the operands of the writing op that it takes, by position, in its own order.
         written: for each operand that is written, its position and the functional op's result that it gets.
         returned: for each result of the writing op, the operand it is, or None; and the functional op's result.
     """
@@ -126,6 +130,9 @@ def functional_variant(name: str) -> Variant | None:
     operands = tuple(i for i in range(len(schema.arguments)) if given or i not in places)
     if len(operands) != len(found.arguments):
         return None
+    named = {schema.arguments[i].name: i for i in operands}
+    if named.keys() == {argument.name for argument in found.arguments}:
+        operands = tuple(named[argument.name] for argument in found.arguments)
     place_of = {schema.arguments[i].alias: i for i in places}
     fresh = [r for r in schema.returns if r.alias not in place_of]
     if len(found.returns) != len(fresh) + len(places):
