@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from torch2mlir.frontends.capture import capture
-from torch2mlir.frontends.fx.mutation import functional_name, needs_functionalization
+from torch2mlir.frontends.fx.mutation import functional_form, needs_functionalization
 
 
 def exported(function, *args):  # type: ignore[no-untyped-def]
@@ -63,8 +63,9 @@ def test_batch_norm_in_training_writes_what_its_schema_does_not_say() -> None:
 
 
 def test_names_of_functional_forms() -> None:
-    assert functional_name("torch.aten.add_.Tensor") == "torch.aten.add.Tensor"
-    assert functional_name("torch.aten.relu_") == "torch.aten.relu"
+    assert functional_form("torch.aten.add_.Tensor").name == "torch.aten.add.Tensor"
+    assert functional_form("torch.aten.relu_").name == "torch.aten.relu"
+    assert functional_form("torch.aten.squeeze_.dim").name == "torch.aten.squeeze.dim"
 
 
 def test_a_written_input_is_a_mutation_at_its_position() -> None:

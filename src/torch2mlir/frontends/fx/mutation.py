@@ -14,8 +14,12 @@ import torch
 from torch.fx import Graph, Node
 
 from torch2mlir.contract.op_name import OpName
-from torch2mlir.dialects.torch.functional_variants import Variant, functional_variant
-from torch2mlir.dialects.torch.schema import UNDECLARED_VIEWS
+from torch2mlir.dialects.torch.functional_variants import (
+    SHAPE_CHANGES,
+    Variant,
+    functional_variant,
+)
+from torch2mlir.dialects.torch.schema import UNDECLARED_VIEWS, find_schema
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.fx.shared_memory import shares_memory
 
@@ -65,12 +69,14 @@ def written_argument(target: torch._ops.OpOverload, node: Node) -> Node | None:
 
 
 def functional_form(op_name: str) -> Variant:
-    """``torch.aten.add.Tensor`` for ``torch.aten.add_.Tensor``.
+    """``torch.aten.add.Tensor`` for ``torch.aten.add_.Tensor``, and the view for ``torch.aten.squeeze_``.
 
     Raises:
         CaptureError: the in-place op has no functional form.
     """
     variant = functional_variant(op_name) if OpName(op_name).base.endswith("_") else None
+    if variant is None and (view := find_schema(SHAPE_CHANGES.get(op_name, ""))) is not None:
+        return Variant(view.name, tuple(range(len(view.arguments))), ((0, 0),), ((0, 0),))
     if variant is None:
         raise CaptureError(f"the in-place operator '{op_name}' has no functional form")
     return variant
