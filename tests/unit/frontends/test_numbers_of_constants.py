@@ -160,6 +160,18 @@ def _reads_numbers_of_its_own(model: Holds, x: Tensor) -> Tensor:
     return x * int(torch.ones(()).add_(1)) + model.sizes.sum()
 
 
+def test_what_a_number_is_computed_from_is_noted_once() -> None:
+    """There are more ways from the last of these to the first than memory for them."""
+
+    def chain(x: Tensor) -> Tensor:
+        value = x[:1]
+        for _ in range(60):
+            value = value + torch.sin(value) * value
+        return value
+
+    torch2mlir.compile(chain, torch.zeros(3), engine="reference")
+
+
 @torch.no_grad()
 def test_numbers_of_tensors_that_the_code_makes_are_its_own() -> None:
     """They were refused beside a write, as if they had been computed from what is written."""

@@ -38,7 +38,7 @@ class NumbersOfConstants(TorchFunctionMode):
         super().__init__()
         self.asked = False
         self.tensors = list[Tensor]()
-        self._computed = dict[int, tuple[FakeTensor, list[Tensor]]]()
+        self._computed = dict[int, tuple[FakeTensor, dict[int, Tensor]]]()
 
     def __exit__(self, *raised: Any) -> None:
         super().__exit__(*raised)
@@ -50,7 +50,7 @@ class NumbersOfConstants(TorchFunctionMode):
         result = function(*args, **(kwargs or {}))
         if function in _READS and isinstance(result, bool | int | float | complex | list):
             self.asked = True
-            self.tensors += self._sources(args[0])
+            self.tensors += self._sources(args[0]).values()
         else:
             self._note(result, args, kwargs)
         return result
@@ -60,17 +60,21 @@ class NumbersOfConstants(TorchFunctionMode):
         results = pytree.tree_leaves(result) if isinstance(result, list | tuple) else [result]
         single = [r for r in results if isinstance(r, FakeTensor) and _has_one_element(r)]
         if single:
-            given = pytree.arg_tree_leaves(*args, **(kwargs or {}))
-            sources = [
-                source for x in given if isinstance(x, Tensor) for source in self._sources(x)
-            ]
+            sources = dict[int, Tensor]()
+            for given in pytree.arg_tree_leaves(*args, **(kwargs or {})):
+                if isinstance(given, Tensor):
+                    sources |= self._sources(given)
             for tensor in single:
-                _, before = self._computed.get(_storage(tensor), (tensor, []))
-                self._computed[_storage(tensor)] = tensor, before + sources
+                _, before = self._computed.get(_storage(tensor), (tensor, {}))
+                self._computed[_storage(tensor)] = tensor, before | sources
 
-    def _sources(self, tensor: Tensor) -> list[Tensor]:
-        """The tensors of the model that it is computed from; itself if it is one, or if nothing is known of it."""
-        return self._computed.get(_storage(tensor), (tensor, [tensor]))[1]
+    def _sources(self, tensor: Tensor) -> dict[int, Tensor]:
+        """The tensors of the model that it is computed from; itself if it is one, or if nothing is known of it.
+
+        By their storages, so that of many ways to a tensor one is kept.
+        """
+        storage = _storage(tensor)
+        return self._computed.get(storage, (tensor, {storage: tensor}))[1]
 
     def check(self, written: Iterable[Tensor]) -> None:
         """Refuses a program that writes to what its numbers are from, since it would go on with the first.

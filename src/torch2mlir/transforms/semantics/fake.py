@@ -188,7 +188,7 @@ class FakeWorld:
                 positive=True if name in self.given else None,
                 do_not_specialize_zero_one=name not in self.given,
             )
-            if self._names.setdefault(made, stands_for) == stands_for:
+            if not made.is_Symbol or self._names.setdefault(made, stands_for) == stands_for:
                 return made
             source += "_"
 
