@@ -57,6 +57,19 @@ def test_a_graph_without_obstacles_is_one_cluster() -> None:
     assert found.clusters[0].fallbacks == 0
 
 
+def test_normalization_without_statistics_writes_nothing() -> None:
+    """Weights are standardized like this; it was taken for a write to running statistics, and left to PyTorch."""
+
+    def function(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+        flat = weight.reshape(1, 8, -1)
+        weight = nn.functional.batch_norm(flat, None, None, training=True).reshape_as(weight)
+        return nn.functional.instance_norm(nn.functional.conv2d(x, weight).relu())
+
+    found = parts(function, torch.randn(2, 4, 6, 6), torch.randn(8, 4, 3, 3))
+    assert len(found.clusters) == 1 and not found.kept
+    check(found, function, (2, 4, 6, 6), (8, 4, 3, 3))
+
+
 def test_an_op_nobody_knows_splits_the_graph_in_two() -> None:
     def function(x: torch.Tensor) -> torch.Tensor:
         return (opaque(torch.tanh(x) * 2 + 1).exp() - 1).sum(-1)

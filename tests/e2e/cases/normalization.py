@@ -110,6 +110,12 @@ class BatchNormInTraining(nn.Module):
         return self.norm(x)
 
 
+case(
+    "batch_norm_without_statistics",
+    lambda x: f.batch_norm(x, None, None, training=True, eps=1e-6),
+    f32(1, 4, "S"),
+    loose=5,
+)
 case("batch_norm_in_training", BatchNormInTraining, f32("B", 4), loose=5)
 case(
     "batch_norm_f16_far_from_zero",

@@ -24,7 +24,10 @@ from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.fx.shared_memory import shares_memory
 
 _WRITES_UNDECLARED = {"aten::batch_norm", "aten::instance_norm", "aten::rrelu"}
-"""Ops that update running statistics (or draw noise) in training without declaring it: argument 5 is the flag."""
+"""Ops that update running statistics (or draw noise) in training without declaring it: argument 5 is the flag.
+
+The statistics are arguments 3 and 4; without any, nothing is written.
+"""
 
 
 _TRANSFORMS = "torch._functorch.predispatch"
@@ -142,7 +145,9 @@ def _is_simple_write(target: torch._ops.OpOverload) -> bool:
 
 def _writes_undeclared(node: Node) -> bool:
     name = node.target._schema.name  # type: ignore[union-attr]
-    return name in _WRITES_UNDECLARED and len(node.args) > 5 and node.args[5] is True
+    if name not in _WRITES_UNDECLARED or len(node.args) <= 5 or node.args[5] is not True:
+        return False
+    return any(statistics is not None for statistics in node.args[3:5])
 
 
 def _aliased_inputs(target: torch._ops.OpOverload, node: Node) -> Iterable[Node]:
