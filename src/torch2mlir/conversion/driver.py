@@ -244,6 +244,10 @@ class FunctionConversion:
             if output is None:
                 continue
             wanted = lower.tensor_type(expected.sizes, expected.dtype)
+            if _is_less_known(
+                output, expected
+            ):  # the capture knew more of sizes than their expressions say
+                output = lower.reshape(output, expected.sizes)
             if output.value.type != wanted:
                 lower.fail(f"the lowering produced {output.value.type} where {wanted} is expected")
             self.converted[value] = Tensor(output.value, expected.sizes, expected.dtype)
@@ -252,6 +256,16 @@ class FunctionConversion:
         """Results without elements are not computed: engines refuse many ops on such tensors, and die of some."""
         for value, type in zip(op.results, self.lower.results, strict=True):
             self.converted[value] = self.lower.splat(0, type.sizes, type.dtype)
+
+
+def _is_less_known(found: Tensor, expected: ResultType) -> bool:
+    """Whether numbers are expected for some sizes that were found as expressions, and all else is the same."""
+    if found.dtype != expected.dtype or found.rank != len(expected.sizes):
+        return False
+    pairs = [pair for pair in zip(found.sizes, expected.sizes, strict=True) if pair[0] != pair[1]]
+    return any(pairs) and all(
+        isinstance(size, Dim) and isinstance(known, int) for size, known in pairs
+    )
 
 
 def _check_known(lower: Lowering, op: RegistryOp, operands: Sequence[Any]) -> None:
