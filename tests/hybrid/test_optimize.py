@@ -440,3 +440,24 @@ def test_what_is_written_is_memory_of_the_argument_and_no_copy_of_a_cluster() ->
         model,
         *((torch.randn(3, 4),) for _ in range(2)),
     )
+
+
+class Graph(nn.Module):
+    """A step along a graph's edges, of which the model has a sparse matrix."""
+
+    def __init__(self, layout: torch.layout) -> None:
+        super().__init__()
+        self.register_buffer("edges", torch.eye(3).to_sparse(layout=layout))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.tanh(torch.exp(self.edges @ x) + x.sum()) * 2
+
+
+@pytest.mark.parametrize("layout", [torch.sparse_coo, torch.sparse_csr])
+@pytest.mark.filterwarnings("ignore:Sparse CSR tensor support")
+def test_models_with_sparse_buffers(layout: torch.layout) -> None:
+    """Whether a call had changed them was asked of ``torch.equal``, which takes none of them."""
+    model = Graph(layout)
+    optimized = torch2mlir.optimize(model)
+    check(optimized, model, *[(torch.randn(3, size),) for size in (4, 4, 6)])
+    assert "sparse" in str(optimized.report())

@@ -244,9 +244,8 @@ class FunctionConversion:
             if output is None:
                 continue
             wanted = lower.tensor_type(expected.sizes, expected.dtype)
-            if _is_less_known(
-                output, expected
-            ):  # the capture knew more of sizes than their expressions say
+            # the capture may know more of sizes than their expressions say
+            if _is_less_known(output, expected):
                 output = lower.reshape(output, expected.sizes)
             if output.value.type != wanted:
                 lower.fail(f"the lowering produced {output.value.type} where {wanted} is expected")

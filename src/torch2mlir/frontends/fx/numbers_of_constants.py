@@ -94,7 +94,11 @@ class NumbersOfConstants(TorchFunctionMode):
 
 
 def _storage(tensor: Tensor) -> int:
-    return tensor.untyped_storage()._cdata
+    """What tensors that share memory have in common; a tensor without a storage (a sparse one) has it for itself."""
+    try:
+        return tensor.untyped_storage()._cdata
+    except (NotImplementedError, RuntimeError):
+        return id(tensor)
 
 
 def _has_one_element(tensor: Tensor) -> bool:
