@@ -459,5 +459,8 @@ def test_models_with_sparse_buffers(layout: torch.layout) -> None:
     """Whether a call had changed them was asked of ``torch.equal``, which takes none of them."""
     model = Graph(layout)
     optimized = torch2mlir.optimize(model)
-    check(optimized, model, *[(torch.randn(3, size),) for size in (4, 4, 6)])
+    with torch.no_grad():
+        for size in (4, 4, 6):
+            x = torch.randn(3, size)
+            torch.testing.assert_close(optimized(x), model(x))
     assert "sparse" in str(optimized.report())
