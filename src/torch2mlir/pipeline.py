@@ -35,6 +35,7 @@ from torch2mlir.transforms.checks_as_results import checks_as_results
 from torch2mlir.transforms.lower_to_backend_contract import LowerToBackendContractPass
 from torch2mlir.transforms.semantics.needs import needs_as_captured, needs_at_contract
 from torch2mlir.transforms.weights_as_arguments import weights_as_arguments
+from torch2mlir.turns import in_turn
 
 Watcher = Callable[[Sequence[ModulePass], ModuleOp], None]
 """Runs passes over a module, in place, and looks at what they do."""
@@ -82,6 +83,7 @@ class Pipeline:
         """Whether it ends in a target dialect."""
         return self.output_type not in BEFORE_TARGETS
 
+    @in_turn()
     def lower(
         self, program: Program, weights_as_arguments: bool = False, check_indices: bool = False
     ) -> Program:
@@ -133,6 +135,7 @@ class Pipeline:
             signature.preconditions = [*signature.preconditions, *preconditions_of(entry)]
         return program
 
+    @in_turn()
     def convert(self, program: Program, sizes: Mapping[str, int] | None = None) -> ModuleOp:
         """A new module in the target's dialect; the program stays at the contract.
 
@@ -173,6 +176,7 @@ def run_passes(names: Sequence[str], module: ModuleOp) -> None:
     run_steps(_passes(names), module)
 
 
+@in_turn()
 def run_steps(steps: Sequence[ModulePass], module: ModuleOp) -> None:
     """Runs passes in place, by whoever watches."""
     watcher = _watcher()

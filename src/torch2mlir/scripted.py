@@ -50,8 +50,10 @@ from torch2mlir.transforms.prepare_for_globalize_object_graph import (
 )
 from torch2mlir.transforms.simplification import rounds
 from torch2mlir.transforms.state_as_arguments import State, state_as_arguments
+from torch2mlir.turns import in_turn
 
 
+@in_turn()
 def script_program(
     script: Script, example_args: ExampleArgs, ignore_traced_shapes: bool = False
 ) -> Program:

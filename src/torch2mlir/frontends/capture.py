@@ -45,6 +45,7 @@ from torch2mlir.frontends.tensor_classes import overrides_functions
 from torch2mlir.frontends.trials import python_undone, repeated
 from torch2mlir.frontends.updated_caches import Pairs, changes_watched
 from torch2mlir.program import Decision, Program
+from torch2mlir.turns import in_turn
 
 Model = torch.nn.Module | Callable[..., Any] | torch.export.ExportedProgram | Program
 
@@ -71,6 +72,7 @@ def capture(
     return captured(model, args, kwargs, dynamic_shapes, func_name)
 
 
+@in_turn()
 def captured(
     model: Model,
     args: Sequence[Any],

@@ -74,6 +74,12 @@ def _is_generator(value: Any) -> bool:
     )
 
 
+class AroundModel(torch.nn.Module):
+    """A module of ours that stands for a model: what else it keeps is no state of the model's."""
+
+    model: Any
+
+
 class _Value(NamedTuple):
     """A value that something refers to; the rest as of a table."""
 
@@ -191,6 +197,10 @@ class Reached:
             self._visit_script(path, module)
             return
         self.modules.append(module)
+        if isinstance(module, AroundModel):
+            self.tables.append(OfModule(path, module, "_modules"))
+            self._visit_attributes(path, module._modules, module)
+            return
         attributes = vars(module)
         self.tables.append(Names(path, "", attributes, module, hidden=OWN))
         self.tables += [OfModule(path, module, kind) for kind in TABLES_OF_MODULES]

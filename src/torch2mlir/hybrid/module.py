@@ -19,7 +19,7 @@ from torch2mlir.frontends.example_tensors import apart
 from torch2mlir.frontends.fx.numbers_of_constants import numbers_asked
 from torch2mlir.frontends.module_state import GRAD_MODE, Modes
 from torch2mlir.frontends.python_state import PythonState
-from torch2mlir.frontends.reached_objects import Reached
+from torch2mlir.frontends.reached_objects import AroundModel, Reached
 from torch2mlir.frontends.trials import cloned, undone
 from torch2mlir.hybrid.calls import kind_of_call
 from torch2mlir.hybrid.capture import Captured, ExportedProgram, export_whole
@@ -34,6 +34,7 @@ from torch2mlir.hybrid.variant import Variant
 from torch2mlir.hybrid.ways import check_any_installed
 from torch2mlir.runtime.engine import is_traced
 from torch2mlir.runtime.out_of_sight import out_of_sight
+from torch2mlir.turns import in_turn
 
 _MOST_CAPTURES = 8
 """For how many kinds of calls a model is captured; further ones run in PyTorch."""
@@ -97,7 +98,7 @@ def _arguments(inputs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
     return (tuple(inputs) if isinstance(inputs, tuple | list) else (inputs,)), {}
 
 
-class OptimizedModule(torch.nn.Module):
+class OptimizedModule(AroundModel):
     """A model of ``optimize``; call it as the model.
 
     Safe to call from several threads if the model is. ``report`` tells what runs where. ``copy.deepcopy`` and
@@ -229,7 +230,7 @@ class OptimizedModule(torch.nn.Module):
         found = self._find(args, kwargs)
         if found[0] is not None or self._regions is not None or self._refused is not None:
             return found
-        with self._capture_lock:
+        with in_turn(), self._capture_lock:
             found = self._find(args, kwargs)
             own = apart(args, kwargs)  # arguments that share memory are in the way of no other call
             while self._find(*own)[0] is None and self._captures < self._most_captures:

@@ -23,6 +23,7 @@ from torch2mlir.hybrid.failed_frames import failures_as_breaks
 from torch2mlir.hybrid.partition import Partition, partition
 from torch2mlir.hybrid.selection import Selection
 from torch2mlir.hybrid.tune import MOST_ROUNDS, Segment, examine
+from torch2mlir.turns import in_turn
 
 _MOST_CAPTURES = 64
 """For how many kinds of calls PyTorch captures one piece of Python; further ones are not compiled."""
@@ -57,7 +58,10 @@ class RegionByRegion:
         """Begins anew: PyTorch's guards look at much, and not for later hooks or other methods of a class."""
         limits: dict[str, Any] = {"recompile_limit": _MOST_CAPTURES, "isolate_recompiles": True}
         self._hooks, self._methods = Hooks(self._model), Methods(self._model)
-        self._call: Callable[..., Any] = torch.compile(self._model, backend=self._backend, **limits)
+        with in_turn():  # PyTorch makes nothing of the model while another one is exported
+            self._call: Callable[..., Any] = torch.compile(
+                self._model, backend=self._backend, **limits
+            )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._hooks.changed() is not None or not self._methods.are_current():
@@ -95,7 +99,7 @@ class RegionByRegion:
         return run
 
     def _compiled(self, gm: GraphModule, example_inputs: Sequence[Any]) -> Callable[..., Any]:
-        with quiet(), unset_fake_temporarily(), self._lock:
+        with in_turn(), quiet(), unset_fake_temporarily(), self._lock:
             parts = partition(gm, self.config)
             index = len(self.parts)
             self.parts.append(parts)
@@ -111,7 +115,7 @@ class RegionByRegion:
             examination = examine(self.parts[index].module, args, self.config)
             if examination.culprits and examinations:  # this call has had PyTorch's results
                 culprits.update(examination.culprits)
-                with quiet(), self._lock:
+                with in_turn(), quiet(), self._lock:
                     self.parts[index] = partition(gm, self.config, withheld=culprits)
                 return examination.results
             examinations = 0

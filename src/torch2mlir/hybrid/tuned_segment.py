@@ -15,6 +15,7 @@ from torch2mlir.hybrid.config import BUDGETS
 from torch2mlir.hybrid.ways import Way, installed
 from torch2mlir.runtime.dynamo_metrics import Recorder
 from torch2mlir.runtime.segment import CompiledSegment, Loaded, Toolchain, Values
+from torch2mlir.turns import in_turn
 
 PYTORCH_IS_FASTEST = "PyTorch is the fastest"
 
@@ -66,7 +67,7 @@ class TunedSegment:
             EngineError: the engine refuses it.
         """
         if not self._is_chosen:
-            with self._lock:
+            with in_turn(), self._lock:
                 if not self._is_chosen:
                     self._choose(arguments)
         return None if self._chosen is None else self._chosen.program_for(arguments)

@@ -43,6 +43,7 @@ from torch2mlir.runtime.out_of_sight import out_of_sight
 from torch2mlir.runtime.small_sizes import AnotherProgram, SmallSizes
 from torch2mlir.runtime.verification import Verification
 from torch2mlir.runtime.weights import Held, PreparedWeights, counts_writes
+from torch2mlir.turns import in_turn
 
 
 @dataclass(frozen=True)
@@ -344,7 +345,7 @@ class CompiledFunction:
     def _executable(self, key: Shapes) -> LoadedProgram:
         if (loaded := self._loaded.get(key)) is not None:
             return loaded
-        with self._lock:
+        with in_turn(), self._lock:
             if key not in self._loaded:
                 self._loaded[key] = self._load(self._converted(dict(key)))
             return self._loaded[key]

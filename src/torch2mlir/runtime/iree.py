@@ -7,8 +7,8 @@ Choices, measured with IREE 3.13 on two cores (BERT-base sized, 128 tokens, weig
 - convolutions as products of unfolded images: ResNet-50 takes 66 ms against 1091 through TOSA (channels last) and
   98 against 198 through Linalg (channels first);
 - ``local-task`` with PyTorch's number of threads: 154 ms against 259 on ``local-sync``, for 10 us more
-  per call. With one thread ``local-sync`` is used, and for loops over unknown sizes that come through TOSA: with
-  several threads their calls fail ("transient buffer has not been committed");
+  per call. With one thread ``local-sync`` is used, for small programs (``small_programs``), and for loops over unknown
+  sizes that come through TOSA: with several threads their calls fail ("transient buffer has not been committed");
 - depthwise convolutions are loops over slices (``depthwise-to-sums``): the named ops are up to 50 times slower;
 - products of weights and more than one row are written in tiles (``packed_weights``), and the weights' tiles made once:
   data tiling rearranges them at every call;
@@ -70,6 +70,7 @@ from torch2mlir.runtime.engine import Engine, Executable, Prepared, best_dialect
 from torch2mlir.runtime.iree_compiler import compile_to_bytecode, system_linker_flags
 from torch2mlir.runtime.lowered import LoweredFunction, TensorSpec
 from torch2mlir.runtime.refused_op import with_model_line
+from torch2mlir.runtime.small_programs import is_small
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -208,7 +209,8 @@ class IreeEngine(Engine):
             if output_type != (usual := best_dialect(self)):
                 error.hint = f"output type {usual!r} takes more programs; {_ELSE}"
             raise with_model_line(error, function, _try) from error
-        return self._load(bytecode, function, _runs_in_turn(text, output_type))
+        in_turn = _runs_in_turn(text, output_type) or is_small(function)
+        return self._load(bytecode, function, in_turn)
 
     def pack_weights(self, function: FuncOp, weights: Collection[int]) -> None:
         from torch2mlir.engine_passes.packed_weights import pack_weights

@@ -56,6 +56,7 @@ from torch2mlir.runtime.engine import Engine, Executable, Prepared, Run, host_te
 from torch2mlir.runtime.lowered import LoweredFunction
 from torch2mlir.runtime.openvino_import import openvino as ov
 from torch2mlir.runtime.openvino_requests import Request, has_nan, lent
+from torch2mlir.runtime.small_programs import is_small
 
 _HARMLESS = {
     *(
@@ -189,7 +190,7 @@ class _Model:
                     constant = ov.op.Constant(weight.handle, shared_memory=True)
                     parameter.output(0).replace(constant.output(0))
                     model.remove_parameter(parameter)
-            self.compiled = core.compile_model(model, "CPU", _OPTIONS | _threads())
+            self.compiled = core.compile_model(model, "CPU", _OPTIONS | _threads(function))
         except RuntimeError as error:
             raise EngineError(
                 f"OpenVINO refuses the program: {shortened(str(error))}", dialect="onnx"
@@ -211,8 +212,8 @@ _OPTIONS = {
 }
 
 
-def _threads() -> dict[str, Any]:
-    return {"INFERENCE_NUM_THREADS": torch.get_num_threads()}
+def _threads(function: LoweredFunction) -> dict[str, Any]:
+    return {"INFERENCE_NUM_THREADS": 1 if is_small(function) else torch.get_num_threads()}
 
 
 class OpenVinoExecutable(Executable):

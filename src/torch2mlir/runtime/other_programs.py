@@ -17,6 +17,7 @@ from torch.export import Dim, ShapesCollection
 from torch2mlir.dialects.torch.dims import Dim as Size
 from torch2mlir.errors import InputError, Torch2MLIRError
 from torch2mlir.runtime.small_sizes import AnotherProgram
+from torch2mlir.turns import in_turn
 
 if TYPE_CHECKING:
     from torch2mlir.runtime.compiled import CompiledFunction
@@ -67,7 +68,7 @@ class OtherPrograms:
         Raises:
             AnotherProgram: there can be none: the model is in another mode than at capture, or has too many programs.
         """
-        with self._lock:
+        with in_turn(), self._lock:
             for program in self._programs:
                 if _takes(program, args, kwargs):
                     return program

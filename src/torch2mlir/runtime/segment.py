@@ -23,6 +23,7 @@ from torch2mlir.runtime.calling import check_indices, check_results
 from torch2mlir.runtime.engine import Engine, Executable
 from torch2mlir.runtime.lowered import LoweredFunction
 from torch2mlir.runtime.small_sizes import check_decisions
+from torch2mlir.turns import in_turn
 
 Values = list[Any]
 
@@ -124,7 +125,7 @@ class CompiledSegment:
         found = self._loaded.get(sizes)
         if found is not None:
             return found
-        with self._lock:
+        with in_turn(), self._lock:
             if sizes not in self._loaded:
                 compiled = self._compile(sizes)
                 if len(self._loaded) == MOST_PROGRAMS:

@@ -37,12 +37,13 @@ _TYPES = "annotate the function's arguments with full types and run torch-refine
 def type_problem(type: Attribute) -> tuple[str, str] | None:
     """What is wrong with the type of a value, and what to do."""
     match type:
+        case t.ValueTensorType():
+            if type.sizes is None:
+                return f"tensor with unknown rank: {type}", _TYPES
+            if type.dtype is None:
+                return f"tensor with unknown dtype: {type}", _TYPES
         case t.NonValueTensorType():
             return f"tensor with reference semantics: {type}", _WRITTEN
-        case t.ValueTensorType() if type.sizes is None:
-            return f"tensor with unknown rank: {type}", _TYPES
-        case t.ValueTensorType() if type.dtype is None:
-            return f"tensor with unknown dtype: {type}", _TYPES
         case t.NnModuleType():
             return f"object: {type}", _OBJECTS
         case t.ListType() | t.OptionalType() if isinstance(type.contained, t.NonValueTensorType):
@@ -108,20 +109,23 @@ def is_value_program(module: ModuleOp) -> bool:
             if op.name == "func.call":
                 return False
             for type in _types(op):
-                if isinstance(type, _SCRIPTED):
+                if type.name in _SCRIPTED:
                     return False
     return True
 
 
-_SCRIPTED = (
-    t.NonValueTensorType,
-    t.OptionalType,
-    t.TupleType,
-    t.DictType,
-    t.UnionType,
-    t.AnyType,
-    t.NnModuleType,
-)
+_SCRIPTED = {
+    each.name
+    for each in (
+        t.NonValueTensorType,
+        t.OptionalType,
+        t.TupleType,
+        t.DictType,
+        t.UnionType,
+        t.AnyType,
+        t.NnModuleType,
+    )
+}
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from hashlib import sha256
 from itertools import count
 
+import pytest
 import torch
 from torch import Tensor
 from xdsl.dialects.builtin import f32
 
-from torch2mlir.dialects.torch.dims import symbol
+from torch2mlir.dialects.torch.dims import Dim, symbol
 from torch2mlir.dialects.torch.types import ValueTensorType
 from torch2mlir.transforms.semantics.fake import FakeWorld
 
@@ -49,3 +50,21 @@ def test_a_symbol_never_stands_for_two_sizes() -> None:
         results = graph.graph.find_nodes(op="call_function", target=torch.ops.aten.exp.default)
         sizes = [world.size_of(node.meta["val"].shape[0]) for node in results]
         assert sizes == [symbol(name) for name in names]
+
+
+@pytest.mark.parametrize("place", range(9))
+def test_half_of_few_elements_is_no_single_one(place: int) -> None:
+    """Of many sizes of up to 8, some were 2 or 3 in all worlds: asked for a layout, PyTorch took half of them for 1."""
+    names = [f"s{number}" for number in range(9)]
+    world = FakeWorld(dict.fromkeys(names, (2, 8)))
+    place_of = vector(names[place])
+
+    def doubled(x: Tensor) -> Tensor:
+        return torch.arange(x.shape[0] // 2).unsqueeze(1) * 2
+
+    for _ in range(2):  # the examples of the first trace are those of the next
+        graph = world.trace(doubled, lambda world: [world.tensor(place_of)], {}).graph
+        (product,) = graph.find_nodes(op="call_function", target=torch.ops.aten.mul.Tensor)
+        rows, columns = map(world.size_of, product.meta["val"].shape)
+        assert isinstance(rows, Dim) and set(rows.symbols()) == {names[place]}
+        assert columns == 1

@@ -18,6 +18,7 @@ from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.fx import symbols
 from torch2mlir.frontends.fx.exported import import_graph_module
 from torch2mlir.program import Program
+from torch2mlir.turns import in_turn
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,7 @@ class CapturedGraph:
     symbols: list[SymbolSource]
 
 
+@in_turn()
 def capture_graph(module: GraphModule, sizes_are_known: bool) -> CapturedGraph:
     """The raw torch-dialect program of a functional ATen graph.
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from threading import RLock
 from typing import Any
 
 import torch
@@ -17,8 +16,9 @@ from torch._subclasses.functional_tensor import FunctionalTensorMode
 from torch.fx import Graph
 from torch.overrides import TorchFunctionMode
 
+from torch2mlir.turns import in_turn
+
 _ATTENTION = torch.ops.higher_order.flex_attention
-_TRACING = RLock()
 
 
 class _NumbersInOps(TorchFunctionMode):
@@ -51,7 +51,7 @@ def flex_attention_as_ops() -> Iterator[None]:
         with mode, _NumbersInOps():
             return in_ops(*args, **kwargs)
 
-    with _TRACING:
+    with in_turn():
         kept = kernels[FunctionalTensorMode]
         kernels[FunctionalTensorMode] = traced
         try:

@@ -45,16 +45,17 @@ def _is_about_order(decision: Decision) -> bool:
 @lru_cache(maxsize=64)
 def order_of(names: tuple[str, ...], decisions: tuple[Decision, ...]) -> tuple[str, ...]:
     """The first order of symbols in which everything that is known holds, or the most."""
-    best, fewest = names, broken(_large(names), decisions)
+    best, fewest = names, broken(large(names), decisions)
     for order in islice(permutations(names), _ORDERS if fewest else 0):
-        if (left := broken(_large(order), decisions)) < fewest:
+        if (left := broken(large(order), decisions)) < fewest:
             best, fewest = order, left
         if not fewest:
             break
     return best
 
 
-def _large(order: Sequence[str]) -> dict[str, int]:
+def large(order: Sequence[str]) -> dict[str, int]:
+    """A large example for each symbol, if nothing bounds it."""
     return {name: LARGE[place % len(LARGE)] for place, name in enumerate(order)}
 
 
@@ -67,7 +68,7 @@ def multiples_of(order: tuple[str, ...], decisions: tuple[Decision, ...]) -> Map
         decisions: what is known of their sizes.
     """
     found = dict.fromkeys(order, 1)
-    base = _large(order)
+    base = large(order)
 
     def fits(decision: Decision, multiples: Mapping[str, int]) -> bool:
         return decision.holds({name: size * multiples[name] for name, size in base.items()})

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import islice
-from typing import Any
+from functools import partial
+from itertools import chain, islice, product
+from typing import Any, TypeVar
 
 import sympy
 import torch
@@ -13,6 +14,7 @@ from torch._dispatch.python import enable_python_dispatcher
 from torch._dynamo.source import ConstantSource
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx import GraphModule, Node
+from torch.fx._lazy_graph_module import _use_lazy_graph_module
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
 from torch.utils import _pytree as pytree
@@ -33,6 +35,7 @@ from torch2mlir.transforms.semantics.examples import (
     SMALL,
     ZEROS,
     broken,
+    large,
     multiples_of,
     order_of,
     suitable,
@@ -40,6 +43,7 @@ from torch2mlir.transforms.semantics.examples import (
 from torch2mlir.transforms.semantics.facts import Facts, facts_of
 from torch2mlir.transforms.semantics.symbols import symbol_ranges
 
+Found = TypeVar("Found")
 _SYMBOLIC = (torch.SymInt, torch.SymFloat, torch.SymBool)
 _SIZES = (
     torch.ops.aten.sym_size.int,
@@ -47,6 +51,8 @@ _SIZES = (
     torch.ops.aten.sym_numel.default,
     torch.ops.aten.sym_storage_offset.default,
 )
+_COMBINATIONS = 100
+"""How many combinations of the largest sizes are tried, for one in which a question has another answer."""
 
 
 def _is_step(node: Node) -> bool:
@@ -95,6 +101,7 @@ class FakeWorld:
         order: of the symbols, the first of which has the first of the hints; by what is known if not given.
         facts: what the program asserts of sizes that elements decide.
         needs: what the op needs of sizes that is looked at.
+        examples: sizes of some symbols that are given, whatever the hints.
     """
 
     def __init__(
@@ -104,6 +111,7 @@ class FakeWorld:
         order: Sequence[str] | None = None,
         facts: Facts | None = None,
         needs: Sequence[Decision] = (),
+        examples: Mapping[str, int] | None = None,
     ) -> None:
         self._hints, self.facts = hints, facts or Facts()
         self._is_tiny = hints in (ZEROS, ONES)
@@ -113,7 +121,7 @@ class FakeWorld:
         self._multiples = multiples_of(tuple(self._order), self._decisions)
         self._ranges = ranges
         self._given = dict[str, int]()
-        self._examples = dict[str, int]()
+        self._examples = dict(examples or {})
         self._names: dict[sympy.Symbol, KnownSize] = {}
         self.learned: list[str] = []
         """The symbols that ops with results of unknown size were given when they were traced."""
@@ -296,6 +304,28 @@ class FakeWorld:
             if other == order or not broken(examples, (*known(), *self.facts.decisions)):
                 yield world
 
+    def compared(
+        self,
+        run: Callable[[], Found],
+        same: Callable[[Found, FakeWorld], bool],
+        needs: Callable[[Found], Sequence[Decision]],
+    ) -> Found | None:
+        """What comes of the examples, if it comes of others too; None if not.
+
+        Args:
+            run: what is done with the examples.
+            same: whether the same comes of those of another world.
+            needs: what the op needs of sizes; see :meth:`compare`.
+        """
+        before, found = len(self.learned), run()
+        if self.compare(partial(same, found), needs(found)):
+            return found
+        if not self._put_asked_first():
+            return None
+        del self.learned[before:]
+        found = run()
+        return found if self.compare(partial(same, found), needs(found)) else None
+
     def compare(self, same: Callable[[FakeWorld], bool], needs: Sequence[Decision] = ()) -> bool:
         """Whether what came of the examples comes of others too, if PyTorch asked how large they are.
 
@@ -311,7 +341,7 @@ class FakeWorld:
         if self.shape_env.replacements:
             return False
         left = list(self.shape_env.guards)
-        for other in self._others(asked, needs):
+        for other in chain(self._others(asked, needs), self._of_largest_sizes(left, needs)):
             if other._breaks(needs):
                 continue
             try:
@@ -325,11 +355,43 @@ class FakeWorld:
                     continue
                 return False
             examples = {symbol: other._example(name) for name, symbol in self._symbols.items()}
-            left = [guard for guard in left if _holds(guard.expr, examples)]
+            left[:] = [guard for guard in left if _holds(guard.expr, examples)]
         questions = (guard.expr for guard in left if not is_about_layouts(guard))
         self.unexplored = [each for each in questions if not self._is_of_few_elements(each)]
         self._start()
         return True
+
+    def _of_largest_sizes(
+        self, left: Sequence[Any], needs: Sequence[Decision]
+    ) -> Iterator[FakeWorld]:
+        """Worlds of the largest sizes there are, for questions that have had one answer in all others.
+
+        Sizes with low bounds are small in all other worlds, where PyTorch takes ``n // 2`` for 1. Questions about
+        layouts count: values have none, but what PyTorch has been told of a size it goes on with.
+        """
+        names = self.names()
+        for guard in list(left):
+            asked = [s for s in guard.expr.free_symbols if s in names]
+            is_rule = isinstance(guard.expr, sympy.Ne)  # the other answer is an exception to it
+            if is_rule or guard not in left or not all(names[s] in self.given for s in asked):
+                continue
+            largest = [self._largest(names[s]) for s in asked]
+            for sizes in islice(product(*largest), _COMBINATIONS):
+                if _holds(guard.expr, dict(zip(asked, sizes, strict=True))):
+                    continue
+                examples = {name: self._example(name) for name in self._order}
+                examples |= {names[s]: size for s, size in zip(asked, sizes, strict=True)}
+                if not broken(examples, (*known(), *self.facts.decisions)):
+                    yield FakeWorld(
+                        self.given, LARGE, self._order, self.facts, needs, examples=examples
+                    )
+                    break
+
+    def _largest(self, name: str) -> Sequence[int]:
+        """The largest sizes of a symbol with a low bound; the example of another one."""
+        low, high = self._range(name)
+        example = self._example(name)
+        return range(high, max(low, high - 3), -1) if high < LARGE[0] else (example,)
 
     def _is_of_few_elements(self, question: Any) -> bool:
         """Whether it tells sizes of 0 and 1 that elements decide from others, for which decompositions are traced."""
@@ -362,18 +424,34 @@ class FakeWorld:
         Raises:
             BackendContractError: the graph depends on the examples.
         """
-        graph_module = self._trace(function, arguments(self), table)
 
-        def same(other: FakeWorld) -> bool:
+        def run() -> GraphModule:
+            return self._trace(function, arguments(self), table)
+
+        def same(graph_module: GraphModule, other: FakeWorld) -> bool:
             again = other._trace(function, arguments(other), table)
             return self._agrees(graph_module, other, again)
 
-        if not self.compare(same, needs):
+        found = self.compared(run, same, lambda _: needs)
+        if found is None:
             raise BackendContractError(
                 f"what this op does depends on its sizes ({self.asked})",
                 hint="make the sizes it depends on static, or bound them with torch._check",
             )
-        return graph_module
+        return found
+
+    def _put_asked_first(self) -> bool:
+        """Takes other examples, where that helps: of symbols with few sizes the last have small or equal ones."""
+        names = self.names()
+        asked = {names.get(s) for guard in self.shape_env.guards for s in guard.expr.free_symbols}
+        order = sorted(self._order, key=lambda name: name not in asked)
+        if order == self._order or broken(large(order), self._decisions):
+            return False
+        self._order = order
+        self._multiples = multiples_of(tuple(order), self._decisions)
+        self._examples.clear()
+        self._start()
+        return True
 
     def _agrees(self, graph: GraphModule, other: FakeWorld, again: GraphModule) -> bool:
         """Whether a graph is that of another world, at that world's examples.
@@ -419,6 +497,7 @@ class FakeWorld:
             self.sizes_from_data("d"),
             torch.no_grad(),
             enable_python_dispatcher(),
+            _use_lazy_graph_module(True),  # it is read and never called: no Python code
         ):
             return make_fx(function, decomposition_table=table, tracing_mode="real")(*arguments)
 

@@ -169,10 +169,14 @@ class MetaCalls:
             Undetermined: they do not, and not all of the call is known.
             BackendContractError: they do not.
         """
-        types = self._run(kernel, call)
-        if self.is_certain and not self.world.compare(
-            lambda other: _agree(types, other, kernel, call), needs(types)
-        ):
+        if not self.is_certain:
+            return self._run(kernel, call)
+        types = self.world.compared(
+            lambda: self._run(kernel, call),
+            lambda found, other: _agree(found, other, kernel, call),
+            needs,
+        )
+        if types is None:
             if any(isinstance(leaf, Unknown) for leaf in call.leaves):  # it may be known later
                 raise Undetermined
             raise BackendContractError(
