@@ -39,7 +39,7 @@ class Request:
     def __init__(self, compiled: Any, names: Iterable[str], results: Sequence[TensorSpec]) -> None:
         self._request: Any = compiled.create_infer_request()
         # what OpenVINO's Python class adds copies every result, and takes 7 us
-        self._infer = super(ov.InferRequest, self._request).infer
+        self._infer: Any = super(ov.InferRequest, self._request).infer  # type: ignore[misc]
         self._results = results
         self._inputs = {name: self._own(compiled.input(name)) for name in names}
         self._outputs = [self._own(compiled.output(index)) for index in range(len(results))]
