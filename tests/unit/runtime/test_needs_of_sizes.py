@@ -135,6 +135,36 @@ def test_sizes_that_something_divides(target: tuple[str, str], name: str) -> Non
         assert_as_eager(ours, function, torch.randn(*sizes))
 
 
+OF_OTHERS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "rows of another": lambda x, y: x.reshape(y.shape[0], -1, 2) * 2,
+    "rows of both": lambda x, y: x.view(x.shape[1] * y.shape[0], -1, 2) * 2,
+    "groups": lambda x, y: x.flatten(0, 1).unflatten(0, (y.shape[0], -1)) * 2,
+}
+OF_TWO = [((6, 4, 2), 3), ((4, 8, 2), 2), ((8, 3, 2), 4), ((6, 5, 2), 5), ((5, 3, 2), 4)]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", OF_OTHERS)
+def test_sizes_that_another_divides(target: tuple[str, str], name: str) -> None:
+    """Attention over frames has ``x.reshape(batch, -1, heads)`` of another tensor's batch, and was refused."""
+    function = OF_OTHERS[name]
+    ours = compiled(function, target, torch.randn(OF_TWO[0][0]), torch.randn(OF_TWO[0][1]))
+    for sizes, other in [*OF_TWO[1:], OF_TWO[0]]:
+        assert_as_eager(ours, function, torch.randn(sizes), torch.randn(other))
+
+
+@pytest.mark.parametrize("name", OF_OTHERS)
+def test_clusters_of_sizes_that_another_divides(name: str) -> None:
+    function = OF_OTHERS[name]
+    ours = torch2mlir.optimize(lambda x, y: function(x.exp(), y))
+    for sizes, other in [*OF_TWO[:-2], OF_TWO[0]]:
+        x, y = torch.randn(sizes), torch.randn(other)
+        torch.testing.assert_close(ours(x, y), function(x.exp(), y))
+    report = ours.report()
+    assert not report.pytorch_ops
+    assert "vary" in str(report)
+
+
 def _kept(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     return x[x > 0], y.clone()
 
@@ -165,6 +195,8 @@ OF_ELEMENTS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "the place behind": lambda x, y: y[x[x > 0].shape[0]] * 2,
     "so many": lambda x, y: y.narrow(0, 0, x[x > 0].shape[0]) * 2,
     "so many from the second": lambda x, y: y.narrow(0, 1, x[x > 0].shape[0]) * 2,
+    "in as many parts": lambda x, y: y.view(x[x > 0].shape[0], -1) * 2,
+    "in two parts": lambda x, y: (x[x > 0] * 2).view(2, -1),
     "padded": lambda x, y: F.pad(x[x > 0], [0, y.shape[0] - x[x > 0].shape[0]]),
     "a product": lambda x, y: x[x > 0] @ y[y > 0],
     "until there": lambda x, y: y[: x[x > 0].shape[0]] * 2,

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice, permutations
 
@@ -26,6 +27,7 @@ ZEROS, ONES = (0,), (1,)
 """Of sizes that elements decide; the arguments' are as the small ones."""
 _ORDERS = 720
 """How many orders of symbols are tried, for one in which everything holds that is known of their sizes."""
+_DIVIDES = re.compile("%|//")
 _DIVISOR = re.compile(r"(?:%|//) (\d+)")
 _MOST = 1 << 12
 """The largest number that sizes are made multiples of."""
@@ -59,32 +61,73 @@ def large(order: Sequence[str]) -> dict[str, int]:
     return {name: LARGE[place % len(LARGE)] for place, name in enumerate(order)}
 
 
+@dataclass(frozen=True)
+class Multiple:
+    """What a size is a multiple of: a number, and other sizes."""
+
+    number: int = 1
+    of: tuple[str, ...] = ()
+
+    def value(self, size_of: Callable[[str], int]) -> int:
+        """The number that it comes to."""
+        return self.number * math.prod(map(size_of, self.of))
+
+
 @lru_cache(maxsize=64)
-def multiples_of(order: tuple[str, ...], decisions: tuple[Decision, ...]) -> Mapping[str, int]:
+def multiples_of(order: tuple[str, ...], decisions: tuple[Decision, ...]) -> Mapping[str, Multiple]:
     """What sizes are multiples of, by symbol, as few of them as possible: of a product that is even one factor is.
 
     Args:
         order: of the symbols; the last of several that will do is taken.
         decisions: what is known of their sizes.
     """
-    found = dict.fromkeys(order, 1)
+    found = dict.fromkeys(order, Multiple())
     base = large(order)
 
-    def fits(decision: Decision, multiples: Mapping[str, int]) -> bool:
-        return decision.holds({name: size * multiples[name] for name, size in base.items()})
+    def fits(decision: Decision, multiples: Mapping[str, Multiple]) -> bool:
+        def size_of(name: str) -> int:
+            return base[name] * multiples[name].value(size_of)
 
-    for decision in decisions:
-        divisors = [int(number) for number in _DIVISOR.findall(decision.asked)]
-        divisor = math.lcm(*(number for number in divisors if number))
-        if not 1 < divisor <= _MOST or fits(decision, found):
+        return decision.holds({name: size_of(name) for name in base})
+
+    def failing(multiples: Mapping[str, Multiple]) -> list[Decision]:
+        return [decision for decision in dividing if not fits(decision, multiples)]
+
+    dividing = [decision for decision in decisions if _DIVIDES.search(decision.asked)]
+    left = failing(found)
+    for decision in left:
+        if fits(decision, found):
             continue
-        own = [name for name in reversed(order) if name in decision.symbols]
-        for names in (*([name] for name in own), own):
-            tried = {**found, **{name: math.lcm(found[name], divisor) for name in names}}
-            if max(tried.values()) <= _MOST and fits(decision, tried):
-                found = tried
+        for tried in _candidates(decision, order, found):
+            if fits(decision, tried) and len(fewer := failing(tried)) < len(left):
+                found, left = tried, fewer
                 break
     return found
+
+
+def _candidates(
+    decision: Decision, order: Sequence[str], found: Mapping[str, Multiple]
+) -> Iterator[dict[str, Multiple]]:
+    """What could be multiples besides, of the numbers and of the sizes that a decision divides by."""
+    own = [name for name in reversed(order) if name in decision.symbols]
+    numbers = [int(number) for number in _DIVISOR.findall(decision.asked)]
+    divisor = math.lcm(*(number for number in numbers if number))
+    if 1 < divisor <= _MOST:
+        for names in (*([name] for name in own), own):
+            more = {
+                name: Multiple(math.lcm(found[name].number, divisor), found[name].of)
+                for name in names
+            }
+            if max(each.number for each in more.values()) <= _MOST:
+                yield {**found, **more}
+    for name, other in permutations(own, 2):
+        if name not in _all_of(other, found) and other not in found[name].of:
+            yield {**found, name: Multiple(found[name].number, (*found[name].of, other))}
+
+
+def _all_of(name: str, multiples: Mapping[str, Multiple]) -> set[str]:
+    """A symbol and all that it is a multiple of, and these are."""
+    return {name}.union(*(_all_of(other, multiples) for other in multiples[name].of))
 
 
 def suitable(name: str, example: int, low: int, decisions: Iterable[Decision]) -> int:

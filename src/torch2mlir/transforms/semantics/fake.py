@@ -34,6 +34,7 @@ from torch2mlir.transforms.semantics.examples import (
     ONES,
     SMALL,
     ZEROS,
+    Multiple,
     broken,
     large,
     multiples_of,
@@ -162,10 +163,12 @@ class FakeWorld:
         number = self._order.index(name) % len(hints)
         hint = self._given.get(name) or hints[number]
         hint = max(low, 2) + hint if hint < low or hints is SMALL else hint
-        multiple = self._multiples.get(name, 1)
+        multiple = self._multiples.get(name, Multiple()).value(self._example)
         hint *= multiple
-        if hint > high:  # not the largest one, and the examples of symbols with equal ranges differ
-            hint = (high // multiple - number - 1) * multiple
+        if (
+            hint > high
+        ):  # not the largest one of several, and the examples of symbols with equal ranges differ
+            hint = (high // multiple - number - (high - low > 2)) * multiple
         return suitable(name, max(low, min(2, high), hint), low, self._decisions)
 
     def _symbol(self, name: str) -> sympy.Symbol:
@@ -288,7 +291,7 @@ class FakeWorld:
             asked: the questions; each symbol in them is the smallest once.
             needs: see :meth:`compare`.
         """
-        order = tuple(name for name in self._order if name not in self.learned[self._before :])
+        order = self._order_before_trace()
         orders: list[tuple[Sequence[int], tuple[str, ...]]] = [(MEDIUM, order), (SMALL, order)]
         names = self.names()
         found = [names[s] for each in asked for s in each.free_symbols if s in names]
@@ -369,7 +372,7 @@ class FakeWorld:
         Sizes with low bounds are small in all other worlds, where PyTorch takes ``n // 2`` for 1. Questions about
         layouts count: values have none, but what PyTorch has been told of a size it goes on with.
         """
-        names = self.names()
+        names, order = self.names(), self._order_before_trace()
         for guard in list(left):
             asked = [s for s in guard.expr.free_symbols if s in names]
             is_rule = isinstance(guard.expr, sympy.Ne)  # the other answer is an exception to it
@@ -379,13 +382,15 @@ class FakeWorld:
             for sizes in islice(product(*largest), _COMBINATIONS):
                 if _holds(guard.expr, dict(zip(asked, sizes, strict=True))):
                     continue
-                examples = {name: self._example(name) for name in self._order}
+                examples = {name: self._example(name) for name in order}
                 examples |= {names[s]: size for s, size in zip(asked, sizes, strict=True)}
                 if not broken(examples, (*known(), *self.facts.decisions)):
-                    yield FakeWorld(
-                        self.given, LARGE, self._order, self.facts, needs, examples=examples
-                    )
+                    yield FakeWorld(self.given, LARGE, order, self.facts, needs, examples)
                     break
+
+    def _order_before_trace(self) -> tuple[str, ...]:
+        """The symbols that there were before the last trace."""
+        return tuple(name for name in self._order if name not in self.learned[self._before :])
 
     def _largest(self, name: str) -> Sequence[int]:
         """The largest sizes of a symbol with a low bound; the example of another one."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from xdsl.ir import Attribute
 
+from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import Dim, KnownSize
 from torch2mlir.dialects.torch.symbols import INT64_MAX
 from torch2mlir.transforms.typing.type_lattice import is_known_tensor
@@ -170,6 +171,26 @@ def _members(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Q
         yield f"{sizes[dim]} == {len(types)}", [sizes[dim]]
 
 
+def _regrouped(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Question]:
+    """The size that ``view`` and ``reshape`` find themselves is a whole number."""
+    yield from _parted(dims.product(sizes), arguments[0])
+
+
+def _unflattened(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Question]:
+    """As :func:`_regrouped`, of one dimension."""
+    dim, asked = arguments
+    if isinstance(dim, int):
+        yield from _parted(sizes[dim], asked)
+
+
+def _parted(whole: KnownSize, asked: Any) -> Iterator[Question]:
+    if not isinstance(asked, list) or not all(isinstance(each, int | Dim) for each in asked):
+        return
+    known = dims.product([size for size in asked if size != -1])
+    if -1 in asked and known != 0 and dims.mod(whole, known) != 0:
+        yield f"({whole}) % ({known}) == 0", [whole, known]
+
+
 _CHUNKS = "({each} if {size} == 0 else -(-{size} // -(-{size} // {each})))"
 _SPLIT = "(1 if {size} == 0 else -(-{size} // {each}))"
 _SLICE, _SELECT = "torch.aten.slice.Tensor", "torch.aten.select.int"
@@ -178,9 +199,12 @@ OF_OPERANDS = {
     "torch.aten.arange.start_step",
     "torch.aten.narrow",
     "torch.aten.pad",
+    "torch.aten.reshape",
     "torch.aten.select_scatter",
     "torch.aten.slice_scatter",
+    "torch.aten.unflatten.int",
     "torch.aten.unfold",
+    "torch.aten.view",
     *(f"torch.aten.{kind}_pad{n}d" for kind in ("reflection", "replication") for n in (1, 2, 3)),
 }
 """Ops whose needs say nothing of their results."""
@@ -199,6 +223,9 @@ RULES: Mapping[str, Rule] = {
     **{f"torch.aten.reflection_pad{n}d": _padding_of(n, "reflect") for n in (1, 2, 3)},
     **{f"torch.aten.replication_pad{n}d": _padding_of(n, "replicate") for n in (1, 2, 3)},
     "torch.aten.pad": _padded,
+    "torch.aten.unflatten.int": _unflattened,
+    "torch.aten.view": _regrouped,
+    "torch.aten.reshape": _regrouped,
     "torch.aten.unfold": _windows,
     "torch.aten.topk": _ranked,
     "torch.aten.kthvalue": _ranked,
