@@ -54,6 +54,7 @@ from torch2mlir.program import entry_function
 from torch2mlir.runtime.diagnostics import shortened
 from torch2mlir.runtime.engine import Engine, Executable, Prepared, Run, host_tensor
 from torch2mlir.runtime.lowered import LoweredFunction
+from torch2mlir.runtime.openvino_attention import tell_masked_rows_by_mask
 from torch2mlir.runtime.openvino_import import openvino as ov
 from torch2mlir.runtime.openvino_requests import Request, has_nan, lent
 from torch2mlir.runtime.small_programs import is_small
@@ -182,6 +183,7 @@ class _Model:
         proto = model_of(entry_function(function.module, function.name)).proto
         try:
             model = core.read_model(proto.SerializeToString())
+            tell_masked_rows_by_mask(model)
             # what nothing reads is not there
             parameters = {p.output(0).get_any_name(): p for p in model.get_parameters()}
             names = [each.name for each in proto.graph.input]

@@ -7,12 +7,18 @@ from typing import Any
 
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import nn
 from torch.export import Dim
 
 import torch2mlir
 from torch2mlir.errors import EngineError, InputError
 
+KEYS = torch.tensor([[1, 1, 1, 0, 1], [0, 1, 1, 0, 1], [1, 0, 1, 0, 0], [0] * 5, [0, 0, 0, 0, 1]])
+MASKS = {
+    "booleans": KEYS.bool(),
+    "numbers": torch.zeros(2, 1, 5, 5).masked_fill(KEYS == 0, -torch.inf),
+}
 ENGINES = ("onnxruntime", "openvino")
 every_engine = pytest.mark.parametrize("engine", ENGINES)
 
@@ -167,6 +173,23 @@ def test_openvino_is_refused_what_it_would_get_wrong() -> None:
     assert double(torch.tensor([1000])).item() == 2000
     with pytest.raises(InputError, match="the integer 1099511627776"):
         double(torch.tensor([2**40]))
+
+
+@every_engine
+@pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS)
+def test_attention_keeps_nan(engine: str, mask: torch.Tensor) -> None:
+    """OpenVINO makes zeros of all NaNs in the result of a masked attention; only rows without keys are zeros."""
+
+    def program(q: torch.Tensor, k: torch.Tensor, mask: torch.Tensor) -> Any:
+        return F.scaled_dot_product_attention(q.log(), k, k, attn_mask=mask)
+
+    q, k = torch.rand(2, 2, 3, 5, 4).add(0.1).unbind(0)
+    f = compiled(program, q, k, mask, engine=engine)
+    for place in (0, 1, 2):
+        q[1, place, place, 1] = -1.0
+        expected = program(q, k, mask)
+        assert expected.isnan().any() and (expected[:, :, 3] == 0).all()
+        torch.testing.assert_close(f(q, k, mask), expected, rtol=1e-4, atol=1e-5, equal_nan=True)
 
 
 @every_engine

@@ -130,14 +130,14 @@ class FakeWorld:
         """What the last run asked about elements and sizes, if every world that it was compared with says the same."""
         self._before = 0
         self.asked = ""
-        self._start()
+        self.forget()
 
     @staticmethod
     def of(module: Operation) -> FakeWorld:
         """The world of a module's symbols."""
         return FakeWorld(symbol_ranges(module), facts=facts_of(module))
 
-    def _start(self) -> None:
+    def forget(self) -> None:
         """Forgets what was asked: an answer to one op is no fact for the next."""
         self.shape_env = ShapeEnv()
         self.mode = FakeTensorMode(shape_env=self.shape_env, allow_non_fake_inputs=True)
@@ -277,7 +277,7 @@ class FakeWorld:
         self._order = list(order_of(tuple(self._order), self._decisions))
         self._multiples = multiples_of(tuple(self._order), self._decisions)
         self._examples.clear()
-        self._start()
+        self.forget()
 
     def _breaks(self, needs: Sequence[Decision]) -> bool:
         """Whether something does not hold for the examples."""
@@ -361,7 +361,7 @@ class FakeWorld:
             left[:] = [guard for guard in left if _holds(guard.expr, examples)]
         questions = (guard.expr for guard in left if not is_about_layouts(guard))
         self.unexplored = [each for each in questions if not self._is_of_few_elements(each)]
-        self._start()
+        self.forget()
         return True
 
     def _of_largest_sizes(
@@ -455,7 +455,7 @@ class FakeWorld:
         self._order = order
         self._multiples = multiples_of(tuple(order), self._decisions)
         self._examples.clear()
-        self._start()
+        self.forget()
         return True
 
     def _agrees(self, graph: GraphModule, other: FakeWorld, again: GraphModule) -> bool:

@@ -170,7 +170,9 @@ class MetaCalls:
             BackendContractError: they do not.
         """
         if not self.is_certain:
-            return self._run(kernel, call)
+            found = self._run(kernel, call)
+            self.world.forget()
+            return found
         types = self.world.compared(
             lambda: self._run(kernel, call),
             lambda found, other: _agree(found, other, kernel, call),
