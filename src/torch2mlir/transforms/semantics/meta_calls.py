@@ -87,7 +87,7 @@ class MetaCalls:
         self.world = world
         self.is_certain = is_certain
         self._results: dict[Hashable, list[Attribute | None]] = {}
-        self._questions: dict[Hashable, list[Any]] = {}
+        self._questions: dict[Hashable, Sequence[Any]] = {}
         self._counts: dict[SSAValue | None, str] = {}  # mask -> how many elements it takes
         self.questions: Sequence[Any] = ()
         """What the last op needs of sizes, as PyTorch asked it."""
