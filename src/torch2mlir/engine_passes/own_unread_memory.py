@@ -4,8 +4,10 @@ IREE 3.13 computes what reads no memory for each of its readers: numbers everywh
 what it finds to be such (``x != x``). Each reader updates its own where it lies, and then IREE finds that they are
 computed alike, and takes them for one: what one of them updates, the other one reads. Of int64, tokens and labels,
 ``F.pad(x, (1, 1), value=3)`` and ``F.pad(y, (1, 1), value=3)`` were the second, or nothing. So it is not of numbers
-that it has a command for, which fills with 4 bytes at a time: numbers of no more bytes, and wider ones that repeat
-these (0, -1).
+that it has a command for, which fills with 1 or 4 bytes at a time: numbers of as many bytes, and those that repeat
+them (0, -1). Other half floats it fills too, and refuses the call if they do not lie at a multiple of 4 bytes.
+StableHLO's number everywhere in a tensor of unknown size is computed, whatever it is: ``z = torch.zeros(n)`` that two
+updates began with was what either of them left.
 
 - What is computed into is copied, with a look at memory.
 - What is padded with wide numbers is padded with 0, and differs by their bits before and after.
@@ -52,12 +54,14 @@ from torch2mlir.engine_passes.op_kinds import (
 )
 from torch2mlir.engine_passes.own_written_arguments import written_values
 
-_COMMAND_BYTES = 4
-"""What IREE fills with by a command has so many bytes, or repeats them."""
+_COMMAND_BYTES = (1, 4)
+"""What IREE fills with by a command has one of these many bytes, or repeats them."""
 _MOVING = RESHAPES | SLICES | TRANSPOSES | REVERSALS | JOINS
 """Ops of whose result IREE knows what it knows of the operands."""
 _OF_FIRST = RESHAPES | BROADCASTS | {"linalg.fill", "tensor.splat"}
 """Ops that have one number everywhere if their first operand is or has one."""
+_COMPUTED = frozenset({"stablehlo.dynamic_broadcast_in_dim"})
+"""Ops that IREE makes a loop nest of, whatever their operand is."""
 _PADS = tensor.PadOp | tosa.PadOp | hlo.PadOp | hlo.DynamicPadOp
 
 
@@ -119,11 +123,14 @@ def _copy_written(function: FuncOp) -> None:
 
 
 def _is_wide(element: Attribute) -> bool:
-    if isinstance(element, ComplexType):
-        return True
-    bits = element.width.data if isinstance(element, IntegerType) else 0
-    bits = element.bitwidth if isinstance(element, AnyFloat) else bits
-    return bits > 8 * _COMMAND_BYTES
+    return isinstance(element, ComplexType) or _bytes(element) > max(_COMMAND_BYTES)
+
+
+def _bytes(element: Attribute) -> int:
+    """How many bytes a real number takes in memory; 0 of what is none."""
+    if isinstance(element, IntegerType):
+        return -(-element.width.data // 8)
+    return element.bitwidth // 8 if isinstance(element, AnyFloat) else 0
 
 
 def _may_read_nothing(value: SSAValue, known: dict[SSAValue, bool]) -> bool:
@@ -162,9 +169,13 @@ def _repeats(number: SSAValue) -> bool:
     op = number.owner
     if not isinstance(op, Operation):
         return False
+    if op.name in _COMPUTED and DYNAMIC_INDEX in shape_of(number):
+        return False
     if op.name in _OF_FIRST:
-        is_narrow = isinstance(number.type, TensorType) and not _is_wide(element_of(number))
-        return is_narrow or _repeats(op.operands[0])
+        is_tensor = isinstance(number.type, TensorType)
+        return (
+            is_tensor and _bytes(element_of(number)) in _COMMAND_BYTES or _repeats(op.operands[0])
+        )
     literal = _literal(op)
     if isinstance(literal, IntegerAttr | FloatAttr):
         scalar = TensorType(literal.type, [])
@@ -172,8 +183,7 @@ def _repeats(number: SSAValue) -> bool:
     if not isinstance(literal, DenseIntOrFPElementsAttr):
         return False
     found = literal.data.data
-    command = found[:_COMMAND_BYTES]
-    return found == command * (len(found) // len(command))
+    return any(found == found[:size] * (len(found) // size) for size in _COMMAND_BYTES)
 
 
 def _padding(op: Operation) -> SSAValue:

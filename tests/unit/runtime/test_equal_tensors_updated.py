@@ -156,5 +156,88 @@ def test_of_any_size(output_type: str) -> None:
     )
 
 
+FILLED: dict[torch.dtype, Any] = {
+    torch.int64: (0, -1, 3),
+    torch.float64: (0.0, 1.5),
+    torch.int32: (0, 3),
+    torch.float32: (0.0, 1.5),
+}
+ZEROS: dict[torch.dtype, Any] = {torch.float16: (0.0,), torch.int8: (0,), torch.bool: (False,)}
+"""Apart from the wide ones: behind an odd number of bytes IREE fills with nothing else (docs/engines.md)."""
+
+
+@pytest.mark.parametrize("filled", [FILLED, ZEROS], ids=["wide", "narrow"])
+@pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
+def test_of_any_size_filled(output_type: str, filled: dict[torch.dtype, Any]) -> None:
+    """Two tensors of one number, which the program fills without a look at memory, however many there are."""
+    dtypes = [each for each in filled if output_type != "tosa" or each is not torch.float64]
+
+    def program(x: torch.Tensor, y: torch.Tensor) -> list[torch.Tensor]:
+        results = []
+        for dtype in dtypes:
+            for number in filled[dtype]:
+                first, second, third = (
+                    torch.full((x.shape[0],), number, dtype=dtype) for _ in range(3)
+                )
+                first[PLACES[:3]] = x[:3].to(dtype)
+                second.scatter_(0, PLACES[1:3], y[:2].to(dtype))
+                results += [first, second]
+                if not number:  # others IREE fills at multiples of 4 bytes only
+                    third[1:3] = x[:2].to(dtype)
+                    results += [third, torch.full_like(first, number)]
+        return results
+
+    size = torch.export.Dim("n", min=4, max=64)
+    sizes = iter([4, 6, 4, 17])
+
+    def arguments() -> tuple[Any, ...]:
+        n = next(sizes)
+        return integers(n), integers(n)
+
+    agrees_with_eager(
+        program,
+        arguments,
+        output_type=output_type,
+        engine="iree",
+        dynamic_shapes=({0: size}, {0: size}),
+    )
+
+
+@pytest.mark.parametrize("output_type", ["linalg-on-tensors", "stablehlo"])
+def test_of_a_size_that_elements_decide(output_type: str) -> None:
+    def program(x: torch.Tensor, y: torch.Tensor) -> Tensors:
+        counts = torch.bincount(x, minlength=5)
+        zeros = torch.zeros_like(counts)
+        again = zeros.scatter_add(0, y, torch.ones_like(y))
+        return counts, again, counts.gather(0, zeros), zeros
+
+    agrees_with_eager(
+        program,
+        lambda: (torch.randint(0, 9, (6,)), torch.randint(0, 5, (6,))),
+        output_type=output_type,
+        engine="iree",
+    )
+
+
 def integers(size: int) -> torch.Tensor:
     return torch.randint(-9, 9, (size,))
+
+
+@pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
+def test_half_floats_of_any_size(output_type: str) -> None:
+    """IREE fills with such numbers at multiples of 4 bytes only."""
+
+    def program(x: torch.Tensor) -> Tensors:
+        first = torch.full((x.shape[0],), 1.5, dtype=torch.float16)
+        second = torch.full((x.shape[0],), 1.5, dtype=torch.float16)
+        first[PLACES[:3]] = x[:3].half()
+        return first, second.scatter(0, PLACES[1:3], x[:2].half())
+
+    sizes = iter([4, 5, 4, 7])
+    agrees_with_eager(
+        program,
+        lambda: (integers(next(sizes)),),
+        output_type=output_type,
+        engine="iree",
+        dynamic_shapes=({0: torch.export.Dim("n", min=4, max=64)},),
+    )
