@@ -44,3 +44,70 @@ def test_errors_are_the_models_own() -> None:
     with pytest.raises(RuntimeError, match="cannot be multiplied"):
         optimized(torch.ones(2, 3))
     torch.testing.assert_close(optimized(-square), model(-square))
+
+
+class OfTwo(nn.Module):
+    """Refuses arguments whose sizes do not go together, after it has counted the call."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(8, 8)
+        self.register_buffer("calls", torch.zeros(()))
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        self.calls += 1
+        return torch.relu(self.linear(x)) + y
+
+
+def of_two(rows: int, others: int | None = None) -> tuple[torch.Tensor, torch.Tensor]:
+    return torch.randn(rows, 8), torch.randn(others or rows, 8)
+
+
+@pytest.mark.parametrize("allow_tracing", [True, False])
+def test_a_refused_call_changes_nothing_for_others(
+    allow_tracing: bool, capfd: pytest.CaptureFixture[str]
+) -> None:
+    model, eager = OfTwo().eval(), OfTwo().eval()
+    eager.load_state_dict(model.state_dict())
+    optimized = torch2mlir.optimize(model, allow_tracing)
+    with torch.no_grad():
+        for arguments in (of_two(4), of_two(5), of_two(6)):
+            torch.testing.assert_close(optimized(*arguments), eager(*arguments))
+        for _ in range(2):
+            refused = of_two(3, 4)
+            for each in (optimized, eager):
+                with pytest.raises(RuntimeError, match="must match the size"):
+                    each(*refused)
+            assert torch.equal(model.calls, eager.calls)
+            before = sum(cluster.calls for cluster in optimized.report().clusters)
+            for arguments in (of_two(7), of_two(4), of_two(8)):
+                torch.testing.assert_close(optimized(*arguments), eager(*arguments))
+            after = sum(cluster.calls for cluster in optimized.report().clusters)
+            assert after >= before + 3
+    assert torch.equal(model.calls, eager.calls)
+    assert "making fake tensor call" not in str(optimized.report())
+    assert capfd.readouterr().err == ""
+
+
+def test_refused_examples() -> None:
+    model = OfTwo().eval()
+    with pytest.raises(RuntimeError, match="must match the size"):
+        torch2mlir.optimize(model, model_inputs=of_two(3, 4))
+    assert model.calls == 0
+
+
+def test_a_kind_of_call_that_has_breaks_leaves_the_others_whole() -> None:
+    def model(x: torch.Tensor, by_sum: bool) -> torch.Tensor:
+        x = torch.erf(x)
+        if by_sum and x.sum() > 0:
+            x = x + 1
+        return x.cos()
+
+    optimized = torch2mlir.optimize(model, model_inputs=(torch.randn(4), False))
+    for sign in (1, -1, 1):
+        x = sign * torch.rand(4)
+        torch.testing.assert_close(optimized(x, True), model(x, True))
+        torch.testing.assert_close(optimized(x, False), model(x, False))
+    report = str(optimized.report())
+    assert "captured whole" in report
+    assert "region by region" in report

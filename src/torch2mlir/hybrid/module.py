@@ -260,7 +260,10 @@ class OptimizedModule(AroundModel):
     def prepare(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         """Captures, compiles and examines ahead of the first call with arguments like these."""
         with torch.no_grad():
-            self._variant(args, kwargs)
+            found, _ = self._variant(args, kwargs)
+            if found is None and not (self.exported or self._regions or self._refused):
+                with undone(self.model, self.model.parameters()):  # which says what is wrong
+                    self.model(*cloned(args), **cloned(dict(kwargs)))
             if self._regions is not None and self._settings[0] and not self._iterates():
                 with undone(self.model, self.model.parameters()):
                     self._regions(*cloned(args), **cloned(dict(kwargs)))
@@ -275,25 +278,31 @@ class OptimizedModule(AroundModel):
         if state.reached.iterates and not self.exported:
             self._not_whole("it reads an iterator, which no trial can set back")
             return
+        is_further = bool(self._variants) and not self.exported
+        if is_further and self._refuses(args, kwargs):  # a run takes less than a failing capture
+            return
         try:
             exported = self._exported(args, kwargs)
             captured = Captured(exported)
-        except CaptureError as error:
-            self._not_whole(shortened(error.message))
-            return
-        except Exception as error:  # of PyTorch's: the model runs all the same
-            self._not_whole(shortened(f"{type(error).__name__}: {error}"))
+        except Exception as error:  # ours or PyTorch's: the model may run all the same
+            reason = (
+                error.message
+                if isinstance(error, CaptureError)
+                else f"{type(error).__name__}: {error}"
+            )
+            if is_further or self.exported or not self._refuses(args, kwargs):
+                self._not_whole(shortened(reason))
             return
         finally:
             state.restore()
         if numbers_asked(exported).asked and state.reached.tensors:
-            self._not_whole(
+            self._distrust(
                 "it reads numbers in tensors that it holds, which PyTorch takes for constants"
             )
             return
         is_like_it = captured.leaves(args, kwargs) is not None
         if not is_like_it and not self.exported:
-            self._not_whole("the captured program does not take the call it was captured from")
+            self._distrust("the captured program does not take the call it was captured from")
             return
         parts = partition(captured.graph_module, self.config, ranges=captured.ranges)
         if parts.failures and captured.ranges and is_like_it and not self.exported:
@@ -311,7 +320,18 @@ class OptimizedModule(AroundModel):
         if problem is None:
             self._variants.append(variant)
         else:
-            self._not_whole(problem)
+            self._distrust(problem)
+
+    def _refuses(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+        """Whether the model itself raises for arguments like these, of which no capture is to be asked then."""
+        given = cloned((tuple(args), dict(kwargs)))
+        try:
+            with undone(self.model, self.model.parameters()):
+                self.model(*given[0], **given[1])
+        except Exception:
+            self._captures -= 1
+            return True
+        return False
 
     def _exported(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> ExportedProgram:
         if self.exported:
@@ -380,8 +400,12 @@ class OptimizedModule(AroundModel):
         else:
             self._by_regions(reason)
 
-    def _by_regions(self, reason: str) -> None:
+    def _distrust(self, reason: str) -> None:
+        """What was captured of the model is not the model, so other captures of it may not be either."""
         self._variants.clear()
+        self._not_whole(reason)
+
+    def _by_regions(self, reason: str) -> None:
         if Reached(self.model).draws:
             self._refused = (
                 f"{reason}; TorchDynamo takes what a generator of Python's draws for a constant"

@@ -19,7 +19,7 @@ from torch2mlir.frontends.module_state import Hooks
 from torch2mlir.frontends.python_state import Methods
 from torch2mlir.hybrid.capture import quiet
 from torch2mlir.hybrid.config import Config
-from torch2mlir.hybrid.failed_frames import failures_as_breaks
+from torch2mlir.hybrid.failed_frames import FailedFrames
 from torch2mlir.hybrid.partition import Partition, partition
 from torch2mlir.hybrid.selection import Selection
 from torch2mlir.hybrid.tune import MOST_ROUNDS, Segment, examine
@@ -50,6 +50,7 @@ class RegionByRegion:
         self.segments = list[Segment]()
         self.selections = list[Selection | None]()
         self.breaks = Counter[str]()
+        self._failed = FailedFrames(self.breaks)
         self._lock = threading.Lock()
         self._model = model
         self._capture()
@@ -67,7 +68,7 @@ class RegionByRegion:
         if self._hooks.changed() is not None or not self._methods.are_current():
             self._capture()
         known, seen = len(self.parts), Counter(counters["graph_break"])
-        with failures_as_breaks(self.breaks):
+        with self._failed.as_breaks():
             result = self._call(*args, **kwargs)
         if len(self.parts) > known:
             self._methods = Methods(self._model)  # parts that came since have others
