@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import (
     i1,
 )
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue, Use
 
 from torch2mlir.dialects import arith_ext, linalg, stablehlo
 from torch2mlir.dialects.iree_barriers import OptimizationBarrierOp
@@ -47,17 +47,25 @@ class Copies:
         uses, unknown = [*x.uses], self._unknown
         op = unknown.owner if isinstance(x, BlockArgument) else x.owner
         assert isinstance(op, Operation)
-        copy = (_chosen_unsigned if is_unsigned(x) else _chosen)(
-            Beside(op, behind=True), unknown, x
-        )
+        copy = _copied(Beside(op, behind=True), unknown, x)
         for use in uses:
             use.operation.operands[use.index] = copy
+
+    def for_use(self, use: Use) -> None:
+        """Hands a copy of a tensor to one of those who use it, and to nobody else: IREE makes one of equal copies."""
+        x, before = use.operation.operands[use.index], Beside(use.operation)
+        unknown = before.value(OptimizationBarrierOp, [self._unknown], self._unknown.type)
+        use.operation.operands[use.index] = _copied(before, unknown, x)
 
 
 def is_unsigned(x: SSAValue) -> bool:
     """Whether a tensor has elements that StableHLO alone computes with."""
     element = element_of(x)
     return isinstance(element, IntegerType) and element.signedness.data == Signedness.UNSIGNED
+
+
+def _copied(beside: Beside, unknown: SSAValue, x: SSAValue) -> SSAValue:
+    return (_chosen_unsigned if is_unsigned(x) else _chosen)(beside, unknown, x)
 
 
 def _chosen_unsigned(behind: Beside, unknown: SSAValue, x: SSAValue) -> SSAValue:

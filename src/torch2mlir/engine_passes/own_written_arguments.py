@@ -31,7 +31,7 @@ from torch2mlir.engine_passes.op_kinds import (
     SLICES,
 )
 
-_VIEWS = (RESHAPES | SLICES | BROADCASTS) | {
+VIEWS = (RESHAPES | SLICES | BROADCASTS) | {
     *("iree_tensor_ext.compute_barrier.start", "stablehlo.bitcast_convert"),
     *("stablehlo.optimization_barrier", "tosa.identity", "util.optimization_barrier"),
 }
@@ -76,7 +76,7 @@ def written_values(function: FuncOp, of_linalg: bool = True) -> set[SSAValue]:
 
 def _shared(op: Operation) -> Iterator[tuple[SSAValue, SSAValue]]:
     """Values because of the op, with others whose memory theirs may be."""
-    if op.name in _VIEWS:
+    if op.name in VIEWS:
         yield op.results[0], op.operands[0]
     elif op.name.partition(".")[0] in _OF_ELEMENTS and op.name not in _FRESH:
         for result, value in product(op.results, _read(op)):

@@ -194,6 +194,7 @@ class IreeEngine(Engine):
     def compile(self, function: LoweredFunction) -> IreeExecutable:
         # imports dialects, which whoever loads an artefact does without
         from torch2mlir.engine_passes.compute_before_gathers import compute_before_gathers
+        from torch2mlir.engine_passes.own_handed_on import own_handed_on
         from torch2mlir.engine_passes.own_unread_memory import own_unread_memory
         from torch2mlir.engine_passes.own_written_arguments import own_written_arguments
 
@@ -201,6 +202,7 @@ class IreeEngine(Engine):
         self.check_output_type(output_type)
         own_unread_memory(function.entry)
         own_written_arguments(function.entry)
+        own_handed_on(function.entry)
         compute_before_gathers(function.entry)
         text = _text(function)
         try:
