@@ -8,7 +8,8 @@ A part that leaves elements of a row out, every second or all but one, it refuse
 Where the whole is a wider copy of something, of 16 bits in 32, it computes the copy where the part is read and forgets
 the steps: ``x.float()[::2] * 2`` is twice the first half. What is read by steps is computed before.
 
-A column that StableHLO multiplies as a row, ``x[:, 2] @ m``, it takes for elements that follow each other.
+A column that is multiplied as a row, ``x[:, 2] @ m``, it takes for elements that follow each other: of StableHLO
+always, a convolution of the column too, else with data tiling.
 
 It refuses a part of one element that gets more dimensions than the tensor has it is taken from, ``x[:1][:, None]`` of a
 vector: IREE takes the part in that shape at once, an op that its own verifier refuses.
@@ -50,7 +51,13 @@ from torch2mlir.engine_passes.own_written_arguments import destinations
 
 _BY_POSITION = LOOKUPS | REVERSALS
 """Ops that read elements by positions they compute, or that IREE makes such reads of."""
-_PRODUCTS = (stablehlo.DotGeneralOp.name, "stablehlo.dot")
+_PRODUCTS = frozenset(
+    {
+        *(stablehlo.DotGeneralOp.name, "stablehlo.dot", tosa.MatMulOp.name),
+        *("linalg.matmul", "linalg.batch_matmul", "linalg.matvec", "linalg.vecmat", "linalg.dot"),
+        *("linalg.batch_matvec", "linalg.batch_vecmat", "linalg.mmt4d", "linalg.pack"),
+    }
+)
 _SCATTERS = (stablehlo.ScatterOp.name, tosa.ScatterOp.name, iree_linalg_ext.ScatterOp.name)
 
 
@@ -129,14 +136,14 @@ def _is_read_by_position(value: SSAValue) -> bool:
 
 
 def _is_column_of_a_product(whole: SSAValue, part: SSAValue) -> bool:
-    """Whether one of several columns is multiplied, perhaps as a row."""
+    """Whether one of several columns is multiplied or convolved, perhaps as a row."""
     sizes = shape_of(part)
     if not sizes or sizes[-1] != 1 or shape_of(whole)[-1] == 1:
         return False
     seen, waiting = {part}, [part]
     while waiting:
         for use in waiting.pop().uses:
-            if use.operation.name in _PRODUCTS:
+            if use.operation.name in _PRODUCTS or "conv" in use.operation.name.rpartition(".")[2]:
                 return True
             if use.operation.name in RESHAPES | TRANSPOSES:
                 waiting += {*use.operation.results} - seen

@@ -3,6 +3,9 @@
 MLIR's vectorizer combines what the body of a reduction yields once, if that does not change with the place: IREE 3.13
 gives 1.0 for the sum of ``torch.ones(n)``, and 1 for that of ``x >= x``. So nothing that may fold to a number is
 summed as it is: a zero that the compiler knows nothing of is added to it.
+
+Whether all of unknown many booleans hold is decided by a false one before anybody knows that there is one: ``(x !=
+x).all()`` of an empty tensor was false. These get a false that the compiler knows nothing of.
 """
 
 from __future__ import annotations
@@ -10,13 +13,16 @@ from __future__ import annotations
 from xdsl.context import Context
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
     AnyFloat,
     ArrayAttr,
     DenseIntOrFPElementsAttr,
+    IntegerAttr,
     IntegerType,
     ModuleOp,
     Signedness,
     TensorType,
+    i1,
 )
 from xdsl.dialects.linalg.attrs import IteratorTypeAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -29,6 +35,7 @@ from torch2mlir.dialects.linalg.structured import dims_map
 from torch2mlir.dialects.tensors import element_of, shape_of
 from torch2mlir.dialects.weights import dense_elements
 from torch2mlir.engine_passes.beside import Beside
+from torch2mlir.engine_passes.loop_nests import computed
 from torch2mlir.engine_passes.op_kinds import (
     BROADCASTS,
     JOINS,
@@ -44,6 +51,8 @@ from torch2mlir.engine_passes.op_kinds import (
 _COMBINING = ("arith.addf", "arith.addi", "arith.mulf", "arith.muli")
 _COUNTED = (*_COMBINING, "stablehlo.add", "stablehlo.multiply")
 """Of these the number of equal terms matters, unlike of maxima."""
+_DECIDING = ("arith.andi", "stablehlo.and")
+"""Of these it matters whether there are any; a disjunction of nothing is false all the same."""
 _WINDOWS = frozenset(
     f"linalg.pooling_{layout}_sum" for layout in ("ncw", "nwc", "nchw", "nhwc", "ndhwc")
 )
@@ -73,7 +82,7 @@ class KeepTermsOfSumsPass(PassForOps):
     name = "keep-terms-of-sums"
     looks_for = _WINDOWS | {
         *(linalg.GenericOp.name, hlo.ReduceOp.name, hlo.ReduceWindowOp.name),
-        *(tosa.ReduceSumOp.name, tosa.ReduceProductOp.name),
+        *(tosa.ReduceSumOp.name, tosa.ReduceProductOp.name, tosa.ReduceAllOp.name),
     }
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
@@ -88,10 +97,12 @@ def _is_reduction(op: linalg.GenericOp) -> bool:
 
 
 def _is_kept(x: SSAValue) -> bool:
-    """Whether its elements are of a dtype that a zero can be added to."""
+    """Whether a zero can be added to its elements, or they are booleans of which there may be none."""
     element = x.type.element_type if isinstance(x.type, TensorType) else None
+    if element == i1:
+        return DYNAMIC_INDEX in shape_of(x)
     if isinstance(element, IntegerType):
-        return element.width.data > 1 and element.signedness.data == Signedness.SIGNLESS
+        return element.signedness.data == Signedness.SIGNLESS
     return isinstance(element, AnyFloat)
 
 
@@ -105,11 +116,12 @@ class _Variation:
     def terms(self, op: Operation) -> list[int]:
         """The operands with elements that are added or multiplied, and that may be one number."""
         match op:
-            case tosa.ReduceSumOp() | tosa.ReduceProductOp():
+            case tosa.ReduceSumOp() | tosa.ReduceProductOp() | tosa.ReduceAllOp():
                 positions = [0]
             case hlo.ReduceOp() | hlo.ReduceWindowOp():
                 body = op.regions[0].block.first_op
-                positions = [0] if body is not None and body.name in _COUNTED else []
+                counted = (*_COUNTED, *_DECIDING)
+                positions = [0] if body is not None and body.name in counted else []
             case linalg.GenericOp() if _is_reduction(op):
                 positions = self._terms_of_loops(op)
             case _ if op.name in _WINDOWS:
@@ -124,7 +136,9 @@ class _Variation:
         block, count = op.body.block, len(op.inputs)
         for value in block.last_op.operands if block.last_op is not None else ():
             combine = value.owner
-            if not isinstance(combine, Operation) or combine.name not in _COMBINING:
+            if not isinstance(combine, Operation):
+                continue
+            if combine.name not in (*_COMBINING, *_DECIDING):
                 continue
             terms = [v for v in combine.operands if v not in block.args[count:]]
             if len(terms) == 1 and not self.of(terms[0]):
@@ -189,6 +203,9 @@ def _keep(op: Operation, position: int) -> None:
     """Adds a zero, the one that leaves zeros their sign."""
     x = op.operands[position]
     element, rank = element_of(x), len(shape_of(x))
+    if element == i1:
+        op.operands[position] = _beside_false(Beside(op), x)
+        return
     is_float = isinstance(element, AnyFloat)
     scalar = TensorType(element, [])
     before = Beside(op)
@@ -212,3 +229,9 @@ def _keep(op: Operation, position: int) -> None:
     # what it computes into is the tensor itself, so that its sizes need not be known
     sums = before.insert(linalg.GenericOp.of([unknown], [x], block, ArrayAttr(maps), kinds))
     op.operands[position] = sums.results[0]
+
+
+def _beside_false(before: Beside, x: SSAValue) -> SSAValue:
+    """Booleans or a false that the compiler knows nothing of."""
+    unknown = before.value(OptimizationBarrierOp, [before.constant(IntegerAttr(0, i1))], i1)
+    return computed(before, [x], i1, lambda inside, a: inside.value(arith.OrIOp, [a, unknown], i1))

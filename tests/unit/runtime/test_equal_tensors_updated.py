@@ -204,6 +204,24 @@ def test_of_any_size_filled(output_type: str, filled: dict[torch.dtype, Any]) ->
 
 
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "stablehlo"])
+def test_greatest_of_the_greatest(output_type: str) -> None:
+    """Two ``chlo.top_k`` of one unknown shape were one to IREE."""
+
+    def program(x: torch.Tensor) -> Tensors:
+        greatest, places = x.topk(3, -1)
+        return *greatest.topk(3, -1, largest=False), greatest, places
+
+    sizes = iter([4, 5, 1, 17])
+    agrees_with_eager(
+        program,
+        lambda: (torch.randn(next(sizes), 3),),
+        output_type=output_type,
+        engine="iree",
+        dynamic_shapes=({0: torch.export.Dim("n", min=0, max=64)},),
+    )
+
+
+@pytest.mark.parametrize("output_type", ["linalg-on-tensors", "stablehlo"])
 def test_of_a_size_that_elements_decide(output_type: str) -> None:
     def program(x: torch.Tensor, y: torch.Tensor) -> Tensors:
         counts = torch.bincount(x, minlength=5)

@@ -46,7 +46,9 @@ def topk(
     sizes = lower.results[0].sizes
     axis = dim % x.rank if x.rank else 0
     is_narrow = element_types.is_float(x.dtype) and element_types.bit_width(x.dtype) <= 32
-    if x.rank and is_narrow and isinstance(k, int) and 0 not in (*sizes, *x.sizes):
+    # two of one shape that nobody knows are one to IREE
+    is_known = all(isinstance(size, int) and size for size in (*sizes, *x.sizes))
+    if x.rank and is_narrow and isinstance(k, int) and is_known:
         return _top(lower, x, k, axis, largest)
     every = sort(lower, x, True, axis, largest)
     if x.rank == 0:
