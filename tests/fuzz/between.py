@@ -3,7 +3,8 @@
     python -m tests.fuzz.between --count 20000 --processes 4          # nightly
     python -m tests.fuzz.between --count 500 --seed 7 --on linalg-reference,stablehlo-xla
 
-Programs are compiled many at a time (``tests.fuzz.units``); on what one dialect refuses, the others are still compared.
+Programs are compiled many at a time (``tests.fuzz.units``), by default on the engines that users run on; on what one
+dialect refuses, the others are still compared.
 Of every few lots of programs (``--dynamic-every``, 4) one is of sizes known at run time. Differences go to ``--findings``.
 """
 
@@ -39,7 +40,7 @@ from tests.fuzz.units import (
 from torch2mlir.errors import InputError, Torch2MLIRError
 
 FAMILIES = ("elementwise", "comparison", "reduction", "extrema", "movement", "indexing")
-"""Kinds of lines that every dialect has words for."""
+"""Kinds of lines that every dialect has words for, of which CI takes its share."""
 FIRST_SEED = 10**6
 """Of the programs on which the dialects are compared; other campaigns begin at 0."""
 DRAWN = 8 * UNIT
@@ -142,10 +143,16 @@ def _failure(name: str, trial: Trial, error: Exception, tally: Tally) -> None:
         tally.found.append(f"{failure}\n{trial.program.report()}")
 
 
-def compare_seeds(first: int, count: int, names: Sequence[str], dynamic: bool) -> Tally:
+def compare_seeds(
+    first: int,
+    count: int,
+    names: Sequence[str],
+    dynamic: bool,
+    of_families: Sequence[str] = FAMILIES,
+) -> Tally:
     """The same for the programs of consecutive seeds."""
     torch.set_num_threads(1)
-    return compare([generate(first + n, FAMILIES, dynamic) for n in range(count)], names)
+    return compare([generate(first + n, of_families, dynamic) for n in range(count)], names)
 
 
 def _arguments() -> argparse.Namespace:
@@ -158,7 +165,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--dynamic-every", type=int, default=4, help="lots, of which one is dynamic"
     )
-    parser.add_argument("--on", default="linalg-reference,tosa-iree,stablehlo-xla")
+    parser.add_argument("--on", default="linalg-iree,tosa-iree,stablehlo-xla")
+    parser.add_argument("--families", default="", help="of programs, by commas; all if not given")
     parser.add_argument("--findings", type=Path, default=Path("between-findings.md"))
     return parser.parse_args()
 
@@ -167,6 +175,7 @@ def main() -> int:
     """Runs a campaign; 1 if something differs."""
     options, total, start = _arguments(), Tally(), time.monotonic()
     names = [name for name in CONFIGURATIONS if name in options.on.split(",")]
+    chosen = tuple(part for part in options.families.split(",") if part)
     units = iter(range(options.seed, options.seed + options.count, options.unit))
     last = options.seed + options.count
     with ProcessPoolExecutor(options.processes, max_tasks_per_child=50) as pool:
@@ -178,7 +187,7 @@ def main() -> int:
                 lot, every = (seed - options.seed) // options.unit, options.dynamic_every
                 dynamic = lot % every == every - 1
                 count = min(options.unit, last - seed)
-                running.add(pool.submit(compare_seeds, seed, count, names, dynamic))
+                running.add(pool.submit(compare_seeds, seed, count, names, dynamic, chosen))
             if not running:
                 break
             done = next(as_completed(running))
