@@ -83,7 +83,8 @@ def convolution(
     else:
         around = [0, 0, *paddings]
         x = lower.pad(x, around, around, 0)
-    x, strides = without_unread(lower, x, weight, strides, dilations)
+    windows = lower.out.sizes[2:], weight.sizes[2:]
+    x, strides = without_unread(lower, x, *windows, strides, dilations)
     init = lower.full(0, lower.out.sizes, widened(lower.out.dtype))
     if groups == 1 and all(size == 1 for size in lower.out.sizes[2:]):
         result = one_place(lower, x, weight, init, dilations)
@@ -102,17 +103,26 @@ def convolution(
 def without_unread(
     lower: LinalgLowering,
     x: Tensor,
-    weight: Tensor,
+    places: Sequence[KnownSize],
+    kernel: Sequence[KnownSize],
     strides: Sequence[int],
     dilations: Sequence[int],
 ) -> tuple[Tensor, list[int]]:
     """The input cut to the window where that has one place only, and the strides that are left.
 
     IREE drops such a dimension of the result, and then finds more of the input than the window reads.
+
+    Args:
+        lower: of the convolution or pool.
+        x: ``[n, c, ..]``, with its padding.
+        places: how many the window has along each of the other dimensions.
+        kernel: the sizes of the window.
+        strides: between its places.
+        dilations: between its elements.
     """
     sizes, left = list(x.sizes), list(strides)
-    for i, (place, dilation) in enumerate(zip(lower.out.sizes[2:], dilations, strict=True)):
-        window = weight.sizes[i + 2]
+    for i, (place, dilation) in enumerate(zip(places, dilations, strict=True)):
+        window = kernel[i]
         if place == 1 and strides[i] != 1 and isinstance(window, int):
             sizes[i + 2], left[i] = dilation * (window - 1) + 1, 1
     return lower.slice(x, [0] * x.rank, sizes, [1] * x.rank), left
