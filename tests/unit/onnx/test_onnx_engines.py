@@ -193,6 +193,30 @@ def test_attention_keeps_nan(engine: str, mask: torch.Tensor) -> None:
 
 
 @every_engine
+@pytest.mark.parametrize("is_boolean", [True, False], ids=["booleans", "numbers"])
+def test_attention_of_any_length_keeps_nan(engine: str, is_boolean: bool) -> None:
+    def program(q: torch.Tensor, keys: torch.Tensor) -> Any:
+        seen = keys[:, None, None] & torch.ones_like(q[..., :1], dtype=torch.bool)
+        mask = seen if is_boolean else torch.zeros(()).masked_fill(~seen, -torch.inf)
+        return F.scaled_dot_product_attention(q.log(), q, q, attn_mask=mask)
+
+    def arguments(batch: int, length: int) -> tuple[torch.Tensor, torch.Tensor]:
+        q, keys = torch.rand(batch, 2, length, 4).add(0.1), torch.rand(batch, length) > 0.3
+        keys[0], keys[-1, 0] = False, True
+        q[-1, 1, length // 2, 1] = -1.0
+        return q, keys
+
+    batch, length = Dim("batch", min=2, max=9), Dim("length", max=64)
+    sizes = ({0: batch, 2: length}, {0: batch, 1: length})
+    example = arguments(2, 5)
+    f = compiled(program, *example, engine=engine, dynamic_shapes=sizes)
+    for call in (example, arguments(3, 7), arguments(2, 2), arguments(2, 5)):
+        expected = program(*call)
+        assert expected[-1].isnan().any() and (expected[0] == 0).all()
+        torch.testing.assert_close(f(*call), expected, rtol=1e-4, atol=1e-5, equal_nan=True)
+
+
+@every_engine
 def test_an_engine_that_refuses_says_so_when_compiling(engine: str) -> None:
     with pytest.raises(EngineError):
         compiled(torch.erf, torch.rand(3, dtype=torch.float64), engine=engine)
