@@ -140,20 +140,7 @@ def test_of_any_size(output_type: str) -> None:
         updated = [counts.index_put((PLACES[:2],), z[:2]) for z in (x, y)]
         return *both, *updated, counts
 
-    size = torch.export.Dim("n", min=3, max=64)
-    sizes = iter([4, 5, 4, 17])
-
-    def arguments() -> tuple[Any, ...]:
-        n = next(sizes)
-        return integers(n), integers(n)
-
-    agrees_with_eager(
-        program,
-        arguments,
-        output_type=output_type,
-        engine="iree",
-        dynamic_shapes=({0: size}, {0: size}),
-    )
+    agrees_in_any_size(program, output_type)
 
 
 FILLED: dict[torch.dtype, Any] = {
@@ -187,20 +174,7 @@ def test_of_any_size_filled(output_type: str, filled: dict[torch.dtype, Any]) ->
                     results += [third, torch.full_like(first, number)]
         return results
 
-    size = torch.export.Dim("n", min=4, max=64)
-    sizes = iter([4, 6, 4, 17])
-
-    def arguments() -> tuple[Any, ...]:
-        n = next(sizes)
-        return integers(n), integers(n)
-
-    agrees_with_eager(
-        program,
-        arguments,
-        output_type=output_type,
-        engine="iree",
-        dynamic_shapes=({0: size}, {0: size}),
-    )
+    agrees_in_any_size(program, output_type)
 
 
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "stablehlo"])
@@ -234,6 +208,24 @@ def test_of_a_size_that_elements_decide(output_type: str) -> None:
         lambda: (torch.randint(0, 9, (6,)), torch.randint(0, 5, (6,))),
         output_type=output_type,
         engine="iree",
+    )
+
+
+def agrees_in_any_size(program: Callable[..., Any], output_type: str) -> None:
+    """Compiles a program of two vectors of one size, 4 or more, and calls it."""
+    size = torch.export.Dim("n", min=4, max=64)
+    sizes = iter([4, 5, 4, 17])
+
+    def arguments() -> tuple[Any, ...]:
+        n = next(sizes)
+        return integers(n), integers(n)
+
+    agrees_with_eager(
+        program,
+        arguments,
+        output_type=output_type,
+        engine="iree",
+        dynamic_shapes=({0: size}, {0: size}),
     )
 
 
