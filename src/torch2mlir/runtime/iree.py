@@ -291,13 +291,16 @@ class IreeExecutable(Executable):
         try:
             with self._lock:
                 self._context.invoke(self._entry, views, results)
-        except _RUNTIME_ERRORS as error:
+            found = [
+                self._export(results.get_as_object(index, rt.HalBufferView), spec)
+                for index, spec in enumerate(function.results)
+            ]
+        except _RUNTIME_ERRORS as error:  # memory that was never there is seen when it is read
             raise EngineError(
                 f"IREE failed to run @{function.name}: {shortened(str(error))}"
             ) from error
         tensors = []
-        for index, spec in enumerate(function.results):
-            tensor = self._export(results.get_as_object(index, rt.HalBufferView), spec)
+        for tensor in found:
             if tensor.data_ptr() in pointers:
                 tensor = tensor.clone()
             pointers.add(tensor.data_ptr())
