@@ -138,7 +138,7 @@ def _is_read_by_position(value: SSAValue) -> bool:
 def _is_column_of_a_product(whole: SSAValue, part: SSAValue) -> bool:
     """Whether one of several columns is multiplied or convolved, perhaps as a row."""
     sizes = shape_of(part)
-    if not sizes or sizes[-1] != 1 or shape_of(whole)[-1] == 1:
+    if set(sizes) <= {1} or sizes[-1] != 1 or shape_of(whole)[-1] == 1:
         return False
     seen, waiting = {part}, [part]
     while waiting:

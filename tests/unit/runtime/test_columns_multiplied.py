@@ -39,7 +39,7 @@ class Columns(nn.Module):
 
 @pytest.mark.parametrize(
     "output_type, batch",
-    [("linalg-on-tensors", 1), ("linalg-on-tensors", 2), ("tosa", 1), ("stablehlo", 1)],
+    [("linalg-on-tensors", 1), ("linalg-on-tensors", 2), ("stablehlo", 1)],
 )
 def test_of_convolutional_networks(output_type: str, batch: int) -> None:
     agrees_with_eager(
