@@ -52,8 +52,13 @@ class Copies:
             use.operation.operands[use.index] = copy
 
     def for_use(self, use: Use) -> None:
-        """Hands a copy of a tensor to one of those who use it, and to nobody else: IREE makes one of equal copies."""
+        """Hands a copy of a tensor to one of those who use it, and to nobody else: IREE makes one of equal copies.
+
+        It is computed alone, so that its memory is its own: after the tensor, and before anything else.
+        """
         x, before = use.operation.operands[use.index], Beside(use.operation)
+        if DYNAMIC_INDEX not in shape_of(x) and not is_unsigned(x):
+            x = before.value(OptimizationBarrierOp, [x], x.type)
         unknown = before.value(OptimizationBarrierOp, [self._unknown], self._unknown.type)
         use.operation.operands[use.index] = _copied(before, unknown, x)
 

@@ -88,12 +88,12 @@ COMBINATIONS = frozenset(
 )
 """Each element from many."""
 
-CONTROL_FLOW = frozenset(
-    {
-        *("stablehlo.case", "stablehlo.if", "stablehlo.while", "tosa.cond_if", "tosa.while_loop"),
-        *("scf.execute_region", "scf.for", "scf.forall", "scf.if", "scf.index_switch", "scf.while"),
-    }
-)
+LOOPS = frozenset({"scf.for", "scf.forall", "scf.while", "stablehlo.while", "tosa.while_loop"})
+"""They begin with their operands."""
+CONTROL_FLOW = LOOPS | {
+    *("stablehlo.case", "stablehlo.if", "tosa.cond_if"),
+    *("scf.execute_region", "scf.if", "scf.index_switch"),
+}
 """What their regions hand on."""
 
 OPAQUE = frozenset(

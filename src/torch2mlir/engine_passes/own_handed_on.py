@@ -1,8 +1,17 @@
 """Tensors that a loop or branch hands on as they came, for an engine that forgets whose memory they are.
 
 A branch that yields a tensor from around it, and a loop that does not run, give that very tensor. IREE 3.13 takes it
-for another one: what is updated in place behind that, the result or the tensor, is updated in both. So it was with
-``torch.cond(p, f, torch.clone, (x,)), x.index_copy(0, i, y)``. What is handed on is copied, if one of them is updated.
+for another one, and puts several tensors into one allocation besides, of which the one that is handed on may be a part:
+
+- what is updated in place behind that, the result or the tensor, is updated in both: ``torch.cond(p, f, torch.clone,
+  (x,)), x.index_copy(0, i, y)``;
+- the allocation is given back behind the last use of the result, while others of its tensors are in use ("transient
+  buffer has not been committed");
+- the register of the allocation is given to the result, whatever the other branch yields ("ref is null").
+
+So a loop begins with copies, and a branch yields a copy of what is not its own. Each has an allocation of its own: it
+is computed behind a barrier. A tensor of unknown sizes that a loop alone reads is not copied: of these there is nothing
+that would keep the allocations apart (``runs_in_turn``), and IREE refuses loops that begin with many.
 """
 
 from __future__ import annotations
@@ -10,45 +19,64 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation, SSAValue, Use
+from xdsl.ir import Block, Operation, SSAValue, Use
 
+from torch2mlir.dialects.tensors import shape_of
 from torch2mlir.engine_passes.copies import Copies
-from torch2mlir.engine_passes.op_kinds import CONTROL_FLOW
-from torch2mlir.engine_passes.own_written_arguments import VIEWS, written_values
+from torch2mlir.engine_passes.op_kinds import CONTROL_FLOW, LOOPS
+from torch2mlir.engine_passes.own_written_arguments import VIEWS, destinations
 
 
 def own_handed_on(function: FuncOp) -> None:
-    """Copies what loops and branches of a function may hand on, where it or a view of it is computed into."""
-    ops = [op for op in function.body.walk() if op.name in CONTROL_FLOW]
-    if not ops or not (written := written_values(function)):
-        return
+    """Copies what loops of a function begin with, and what a region yields that others hold as well."""
     copies = Copies(function)
-    for op in ops:
+    for op in [op for op in function.body.walk() if op.name in CONTROL_FLOW]:
         for use in list(_handed_on(op)):
-            family, users = _family(_root(use.operation.operands[use.index]))
-            others = any(user != use for user in users)
-            if others and not written.isdisjoint(family):
-                copies.for_use(use)
+            copies.for_use(use)
 
 
 def _handed_on(op: Operation) -> Iterator[Use]:
-    """Where an op takes a tensor that one of its results may be."""
+    """Where an op takes a tensor whose memory one of its results may be, and something else."""
+    if op.name in LOOPS:
+        yield from (use for use in _tensors(op) if _is_known(use) or not _is_alone(use))
+    for block in chain.from_iterable(region.blocks for region in op.regions):
+        if (end := block.last_op) is None:
+            continue
+        yielded = set[SSAValue]()
+        for use in _tensors(end):
+            root = _root(end.operands[use.index])
+            if root in yielded or not _is_own(root, op):
+                yield use
+            yielded.add(root)
+
+
+def _tensors(op: Operation) -> Iterator[Use]:
     for index, operand in enumerate(op.operands):
         if isinstance(operand.type, TensorType):
             yield Use(op, index)
-    for block in chain.from_iterable(region.blocks for region in op.regions):
-        end = block.last_op
-        for index, operand in enumerate(end.operands if end is not None else ()):
-            if isinstance(operand.type, TensorType) and not _is_within(_root(operand), op):
-                assert end is not None
-                yield Use(end, index)
 
 
-def _is_within(value: SSAValue, op: Operation) -> bool:
-    """Whether a value is made by an op's regions."""
-    block = value.owner.parent if isinstance(value.owner, Operation) else value.owner
+def _is_known(use: Use) -> bool:
+    return DYNAMIC_INDEX not in shape_of(use.operation.operands[use.index])
+
+
+def _is_alone(use: Use) -> bool:
+    """Whether nobody else reads a tensor, or one that it is a view of."""
+    value = use.operation.operands[use.index]
+    while value.has_one_use():
+        if not isinstance(op := value.owner, Operation) or op.name not in VIEWS:
+            return True
+        value = op.operands[0]
+    return False
+
+
+def _is_own(value: SSAValue, op: Operation) -> bool:
+    """Whether a value is made by an op's regions: a loop's arguments are, what a branch is given is not."""
+    block = value.owner if isinstance(value.owner, Block) else value.owner.parent
+    if isinstance(value.owner, Block) and block is not None and block.parent_op() is op:
+        return op.name in LOOPS
     while block is not None and (around := block.parent_op()) is not None:
         if around is op:
             return True
@@ -57,21 +85,12 @@ def _is_within(value: SSAValue, op: Operation) -> bool:
 
 
 def _root(value: SSAValue) -> SSAValue:
-    """What a value is a view of."""
-    while isinstance(value.owner, Operation) and value.owner.name in VIEWS:
-        value = value.owner.operands[0]
+    """Whose memory a value is: it may be a view, or updated in place."""
+    while isinstance(op := value.owner, Operation):
+        if op.name in VIEWS:
+            value = op.operands[0]
+        elif updated := destinations(op):
+            value = updated[min(op.results.index(value), len(updated) - 1)]
+        else:
+            break
     return value
-
-
-def _family(root: SSAValue) -> tuple[set[SSAValue], list[Use]]:
-    """A tensor with its views, and who uses them other than for views."""
-    family, users, waiting = {root}, list[Use](), [root]
-    while waiting:
-        for use in waiting.pop().uses:
-            if use.operation.name in VIEWS and use.index == 0:
-                view = use.operation.results[0]
-                family.add(view)
-                waiting.append(view)
-            else:
-                users.append(use)
-    return family, users

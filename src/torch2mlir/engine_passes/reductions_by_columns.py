@@ -3,6 +3,8 @@
 IREE 3.13 combines a line with one vector, each step of which waits for the one before: 0.10 ms for the sums of 128
 lines of 3072, 5 times eager mode's time. A line that is a table of 16 columns is combined by columns, as many vectors
 at a time as there are lines in a tile, and then the 16: 0.04 ms. A softmax of 256 takes 0.25 ms instead of 0.65.
+Where dimensions before those of the lines are combined as well, as in a batch norm, the lines come first: 2.4 ms
+instead of 8.4 for 8 images of 64 channels of 56x56.
 
 Sums of products of what lies in memory stay as they are: IREE takes these for contractions, and those of columns for
 slow ones (an RMS norm of 768 takes 1.2 times as long).
@@ -18,7 +20,7 @@ from xdsl.context import Context
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import FloatAttr, ModuleOp, TensorType, f32
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.ir.affine import AffineMap
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 
 from torch2mlir.contract.pass_order import PassForOps
 from torch2mlir.conversion.lowering import Lowering, ResultType, Tensor
@@ -107,12 +109,30 @@ def _is_along_lines(op: linalg.GenericOp) -> bool:
         return False
     if type.element_type != f32 or element_of(op.results[0]) != f32:
         return False
-    kept = kinds.count(linalg.PARALLEL)
-    if any(kind != linalg.PARALLEL for kind in kinds[:kept]) or kept == 0:
+    if linalg.PARALLEL not in kinds:
         return False
-    length = math.prod(type.get_shape()[kept:])
-    is_whole = op.indexing_maps.data[0].data == AffineMap.identity(len(kinds))
-    return is_whole and _is_long(length)
+    length = math.prod(type.get_shape()[_first_of_line(op) :])
+    whole, places = (map.data for map in op.indexing_maps.data)
+    is_whole = whole == AffineMap.identity(len(kinds))
+    return is_whole and places.results in _in_order(op) and _is_long(length)
+
+
+def _in_order(op: linalg.GenericOp) -> list[tuple[AffineExpr, ...]]:
+    """How the dimensions that are not combined come out, with those that are as 1 or without them."""
+    kept = _kept(op)
+    first, every = AffineConstantExpr(0), range(len(op.iterator_types))
+    without = tuple(AffineDimExpr(dim) for dim in kept)
+    return [without, tuple(AffineDimExpr(dim) if dim in kept else first for dim in every)]
+
+
+def _kept(op: linalg.GenericOp) -> tuple[int, ...]:
+    kinds = op.iterator_types.data
+    return tuple(dim for dim, kind in enumerate(kinds) if kind == linalg.PARALLEL)
+
+
+def _first_of_line(op: linalg.GenericOp) -> int:
+    """The first of the last dimensions, all of which are combined."""
+    return _kept(op)[-1] + 1
 
 
 def _is_of_long_lines(op: Operation) -> bool:
@@ -130,8 +150,13 @@ def _is_long(length: int) -> bool:
 
 
 def _by_columns(lower: LinalgLowering, op: linalg.GenericOp, word: str) -> list[Tensor | None]:
-    kept = op.iterator_types.data.count(linalg.PARALLEL)
-    return [_combined(lower, word, as_tensor(op.inputs[0]), kept, shape_of(op.results[0]))]
+    x, sizes, first = as_tensor(op.inputs[0]), shape_of(op.results[0]), _first_of_line(op)
+    others = [dim for dim in range(first) if dim not in _kept(op)]
+    if not others:
+        return [_combined(lower, word, x, first, sizes)]
+    lines = _combined(lower, word, x, first, shape_of(op.inputs[0])[:first])
+    kept = ResultType(tuple(x.sizes[dim] for dim in _kept(op)), x.dtype)
+    return [lower.reshape(lower.combined(word, lines, others, kept), sizes)]
 
 
 def _tosa_by_columns(lower: TosaLowering, op: Operation) -> list[Tensor | None]:

@@ -53,9 +53,9 @@ class TosaExtremaToLinalgPass(PassForOps):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for each in list(op.walk()):
             if type(each) in _REDUCTIONS and _is_of_floats(each):
-                _Rewriting(each).reduction(each)
+                InPlaceOfTosa(each).reduction(*_REDUCTIONS[type(each)])
             elif isinstance(each, tosa.MaxPool2DOp) and _is_of_floats(each):
-                _Rewriting(each).pool(each)
+                InPlaceOfTosa(each).pool(each)
 
 
 def _is_of_floats(op: Operation) -> bool:
@@ -68,7 +68,7 @@ def _is_of_floats(op: Operation) -> bool:
     )
 
 
-class _Rewriting(Beside):
+class InPlaceOfTosa(Beside):
     """The ops that come in an op's place."""
 
     def size_of(self, x: SSAValue, dim: int) -> SSAValue:
@@ -84,12 +84,12 @@ class _Rewriting(Beside):
             result = self.value(tensor.CastOp, [result], type)
         self.replace(result)
 
-    def reduction(self, op: Operation) -> None:
-        """A loop nest whose result has size 1 along the axis."""
+    def reduction(self, begin: float, combine: type[Operation]) -> linalg.GenericOp:
+        """A loop nest whose result has size 1 along the axis, from what it begins with and what combines two floats."""
+        op = self.op
         x, axis = op.operands[0], integer(op.properties["axis"])
         element, sizes = element_of(x), list(shape_of(x))
         assert isinstance(element, AnyFloat)
-        begin, combine = _REDUCTIONS[type(op)]
         sizes[axis] = 1
         dynamic = [self.size_of(x, d) for d, size in enumerate(sizes) if size == DYNAMIC_INDEX]
         start = self.constant(FloatAttr(begin, element))
@@ -109,6 +109,7 @@ class _Rewriting(Beside):
         maps = [AffineMapAttr(whole), AffineMapAttr(AffineMap(len(sizes), 0, tuple(places)))]
         nest = linalg.GenericOp.of([x], [init], block, ArrayAttr(maps), kinds)
         self.finish(self.insert(nest).results[0])
+        return nest
 
     def pool(self, op: Operation) -> None:
         """The named pool of an image padded by minus infinity."""

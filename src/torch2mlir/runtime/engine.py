@@ -18,7 +18,8 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
+from weakref import WeakSet
 
 import torch
 from xdsl.dialects.func import FuncOp
@@ -31,12 +32,22 @@ Run = Callable[[Sequence[Any]], list[torch.Tensor]]
 """What runs on tensors of a function's types, which nobody checks again."""
 
 
+class Closable(Protocol):
+    """What holds something of an engine's library."""
+
+    def close(self) -> None:
+        """Let it go."""
+
+
 class Executable(ABC):
     """One compiled function, loaded and ready to be called.
 
     Args:
         function: what was compiled; arguments are checked against its types.
     """
+
+    #: Whether the engine's library reports handles that are held when Python ends: :func:`close_at_exit` lets them go.
+    reports_handles: ClassVar[bool] = False
 
     def __init__(self, function: LoweredFunction) -> None:
         self.function = function
@@ -301,8 +312,21 @@ class _Builtin:
 
 _lock = threading.RLock()
 _engines: dict[str, Engine] = {}
-# engines go before the modules do: what they hold of an engine's library is otherwise reported as leaked
-atexit.register(_engines.clear)
+_to_close = WeakSet[Closable]()
+
+
+def close_at_exit(holder: Closable) -> None:
+    """Has ``holder`` closed before modules go: what is held of a library by then may be reported as leaked."""
+    _to_close.add(holder)
+
+
+@atexit.register
+def _close() -> None:
+    _engines.clear()
+    for holder in list(_to_close):
+        holder.close()
+
+
 _factories: dict[str, Factory] = {
     "reference": _Builtin("torch2mlir.runtime.reference:ReferenceEngine"),
     "xla": _Builtin("torch2mlir.runtime.xla:XlaEngine", "xla", ("jax", "jaxlib")),

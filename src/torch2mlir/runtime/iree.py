@@ -7,8 +7,8 @@ Choices, measured with IREE 3.13 on two cores (BERT-base sized, 128 tokens, weig
 - convolutions as products of unfolded images: ResNet-50 takes 66 ms against 1091 through TOSA (channels last) and
   98 against 198 through Linalg (channels first);
 - ``local-task`` with PyTorch's number of threads: 154 ms against 259 on ``local-sync``, for 10 us more
-  per call. With one thread ``local-sync`` is used, for small programs (``small_programs``), and for loops over unknown
-  sizes that come through TOSA: with several threads their calls fail ("transient buffer has not been committed");
+  per call. With one thread ``local-sync`` is used, for small programs (``small_programs``), and where loops or branches
+  meet updates or unknown sizes, of which it loses track with several threads (``runs_in_turn``);
 - depthwise convolutions are loops over slices (``depthwise-to-sums``): the named ops are up to 50 times slower;
 - products of weights and more than one row are written in tiles (``packed_weights``), and the weights' tiles made once:
   data tiling rearranges them at every call;
@@ -66,7 +66,14 @@ from torch.utils.dlpack import from_dlpack, to_dlpack  # type: ignore[attr-defin
 
 from torch2mlir.errors import EngineError
 from torch2mlir.runtime.diagnostics import shortened
-from torch2mlir.runtime.engine import Engine, Executable, Prepared, best_dialect, host_tensor
+from torch2mlir.runtime.engine import (
+    Engine,
+    Executable,
+    Prepared,
+    best_dialect,
+    close_at_exit,
+    host_tensor,
+)
 from torch2mlir.runtime.iree_compiler import compile_to_bytecode, system_linker_flags
 from torch2mlir.runtime.lowered import LoweredFunction, TensorSpec
 from torch2mlir.runtime.refused_op import with_model_line
@@ -120,6 +127,7 @@ class IreeEngine(Engine):
             "erf-of-doubles",
             "round-by-sums",
             "reductions-by-columns",
+            "long-sums-in-doubles",
             "concats-of-parts",
             "products-before-sums",
             "keep-terms-of-sums",
@@ -140,6 +148,7 @@ class IreeEngine(Engine):
             "reduce-angles",
             "erf-of-doubles",
             "stablehlo-hold-identities",
+            "long-sums-in-doubles",
             "products-before-sums",
             "keep-terms-of-sums",
             "compute-reductions-first",
@@ -167,6 +176,7 @@ class IreeEngine(Engine):
             "tosa-biases-apart",
             "tosa-hold-zeros",
             "reductions-by-columns",
+            "long-sums-in-doubles",
             "tosa-elementwise-to-linalg",
             "divisions-that-do-not-trap",
             "keep-terms-of-sums",
@@ -184,6 +194,10 @@ class IreeEngine(Engine):
         self._instance = rt.VmInstance()
         self._device = rt.get_device("local-task" if threads > 1 else "local-sync")
         self._hal = rt.create_hal_module(self._instance, self._device)
+        close_at_exit(self)
+
+    def close(self) -> None:
+        self.__dict__.clear()
 
     @cached_property
     def _in_turn(self) -> tuple[Any, Any]:
@@ -197,6 +211,7 @@ class IreeEngine(Engine):
         from torch2mlir.engine_passes.own_handed_on import own_handed_on
         from torch2mlir.engine_passes.own_unread_memory import own_unread_memory
         from torch2mlir.engine_passes.own_written_arguments import own_written_arguments
+        from torch2mlir.engine_passes.runs_in_turn import runs_in_turn
 
         output_type = function.target.name
         self.check_output_type(output_type)
@@ -211,7 +226,7 @@ class IreeEngine(Engine):
             if output_type != (usual := best_dialect(self)):
                 error.hint = f"output type {usual!r} takes more programs; {_ELSE}"
             raise with_model_line(error, function, _try) from error
-        in_turn = _runs_in_turn(text, output_type) or is_small(function)
+        in_turn = runs_in_turn(function.entry) or is_small(function)
         return self._load(bytecode, function, in_turn)
 
     def pack_weights(self, function: FuncOp, weights: Collection[int]) -> None:
@@ -251,6 +266,8 @@ class IreeEngine(Engine):
 class IreeExecutable(Executable):
     """A function IREE has compiled. Calls from several threads take turns."""
 
+    reports_handles = True
+
     def __init__(
         self,
         device: Any,
@@ -267,8 +284,14 @@ class IreeExecutable(Executable):
         self.in_turn = in_turn
         self.bytecode = bytecode
         self._lock = threading.Lock()
+        close_at_exit(self)
+
+    def close(self) -> None:
+        self._device = self._context = self._entry = None
 
     def prepare(self, tensor: torch.Tensor) -> Prepared:
+        if self._device is None:
+            raise EngineError(f"@{self.function.name} cannot be called any more: Python is ending")
         dense = _aligned(tensor)
         return Prepared(
             (self._import(dense), dense),
@@ -279,7 +302,9 @@ class IreeExecutable(Executable):
         )
 
     def run(self, args: Sequence[Any]) -> list[torch.Tensor]:
-        function = self.function
+        function, context = self.function, self._context
+        if context is None:
+            raise EngineError(f"@{function.name} cannot be called any more: Python is ending")
         views = rt.VmVariantList(len(args))
         pointers = {0}
         for arg in args:
@@ -290,7 +315,7 @@ class IreeExecutable(Executable):
         results = rt.VmVariantList(len(function.results))
         try:
             with self._lock:
-                self._context.invoke(self._entry, views, results)
+                context.invoke(self._entry, views, results)
             found = [
                 self._export(results.get_as_object(index, rt.HalBufferView), spec)
                 for index, spec in enumerate(function.results)
@@ -328,12 +353,6 @@ def _aligned(tensor: torch.Tensor) -> torch.Tensor:
     """The tensor dense and at an address IREE maps; a copy where it is not."""
     tensor = host_tensor(tensor)
     return tensor.clone() if tensor.data_ptr() % _ALIGNMENT else tensor
-
-
-def _runs_in_turn(text: str, output_type: str) -> bool:
-    """Whether a program is one of those that use memory before it is there, with several threads."""
-    has_loops = _HAS_LOOPS.search(text) is not None
-    return output_type == "tosa" and has_loops and _HAS_UNKNOWN_SIZES.search(text) is not None
 
 
 def _text(function: LoweredFunction) -> str:

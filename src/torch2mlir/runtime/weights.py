@@ -20,7 +20,7 @@ import torch
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from torch2mlir.program import StateInput
-from torch2mlir.runtime.engine import Executable, Run
+from torch2mlir.runtime.engine import Executable, Run, close_at_exit
 from torch2mlir.runtime.model_state import check_state
 from torch2mlir.runtime.samples import Samples
 
@@ -100,6 +100,10 @@ class Watched(ABC):
     def forget(self) -> None:
         """Takes all tensors for changed."""
         self._seen = None
+
+    def close(self) -> None:
+        """Lets go what was made."""
+        self._seen, self._made = None, []
 
     def _has_uncounted(self, tensors: Sequence[torch.Tensor]) -> bool:
         """Whether writes may be overlooked that matter to what is made."""
@@ -201,6 +205,8 @@ class Held:
         self._prepare = prepare
         self._handles = Handles(executable, states, are_built_in) if places else None
         self._bound: _Bound | None = None
+        if executable.reports_handles:
+            close_at_exit(self)
 
     def prepared_values(self, sources: Sequence[torch.Tensor]) -> list[torch.Tensor]:
         """What is prepared from weights, as they are now."""
@@ -228,3 +234,9 @@ class Held:
         """Takes all weights for changed."""
         if self._handles is not None:
             self._handles.forget()
+
+    def close(self) -> None:
+        """Lets the engine's handles go; a later call makes them again."""
+        self._bound = None
+        if self._handles is not None:
+            self._handles.close()

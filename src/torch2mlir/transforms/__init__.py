@@ -242,6 +242,7 @@ _LOCATIONS: dict[str, str] = {
     ),
     "reduce-angles": "torch2mlir.engine_passes.reduce_angles:ReduceAnglesPass",
     "erf-of-doubles": "torch2mlir.engine_passes.erf_of_doubles:ErfOfDoublesPass",
+    "long-sums-in-doubles": ("torch2mlir.engine_passes.long_sums_in_doubles:LongSumsInDoublesPass"),
     "round-by-sums": "torch2mlir.engine_passes.round_by_sums:RoundBySumsPass",
     "reductions-by-columns": "torch2mlir.engine_passes.reductions_by_columns:ReductionsByColumnsPass",
     "keep-small-arguments": (

@@ -92,6 +92,12 @@ def branch_in_a_branch(x: Tensor, y: Tensor) -> Tensors:
     return v, w, x.sort().values
 
 
+def updated_in_a_branch(x: Tensor, y: Tensor) -> Tensors:
+    other, x = y + 1, x * 3  # of one allocation
+    v = cond(y.sum() < 0, lambda x, y: x.index_copy(0, BOTH, y), lambda x, y: x + 1, (x, y))
+    return other, v
+
+
 def updated_in_a_loop(x: Tensor, y: Tensor) -> Tensors:
     start = (torch.tensor(0), x.clone())
     body = lambda i, a: (i + 1, a.index_add(0, BOTH, y))  # noqa: E731
@@ -102,12 +108,12 @@ def updated_in_a_loop(x: Tensor, y: Tensor) -> Tensors:
 EVERY = (
     *(loop_of_no_round, argument_behind_a_loop, computed_behind_a_loop, before_a_loop, two_loops),
     *(behind_a_branch, result_updated, twice_into_a_loop, twice_from_a_branch, views),
-    *(branch_in_a_branch, updated_in_a_loop),
+    *(branch_in_a_branch, updated_in_a_branch, updated_in_a_loop),
 )
 SOME: dict[str, tuple[Callable[..., Any], ...]] = {
     "linalg-on-tensors": (two_loops, result_updated, branch_in_a_branch, updated_in_a_loop),
     "tosa": EVERY,
-    "stablehlo": (two_loops, behind_a_branch, twice_into_a_loop, twice_from_a_branch, views),
+    "stablehlo": (two_loops, behind_a_branch, twice_into_a_loop, updated_in_a_branch, views),
 }
 """Those of every run; on TOSA most of them were wrong."""
 

@@ -106,6 +106,25 @@ def test_python_ends_well_right_after_a_call(engine: str) -> None:
     assert "leaked" not in done.stderr
 
 
+def test_python_ends_well_where_dynamo_keeps_the_script_alive() -> None:
+    program = (
+        "import atexit\n"
+        "def late():\n"
+        "    try: run(x)\n"
+        "    except torch2mlir.EngineError as error: print(error)\n"
+        "atexit.register(late)\n"  # before torch2mlir's, so it runs after them
+        "import torch, torch2mlir\n"
+        "x = torch.randn(2, 4)\n"
+        "run = torch2mlir.compile(torch.nn.Linear(4, 4).requires_grad_(False), x, engine='iree')\n"
+        "run(x)\n"
+        "torch.compile(torch.neg, backend='eager')(x)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "leaked" not in done.stderr
+    assert "@main cannot be called any more: Python is ending" in done.stdout
+
+
 def test_the_public_way_is_taken_where_the_short_one_is_gone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
