@@ -13,7 +13,7 @@ PINS := pyproject.toml constraints.txt
 ORACLE := tests/requirements-oracle.txt
 CODE := src tests examples benchmarks scripts
 
-.PHONY: venv demo test lint format typecheck pytest nightly nightly-tests nightly-order fuzz coverage opdb benchmark clean
+.PHONY: venv demo test lint format typecheck pytest nightly nightly-tests nightly-order nightly-threads fuzz coverage opdb benchmark clean
 .DELETE_ON_ERROR:
 
 $(VENV)/.created:
@@ -58,8 +58,9 @@ pytest: $(VENV)/.installed-test
 # Everything: all cases in all modes on all engines, all entries of the operator database, long runs. Four hours on two cores; what
 # has no four hours runs it in parts: make nightly-tests NIGHTLY="tests/e2e/test_cases.py tests/models".
 # Then what shares a process most, in one worker and the other way round: tests do not depend on their order.
-# Then random programs. What fails stands in nightly-failures.txt as soon as it has failed.
-nightly: nightly-tests nightly-order fuzz
+# Then the cases, and what engines were caught at, with two threads: users have several, and tests one. Then random programs.
+# What fails stands in nightly-failures.txt as soon as it has failed.
+nightly: nightly-tests nightly-order nightly-threads fuzz
 
 nightly-tests: $(VENV)/.installed-test
 	OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false HF_HUB_OFFLINE=1 \
@@ -69,12 +70,18 @@ nightly-order: $(VENV)/.installed-test
 	OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false HF_HUB_OFFLINE=1 \
 	$(BIN)/python -m pytest --order reversed tests/unit tests/filecheck tests/tools tests/errors
 
+nightly-threads: $(VENV)/.installed-test
+	TOKENIZERS_PARALLELISM=false HF_HUB_OFFLINE=1 \
+	$(BIN)/python -m pytest --threads 2 tests/e2e/test_cases.py tests/unit/runtime
+
 # Random programs, other ones every day: an hour on every dialect and engine against eager PyTorch, half an hour between
 # the dialects, and a quarter each through the other entrances, of programs that compute with sizes, and of models that
-# keep state in every place Python has. make fuzz FUZZ_FLAGS="--seed 100000".
+# keep state in every place Python has; half an hour on IREE with two threads. make fuzz FUZZ_FLAGS="--seed 100000".
 fuzz: $(VENV)/.installed-test
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz --minutes 60 --processes $$(nproc) \
 	--seed $$(($$(date +%s) / 86400 * 100000)) $(FUZZ_FLAGS)
+	$(BIN)/python -m tests.fuzz --minutes 30 --threads 2 --dialects iree \
+	--seed $$(($$(date +%s) / 86400 * 100000 + 50000)) $(FUZZ_FLAGS)
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz.between --minutes 30 --processes $$(nproc) \
 	--seed $$(($$(date +%s) / 86400 * 100000)) $(FUZZ_FLAGS)
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz.entrances --minutes 15 --count 100000 \

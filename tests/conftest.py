@@ -1,5 +1,5 @@
-"""What all tests share: one thread per worker, ``--full``, ``--order``, ``--failures``, and that no test leaves anything
-behind.
+"""What all tests share: one thread per worker or ``--threads``, ``--full``, ``--order``, ``--failures``, and that no test
+leaves anything behind.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default="given",
         help="the order of tests: given, reversed, or a number that shuffles them",
     )
+    parser.addoption("--threads", type=int, default=1, help="of the engines, in each worker")
     parser.addoption(
         "--failures",
         type=Path,
@@ -47,11 +48,11 @@ class Failures:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    import torch
+    from tests.threads import use_threads
 
     # a test that wants compiled code kept names a directory of its own
     os.environ.setdefault("TORCH2MLIR_CACHE_DIR", "off")
-    torch.set_num_threads(1)
+    use_threads(config.getoption("--threads"))
     failures = config.getoption("--failures")
     if failures is not None and not hasattr(config, "workerinput"):  # workers report to one process
         config.pluginmanager.register(Failures(failures))

@@ -113,3 +113,20 @@ func.func @from_five(%x: tensor<4x512xf32>) -> tensor<4xf32> {
   } -> tensor<4xf32>
   func.return %0 : tensor<4xf32>
 }
+
+// The lines of each channel, and then the images.
+// CHECK-LABEL: func.func @channels(
+// CHECK:         tensor.expand_shape {{.*}} into tensor<2x3x16x16xf32>
+// CHECK:         linalg.generic {{.*}} iterator_types = ["reduction", "parallel"]} ins({{.*}} : tensor<2x3xf32>)
+// CHECK:         return {{.*}} : tensor<1x3x1x1xf32>
+func.func @channels(%x: tensor<2x3x8x32xf32>) -> tensor<1x3x1x1xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<1x3x1x1xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<1x3x1x1xf32>) -> tensor<1x3x1x1xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>, affine_map<(d0, d1, d2, d3) -> (0, d1, 0, 0)>], iterator_types = ["reduction", "parallel", "reduction", "reduction"]} ins(%x : tensor<2x3x8x32xf32>) outs(%init : tensor<1x3x1x1xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %1 = arith.addf %a, %b : f32
+    linalg.yield %1 : f32
+  } -> tensor<1x3x1x1xf32>
+  func.return %0 : tensor<1x3x1x1xf32>
+}

@@ -44,9 +44,9 @@ KINDS = ("right", "refused", "uncaptured", "wrong", "foreign", "crash", "hang")
 class Workers:
     """Processes that check programs, each for one thread at a time."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, threads: int) -> None:
         self._threads = ThreadPoolExecutor(count)
-        self._all = [Worker() for _ in range(count)]
+        self._all = [Worker(threads) for _ in range(count)]
         self._idle = list(self._all)
         self._asked = list[Future[None]]()
 
@@ -211,6 +211,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--wide", action="store_true", help="sizes of vectors and tiles")
     parser.add_argument("--no-reduction", dest="reduce", action="store_false")
     parser.add_argument("--processes", type=int, default=1, help="that check programs")
+    parser.add_argument("--threads", type=int, default=1, help="of the engines")
     parser.add_argument("--findings", type=Path, default=Path("fuzz-findings.md"))
     parser.add_argument("--totals", type=Path, help="a file for the counts so far, after each unit")
     parser.add_argument("--show", type=int, help="print the program of a seed and end")
@@ -232,10 +233,10 @@ def main() -> int:
     if options.replay is not None:
         program = generate(options.replay, chosen, options.dynamic, sizes=sizes)
         console.print(program.report(), markup=False)
-        for _, name, outcome in Worker().ask([program], names):
+        for _, name, outcome in Worker(options.threads).ask([program], names):
             console.print(f"{name}: {outcome.kind} {outcome.message}", markup=False)
         return 0
-    workers = Workers(options.processes)
+    workers = Workers(options.processes, options.threads)
     campaign = Campaign(workers, names, options.findings, options.reduce, options.totals)
     end = time.monotonic() + options.minutes * 60
     text = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()

@@ -18,14 +18,14 @@ PATIENCE, EACH = 60.0, 8.0
 """Seconds that an answer may take, and those that it may take more for every program and configuration."""
 
 
-def _serve(connection: Connection) -> None:
-    os.environ["OMP_NUM_THREADS"] = "1"
+def _serve(connection: Connection, threads: int) -> None:
+    os.environ["OMP_NUM_THREADS"] = str(threads)
     import warnings
 
-    import torch
+    from tests.threads import use_threads
 
     warnings.simplefilter("ignore")
-    torch.set_num_threads(1)
+    use_threads(threads)
     with suppress(EOFError):  # whoever asked is gone
         while True:
             programs, names = connection.recv()
@@ -33,15 +33,22 @@ def _serve(connection: Connection) -> None:
 
 
 class Worker:
-    """A process that checks programs, started again when it has died."""
+    """A process that checks programs, started again when it has died.
 
-    def __init__(self) -> None:
+    Args:
+        threads: of the engines.
+    """
+
+    def __init__(self, threads: int = 1) -> None:
+        self._threads = threads
         self._context = multiprocessing.get_context("spawn")
         self._process: Any = None
 
     def _start(self) -> None:
         self._connection, theirs = self._context.Pipe()
-        self._process = self._context.Process(target=_serve, args=(theirs,), daemon=True)
+        self._process = self._context.Process(
+            target=_serve, args=(theirs, self._threads), daemon=True
+        )
         self._process.start()
         theirs.close()
 
