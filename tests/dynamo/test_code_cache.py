@@ -195,6 +195,25 @@ def test_the_key_is_the_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert cache.function_key(engine, made.function()) != made.key
 
 
+def test_other_source_of_ours_is_another_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Model(tmp_path / "code")
+    step = tmp_path / "torch2mlir" / "engine_passes" / "step.py"
+    step.parent.mkdir(parents=True)
+    (tmp_path / "torch2mlir" / "runtime").mkdir()
+    monkeypatch.setattr(cache, "__file__", str(tmp_path / "torch2mlir" / "runtime" / "cache.py"))
+    keys = []
+    for text in ("wrong = True", "wrong = False", "wrong = True"):
+        step.write_text(text)
+        cache._surroundings.cache_clear()
+        keys.append(cache.function_key(made.engine, made.function()))
+    monkeypatch.undo()
+    cache._surroundings.cache_clear()
+    assert keys[0] == keys[2] != keys[1]
+    assert cache.function_key(made.engine, made.function()) == made.key
+
+
 def test_threads_share_a_directory(model: Model) -> None:
     failures = list[BaseException]()
 

@@ -1,7 +1,9 @@
 """Compiled programs on disk, found by their content: what an engine has compiled, other processes only load.
 
 A key is a digest of everything that decides the machine code: the program's text, the dialect, the function's name,
-the engine with its version and flags, the versions of torch2mlir and PyTorch, and the CPU. A file holds a header and
+the engine with its version and flags, torch2mlir's own source, the versions of it and of PyTorch, and the CPU. The
+source is there because an engine changes a program once more before it compiles it, and because a checkout changes
+where its version does not: code from before an error was mended is not found. A file holds a header and
 the engine's own bytes; its header repeats the key and has a checksum of the bytes. What is torn, foreign, of another
 version or not the user's own file is not loaded: the program is compiled again and the file replaced. Files are
 written elsewhere first and then renamed, so two processes that compile the same program at once do no harm.
@@ -238,7 +240,17 @@ def _problem(data: bytes, key: bytes, payload: bytes) -> str | None:
 @cache
 def _surroundings() -> tuple[str, ...]:
     """What is the same for all programs of a process."""
-    return (_version_of("torch2mlir"), _version_of("torch"), platform.system(), _cpu())
+    versions = (_version_of("torch2mlir"), _version_of("torch"))
+    return (*versions, _source_digest(Path(__file__).parents[1]), platform.system(), _cpu())
+
+
+def _source_digest(package: Path) -> str:
+    """The digest of all Python files below a directory, with their names; 15 ms for all of torch2mlir."""
+    digest = hashlib.sha256()
+    for path in sorted(package.rglob("*.py")):
+        digest.update(_digest([path.relative_to(package).as_posix()]))
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
 
 
 def _version_of(package: str) -> str:
