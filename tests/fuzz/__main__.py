@@ -31,7 +31,7 @@ from rich.table import Table
 from tests.fuzz import families  # noqa: F401 - registers the lines
 from tests.fuzz.check import UNIT
 from tests.fuzz.generate import FAMILIES, generate
-from tests.fuzz.program import WIDE, Program
+from tests.fuzz.program import LARGE, WIDE, Program
 from tests.fuzz.reduction import reduced
 from tests.fuzz.trial import CONFIGURATIONS, Outcome, Trial
 from tests.fuzz.worker import Worker
@@ -208,7 +208,17 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--families", default="", help=f"of {', '.join(sorted(FAMILIES))}")
     parser.add_argument("--static", dest="dynamic", action="store_false", default=None)
     parser.add_argument("--dynamic", dest="dynamic", action="store_true")
-    parser.add_argument("--wide", action="store_true", help="sizes of vectors and tiles")
+    parser.add_argument(
+        "--wide",
+        dest="sizes",
+        action="store_const",
+        const=WIDE,
+        default=None,
+        help="sizes of vectors and tiles",
+    )
+    parser.add_argument(
+        "--large", dest="sizes", action="store_const", const=LARGE, help="sizes for several threads"
+    )
     parser.add_argument("--no-reduction", dest="reduce", action="store_false")
     parser.add_argument("--processes", type=int, default=1, help="that check programs")
     parser.add_argument("--threads", type=int, default=1, help="of the engines")
@@ -225,7 +235,7 @@ def main() -> int:
     wanted = options.dialects.split(",")
     names = [name for name in CONFIGURATIONS if any(part in name for part in wanted)]
     chosen = tuple(part for part in options.families.split(",") if part)
-    sizes = WIDE if options.wide else None
+    sizes = options.sizes
     if options.show is not None:
         program = generate(options.show, chosen, options.dynamic, sizes=sizes)
         console.print(program.report(), markup=False)

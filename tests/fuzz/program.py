@@ -61,6 +61,15 @@ WIDE = Sizes(
     largest=64,
 )
 """Those of vectors and tiles and around them, which engines compute otherwise than what does not fill one."""
+LARGE = Sizes(
+    fixed=(1, 3, 4, 16, 40, 250, 1000),
+    most_elements=200_000,
+    captured={"B": 40, "S": 1000},
+    other={"B": 33, "S": 1203},
+    bounds=({"B": 0, "S": 900}, {"B": 1, "S": 1}, {"B": 64, "S": 2048}, {"B": 31, "S": 700}),
+    largest=2048,
+)
+"""Those of tensors that several threads compute, long enough to be seen half done."""
 
 
 def cond(predicate: Any, on_true: Any, on_false: Any, operands: Sequence[Any]) -> Any:

@@ -12,19 +12,18 @@ from xdsl.dialects.builtin import (
     ComplexType,
     IntegerAttr,
     IntegerType,
-    Signedness,
     TensorType,
     i1,
 )
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue, Use
 
-from torch2mlir.dialects import arith_ext, linalg, stablehlo
-from torch2mlir.dialects.iree_barriers import OptimizationBarrierOp
+from torch2mlir.dialects import arith_ext, linalg
 from torch2mlir.dialects.linalg.structured import dims_map, iterator_types
-from torch2mlir.dialects.tensors import element_of, i64_array, shape_of
+from torch2mlir.dialects.tensors import element_of, shape_of
 from torch2mlir.dialects.weights import dense_elements
 from torch2mlir.engine_passes.beside import INDEX, Beside
+from torch2mlir.engine_passes.kept_apart import signless, typed_like, unknown_to_iree
 
 
 class Copies:
@@ -40,51 +39,46 @@ class Copies:
         assert first is not None
         before = Beside(first)
         yes = before.constant(dense_elements(TensorType(i1, []), [True]))
-        return before.value(OptimizationBarrierOp, [yes], yes.type)
+        return unknown_to_iree(before, yes)
 
     def replace(self, x: SSAValue) -> None:
         """Hands a copy of a tensor to whoever uses the tensor."""
         uses, unknown = [*x.uses], self._unknown
         op = unknown.owner if isinstance(x, BlockArgument) else x.owner
         assert isinstance(op, Operation)
-        copy = _copied(Beside(op, behind=True), unknown, x)
+        behind = Beside(op, behind=True)
+        copy = typed_like(behind, _chosen(behind, unknown, signless(behind, x)), x)
         for use in uses:
             use.operation.operands[use.index] = copy
 
     def for_use(self, use: Use) -> None:
         """Hands a copy of a tensor to one of those who use it, and to nobody else: IREE makes one of equal copies.
 
-        It is computed alone, so that its memory is its own: after the tensor, and before anything else.
+        It is computed alone, so that its memory is its own, and before whatever comes behind the tensor: of the barrier
+        that keeps it alone IREE does not know that it reads the tensor, which may be updated in place.
         """
-        x, before = use.operation.operands[use.index], Beside(use.operation)
-        if DYNAMIC_INDEX not in shape_of(x) and not is_unsigned(x):
-            x = before.value(OptimizationBarrierOp, [x], x.type)
-        unknown = before.value(OptimizationBarrierOp, [self._unknown], self._unknown.type)
-        use.operation.operands[use.index] = _copied(before, unknown, x)
+        x, unknown = use.operation.operands[use.index], self._unknown
+        behind = self._behind(x, use.operation)
+        bits = signless(behind, x)
+        if DYNAMIC_INDEX not in shape_of(x):
+            bits = unknown_to_iree(behind, bits)
+        copy = _chosen(behind, unknown_to_iree(behind, unknown), bits)
+        use.operation.operands[use.index] = typed_like(behind, copy, x)
 
-
-def is_unsigned(x: SSAValue) -> bool:
-    """Whether a tensor has elements that StableHLO alone computes with."""
-    element = element_of(x)
-    return isinstance(element, IntegerType) and element.signedness.data == Signedness.UNSIGNED
-
-
-def _copied(beside: Beside, unknown: SSAValue, x: SSAValue) -> SSAValue:
-    return (_chosen_unsigned if is_unsigned(x) else _chosen)(beside, unknown, x)
-
-
-def _chosen_unsigned(behind: Beside, unknown: SSAValue, x: SSAValue) -> SSAValue:
-    other = behind.value(stablehlo.NotOp, [x], x.type)
-    shape = shape_of(x)
-    if DYNAMIC_INDEX not in shape:  # a condition for all elements is no tensor to IREE
-        properties = {"broadcast_dimensions": i64_array([])}
-        type = TensorType(i1, shape)
-        unknown = behind.value(stablehlo.BroadcastInDimOp, [unknown], type, properties)
-    return behind.value(stablehlo.SelectOp, [unknown, x, other], x.type)
+    def _behind(self, x: SSAValue, reader: Operation) -> Beside:
+        """Where a value has just been computed, or handed to the region that an op reads it in."""
+        block = reader.parent
+        assert block is not None
+        if isinstance(x.owner, Operation) and x.owner.parent is block:
+            return Beside(x.owner, behind=True)
+        if (first := self._unknown.owner).parent is block:
+            return Beside(first, behind=True)
+        assert block.first_op is not None
+        return Beside(block.first_op)
 
 
 def _chosen(behind: Beside, unknown: SSAValue, x: SSAValue) -> SSAValue:
-    """The same by a loop nest of Linalg, which reads the condition from memory."""
+    """Of a tensor and its opposite the tensor, by a loop nest of Linalg, which reads the condition from memory."""
     shape, element = shape_of(x), element_of(x)
     sizes = [
         behind.value(tensor.DimOp, [x, behind.index(axis)], INDEX)

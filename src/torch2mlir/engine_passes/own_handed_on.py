@@ -12,6 +12,9 @@ for another one, and puts several tensors into one allocation besides, of which 
 So a loop begins with copies, and a branch yields a copy of what is not its own. Each has an allocation of its own: it
 is computed behind a barrier. A tensor of unknown sizes that a loop alone reads is not copied: of these there is nothing
 that would keep the allocations apart (``runs_in_turn``), and IREE refuses loops that begin with many.
+
+What a loop carries and its body does not read, such as the last output, goes through a barrier in the body: IREE takes
+it out of what the loop begins with, not out of what it hands on, and its compiler dies of the difference.
 """
 
 from __future__ import annotations
@@ -24,7 +27,9 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue, Use
 
 from torch2mlir.dialects.tensors import shape_of
+from torch2mlir.engine_passes.beside import Beside
 from torch2mlir.engine_passes.copies import Copies
+from torch2mlir.engine_passes.kept_apart import signless, unknown_to_iree
 from torch2mlir.engine_passes.op_kinds import CONTROL_FLOW, LOOPS
 from torch2mlir.engine_passes.own_written_arguments import VIEWS, destinations
 
@@ -35,6 +40,8 @@ def own_handed_on(function: FuncOp) -> None:
     for op in [op for op in function.body.walk() if op.name in CONTROL_FLOW]:
         for use in list(_handed_on(op)):
             copies.for_use(use)
+        if op.name in LOOPS:
+            _read_all(op.regions[-1].block)
 
 
 def _handed_on(op: Operation) -> Iterator[Use]:
@@ -50,6 +57,15 @@ def _handed_on(op: Operation) -> Iterator[Use]:
             if root in yielded or not _is_own(root, op):
                 yield use
             yielded.add(root)
+
+
+def _read_all(body: Block) -> None:
+    """Reads the tensors of known sizes that a loop carries and does not read."""
+    for arg in body.args:
+        is_tensor = isinstance(arg.type, TensorType) and DYNAMIC_INDEX not in arg.type.get_shape()
+        if is_tensor and arg.first_use is None and body.first_op is not None:
+            before = Beside(body.first_op)
+            unknown_to_iree(before, signless(before, arg))
 
 
 def _tensors(op: Operation) -> Iterator[Use]:

@@ -38,7 +38,8 @@ from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.tensors import element_of, i64_array, integers, shape_of, tensor_type
 from torch2mlir.dialects.weights import dense_elements
 from torch2mlir.engine_passes.beside import Beside
-from torch2mlir.engine_passes.copies import Copies, is_unsigned
+from torch2mlir.engine_passes.copies import Copies
+from torch2mlir.engine_passes.kept_apart import is_unsigned
 from torch2mlir.engine_passes.loop_nests import computed
 from torch2mlir.engine_passes.op_kinds import (
     BROADCASTS,

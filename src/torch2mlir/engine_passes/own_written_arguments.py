@@ -129,22 +129,28 @@ def _read(op: Operation) -> Iterator[SSAValue]:
 
 def destinations(op: Operation) -> Sequence[SSAValue]:
     """The operands that an op reads and may compute into."""
+    return [op.operands[place] for place in destination_places(op)]
+
+
+def destination_places(op: Operation) -> Sequence[int]:
+    """Where among its operands those are that an op reads and may compute into."""
+    every = range(len(op.operands))
     match op.name:
         case "tensor.insert_slice" | "tensor.insert" | "tensor.scatter":
-            return op.operands[1:2]
+            return every[1:2]
         case "iree_linalg_ext.scatter":
-            return op.operands[2:]
+            return every[2:]
         case "iree_linalg_ext.scan":
-            return op.operands[1:]
+            return every[1:]
         case "stablehlo.dynamic_update_slice" | "tosa.scatter":
-            return op.operands[:1]
+            return every[:1]
         case "stablehlo.sort":
-            return op.operands
+            return every
         case "stablehlo.scatter":
-            return op.operands[: len(op.results)]
+            return every[: len(op.results)]
     if not op.name.startswith("linalg.") or not op.results or op.name in _OVERWRITING:
         return ()
-    outputs = op.operands[-len(op.results) :]
+    outputs = every[-len(op.results) :]
     if op.name != "linalg.generic":
         return outputs
     elements = op.regions[0].block.args[-len(outputs) :]

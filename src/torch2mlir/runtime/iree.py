@@ -165,7 +165,7 @@ class IreeEngine(Engine):
             "linalg-loops-to-iree",
             "extend-bfloat16-by-bits",
             "integers-to-bfloat16-by-bits",
-            "tosa-nested-branches-to-scf",
+            "tosa-control-flow-to-scf",
             "keep-small-arguments",
             "reduce-angles",
             "tosa-extrema-to-linalg",
@@ -209,6 +209,7 @@ class IreeEngine(Engine):
         # imports dialects, which whoever loads an artefact does without
         from torch2mlir.engine_passes.compute_before_gathers import compute_before_gathers
         from torch2mlir.engine_passes.own_handed_on import own_handed_on
+        from torch2mlir.engine_passes.own_in_loops import own_in_loops
         from torch2mlir.engine_passes.own_unread_memory import own_unread_memory
         from torch2mlir.engine_passes.own_written_arguments import own_written_arguments
         from torch2mlir.engine_passes.runs_in_turn import runs_in_turn
@@ -217,6 +218,7 @@ class IreeEngine(Engine):
         self.check_output_type(output_type)
         own_unread_memory(function.entry)
         own_written_arguments(function.entry)
+        own_in_loops(function.entry)
         own_handed_on(function.entry)
         compute_before_gathers(function.entry)
         text = _text(function)

@@ -301,8 +301,8 @@ _LOCATIONS: dict[str, str] = {
     "tosa-scatters-to-iree": (
         "torch2mlir.engine_passes.tosa_scatters_to_iree:TosaScattersToIreePass"
     ),
-    "tosa-nested-branches-to-scf": (
-        "torch2mlir.engine_passes.tosa_nested_branches_to_scf:TosaNestedBranchesToScfPass"
+    "tosa-control-flow-to-scf": (
+        "torch2mlir.engine_passes.tosa_control_flow_to_scf:TosaControlFlowToScfPass"
     ),
     "linalg-loops-to-iree": ("torch2mlir.engine_passes.linalg_loops_to_iree:LinalgLoopsToIreePass"),
     "stablehlo-legalize-to-hlo": (

@@ -6,6 +6,7 @@ from tests.fuzz.families import (  # noqa: F401
     elementwise,
     indexing,
     layers,
+    loops,
     movement,
     reduction,
     sizes,
