@@ -309,7 +309,8 @@ class Lowering(Emitter, ABC):
         return self.slice(x, starts, sizes, steps)
 
     def concatenate(self, xs: Sequence[Tensor], dim: int) -> Tensor:
-        """Joins tensors along a dimension."""
+        """Joins tensors along a dimension; those that have nothing there are left out."""
+        xs = [x for x in xs if x.sizes[dim] != 0] or xs[:1]
         if len(xs) == 1:
             return xs[0]
         sizes = list(xs[0].sizes)

@@ -25,12 +25,12 @@ from torch2mlir.dialects import tosa
 from torch2mlir.dialects.tensors import element_of, integers, shape_of
 from torch2mlir.engine_passes.in_place_of import as_tensor, replace
 from torch2mlir.engine_passes.tosa_hits_to_scatters import (
-    MIN_COMPARISONS,
     apart,
     axis_of,
     counts_up,
     is_static,
     number_of,
+    sums_of_rows,
     uncast,
 )
 
@@ -68,8 +68,7 @@ def _found(cut: Operation) -> _Sums | None:
         return None
     (_, places, _), (_, count) = shape_of(values), shape_of(index)
     if (
-        count * count < MIN_COMPARISONS
-        or shape_of(cut.results[0]) != shape_of(values)
+        shape_of(cut.results[0]) != shape_of(values)
         or _sizes(cut.operands[1]) != [0, 0, 0]
         or _sizes(longer.operands[1]) != [0, 0, 0, count, 0, 0]
         or not _is_again(again, index)
@@ -90,17 +89,15 @@ def _rows_of_sums(total: SSAValue, values: SSAValue, index: SSAValue) -> SSAValu
     addition = _before_cast(total).owner
     if not isinstance(addition, tosa.AddOp):
         return None
-    old, product = (_before_cast(addition.operands[0]).owner, addition.operands[1].owner)
+    old, sums = _before_cast(addition.operands[0]).owner, sums_of_rows(addition.operands[1].owner)
     if (
         isinstance(old, tosa.GatherOp)
-        and isinstance(product, tosa.MatMulOp)
+        and sums is not None
         and old.operands[0] is values
         and _root(old.operands[1]) is _root(index)
-        and _compares_with_itself(uncast(product.operands[0]), index)
-        and element_of(product.operands[1]) == element_of(product.results[0])
+        and _compares_with_itself(sums.chosen, index)
     ):
-        rows: SSAValue = product.operands[1]
-        return rows
+        return sums.rows
     return None
 
 

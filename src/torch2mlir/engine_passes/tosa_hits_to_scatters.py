@@ -2,16 +2,18 @@
 
 ``tosa.scatter`` takes no index twice, so the lowerings to TOSA compare each place with every index and combine what
 they find: ``hits = equal(places, indices)``, and then ``reduce_any(hits)``, ``reduce_sum(select(hits, elements, 0))``
-or ``matmul(hits, rows)``. That is a product of two sizes, 700 times slower than eager mode for 512 indices into 8000
-places. The loop over rows that Linalg has for it, of which ``linalg-loops-to-iree`` makes one op, is linear. Indices
-outside hit nothing: they go to a row of their own.
+or ``matmul(hits, rows)``, of floats with what is infinite apart. That is a product of two sizes, 700 times slower than
+eager mode for 512 indices into 8000 places. The loop over rows that Linalg has for it, of which
+``linalg-loops-to-iree`` makes one op, is linear. Indices outside hit nothing: they go to a row of their own.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from math import prod
+from typing import NamedTuple
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
@@ -62,10 +64,10 @@ class TosaHitsToScattersPass(PassForOps):
 
 def _found(op: Operation) -> _Build | None:
     """What an op is in other words, if it combines what is hit."""
-    if isinstance(op, tosa.MatMulOp):
-        index, rows = _indices(uncast(op.operands[0])), op.operands[1]
-        if index is not None and is_static(rows) and element_of(rows) == element_of(op.results[0]):
-            return partial(_added, op=op, index=index, rows=rows)
+    if (sums := sums_of_rows(op)) is not None:
+        index = _indices(sums.chosen)
+        if index is not None and is_static(sums.rows):
+            return partial(_added, op=op, index=index, rows=sums.rows)
     elif isinstance(op, tosa.ReduceAnyOp) and axis_of(op) == 2:
         if (index := _indices(op.operands[0])) is not None:
             return partial(_hit, op=op, index=index)
@@ -83,6 +85,45 @@ def _found(op: Operation) -> _Build | None:
                     _reduced, op=op, word=_WORDS[op.name], index=index, elements=elements
                 )
     return None
+
+
+class SumsOfRows(NamedTuple):
+    """The sums ``[N, K, C]`` of those ``rows [N, W, C]`` that are ``chosen [N, K, W]``."""
+
+    chosen: SSAValue
+    rows: SSAValue
+
+
+def sums_of_rows(op: object) -> SumsOfRows | None:
+    """What rows an op adds up, the last one of the product with zeros and ones that the lowering writes."""
+    if isinstance(op, tosa.MatMulOp):
+        chosen, rows = uncast(op.operands[0]), op.operands[1]
+        if element_of(chosen) != i1 or element_of(rows) != element_of(op.results[0]):
+            return None
+        return SumsOfRows(chosen, rows) if isinstance(element_of(rows), IntegerType) else None
+    product = _without_infinities(op, -math.inf)
+    product = product and _without_infinities(product.owner, math.inf)
+    if product is None or not isinstance(product.owner, tosa.SliceOp):
+        return None
+    multiplied = product.owner.operands[0].owner
+    if not isinstance(multiplied, tosa.MatMulOp):
+        return None
+    chosen, columns = uncast(multiplied.operands[0]), multiplied.operands[1].owner
+    if element_of(chosen) != i1 or not isinstance(columns, tosa.ConcatOp):
+        return None
+    finite = columns.operands[0].owner
+    return SumsOfRows(chosen, finite.operands[1]) if isinstance(finite, tosa.SelectOp) else None
+
+
+def _without_infinities(op: object, infinity: float) -> SSAValue | None:
+    """What an op adds an infinity to where there is one."""
+    if not isinstance(op, tosa.AddOp):
+        return None
+    value, added = op.operands
+    chosen = added.owner
+    if not isinstance(chosen, tosa.SelectOp) or number_of(chosen.operands[1]) != infinity:
+        return None
+    return value if number_of(chosen.operands[2]) == 0 else None
 
 
 def axis_of(op: Operation) -> int:

@@ -1,10 +1,11 @@
-"""Few rows added at positions that come again, through TOSA on IREE."""
+"""Rows added at positions that come again, through TOSA on IREE: as loops, and as a product with zeros and ones."""
 
 from __future__ import annotations
 
 import pytest
 import torch
 from torch import Tensor
+from torch.export import Dim
 
 import torch2mlir
 
@@ -47,13 +48,27 @@ def test_rows_are_added_in_their_order(dtype: torch.dtype) -> None:
         assert torch.equal(x, kept)
 
 
-def test_infinities_and_zeros_stay_where_they_are() -> None:
+@pytest.mark.parametrize(
+    "places, count, varies",
+    [(PLACES, COUNT, False), (PLACES, 2, False), (6, 9, False), (6, 9, True), (40, 9, True)],
+)
+def test_infinities_and_zeros_stay_where_they_are(places: int, count: int, varies: bool) -> None:
     torch.manual_seed(0)
-    x, index = torch.full((PLACES, 5), -0.0), torch.randint(0, PLACES // 2, (COUNT,))
-    run = torch2mlir.compile(Added(), x, index, _rows(torch.float32, COUNT), output_type="tosa")
-    for special in (torch.inf, torch.nan, -0.0):
-        y = _rows(torch.float32, COUNT)
-        y[3] = special
+    x, index = torch.full((places, 5), -0.0), torch.randint(0, places // 2, (count,))
+    rows = {0: Dim("rows", max=16)}
+    run = torch2mlir.compile(
+        Added(),
+        x,
+        index,
+        _rows(torch.float32, count),
+        output_type="tosa",
+        dynamic_shapes=(None, rows, rows) if varies else None,
+    )
+    for special in (torch.inf, -torch.inf, torch.nan, -0.0):
+        y = _rows(torch.float32, count)
+        y[1] = special
+        y[0, 0] = torch.inf
         for one, other in zip(run(x, index, y), Added()(x, index, y), strict=True):
             torch.testing.assert_close(one, other, equal_nan=True)
-            assert torch.equal(one.signbit()[PLACES // 2 :], other.signbit()[PLACES // 2 :])
+            end = slice(places // 2, None)
+            assert torch.equal(one.signbit()[end], other.signbit()[end])

@@ -388,12 +388,8 @@ class TosaLowering(DynamicShapes):
         return self.reshape(x, sizes)
 
     def joined(self, xs: Sequence[Tensor], dim: int, sizes: Sizes) -> Tensor:
-        # TOSA's tensors have no dimension of size 0
-        parts = [x for x in xs if x.sizes[dim] != 0] or xs[:1]
-        if len(parts) == 1:
-            return parts[0]
         properties = {"axis": IntegerAttr(dim, i32)}
-        return self.op(tosa.ConcatOp, parts, sizes, xs[0].dtype, properties)
+        return self.op(tosa.ConcatOp, xs, sizes, xs[0].dtype, properties)
 
     def padded(self, x: Tensor, low: Sizes, high: Sizes, value: Number) -> Tensor:
         if not is_static((*low, *high)):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute
 
@@ -43,18 +45,43 @@ class Writes(TosaLowering):
         return self.transpose(self.reshape(write(before, places, rows), moved.sizes), back)
 
     def _added(self, values: Tensor, row: Tensor, rows: Tensor) -> Tensor:
-        """``values`` plus the rows that point to each of theirs: a product with a matrix of zeros and ones.
-
-        An infinity or NaN in a row spreads to the same column of all others, as ``0 * inf`` is NaN.
-        """
+        """``values`` plus the rows that point to each of theirs; a zero that nothing is added to keeps its sign."""
         dtype = widened(x) if element_types.is_float(x := values.dtype) else computed_dtype(x)
         places, count = values.sizes[1], row.sizes[1]
         if isinstance(places, int) and isinstance(count, int) and 2 * count <= places:
             return _few_added(self, values, self.cast(row, si32), rows, dtype)
-        hits = self.cast(_hits(self, row, places), dtype)
-        sums = self.batch_matmul(hits, self.cast(rows, dtype), dtype)
-        total = self.elementwise(tosa.AddOp, self.cast(values, dtype), sums)
+        sums = _sums(self, _hits(self, row, places), self.cast(rows, dtype))
+        old = self.cast(values, dtype)
+        total = self.elementwise(tosa.AddOp, old, sums)
+        if element_types.is_float(dtype):
+            is_nothing = self.compare("eq", sums, self.splat(0, (1, 1, 1), dtype))
+            total = self.select(is_nothing, old, total)
         return self.cast(total, values.dtype)
+
+
+def _sums(lower: TosaLowering, chosen: Tensor, rows: Tensor) -> Tensor:
+    """``[N, K, C]``: the sums of those ``rows [N, W, C]`` that are ``chosen [N, K, W]``, a product with zeros and ones.
+
+    ``0 * inf`` is NaN: what is infinite is counted instead, in further columns, and so is NaN, as infinite both ways.
+    """
+    dtype = rows.dtype
+    if not element_types.is_float(dtype):
+        return lower.batch_matmul(lower.cast(chosen, dtype), rows, dtype)
+    inf = lower.splat(math.inf, (1, 1, 1), dtype)
+    minus_inf = lower.splat(-math.inf, (1, 1, 1), dtype)
+    is_less, is_more = lower.compare("gt", inf, rows), lower.compare("gt", rows, minus_inf)
+    is_finite = lower.elementwise(tosa.LogicalAndOp, is_less, is_more)
+    zero, width = lower.splat(0, (1, 1, 1), dtype), rows.sizes[2]
+    counted = [
+        lower.cast(lower.elementwise(tosa.LogicalNotOp, each), dtype) for each in (is_less, is_more)
+    ]
+    columns = lower.concatenate([lower.select(is_finite, rows, zero), *counted], 2)
+    product = lower.batch_matmul(lower.cast(chosen, dtype), columns, dtype)
+    sums, *counts = (lower.section(product, 2, dims.mul(i, width), width) for i in range(3))
+    for count, infinity in zip(counts, (inf, minus_inf), strict=True):
+        is_there = lower.compare("gt", count, zero)
+        sums = lower.elementwise(tosa.AddOp, sums, lower.select(is_there, infinity, zero))
+    return sums
 
 
 def _few_added(
@@ -67,7 +94,7 @@ def _few_added(
     (batches, places, _), (_, count) = values.sizes, row.sizes
     here = lower.reshape(row, (batches, count, 1))
     same = lower.compare("eq", here, lower.reshape(row, (batches, 1, count)))
-    sums = lower.batch_matmul(lower.cast(same, dtype), lower.cast(rows, dtype), dtype)
+    sums = _sums(lower, same, lower.cast(rows, dtype))
     old = lower.cast(lower.gather_rows(values, row), dtype)
     total = lower.cast(lower.elementwise(tosa.AddOp, old, sums), values.dtype)
     numbers = lower.iota((1, count, 1), 1, si32)
