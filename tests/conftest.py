@@ -53,12 +53,17 @@ def pytest_configure(config: pytest.Config) -> None:
     # a test that wants compiled code kept names a directory of its own
     os.environ.setdefault("TORCH2MLIR_CACHE_DIR", "off")
     use_threads(config.getoption("--threads"))
+    config.addinivalue_line("markers", "full(why): only with --full")
     failures = config.getoption("--failures")
     if failures is not None and not hasattr(config, "workerinput"):  # workers report to one process
         config.pluginmanager.register(Failures(failures))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items:
+        marker = item.get_closest_marker("full")
+        if marker is not None and not config.getoption("--full"):
+            item.add_marker(pytest.mark.skip(reason=f"{marker.args[0]}: with --full"))
     order = config.getoption("--order")
     if order == "reversed":
         items.reverse()

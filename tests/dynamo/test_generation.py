@@ -31,7 +31,10 @@ def model() -> Any:
     return transformers.LlamaForCausalLM(config).eval()
 
 
-@pytest.mark.parametrize("cache", ["static", "dynamic"])
+@pytest.mark.parametrize(
+    "cache",
+    [pytest.param("static", marks=pytest.mark.full("the command line's test has one")), "dynamic"],
+)
 def test_generated_tokens(model: Any, cache: str, capfd: pytest.CaptureFixture[str]) -> None:
     """Prefill and decode are compiled whole: of a dynamic cache, keys and values turn out to be of one length."""
     prompt = torch.randint(1, 67, (1, 5))

@@ -57,7 +57,7 @@ CONFIGURATIONS = (
     Configuration("stablehlo", "xla", share=14, turn=1),
     Configuration("tosa", "iree", share=48),
     # IREE refuses most of StableHLO's dynamic ops
-    Configuration("stablehlo", "iree", share=80, turn=1, modes=("static",)),
+    Configuration("stablehlo", "iree", share=160, turn=1, modes=("static",)),
     Configuration("onnx", "onnxruntime", share=40),
     Configuration("linalg-on-tensors", "reference", share=64),
 )

@@ -179,7 +179,17 @@ def scripted(model: Any) -> Any:
         return torch.jit.script(model)
 
 
-@pytest.mark.parametrize("name", CASES)
+ALIKE = {"attention_in_inference", "encoder_frozen", "encoder_masked"}
+"""What others here have most of: with ``--full``."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.full("others are alike") if name in ALIKE else ())
+        for name in CASES
+    ],
+)
 def test_agrees_with_eager(name: str) -> None:
     torch.manual_seed(0)
     make, inputs = CASES[name]

@@ -10,8 +10,11 @@ for another one, and puts several tensors into one allocation besides, of which 
 - the register of the allocation is given to the result, whatever the other branch yields ("ref is null").
 
 So a loop begins with copies, and a branch yields a copy of what is not its own. Each has an allocation of its own: it
-is computed behind a barrier. A tensor of unknown sizes that a loop alone reads is not copied: of these there is nothing
-that would keep the allocations apart (``runs_in_turn``), and IREE refuses loops that begin with many.
+is computed behind a barrier. Where anything is updated in place, a branch yields nothing but copies, and so does a loop
+of what none of its turns changes: the compiler may find it to be equal to what was computed before (``a = x * 2;
+cond(p, lambda x: x * 2, ..)``, ``x + 0``), and takes that for it. A tensor of unknown sizes that a loop alone reads is
+not copied: of these there is nothing that would keep the allocations apart (``runs_in_turn``), and IREE refuses loops
+that begin with many.
 
 What a loop carries and its body does not read, such as the last output, goes through a barrier in the body: IREE takes
 it out of what the loop begins with, not out of what it hands on, and its compiler dies of the difference.
@@ -31,20 +34,25 @@ from torch2mlir.engine_passes.beside import Beside
 from torch2mlir.engine_passes.copies import Copies
 from torch2mlir.engine_passes.kept_apart import signless, unknown_to_iree
 from torch2mlir.engine_passes.op_kinds import CONTROL_FLOW, LOOPS
-from torch2mlir.engine_passes.own_written_arguments import VIEWS, destinations
+from torch2mlir.engine_passes.own_written_arguments import (
+    VIEWS,
+    destinations,
+    updates_in_place,
+)
 
 
 def own_handed_on(function: FuncOp) -> None:
     """Copies what loops of a function begin with, and what a region yields that others hold as well."""
-    copies = Copies(function)
-    for op in [op for op in function.body.walk() if op.name in CONTROL_FLOW]:
-        for use in list(_handed_on(op)):
+    ops, copies = list(function.body.walk()), Copies(function)
+    has_updates = any(map(updates_in_place, ops))
+    for op in [op for op in ops if op.name in CONTROL_FLOW]:
+        for use in list(_handed_on(op, has_updates)):
             copies.for_use(use)
         if op.name in LOOPS:
             _read_all(op.regions[-1].block)
 
 
-def _handed_on(op: Operation) -> Iterator[Use]:
+def _handed_on(op: Operation, has_updates: bool) -> Iterator[Use]:
     """Where an op takes a tensor whose memory one of its results may be, and something else."""
     if op.name in LOOPS:
         yield from (use for use in _tensors(op) if _is_known(use) or not _is_alone(use))
@@ -53,8 +61,10 @@ def _handed_on(op: Operation) -> Iterator[Use]:
             continue
         yielded = set[SSAValue]()
         for use in _tensors(end):
-            root = _root(end.operands[use.index])
-            if root in yielded or not _is_own(root, op):
+            value = end.operands[use.index]
+            root = _root(value)
+            is_own = _is_own(root, op) and not (has_updates and _may_be_older(value, op))
+            if root in yielded or not is_own:
                 yield use
             yielded.add(root)
 
@@ -98,6 +108,21 @@ def _is_own(value: SSAValue, op: Operation) -> bool:
             return True
         block = around.parent
     return False
+
+
+def _may_be_older(value: SSAValue, op: Operation) -> bool:
+    """Whether what regions of an op yield may have been computed before it: not if turns of a loop change it."""
+    if op.name not in LOOPS:
+        return True
+    waiting, seen = [value], set[SSAValue]()
+    while waiting:
+        seen.add(value := waiting.pop())
+        if isinstance(value.owner, Operation):
+            read = chain.from_iterable(each.operands for each in value.owner.walk())
+            waiting += [each for each in read if each not in seen and _is_own(each, op)]
+        elif value.owner.parent_op() is op:
+            return False
+    return True
 
 
 def _root(value: SSAValue) -> SSAValue:

@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
+from torch2mlir.dialects import linalg
 from torch2mlir.engine_passes.copies import Copies
 from torch2mlir.engine_passes.op_kinds import (
     BROADCASTS,
@@ -130,6 +131,12 @@ def _read(op: Operation) -> Iterator[SSAValue]:
 def destinations(op: Operation) -> Sequence[SSAValue]:
     """The operands that an op reads and may compute into."""
     return [op.operands[place] for place in destination_places(op)]
+
+
+def updates_in_place(op: Operation) -> bool:
+    """Whether an op may compute into a tensor with elements."""
+    fresh = (linalg.FillOp, tensor.EmptyOp)
+    return any(not isinstance(each.owner, fresh) for each in destinations(op))
 
 
 def destination_places(op: Operation) -> Sequence[int]:

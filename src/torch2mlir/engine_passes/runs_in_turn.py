@@ -8,15 +8,13 @@ in one allocation, which is given back while others of them are in use.
 
 from __future__ import annotations
 
-from xdsl.dialects import tensor
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
-from torch2mlir.dialects import linalg
 from torch2mlir.dialects.tensors import shape_of
 from torch2mlir.engine_passes.op_kinds import CONTROL_FLOW
-from torch2mlir.engine_passes.own_written_arguments import destinations
+from torch2mlir.engine_passes.own_written_arguments import updates_in_place
 
 
 def runs_in_turn(function: FuncOp) -> bool:
@@ -26,14 +24,8 @@ def runs_in_turn(function: FuncOp) -> bool:
     if not handing_on:
         return False
     has_unknown_sizes = any(DYNAMIC_INDEX in shape for op in ops for shape in _shapes(op))
-    return has_unknown_sizes or any(map(_updates, ops))
+    return has_unknown_sizes or any(map(updates_in_place, ops))
 
 
 def _shapes(op: Operation) -> list[tuple[int, ...]]:
     return [shape_of(x) for x in op.results if isinstance(x.type, TensorType)]
-
-
-def _updates(op: Operation) -> bool:
-    """Whether an op computes into a tensor with elements."""
-    fresh = (linalg.FillOp, tensor.EmptyOp)
-    return any(not isinstance(each.owner, fresh) for each in destinations(op))

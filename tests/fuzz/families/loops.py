@@ -169,4 +169,5 @@ def read(s: Scope) -> Draft:
     if "@" in form and x.rank < 2:
         raise NoFit
     size = max(int(tensor.shape[-1]) for tensor in x.tensors)
-    return Draft(f"{{out}} = {form.format(x=x)}", "always", gain=2.0 * size * max(x.largest(), 1))
+    gain = 2.0 * size * max(x.largest(), 1)
+    return Draft(f"{{out}} = {form.format(x=x)}", "always", gain, signed=False)

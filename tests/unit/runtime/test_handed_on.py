@@ -92,6 +92,14 @@ def branch_in_a_branch(x: Tensor, y: Tensor) -> Tensors:
     return v, w, x.sort().values
 
 
+def equal_before_a_branch(x: Tensor, y: Tensor) -> Tensors:
+    """What the branch computes there is already, and both are updated."""
+    x = x + 1
+    v = x * 3
+    w = cond(x.sum() > -1e6, lambda x: x * 3, lambda x: x + 2, (x,))
+    return w.index_copy(0, BOTH, (w * 2).flip(0)), v.index_put((BOTH[:1],), y[:1]), x
+
+
 def updated_in_a_branch(x: Tensor, y: Tensor) -> Tensors:
     other, x = y + 1, x * 3  # of one allocation
     v = cond(y.sum() < 0, lambda x, y: x.index_copy(0, BOTH, y), lambda x, y: x + 1, (x, y))
@@ -108,12 +116,12 @@ def updated_in_a_loop(x: Tensor, y: Tensor) -> Tensors:
 EVERY = (
     *(loop_of_no_round, argument_behind_a_loop, computed_behind_a_loop, before_a_loop, two_loops),
     *(behind_a_branch, result_updated, twice_into_a_loop, twice_from_a_branch, views),
-    *(branch_in_a_branch, updated_in_a_branch, updated_in_a_loop),
+    *(branch_in_a_branch, equal_before_a_branch, updated_in_a_branch, updated_in_a_loop),
 )
 SOME: dict[str, tuple[Callable[..., Any], ...]] = {
     "linalg-on-tensors": (two_loops, result_updated, branch_in_a_branch, updated_in_a_loop),
-    "tosa": (computed_behind_a_loop, result_updated, twice_into_a_loop, updated_in_a_branch),
-    "stablehlo": (two_loops, behind_a_branch, twice_into_a_loop, updated_in_a_branch, views),
+    "tosa": (computed_behind_a_loop, equal_before_a_branch, twice_into_a_loop, updated_in_a_branch),
+    "stablehlo": (two_loops, equal_before_a_branch, behind_a_branch, updated_in_a_branch, views),
 }
 """Those of every run."""
 

@@ -93,7 +93,9 @@ def test_threads_share_it() -> None:
     assert not wrong
 
 
-@pytest.mark.parametrize("engine", ["xla", "iree"])
+@pytest.mark.parametrize(
+    "engine", [pytest.param("xla", marks=pytest.mark.full("a process more")), "iree"]
+)
 def test_python_ends_well_right_after_a_call(engine: str) -> None:
     program = (
         "import torch, torch2mlir\n"
