@@ -96,23 +96,19 @@ class SumsOfRows(NamedTuple):
 
 def sums_of_rows(op: object) -> SumsOfRows | None:
     """What rows an op adds up, the last one of the product with zeros and ones that the lowering writes."""
-    if isinstance(op, tosa.MatMulOp):
-        chosen, rows = uncast(op.operands[0]), op.operands[1]
-        if element_of(chosen) != i1 or element_of(rows) != element_of(op.results[0]):
-            return None
-        return SumsOfRows(chosen, rows) if isinstance(element_of(rows), IntegerType) else None
-    product = _without_infinities(op, -math.inf)
-    product = product and _without_infinities(product.owner, math.inf)
-    if product is None or not isinstance(product.owner, tosa.SliceOp):
+    product, is_of_floats = op, False
+    if (with_infinity := _without_infinities(op, -math.inf)) is not None:
+        sums = _without_infinities(with_infinity.owner, math.inf)
+        product, is_of_floats = sums and sums.owner, True
+    if not isinstance(product, tosa.MatMulOp):
         return None
-    multiplied = product.owner.operands[0].owner
-    if not isinstance(multiplied, tosa.MatMulOp):
+    chosen, rows = uncast(product.operands[0]), product.operands[1]
+    if element_of(chosen) != i1 or element_of(rows) != element_of(product.results[0]):
         return None
-    chosen, columns = uncast(multiplied.operands[0]), multiplied.operands[1].owner
-    if element_of(chosen) != i1 or not isinstance(columns, tosa.ConcatOp):
-        return None
-    finite = columns.operands[0].owner
-    return SumsOfRows(chosen, finite.operands[1]) if isinstance(finite, tosa.SelectOp) else None
+    if is_of_floats:
+        finite = rows.owner
+        return SumsOfRows(chosen, finite.operands[1]) if isinstance(finite, tosa.SelectOp) else None
+    return SumsOfRows(chosen, rows) if isinstance(element_of(rows), IntegerType) else None
 
 
 def _without_infinities(op: object, infinity: float) -> SSAValue | None:

@@ -62,24 +62,21 @@ class Writes(TosaLowering):
 def _sums(lower: TosaLowering, chosen: Tensor, rows: Tensor) -> Tensor:
     """``[N, K, C]``: the sums of those ``rows [N, W, C]`` that are ``chosen [N, K, W]``, a product with zeros and ones.
 
-    ``0 * inf`` is NaN: what is infinite is counted instead, in further columns, and so is NaN, as infinite both ways.
+    ``0 * inf`` is NaN: what is infinite is counted instead, and so is NaN, as infinite both ways.
     """
     dtype = rows.dtype
+    ones = lower.cast(chosen, dtype)
     if not element_types.is_float(dtype):
-        return lower.batch_matmul(lower.cast(chosen, dtype), rows, dtype)
-    inf = lower.splat(math.inf, (1, 1, 1), dtype)
-    minus_inf = lower.splat(-math.inf, (1, 1, 1), dtype)
+        return lower.batch_matmul(ones, rows, dtype)
+    zero, inf, minus_inf = (
+        lower.splat(number, (1, 1, 1), dtype) for number in (0, math.inf, -math.inf)
+    )
     is_less, is_more = lower.compare("gt", inf, rows), lower.compare("gt", rows, minus_inf)
     is_finite = lower.elementwise(tosa.LogicalAndOp, is_less, is_more)
-    zero, width = lower.splat(0, (1, 1, 1), dtype), rows.sizes[2]
-    counted = [
-        lower.cast(lower.elementwise(tosa.LogicalNotOp, each), dtype) for each in (is_less, is_more)
-    ]
-    columns = lower.concatenate([lower.select(is_finite, rows, zero), *counted], 2)
-    product = lower.batch_matmul(lower.cast(chosen, dtype), columns, dtype)
-    sums, *counts = (lower.section(product, 2, dims.mul(i, width), width) for i in range(3))
-    for count, infinity in zip(counts, (inf, minus_inf), strict=True):
-        is_there = lower.compare("gt", count, zero)
+    sums = lower.batch_matmul(ones, lower.select(is_finite, rows, zero), dtype)
+    for is_other, infinity in ((is_less, inf), (is_more, minus_inf)):
+        counted = lower.cast(lower.elementwise(tosa.LogicalNotOp, is_other), dtype)
+        is_there = lower.compare("gt", lower.batch_matmul(ones, counted, dtype), zero)
         sums = lower.elementwise(tosa.AddOp, sums, lower.select(is_there, infinity, zero))
     return sums
 
