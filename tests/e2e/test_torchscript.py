@@ -21,7 +21,7 @@ from tests.e2e.scriptable import scriptable
 from tests.e2e.torchscript_xfails import XFAILS
 from torch2mlir import torchscript
 
-SHARES = {"script": 40, "trace": 30}
+SHARES = {"script": 80, "trace": 60}
 """Way to TorchScript -> one case in so many runs without ``--full``."""
 
 CASES = load_cases()

@@ -3,7 +3,7 @@
 // CHECK-LABEL: func.func @nested(
 // CHECK-NEXT:    %[[P:.*]] = tensor.extract %{{.*}}[] : tensor<i1>
 // CHECK-NEXT:    scf.if %[[P]] -> (tensor<4xf32>) {
-// CHECK:             scf.if
+// CHECK-NEXT:      tosa.cond_if
 // CHECK:           scf.yield
 // CHECK:         } else {
 // CHECK-NEXT:      scf.yield %x
@@ -28,7 +28,7 @@ func.func @nested(%x: tensor<4xf32>, %c: tensor<i1>, %d: tensor<i1>) -> tensor<4
 // CHECK-NEXT:      %[[GO:.*]] = tensor.extract %[[LESS]][] : tensor<i1>
 // CHECK-NEXT:      scf.condition(%[[GO]]) %[[N]], %[[X]] : tensor<i64>, tensor<4xf32>
 // CHECK-NEXT:    } do {
-// CHECK:           scf.if
+// CHECK:           tosa.cond_if
 // CHECK:           scf.yield
 func.func @loop_with_a_branch(%x: tensor<4xf32>, %n: tensor<i64>, %d: tensor<i1>) -> tensor<4xf32> {
   %one = "tosa.const"() {values = dense<1> : tensor<i64>} : () -> tensor<i64>
@@ -47,4 +47,27 @@ func.func @loop_with_a_branch(%x: tensor<4xf32>, %n: tensor<i64>, %d: tensor<i1>
     tosa.yield %3, %4 : tensor<i64>, tensor<4xf32>
   }
   return %1 : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @alone(
+// CHECK:         tosa.cond_if
+func.func @alone(%x: tensor<4xf32>, %c: tensor<i1>) -> tensor<4xf32> {
+  %0 = tosa.cond_if %c : tensor<i1> -> tensor<4xf32> {
+    %1 = tosa.add %x, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    tosa.yield %1 : tensor<4xf32>
+  } else {
+    tosa.yield %x : tensor<4xf32>
+  }
+  return %0 : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @without_elements(
+// CHECK:         scf.if
+func.func @without_elements(%x: tensor<0xf32>, %y: tensor<0xf32>, %c: tensor<i1>) -> tensor<0xf32> {
+  %0 = tosa.cond_if %c : tensor<i1> -> tensor<0xf32> {
+    tosa.yield %x : tensor<0xf32>
+  } else {
+    tosa.yield %y : tensor<0xf32>
+  }
+  return %0 : tensor<0xf32>
 }

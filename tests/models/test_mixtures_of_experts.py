@@ -104,6 +104,7 @@ def test_agrees_with_eager(
         assert torch.allclose(compiled(ids, use_cache=False).logits, expected, atol=1e-5)
 
 
+@pytest.mark.full("slow, and of any size others are tested as well")
 @torch.no_grad()
 def test_any_number_of_tokens() -> None:
     name, (config, options) = "Mixtral", MODELS["Mixtral"]

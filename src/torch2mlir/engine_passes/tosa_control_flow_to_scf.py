@@ -1,7 +1,8 @@
-"""``tosa-control-flow-to-scf``: branches and loops of TOSA become those of ``scf``.
+"""``tosa-control-flow-to-scf``: branches and loops of TOSA with others in them become those of ``scf``.
 
 IREE 3.13 converts a ``tosa.cond_if`` or ``tosa.while_loop`` only if there is no other one in it, and takes none that
-hands on a tensor without elements. Of ``scf.if`` and ``scf.while`` it takes any.
+hands on a tensor without elements. Other loops stay as they are: more of them compile than of the ``scf.while`` that
+they would be, where sizes are unknown.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from torch2mlir.contract.pass_order import PassForOps
 from torch2mlir.dialects import tosa
 from torch2mlir.dialects.rows import RowOp
+from torch2mlir.dialects.tensors import shape_of
 from torch2mlir.engine_passes.beside import Beside
 
 _CONTROL_FLOW = (tosa.CondIfOp, tosa.WhileLoopOp)
@@ -29,7 +31,12 @@ class TosaControlFlowToScfPass(PassForOps):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for each in [each for each in op.walk() if isinstance(each, _CONTROL_FLOW)]:
-            _replace(each)
+            if _has_others(each) or any(0 in shape_of(x) for x in each.results):
+                _replace(each)
+
+
+def _has_others(op: RowOp) -> bool:
+    return any(inner is not op and isinstance(inner, _CONTROL_FLOW) for inner in op.walk())
 
 
 def _replace(op: RowOp) -> None:

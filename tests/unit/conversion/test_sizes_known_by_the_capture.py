@@ -11,8 +11,11 @@ import torch2mlir
 AUTO = torch.export.Dim.AUTO
 
 
+TOSA = pytest.param("tosa", marks=pytest.mark.full("slow to compile"))
+
+
 @torch.no_grad()
-@pytest.mark.parametrize("output_type", ["linalg-on-tensors", "onnx", "tosa"])
+@pytest.mark.parametrize("output_type", ["linalg-on-tensors", "onnx", TOSA])
 def test_one_place_is_left_of_pictures_of_any_size_up_to_8(output_type: str) -> None:
     """Results of lowerings had one more dimension of unknown size than their types, and were refused."""
     halvings = [nn.Conv2d(4, 4, 3, stride=2, padding=1) for _ in range(3)]

@@ -126,7 +126,7 @@ def test_turns_begin_anew(output_type: str, programs: Sequence[Callable[..., Any
     _agree(programs, 4, output_type=output_type)
 
 
-@pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
+@pytest.mark.parametrize("output_type", ["linalg-on-tensors", "stablehlo"])
 def test_turns_begin_anew_with_any_number_of_rows(output_type: str) -> None:
     rows = Dim("rows", min=3)
     programs = (an_argument_updated, in_a_branch)
