@@ -38,6 +38,7 @@ from torch2mlir.engine_passes.own_written_arguments import (
     VIEWS,
     destinations,
     updates_in_place,
+    viewed,
 )
 
 
@@ -127,11 +128,7 @@ def _may_be_older(value: SSAValue, op: Operation) -> bool:
 
 def _root(value: SSAValue) -> SSAValue:
     """Whose memory a value is: it may be a view, or updated in place."""
-    while isinstance(op := value.owner, Operation):
-        if op.name in VIEWS:
-            value = op.operands[0]
-        elif updated := destinations(op):
-            value = updated[min(op.results.index(value), len(updated) - 1)]
-        else:
-            break
+    value = viewed(value)
+    while isinstance(op := value.owner, Operation) and (updated := destinations(op)):
+        value = viewed(updated[min(op.results.index(value), len(updated) - 1)])
     return value

@@ -16,7 +16,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue, Use
 from torch2mlir.dialects import linalg
 from torch2mlir.engine_passes.copies import Copies
 from torch2mlir.engine_passes.op_kinds import LOOPS
-from torch2mlir.engine_passes.own_written_arguments import VIEWS, destination_places
+from torch2mlir.engine_passes.own_written_arguments import destination_places, viewed
 
 
 def own_in_loops(function: FuncOp) -> None:
@@ -31,7 +31,7 @@ def _updated_in_loops(function: FuncOp) -> Iterator[Use]:
         if (loop := _loop_around(op)) is None:
             continue
         for place in destination_places(op):
-            root = _viewed(op.operands[place])
+            root = viewed(op.operands[place])
             if _is_new(root) or _is_of_turn(root, loop):
                 continue
             yield Use(op, place)
@@ -45,13 +45,6 @@ def _loop_around(op: Operation) -> Operation | None:
     return around
 
 
-def _viewed(value: SSAValue) -> SSAValue:
-    """What a value is, or is a view of."""
-    while isinstance(op := value.owner, Operation) and op.name in VIEWS:
-        value = op.operands[0]
-    return value
-
-
 def _is_new(root: SSAValue) -> bool:
     """Whether a tensor is made where it is computed into: what has one number everywhere is."""
     return isinstance(root.owner, linalg.FillOp | tensor.EmptyOp)
@@ -62,7 +55,7 @@ def _is_of_turn(root: SSAValue, loop: Operation) -> bool:
     block = root.owner if isinstance(root.owner, Block) else root.owner.parent
     if isinstance(root, BlockArgument) and root.owner.parent_op() is loop:
         end = root.owner.last_op
-        return end is None or root not in map(_viewed, end.operands)
+        return end is None or root not in map(viewed, end.operands)
     while block is not None and (around := block.parent_op()) is not None:
         if around is loop:
             return True

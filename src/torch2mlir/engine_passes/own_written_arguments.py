@@ -47,6 +47,13 @@ _FRESH = LITERALS | NUMBERS | PLACES
 """Their ops that never are."""
 
 
+def viewed(value: SSAValue) -> SSAValue:
+    """What a value is, or is a view of."""
+    while isinstance(op := value.owner, Operation) and op.name in VIEWS:
+        value = op.operands[0]
+    return value
+
+
 def own_written_arguments(function: FuncOp) -> None:
     """Copies the arguments that the function may compute into, at its beginning; it reads and writes the copies."""
     written = written_values(function)

@@ -118,15 +118,21 @@ def branch_in_a_loop(s: Scope) -> Draft:
     )
 
 
+def _inner_loop(s: Scope, x: Value, condition: str, result: int) -> str:
+    """A loop in the body of another op, over that body's ``p`` and ``q``."""
+    first, second = _step(s, x, "r", "t"), _step(s, x, "t", "r")
+    return (
+        f"while_loop(lambda j, r, t: j < {condition}, lambda j, r, t: (j + 1, {first}, {second}),"
+        f" (torch.tensor(0), p.clone(), q.clone()))[{result}]"
+    )
+
+
 @line("loops", 2)
 def loop_in_a_branch(s: Scope) -> Draft:
     """A loop that one of two branches runs."""
     x, y = _pair(s)
-    first, second, other = (_step(s, x, "r", "t"), _step(s, x, "t", "r"), _step(s, x, "p", "q"))
-    inner = (
-        f"while_loop(lambda i, r, t: i < {s.rng.randint(0, 3)}, lambda i, r, t: (i + 1, {first},"
-        f" {second}), (torch.tensor(0), p.clone(), q.clone()))[{s.choice([1, 2])}]"
-    )
+    inner = _inner_loop(s, x, str(s.rng.randint(0, 3)), s.choice([1, 2]))
+    other = _step(s, x, "p", "q")
     arms = s.choice([(inner, other), (other, inner)])
     return Draft(
         f"{{out}} = cond({_condition(s)}, lambda p, q: {arms[0]}, lambda p, q: {arms[1]}, ({x}, {y}))",
@@ -139,11 +145,7 @@ def loop_in_a_branch(s: Scope) -> Draft:
 def loop_in_a_loop(s: Scope) -> Draft:
     """A loop in each turn of a loop."""
     x, y = _pair(s)
-    first, second = _step(s, x, "r", "t"), _step(s, x, "t", "r")
-    inner = (
-        f"while_loop(lambda j, r, t: j < i, lambda j, r, t: (j + 1, {first}, {second}),"
-        " (torch.tensor(0), p.clone(), q.clone()))[1]"
-    )
+    inner = _inner_loop(s, x, "i", 1)
     return Draft(
         f"_, {{out}}, {{out2}} = while_loop(lambda i, p, q: i < {_count(s)}, lambda i, p, q:"
         f" (i + 1, {inner}, {_step(s, x, 'q', 'p')}), (torch.tensor(0), {x}.clone(), {y}.clone()))",

@@ -6,8 +6,12 @@ import pytest
 import torch
 from torch import Tensor
 from torch.export import Dim
+from xdsl.context import Context
+from xdsl.transforms.dead_code_elimination import DeadCodeElimination
 
 import torch2mlir
+from torch2mlir.engine_passes.tosa_few_sums_to_scatters import TosaFewSumsToScattersPass
+from torch2mlir.engine_passes.tosa_hits_to_scatters import TosaHitsToScattersPass
 
 PLACES, COUNT = 700, 160
 
@@ -46,6 +50,19 @@ def test_rows_are_added_in_their_order(dtype: torch.dtype) -> None:
                 one, other.to(dtype), rtol=1e-3 if dtype is torch.float16 else 1e-5, atol=1e-4
             )
         assert torch.equal(x, kept)
+
+
+@pytest.mark.parametrize("places, count", [(PLACES, COUNT), (COUNT, PLACES)])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int32])
+def test_sums_are_found_as_they_are_written(dtype: torch.dtype, places: int, count: int) -> None:
+    index = torch.zeros(count, dtype=torch.int64)
+    args = _rows(dtype, places), index, _rows(dtype, count)
+    module = torch2mlir.export_and_import(Added(), *args, output_type="tosa").operation
+    assert "tosa.matmul" in str(module)
+    for each in (TosaFewSumsToScattersPass(), TosaHitsToScattersPass()):
+        each.apply(Context(), module)
+    DeadCodeElimination().apply(Context(), module)
+    assert "tosa.matmul" not in str(module)
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,12 @@ def computed_before_and_updated(x: Tensor, y: Tensor) -> Tensors:
     return *turns(lambda p: (p + added(h, p),), y), h
 
 
+def computed_in_each_turn(x: Tensor, y: Tensor) -> Tensors:
+    """What the compiler may compute before the loop, where the very same is."""
+    h = x * 2
+    return *turns(lambda p: (p + added(x * 2, p) + added(h + 0, p),), y), h
+
+
 def numbers_updated(x: Tensor, y: Tensor) -> Tensors:
     return turns(lambda p: (p + added(torch.ones_like(p), p) + added(torch.zeros_like(p), p),), y)
 
@@ -94,6 +100,7 @@ def sorted_while_not_read(x: Tensor, y: Tensor) -> Tensors:
 UPDATES = (
     an_argument_updated,
     computed_before_and_updated,
+    computed_in_each_turn,
     numbers_updated,
     put,
     another_row_each_turn,
@@ -129,7 +136,7 @@ def test_turns_begin_anew(output_type: str, programs: Sequence[Callable[..., Any
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "stablehlo"])
 def test_turns_begin_anew_with_any_number_of_rows(output_type: str) -> None:
     rows = Dim("rows", min=3)
-    programs = (an_argument_updated, in_a_branch)
+    programs = (an_argument_updated, computed_in_each_turn, in_a_branch)
     each = ({0: rows}, {0: rows})
     shapes = ({program.__name__: each for program in programs},)
     _agree(programs, 4, output_type=output_type, dynamic_shapes=shapes)

@@ -81,6 +81,7 @@ class ExampleWorld:
         """Forgets what was asked: an answer to one op is no fact for the next."""
         self.shape_env = ShapeEnv()
         self.mode = FakeTensorMode(shape_env=self.shape_env, allow_non_fake_inputs=True)
+        self.mode.cache_enabled = False  # each distinct call is run once: keeping it costs as much
         self._symbols: dict[str, sympy.Symbol] = {}
 
     def _range(self, name: str) -> tuple[int, int]:
