@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -39,24 +39,11 @@ from torch2mlir.transforms.decompositions.own_ops import body_of, schema_of_over
 from torch2mlir.transforms.semantics.calls import Call
 from torch2mlir.transforms.semantics.fake import FakeWorld
 from torch2mlir.transforms.semantics.needs import Needs, needs_of_a_result
+from torch2mlir.transforms.templates import Template, Traced, traced_once
 from torch2mlir.transforms.typing.type_lattice import agree
 
 _TYPED_OTHERWISE = {"torch.aten.embedding_bag", "torch.aten.embedding_bag.padding_idx"}
 """Ops whose further results, of other types on fake tensors than in PyTorch's kernels, nobody computes with."""
-
-
-@dataclass(frozen=True)
-class _Template:
-    """A traced decomposition: nodes over placeholders, ready to be imported anywhere the same call stands."""
-
-    nodes: Sequence[Node]
-    placeholders: Sequence[Node]
-    results: Sequence[Any]
-    attributes: Mapping[str, torch.Tensor | GraphModule]
-    questions: Sequence[Any]
-    """What it needs of sizes, as PyTorch asked it."""
-    learned: Sequence[str]
-    """Symbols of sizes that depend on elements: each place where the template is expanded has its own."""
 
 
 class _CoreAsItIs(Exception):
@@ -76,7 +63,7 @@ class Decomposer:
         self.keep = (CORE_OPS - PARTLY_CORE) | IDENTITIES | SCALAR_OPS | set(keep)
         self.values = Values()
         self.needs = Needs(world.given, self.values, world.facts)
-        self._templates: dict[Hashable, _Template | None] = {}
+        self._templates: dict[Hashable, Traced] = {}
         self._expanded = 0
 
     def run(self, block: Block) -> None:
@@ -125,32 +112,44 @@ class Decomposer:
             call = Call.of(op, schema, self.values)
             key = (name, call.key)
             if key not in self._templates:
-                with asked_by(by_decomposition) as asked:
-                    types = [value.type for value in _tensors(op)]
-                    needs = needs_of_a_result(op, self.values, types)
-                    self.world.suit(needs)
-                    self._templates[key] = self._trace(name, overload, call, needs)
-                for question in asked.values():
-                    if not question.is_about_nothing:
-                        place = describe(op.location)
-                        note(question.decision_of_op(self.world.names(), place))
-            template = self._templates[key]
-            if template is not None:
+                self._templates[key] = traced = self._traced(op, name, overload, call)
+                for question in traced.asked:
+                    place = describe(op.location)
+                    note(question.decision_of_op(traced.world.names(), place))
+            traced = self._templates[key]
+            if traced.template is not None:
                 self.needs.note(op, [value.type for value in _tensors(op)])
-                self.needs.note_questions(op, template.questions, self.world.names())
-                self._expand(template, op, call, block, constants)
+                self.needs.note_questions(op, traced.template.questions, traced.world.names())
+                self._expand(traced.template, traced.world, op, call, block, constants)
         except Torch2MLIRError as error:
             error.op = error.op or name
             error.location = error.location or describe(op.location)
             raise
 
-    def _trace(
-        self, name: str, overload: OpOverload, call: Call, needs: Sequence[Decision]
-    ) -> _Template | None:
+    def _traced(self, op: Operation, name: str, overload: OpOverload, call: Call) -> Traced:
         function = self._function(name, overload)
         if function is None:
-            return None
+            return Traced(None, (), self.world)
         decomposition = function
+        needs = needs_of_a_result(op, self.values, [value.type for value in _tensors(op)])
+        self.world.suit(needs)
+
+        def trace() -> Traced:
+            with asked_by(by_decomposition) as asked:
+                template = self._trace(decomposition, name, overload, call, needs)
+            questions = [each for each in asked.values() if not each.is_about_nothing]
+            return Traced(template, questions, self.world)
+
+        return traced_once(trace, overload, decomposition, call, needs, self.world)
+
+    def _trace(
+        self,
+        decomposition: Callable[..., Any],
+        name: str,
+        overload: OpOverload,
+        call: Call,
+        needs: Sequence[Decision],
+    ) -> Template | None:
         before = len(self.world.learned)
 
         def flat(*leaves: Any) -> Any:
@@ -184,11 +183,12 @@ class Decomposer:
                 return None
         learned = self.world.learned[before:]
         asked = self.world.unexplored
-        return _Template(live, placeholders, returned, attributes, asked, learned)
+        return Template(live, placeholders, returned, attributes, asked, learned)
 
     def _expand(
         self,
-        template: _Template,
+        template: Template,
+        world: FakeWorld,
         op: Operation,
         call: Call,
         block: Block,
@@ -203,7 +203,7 @@ class Decomposer:
         importer = GraphImporter(
             insert,
             template.attributes.__getitem__,
-            self._size_of(template, op),
+            self._size_of(template, world, op),
             op.location,
             constants,
         )
@@ -231,21 +231,21 @@ class Decomposer:
             self._run(inserted, block, constants)
 
     def _size_of(
-        self, template: _Template, op: Operation
+        self, template: Template, world: FakeWorld, op: Operation
     ) -> Callable[[int | torch.SymInt], KnownSize]:
         """How sizes of a template's values are named where it takes the place of an op.
 
         A size of a result that depends on elements has the name that the op's type has for it; others get new names.
         """
         if not template.learned:
-            return self.world.size_of
+            return world.size_of
         names = dict[str, KnownSize]()
         for returned, result in zip(template.results, _tensors(op), strict=False):
             fake = returned.meta.get("val") if isinstance(returned, Node) else None
             known = result.type.sizes if isinstance(result.type, t.ValueTensorType) else None
             if not isinstance(fake, torch.Tensor) or known is None:
                 continue
-            for size, name in zip(map(self.world.size_of, fake.shape), known, strict=True):
+            for size, name in zip(map(world.size_of, fake.shape), known, strict=True):
                 if isinstance(size, Dim) and size.op == "symbol" and name is not None:
                     names.setdefault(size.name, name)
         names = {name: size for name, size in names.items() if name in template.learned}
@@ -253,7 +253,7 @@ class Decomposer:
             if learned not in names:
                 self._expanded += 1
                 names[learned] = symbol(f"{learned}_{self._expanded}")
-        return lambda size: substitute(self.world.size_of(size), names)
+        return lambda size: substitute(world.size_of(size), names)
 
 
 def _name(op: Operation) -> str:

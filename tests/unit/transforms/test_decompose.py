@@ -9,6 +9,7 @@ from torch2mlir.dialects.parser import parse_module
 from torch2mlir.errors import BackendContractError
 from torch2mlir.frontends.capture import capture
 from torch2mlir.pipeline import Pipeline
+from torch2mlir.transforms import templates
 from torch2mlir.transforms.check_backend_contract import check_backend_contract
 from torch2mlir.transforms.decompose_complex_ops import DecomposeComplexOpsPass, Decomposer
 from torch2mlir.transforms.decompositions import (
@@ -44,6 +45,7 @@ def traces(layers: int, monkeypatch: pytest.MonkeyPatch) -> int:
         return original(self, *args)
 
     monkeypatch.setattr(FakeWorld, "trace", counted)
+    monkeypatch.setattr(templates, "_KEPT", templates._Kept())
     Pipeline.to("torch").lower(capture(Stack(layers).eval(), torch.randn(2, 5, 8)))
     return count
 

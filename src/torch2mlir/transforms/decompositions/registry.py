@@ -39,6 +39,7 @@ def decomposes(
             if gives_dtype:
                 TYPED_BY_DECOMPOSITION.add(op_name(overload))
         table.cache_clear()
+        has_users_own.cache_clear()
         return function
 
     return register
@@ -51,6 +52,7 @@ def decomposes_named(
 
     def register(function: Decomposition) -> Decomposition:
         _NAMED.update(dict.fromkeys(names, function))
+        has_users_own.cache_clear()
         if gives_dtype:
             TYPED_BY_DECOMPOSITION.update(names)
         return function
@@ -98,6 +100,18 @@ def table() -> dict[Any, Decomposition]:
         for op, function in known.items()
         if isinstance(op, OpOverload) and op_name(op) not in kept
     }
+
+
+@lru_cache(maxsize=1)
+def has_users_own() -> bool:
+    """Whether somebody has registered decompositions beside PyTorch's and ours."""
+    return any(map(is_users_own, (*_OURS.values(), *_NAMED.values())))
+
+
+def is_users_own(function: Decomposition) -> bool:
+    """Whether a decomposition is neither PyTorch's nor ours: it may read anything."""
+    package = getattr(function, "__module__", "").partition(".")[0]
+    return package not in ("torch", __name__.partition(".")[0])
 
 
 def find_decomposition(overload: OpOverload) -> Decomposition | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -224,6 +224,16 @@ class ExampleWorld:
         """Whether something does not hold for the examples."""
         sizes = {name: self._example(name) for need in needs for name in need.symbols}
         return not all(need.holds(sizes) for need in needs)
+
+    def assumptions(self) -> Hashable:
+        """All that is known of the sizes, for which alone holds what is found out in this world."""
+        decisions = (*known(), *self._decisions)
+        return (
+            tuple(self._ranges.items()),
+            tuple(self.given),
+            tuple(self.facts.same.items()),
+            frozenset((each.asked, each.answer, each.of_model) for each in decisions),
+        )
 
     def _order_before_trace(self) -> tuple[str, ...]:
         """The symbols that there were before the last trace."""
