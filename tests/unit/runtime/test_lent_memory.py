@@ -108,6 +108,7 @@ def test_python_ends_well_right_after_a_call(engine: str) -> None:
     assert "leaked" not in done.stderr
 
 
+@pytest.mark.full("a process more")
 def test_python_ends_well_where_dynamo_keeps_the_script_alive() -> None:
     program = (
         "import atexit\n"

@@ -25,7 +25,9 @@ WIDTH = 4096
 GROWTH = 24 << 20
 """Bytes that allocators may keep for themselves."""
 CONFIGURATIONS = [
-    ("linalg-on-tensors", "reference"),
+    pytest.param(
+        "linalg-on-tensors", "reference", marks=pytest.mark.full("no engine that users run")
+    ),
     ("linalg-on-tensors", "iree"),
     ("tosa", "iree"),
     ("stablehlo", "xla"),

@@ -15,6 +15,7 @@ from torch.fx import Graph, GraphModule, Node
 
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.fx.flex_attention import flex_attention_as_ops
+from torch2mlir.frontends.fx.lifted_constants import with_lifted_constants
 from torch2mlir.frontends.fx.mutation import undeclared_views
 from torch2mlir.frontends.fx.quiet import quiet
 from torch2mlir.frontends.fx.shared_memory import shares_memory
@@ -61,6 +62,7 @@ def functionalized(exported: ExportedProgram) -> ExportedProgram:
     if not views.isdisjoint(_DECLARED):
         module = _with_declared_views(exported.graph_module)
         exported = with_module(exported, module, exported.graph_signature)
+    exported = with_lifted_constants(exported)
     kernels = {view: _kernel_of(view) for view in views - _DECLARED.keys()}
     try:
         with quiet(), flex_attention_as_ops():
