@@ -35,6 +35,7 @@ from torch2mlir.frontends.fx.places_from_tensors import PlacesFromTensors
 from torch2mlir.frontends.fx.questions import asked_by, by_model
 from torch2mlir.frontends.fx.quiet import quiet
 from torch2mlir.frontends.fx.refused_writes import check_memory
+from torch2mlir.frontends.fx.regions import grad_modes_unrecorded, is_lost_body
 from torch2mlir.frontends.fx.sizes_of_results import bounded_sizes
 from torch2mlir.frontends.fx.symbols import free_sizes, size_names
 from torch2mlir.frontends.python_random import CLOCKS, check_draws, draws_noted
@@ -297,10 +298,22 @@ def _exported(
         return exported
 
     transforms: list[str] = []
+
+    def by_tracing() -> torch.export.ExportedProgram:
+        try:
+            return traced(torch.export.export)
+        except AttributeError as error:
+            if not is_lost_body(error):
+                raise
+        if returned is not None:
+            returned.clear()
+        with grad_modes_unrecorded():
+            return traced(torch.export.export)
+
     try:
         if not strict:
             with gradients_noted() as transforms:
-                exported = traced(torch.export.export)
+                exported = by_tracing()
             if not transforms and not has_autocast(exported):
                 return exported
     except Exception as error:

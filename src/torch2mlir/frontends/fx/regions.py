@@ -7,7 +7,10 @@ but its own arguments.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+import os
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -44,6 +47,36 @@ def without_regions(exported: ExportedProgram) -> ExportedProgram:
         for spec, value in zip(signature.output_specs, output.args[0], strict=True)
     ]
     return with_module(exported, module, ExportGraphSignature(signature.input_specs, outputs))
+
+
+_SPLITTING = os.path.join("_export", "passes", "replace_with_hop_pass_util.py")
+
+
+def is_lost_body(error: Exception) -> bool:
+    """Whether PyTorch has failed to make a region where a branch or loop is in another one.
+
+    It makes bodies of ``with torch.no_grad():`` and copies all others for that: PyTorch 2.13 loses what is in these.
+    """
+    frames = traceback.walk_tb(error.__traceback__)
+    return isinstance(error, AttributeError) and any(
+        frame.f_code.co_filename.endswith(_SPLITTING) for frame, _ in frames
+    )
+
+
+@contextmanager
+def grad_modes_unrecorded() -> Iterator[None]:
+    """While a program is captured, its grad modes do what they do, and are no regions of it."""
+    original: Callable[[bool], None] = torch._C._set_grad_enabled
+
+    def changed(mode: bool) -> None:
+        with torch._C.DisableTorchFunction():
+            original(mode)
+
+    torch._C._set_grad_enabled = changed  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        torch._C._set_grad_enabled = original
 
 
 class _Flat:

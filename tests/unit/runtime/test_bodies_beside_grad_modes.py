@@ -1,0 +1,73 @@
+"""Branches and loops in one another, in models that change the grad mode: PyTorch's capture loses the inner ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from repeated_calls import Together, agrees_with_eager
+from torch import Tensor, cond
+from torch._higher_order_ops.while_loop import while_loop
+
+import torch2mlir
+
+
+def doubled(x: Tensor) -> Tensor:
+    step = lambda i, p: (i + 1, p * 2)  # noqa: E731
+    return while_loop(lambda i, p: i < 3, step, (torch.tensor(0), x.clone()))[1]
+
+
+def nested(x: Tensor) -> Tensor:
+    return cond(x.sum() > 0, doubled, lambda p: p - 1, (x,))
+
+
+class Decorated(torch.nn.Module):
+    @torch.no_grad()
+    def forward(self, x: Tensor) -> Tensor:
+        return nested(x)
+
+
+def beside(x: Tensor) -> tuple[Tensor, Tensor]:
+    with torch.no_grad():
+        y = x.relu()
+    return nested(x), y
+
+
+def within(x: Tensor) -> Tensor:
+    with torch.no_grad():
+        y = nested(x.relu() - 0.4)
+    with torch.enable_grad():
+        return nested(-y)
+
+
+def in_a_body(x: Tensor) -> Tensor:
+    return cond(x.sum() > 0, torch.no_grad()(nested), lambda p: p * 3, (x,))
+
+
+PROGRAMS: dict[str, Callable[..., Any]] = {
+    "decorated": Decorated(),
+    "beside": beside,
+    "within": within,
+    "in_a_body": in_a_body,
+}
+
+
+@pytest.mark.parametrize("grad", [True, False])
+def test_compiled(grad: bool) -> None:
+    with torch.set_grad_enabled(grad):
+        agrees_with_eager(
+            Together(PROGRAMS), lambda: ({name: (torch.randn(3, 4),) for name in PROGRAMS},)
+        )
+        assert torch.is_grad_enabled() == grad
+
+
+@torch.no_grad()
+def test_optimized() -> None:
+    model = Decorated()
+    run = torch2mlir.optimize(model, model_inputs=(torch.randn(3, 4),))
+    for _ in range(3):
+        x = torch.randn(3, 4)
+        torch.testing.assert_close(run(x), model(x))
+    assert run.report().compiled_share == 1
