@@ -22,7 +22,7 @@ from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.capture import export
 from torch2mlir.frontends.fx.data_checks import squeezed_by_data
 from torch2mlir.frontends.fx.functionalization import functionalized
-from torch2mlir.frontends.fx.mutation import has_transforms
+from torch2mlir.frontends.fx.mutation import has_transforms, needs_functionalization
 from torch2mlir.frontends.fx.refused_writes import check_writes
 from torch2mlir.frontends.fx.regions import without_regions
 from torch2mlir.frontends.fx.symbols import bounds
@@ -179,7 +179,9 @@ def functional(exported: ExportedProgram) -> ExportedProgram:
         if any(draws(node) for node in calls):
             raise CaptureError("torch.vmap of random numbers")
         return functionalized(exported)
-    if not any(written_arguments(node) for node in calls) or any(draws(node) for node in calls):
+    bodies = [m.graph for m in exported.graph_module.modules() if isinstance(m, GraphModule)]
+    writes = any(map(written_arguments, calls)) or any(map(needs_functionalization, bodies))
+    if not writes or any(map(draws, calls)):
         return exported
     if returns_views_of_written(exported.graph):
         return exported

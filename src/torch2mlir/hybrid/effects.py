@@ -99,7 +99,15 @@ def _bodies(node: Node, root: GraphModule) -> Iterator[GraphModule]:
 
 
 def _effects_within(body: GraphModule) -> list[str]:
-    return [reason for node in body.graph.nodes if (reason := _effect(node, body)[0]) is not None]
+    """What the nodes of a body do, but for writes to what the body itself has made."""
+    memory, found = _Memory(list(body.graph.nodes)), list[str]()
+    for node in body.graph.nodes:
+        reason, written = _effect(node, body)
+        groups = (memory.group(target) for target in written)
+        are_own = all(m.op not in ("placeholder", "get_attr") for group in groups for m in group)
+        if reason is not None and not (reason == WRITES and are_own):
+            found.append(reason)
+    return found
 
 
 def is_tensor_node(node: Node) -> bool:

@@ -33,7 +33,7 @@ from torch2mlir.frontends.fx import (
 )
 from torch2mlir.frontends.fx.constants import ConstantPool, list_type
 from torch2mlir.frontends.fx.data_checks import check_elements
-from torch2mlir.frontends.fx.mutation import is_pure
+from torch2mlir.frontends.fx.mutation import is_pure, needs_functionalization
 from torch2mlir.frontends.weights import constant_literal, identity, tensor_literal
 
 Value = SSAValue | Sequence[SSAValue]
@@ -412,7 +412,16 @@ class GraphImporter:
         return inner
 
     def inline(self, module: GraphModule, operands: Sequence[SSAValue]) -> Sequence[SSAValue]:
-        """The results of a graph on these operands, its nodes imported here."""
+        """The results of a graph on these operands, its nodes imported here.
+
+        Raises:
+            CaptureError: the graph writes to what it has another view of.
+        """
+        if needs_functionalization(module.graph):
+            raise CaptureError(
+                "the body of a branch or loop writes to tensors through views",
+                hint="write x = x + 1 for x += 1 there, or capture with torch.export",
+            )
         nodes = list(module.graph.nodes)
         placeholders = [n for n in nodes if n.op == "placeholder"]
         self.values.update(zip(placeholders, operands, strict=True))

@@ -66,13 +66,13 @@ def is_lost_body(error: Exception) -> bool:
 @contextmanager
 def grad_modes_unrecorded() -> Iterator[None]:
     """While a program is captured, its grad modes do what they do, and are no regions of it."""
-    original: Callable[[bool], None] = torch._C._set_grad_enabled
+    original = torch._C._set_grad_enabled
 
-    def changed(mode: bool) -> None:
+    def changed(enabled: bool) -> None:
         with torch._C.DisableTorchFunction():
-            original(mode)
+            original(enabled)
 
-    torch._C._set_grad_enabled = changed  # type: ignore[assignment]
+    torch._C._set_grad_enabled = changed
     try:
         yield
     finally:
