@@ -2,7 +2,8 @@
 
 IREE 3.13 takes ``torch.cat([-x[:, n // 2:], x[:, :n // 2]], 1)``, from a rotary embedding, for one loop that swaps the
 halves of a row and negates one. It knows it by the ops and the shapes alone: any two parts of half a row are these
-halves to it, ``[-x[:, 1::2], x[:, ::2]]`` and ``[-x[:, :4], x[:, 4:]]`` too. A barrier keeps those apart.
+halves to it, ``[-x[:, 1::2], x[:, ::2]]`` and ``[-x[:, :4], x[:, 4:]]`` too. Where further parts follow, the first two
+are halves of all of the result to it, on every dialect. A barrier keeps those apart.
 """
 
 from __future__ import annotations
@@ -16,24 +17,37 @@ from torch2mlir.contract.pass_order import PassForOps
 from torch2mlir.dialects import linalg
 from torch2mlir.dialects.tensors import integer, shape_of
 from torch2mlir.engine_passes.kept_apart import keep_apart
-from torch2mlir.engine_passes.op_kinds import RESHAPES
+from torch2mlir.engine_passes.op_kinds import JOINS, RESHAPES, SLICES
 
 
 class ConcatsOfPartsPass(PassForOps):
     """See the module's docstring."""
 
     name = "concats-of-parts"
-    looks_for = frozenset({tensor.ConcatOp.name})
+    looks_for = JOINS
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for each in [each for each in op.walk() if isinstance(each, tensor.ConcatOp)]:
-            if len(each.operands) != 2:
+        for each in [each for each in op.walk() if each.name in JOINS]:
+            if len(each.operands) > 2:
+                self._keep_from_several(each)
+                continue
+            if not isinstance(each, tensor.ConcatOp) or len(each.operands) < 2:
                 continue
             first, second = _negated(each.operands[0]), _part(each.operands[1])
             if first is None or second is None or first.source is not second.source:
                 continue
             if not _are_swapped_halves(each, first, second):
                 keep_apart(second.result)
+
+    def _keep_from_several(self, concat: Operation) -> None:
+        """Keeps the second of several parts apart if it is of what the first is computed from, by elements."""
+        first, second = (_behind_reshapes(operand) for operand in concat.operands[:2])
+        if first is None or second is None or second.name not in SLICES:
+            return
+        parts = (_behind_reshapes(operand) for operand in first.operands)
+        source = second.operands[0]
+        if any(p is not None and p.name in SLICES and p.operands[0] is source for p in parts):
+            keep_apart(second.results[0])
 
 
 def _negated(value: SSAValue) -> tensor.ExtractSliceOp | None:

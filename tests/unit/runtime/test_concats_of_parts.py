@@ -21,6 +21,16 @@ PROGRAMS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "of_other_rows": lambda x: torch.cat([-x[1:3, 4:], x[:2, :4]], -1),
     "stacked": lambda x: torch.stack([-x[..., 1::2], x[..., ::2]], 1),
     "rotary_of_pairs": lambda x: x * x.cos() + torch.cat([-x[:, 1::2], x[:, ::2]], -1) * x.sin(),
+    "before_a_third": lambda x: torch.cat([-x[:, 3:6], x[:, :3], x[:, 6:]], 1),
+    "before_a_third_of_elsewhere": lambda x: torch.cat([-x[:, 2:4], x[:, :2], x[:, 4:].exp()], 1),
+    "pairs": lambda x: (
+        lambda a, b, c, d: torch.cat([-b, a, -d, c], 1)  # a quaternion times i
+    )(*(x * 2).chunk(4, 1)),
+    "twice_its_negative": lambda x: torch.cat([x[:, 2:4] * -1, x[:, :2], x[:, 4:]], 1),
+    "stacked_columns": lambda x: (lambda y: torch.stack([-y[:, 1], y[:, 0], -y[:, 3], y[:, 2]], 1))(
+        x[:, :4]
+    ),
+    "an_odd_number": lambda x: (lambda y: torch.stack([-y[:, 1], y[:, 0], y[:, 2]], -1))(x[:, :3]),
 }
 
 
@@ -35,7 +45,7 @@ def test_parts_that_are_no_swapped_halves(output_type: str) -> None:
 
 
 def test_of_unknown_rows() -> None:
-    names = ("swapped_halves", "halves_in_order", "every_second")
+    names = ("swapped_halves", "halves_in_order", "every_second", "before_a_third", "pairs")
     agrees_with_eager(
         Together({name: PROGRAMS[name] for name in names}),
         lambda: ({name: (torch.randn(3, 8),) for name in names},),
