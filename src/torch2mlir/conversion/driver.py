@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -237,7 +237,7 @@ class FunctionConversion:
             self._refuse(TAKES_NOTHING, "call it with elements: eager PyTorch refuses this too")
         if isinstance(op, RegistryOp):
             _check_known(lower, op, operands)
-        returned = function(lower, *normalize(lower, lower.op_name, operands))
+        returned = self._applied(function, operands)
         outputs = returned if isinstance(returned, tuple | list) else (returned,)
         expected_types = lower.results
         for value, expected, output in zip(op.results, expected_types, outputs, strict=True):
@@ -250,6 +250,23 @@ class FunctionConversion:
             if output.value.type != wanted:
                 lower.fail(f"the lowering produced {output.value.type} where {wanted} is expected")
             self.converted[value] = Tensor(output.value, expected.sizes, expected.dtype)
+
+    def _applied(self, function: Callable[..., Any], operands: list[Any]) -> Any:
+        """What a lowering makes of operands; a size that varies is refused where it computes with numbers only."""
+        lower = self.lower
+        try:
+            return function(lower, *normalize(lower, lower.op_name, operands))
+        except (TypeError, AttributeError) as error:
+            leaves = (x for each in operands for x in (each if isinstance(each, list) else [each]))
+            varying = dict.fromkeys(str(leaf) for leaf in leaves if isinstance(leaf, Dim))
+            if not varying or "'Dim'" not in str(error):
+                raise
+            lower.fail(
+                f"an argument of this op must be a constant for {lower.target}, and is a size that varies "
+                f"({', '.join(varying)})",
+                hint="make that size static, choose another output type, or leave the op to PyTorch with "
+                "torch2mlir.optimize",
+            )
 
     def _convert_to_nothing(self, op: Operation) -> None:
         """Results without elements are not computed: engines refuse many ops on such tensors, and die of some."""
