@@ -21,6 +21,7 @@ from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import is_static
 from torch2mlir.frontends.fx.questions import Asked
 from torch2mlir.program import Decision
+from torch2mlir.transforms.decompositions.own_ops import PYTORCHS
 from torch2mlir.transforms.decompositions.registry import has_users_own, is_users_own
 from torch2mlir.transforms.semantics.calls import Call
 from torch2mlir.transforms.semantics.fake import FakeWorld
@@ -102,6 +103,9 @@ def traced_once(
         needs: what the op needs of sizes.
         world: that the call is to be traced in.
     """
+    is_ours = overload.namespace in PYTORCHS and not is_users_own(function)
+    if not is_ours or has_users_own() or torch._C._len_torch_function_stack():
+        return trace()  # somebody's own code may read anything
     is_fixed = _has_no_symbols(call)
     key = (
         overload,
@@ -110,8 +114,6 @@ def traced_once(
         _modes(),
         None if is_fixed else (frozenset(map(_said, needs)), world.assumptions()),
     )
-    if has_users_own() or is_users_own(function) or torch._C._len_torch_function_stack():
-        return trace()
     if (known := _KEPT.get(key)) is not None:
         return known
     traced = trace()

@@ -161,6 +161,19 @@ def test_the_users_own_decompositions_are_traced_each_time(own_gelu: list[float]
         torch.testing.assert_close(run(x), x * own_gelu[0])
 
 
+@pytest.mark.parametrize("key", ["CompositeImplicitAutograd", "CompositeExplicitAutograd"])
+def test_the_users_own_ops_are_traced_each_time(key: str) -> None:
+    factor = [2.0]
+    with torch.library._scoped_library("t2m_templates", "DEF") as library:
+        library.define("scaled(Tensor x) -> Tensor")
+        library.impl("scaled", lambda x: x * factor[0], key)
+        scaled = torch.ops.t2m_templates.scaled
+        x = torch.randn(3)
+        for factor[0] in (2.0, 3.0):
+            run = torch2mlir.compile(lambda x: scaled(x), x, engine="reference")
+            torch.testing.assert_close(run(x), x * factor[0])
+
+
 def test_what_has_not_been_asked_for_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(templates, "MOST_KEPT", 2)
     kept = templates._Kept()

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import count
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import torch
@@ -90,7 +91,7 @@ class _Lifting:
         for old, node in copies.items():
             node.name = old.name
             if old.op == "get_attr" and is_body:
-                value = _attribute(module, str(old.target))
+                value = attrgetter(str(old.target))(module)
                 if isinstance(value, torch.Tensor):
                     node.replace_all_uses_with(self._placeholder(graph, value))
                     graph.erase_node(node)
@@ -99,7 +100,10 @@ class _Lifting:
             if node.target in _BODIES:
                 places, last = _BODIES[node.target]
                 args: list[Any] = list(node.args)
-                bodies, taken = self._bodies(module, [str(args[place].target) for place in places])
+                names = [str(args[place].target) for place in places]
+                if not children.keys().isdisjoint(names):
+                    continue  # of a body in two places PyTorch says that their operands differ
+                bodies, taken = self._bodies(module, names)
                 args[last] = (*args[last], *(self._placeholder(graph, each) for each in taken))
                 node.args = tuple(args)
                 tensors += taken
@@ -135,10 +139,3 @@ class _Lifting:
             node = graph.placeholder(next(self._names))
         node.meta["val"] = self._fakes.from_tensor(tensor)
         return node
-
-
-def _attribute(module: GraphModule, path: str) -> Any:
-    value: Any = module
-    for part in path.split("."):
-        value = getattr(value, part)
-    return value

@@ -29,7 +29,7 @@ def body_of(overload: OpOverload) -> Decomposition | None:
     That is the function under ``torch.library.custom_op``, or a kernel registered for
     ``CompositeExplicitAutograd``. A body for one device (``device_types="cpu"``) is that device's own affair.
     """
-    if overload.namespace in _PYTORCHS:
+    if overload.namespace in PYTORCHS:
         return None
     definition = OPDEFS.get(overload._schema.name)
     if definition is not None:
@@ -46,7 +46,7 @@ def body_of(overload: OpOverload) -> Decomposition | None:
     return kernel
 
 
-_PYTORCHS = {"aten", "prims", "prim", "quantized", "torch2mlir"}
+PYTORCHS = {"aten", "prims", "prim", "quantized", "torch2mlir"}
 """Namespaces whose operators have decompositions of their own, or none on purpose."""
 
 

@@ -105,7 +105,7 @@ def table() -> dict[Any, Decomposition]:
 @lru_cache(maxsize=1)
 def has_users_own() -> bool:
     """Whether somebody has registered decompositions beside PyTorch's and ours."""
-    return any(map(is_users_own, (*_OURS.values(), *_NAMED.values())))
+    return any(map(is_users_own, (*table().values(), *_NAMED.values())))
 
 
 def is_users_own(function: Decomposition) -> bool:
