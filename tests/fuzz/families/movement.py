@@ -172,11 +172,12 @@ def joined(s: Scope) -> Draft:
 def parts_joined(s: Scope) -> Draft:
     """Parts of one value in another order, some of them computed with: rotations of pairs, quaternions."""
     x = s.pick(dtype="number", rank=1)
-    dim, count = s.dim(x), s.rng.randint(2, 4)
+    dim, count = -1 if s.chance(0.6) else s.dim(x), s.rng.randint(2, 4)
     order = s.rng.sample(range(count), count)
     if s.chance(0.2):
         order[s.rng.randrange(count)] = s.rng.randrange(count)
-    forms = ("{p}", "{p}", "-{p}", "-{p}", "{p} * -1", "{p} * 2", "{p}.abs()", f"{{p}}.flip({dim})")
+    others = ("{p} * -1", "{p} * 2", "{p}.abs()", f"{{p}}.flip({dim})")
+    forms = (*["{p}"] * 5, *["-{p}"] * 4, *others)
     parts = [f"{x}.tensor_split({count}, {dim})[{place}]" for place in order]
     joined = ", ".join(s.choice(forms).format(p=part) for part in parts)
     return Draft(f"{{out}} = torch.cat([{joined}], {dim})")
