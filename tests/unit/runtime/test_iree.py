@@ -5,6 +5,7 @@ from __future__ import annotations
 import engine_programs as programs
 import pytest
 import torch
+from repeated_calls import agrees_with_eager
 
 from torch2mlir.errors import EngineError
 from torch2mlir.runtime.engine import get_engine
@@ -60,6 +61,20 @@ module {
         same, floats = run([argument])
         assert same.dtype is torch.int8 and torch.equal(same.view(torch.uint8), a)
         assert floats.tolist() == [0.0, 127.0, 255.0]
+
+
+@pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
+def test_parts_with_steps_of_computed_bytes(output_type: str) -> None:
+    """IREE has no barriers for unsigned elements."""
+
+    def parts(x: torch.Tensor, rows: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        y = x + 1
+        return y[:, ::2], y.index_copy(0, rows, y[:2]), y[1:2, 1:2] * 3
+
+    def new() -> tuple[torch.Tensor, ...]:
+        return torch.randint(0, 256, (4, 6)).to(torch.uint8), torch.tensor([3, 1])
+
+    agrees_with_eager(parts, new, output_type=output_type, engine="iree")
 
 
 def test_double_precision_is_kept() -> None:
