@@ -2,11 +2,16 @@
 
 IREE 3.13 takes ``torch.cat([-x[:, n // 2:], x[:, :n // 2]], 1)``, from a rotary embedding, for one loop that swaps the
 halves of a row and negates one. It knows it by the ops and the shapes alone: any two parts of half a row are these
-halves to it, ``[-x[:, 1::2], x[:, ::2]]`` and ``[-x[:, :4], x[:, 4:]]`` too. Where further parts follow, the first two
-are halves of all of the result to it, on every dialect. A barrier keeps those apart.
+halves to it, ``[-x[:, 1::2], x[:, ::2]]`` and ``[-x[:, :4], x[:, 4:]]`` too. Where there is more than these two in the
+result, joined or written in place (``y[:, :2] = -x[:, 2:4]; y[:, 2:4] = x[:, :2]``), they are halves of all of it, on
+every dialect. A barrier keeps those apart.
 """
 
 from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import product
 
 from xdsl.context import Context
 from xdsl.dialects import arith, tensor
@@ -17,21 +22,19 @@ from torch2mlir.contract.pass_order import PassForOps
 from torch2mlir.dialects import linalg
 from torch2mlir.dialects.tensors import integer, shape_of
 from torch2mlir.engine_passes.kept_apart import keep_apart
-from torch2mlir.engine_passes.op_kinds import JOINS, RESHAPES, SLICES
+from torch2mlir.engine_passes.op_kinds import RESHAPES, SLICES
 
 
 class ConcatsOfPartsPass(PassForOps):
     """See the module's docstring."""
 
     name = "concats-of-parts"
-    looks_for = JOINS
+    looks_for = SLICES
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for each in [each for each in op.walk() if each.name in JOINS]:
-            if len(each.operands) > 2:
-                self._keep_from_several(each)
-                continue
-            if not isinstance(each, tensor.ConcatOp) or len(each.operands) < 2:
+        _keep_beside_negated(op)
+        for each in [each for each in op.walk() if isinstance(each, tensor.ConcatOp)]:
+            if len(each.operands) != 2:
                 continue
             first, second = _negated(each.operands[0]), _part(each.operands[1])
             if first is None or second is None or first.source is not second.source:
@@ -39,15 +42,45 @@ class ConcatsOfPartsPass(PassForOps):
             if not _are_swapped_halves(each, first, second):
                 keep_apart(second.result)
 
-    def _keep_from_several(self, concat: Operation) -> None:
-        """Keeps the second of several parts apart if it is of what the first is computed from, by elements."""
-        first, second = (_behind_reshapes(operand) for operand in concat.operands[:2])
-        if first is None or second is None or second.name not in SLICES:
-            return
-        parts = (_behind_reshapes(operand) for operand in first.operands)
-        source = second.operands[0]
-        if any(p is not None and p.name in SLICES and p.operands[0] is source for p in parts):
-            keep_apart(second.results[0])
+
+def _keep_beside_negated(module: ModuleOp) -> None:
+    """Keeps parts of tensors apart of which other parts of the same sizes are negated, but for halves of rows."""
+    by_source = defaultdict[SSAValue, list[Operation]](list)
+    for op in module.walk():
+        if op.name in SLICES:
+            by_source[_source(op)].append(op)
+    for source, parts in by_source.items():
+        negated = [part for part in parts if any(map(_is_negation, _users(part.results[0])))]
+        kept = set[Operation]()
+        for part, other in product(parts, negated):
+            sizes, whole = shape_of(part.results[0]), shape_of(source)
+            is_like_it = part is not other and sizes == shape_of(other.results[0])
+            if is_like_it and part not in kept and not (whole and sizes[-1] * 2 == whole[-1]):
+                kept.add(part)
+                keep_apart(part.results[0])
+
+
+def _source(part: Operation) -> SSAValue:
+    """What a part is a part of, or of which it is a part of a part."""
+    source = part.operands[0]
+    while isinstance(source.owner, Operation) and source.owner.name in SLICES:
+        source = source.owner.operands[0]
+    return source
+
+
+def _users(value: SSAValue) -> Iterator[Operation]:
+    """The ops that read a value, or that with another shape."""
+    for use in value.uses:
+        if use.operation.name in RESHAPES:
+            yield from _users(use.operation.results[0])
+        else:
+            yield use.operation
+
+
+def _is_negation(op: Operation) -> bool:
+    if isinstance(op, linalg.GenericOp):
+        return any(isinstance(each, arith.NegfOp) for each in op.body.block.ops)
+    return op.name in ("stablehlo.negate", "tosa.negate")
 
 
 def _negated(value: SSAValue) -> tensor.ExtractSliceOp | None:
@@ -55,8 +88,7 @@ def _negated(value: SSAValue) -> tensor.ExtractSliceOp | None:
     op = _behind_reshapes(value)
     if not isinstance(op, linalg.GenericOp) or len(op.inputs) != 1:
         return None
-    is_negative = any(isinstance(each, arith.NegfOp) for each in op.body.block.ops)
-    return _part(op.inputs[0]) if is_negative else None
+    return _part(op.inputs[0]) if _is_negation(op) else None
 
 
 def _part(value: SSAValue) -> tensor.ExtractSliceOp | None:

@@ -9,6 +9,23 @@ import torch
 from repeated_calls import Together, agrees_with_eager
 from torch.export import Dim
 
+
+def written_in_place(x: torch.Tensor) -> torch.Tensor:
+    y = x.clone()
+    y[..., :2], y[..., 2:4] = -x[..., 2:4], x[..., :2]
+    return y
+
+
+def partial_rotary(x: torch.Tensor) -> torch.Tensor:
+    rotated, passed = x[:, :4], x[:, 4:]
+    swapped = torch.cat([-rotated[:, 2:], rotated[:, :2]], -1)
+    return torch.cat([rotated * 2 + swapped * 3, passed], -1)
+
+
+def in_the_first_columns(x: torch.Tensor) -> torch.Tensor:
+    return torch.cat([torch.cat([-x[:, 2:4], x[:, :2]], 1), x[:, 4:]], 1)
+
+
 PROGRAMS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "swapped_halves": lambda x: torch.cat([-x[:, 4:], x[:, :4]], -1) * 2,
     "halves_in_order": lambda x: torch.cat([-x[:, :4], x[:, 4:]], -1),
@@ -27,6 +44,9 @@ PROGRAMS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
         lambda a, b, c, d: torch.cat([-b, a, -d, c], 1)  # a quaternion times i
     )(*(x * 2).chunk(4, 1)),
     "twice_its_negative": lambda x: torch.cat([x[:, 2:4] * -1, x[:, :2], x[:, 4:]], 1),
+    "written_in_place": written_in_place,
+    "partial_rotary": partial_rotary,
+    "in_the_first_columns": in_the_first_columns,
     "stacked_columns": lambda x: (lambda y: torch.stack([-y[:, 1], y[:, 0], -y[:, 3], y[:, 2]], 1))(
         x[:, :4]
     ),
