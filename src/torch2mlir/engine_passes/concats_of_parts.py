@@ -53,9 +53,10 @@ def _keep_beside_negated(module: ModuleOp) -> None:
         negated = [part for part in parts if any(map(_is_negation, _users(part.results[0])))]
         kept = set[Operation]()
         for part, other in product(parts, negated):
-            sizes, whole = shape_of(part.results[0]), shape_of(source)
-            is_like_it = part is not other and sizes == shape_of(other.results[0])
-            if is_like_it and part not in kept and not (whole and sizes[-1] * 2 == whole[-1]):
+            is_like_it = shape_of(part.results[0]) == shape_of(other.results[0])
+            if part is other or part in kept or not is_like_it:
+                continue
+            if not (_is_half_of_rows(part, source) and _is_half_of_rows(other, source)):
                 kept.add(part)
                 keep_apart(part.results[0])
 
@@ -66,6 +67,20 @@ def _source(part: Operation) -> SSAValue:
     while isinstance(source.owner, Operation) and source.owner.name in SLICES:
         source = source.owner.operands[0]
     return source
+
+
+def _is_half_of_rows(part: Operation, source: SSAValue) -> bool:
+    """Whether a part is known to be half of all rows."""
+    sizes, whole = shape_of(part.results[0]), shape_of(source)
+    if not whole or len(sizes) != len(whole) or sizes[-1] * 2 != whole[-1]:
+        return False
+    unknown = iter(part.sizes if isinstance(part, tensor.ExtractSliceOp) else ())
+    return all(
+        _is_size_of(next(unknown, source), source, axis)
+        if size == DYNAMIC_INDEX
+        else size == whole[axis]
+        for axis, size in enumerate(sizes[:-1])
+    )
 
 
 def _users(value: SSAValue) -> Iterator[Operation]:

@@ -16,6 +16,12 @@ def written_in_place(x: torch.Tensor) -> torch.Tensor:
     return y
 
 
+def written_to_some_rows(x: torch.Tensor) -> torch.Tensor:
+    y = x.exp()
+    y[:2, :4], y[:2, 4:] = -x[:2, 4:], x[:2, :4]
+    return y
+
+
 def partial_rotary(x: torch.Tensor) -> torch.Tensor:
     rotated, passed = x[:, :4], x[:, 4:]
     swapped = torch.cat([-rotated[:, 2:], rotated[:, :2]], -1)
@@ -45,6 +51,7 @@ PROGRAMS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     )(*(x * 2).chunk(4, 1)),
     "twice_its_negative": lambda x: torch.cat([x[:, 2:4] * -1, x[:, :2], x[:, 4:]], 1),
     "written_in_place": written_in_place,
+    "written_to_some_rows": written_to_some_rows,
     "partial_rotary": partial_rotary,
     "in_the_first_columns": in_the_first_columns,
     "stacked_columns": lambda x: (lambda y: torch.stack([-y[:, 1], y[:, 0], -y[:, 3], y[:, 2]], 1))(
@@ -65,7 +72,14 @@ def test_parts_that_are_no_swapped_halves(output_type: str) -> None:
 
 
 def test_of_unknown_rows() -> None:
-    names = ("swapped_halves", "halves_in_order", "every_second", "before_a_third", "pairs")
+    names = (
+        "swapped_halves",
+        "halves_in_order",
+        "every_second",
+        "before_a_third",
+        "pairs",
+        "written_to_some_rows",
+    )
     agrees_with_eager(
         Together({name: PROGRAMS[name] for name in names}),
         lambda: ({name: (torch.randn(3, 8),) for name in names},),
