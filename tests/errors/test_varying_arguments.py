@@ -28,13 +28,22 @@ PROGRAMS: dict[str, Callable[[Tensor], Tensor]] = {
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo", "onnx"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_an_argument_that_varies(name: str, output_type: str) -> None:
-    shapes = ({2: Dim.AUTO},)
+    program, shapes = PROGRAMS[name], ({2: Dim.AUTO},)
+
+    def sized(size: int) -> Tensor:
+        return torch.rand(2, 4, size, 6)
+
     try:
         torch2mlir.export_and_import(
-            PROGRAMS[name], torch.rand(2, 4, 4, 6), output_type=output_type, dynamic_shapes=shapes
+            program, sized(4), output_type=output_type, dynamic_shapes=shapes
         )
     except UnsupportedOpError as error:
         assert "constant" in error.message and error.hint and error.location
+        return
+    compiled = torch2mlir.compile(program, sized(4), output_type=output_type, dynamic_shapes=shapes)
+    for size in (4, 7, 5):
+        x = sized(size)
+        torch.testing.assert_close(compiled(x), program(x))
 
 
 @pytest.mark.parametrize("output_type", ["tosa", "stablehlo", "onnx"])

@@ -86,6 +86,27 @@ def test_a_size_of_0(target: tuple[str, str], name: str) -> None:
         assert_close(compiled(x), model(x))
 
 
+@pytest.mark.parametrize("target", [*ENGINES, ("stablehlo", "iree")])
+def test_steps_over_a_size_of_0(target: tuple[str, str]) -> None:
+    """StableHLO on IREE had 1431655765 columns of every third of none, and reading them ended the process."""
+    output_type, engine = target
+    require(engine)
+
+    def stepped(x: Tensor) -> tuple[Tensor, ...]:
+        return x[::2], x[1::3] * 2, x.mT[..., ::3], x[:-1:2]
+
+    compiled = torch2mlir.compile(
+        stepped,
+        torch.randn(6, 4),
+        output_type=output_type,
+        engine=engine,
+        dynamic_shapes=({0: Dim.DYNAMIC},),
+    )
+    for size in (6, 0, 1, 2, 0, 5):
+        x = torch.randn(size, 4)
+        assert_close(compiled(x), stepped(x))
+
+
 SELECTING = ["lstm", GRU, "average", "largest", "convolution", "linear", "squared"]
 
 

@@ -340,10 +340,8 @@ class StablehloLowering(Lowering):
         return self.op(hlo.ReverseOp, [x], x.sizes, x.dtype, {"dimensions": hlo.i64_array(over)})
 
     def sliced(self, x: Tensor, starts: Sizes, sizes: Sizes, steps: Sequence[int]) -> Tensor:
-        limits = [
-            dims.add(start, dims.mul(dims.sub(size, 1), step), 1) if size != 0 else start
-            for start, size, step in zip(starts, sizes, steps, strict=True)
-        ]
+        spans = [_span(size, step) for size, step in zip(sizes, steps, strict=True)]
+        limits = [dims.add(start, span) for start, span in zip(starts, spans, strict=True)]
         if is_static(x.sizes) and is_static(starts) and is_static(limits):
             properties = {
                 "start_indices": hlo.i64_array(starts),
@@ -382,6 +380,13 @@ class StablehloLowering(Lowering):
         if is_static(sizes):
             return self.op(hlo.IotaOp, [], sizes, dtype, properties)
         return self.op(hlo.DynamicIotaOp, [self.shape(sizes)], sizes, dtype, properties)
+
+
+def _span(size: KnownSize, step: int) -> KnownSize:
+    """From the first of ``size`` elements that lie ``step`` apart to behind the last; a limit is never below its start."""
+    if step == 1:
+        return size
+    return dims.maximum(dims.add(dims.mul(dims.sub(size, 1), step), 1), 0)
 
 
 def _constant(type: TensorType[Any], values: Sequence[Any]) -> Operation:
