@@ -3,6 +3,7 @@
 A missing tool skips the test that asks for it; a refusal fails it with the tool's own message.
 """
 
+import re
 import shutil
 import subprocess
 import sys
@@ -14,13 +15,18 @@ import pytest
 SECONDS = 300
 
 
-def torch_mlir_opt(text: str, *args: str) -> str:
-    """What `torch-mlir-opt` of the published torch-mlir package makes of `text`."""
+def torch_mlir_opt(text: str | bytes, *args: str) -> str:
+    """What `torch-mlir-opt` of the published torch-mlir package makes of `text`, or of bytecode."""
     spec = find_spec("torch_mlir")
     if spec is None or not spec.submodule_search_locations:
         pytest.skip("torch-mlir is not installed (tests/requirements-oracle.txt)")
     binary = Path(spec.submodule_search_locations[0]) / "_mlir_libs" / "torch-mlir-opt"
     return _run([str(binary), *args, "-"], text)
+
+
+def with_alignment_of_bytecode(text: str) -> str:
+    """A text with its resources aligned as they are in bytecode: to 16 bytes, where texts say 64."""
+    return re.sub(r': "0x40000000', ': "0x10000000', text)
 
 
 def iree_opt(text: str, *args: str) -> str:
@@ -42,9 +48,10 @@ def _iree_tool(name: str) -> str:
     return tool
 
 
-def _run(command: list[str], text: str) -> str:
-    done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=SECONDS)
+def _run(command: list[str], text: str | bytes) -> str:
+    given = text.encode() if isinstance(text, str) else text
+    done = subprocess.run(command, input=given, capture_output=True, timeout=SECONDS)
     if done.returncode:
-        lines = done.stderr.strip().splitlines()[:20]
+        lines = done.stderr.decode().strip().splitlines()[:20]
         pytest.fail(f"{Path(command[0]).name} refused the text:\n" + "\n".join(lines))
-    return done.stdout
+    return done.stdout.decode()

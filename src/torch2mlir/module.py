@@ -1,12 +1,11 @@
-"""A lowered program as people keep it: MLIR text, and a file of weights beside it."""
+"""A lowered program as people keep it: MLIR text or bytecode, and a file of weights beside it."""
 
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
+from io import TextIOWrapper
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -14,9 +13,11 @@ import torch
 from xdsl.dialects.builtin import ModuleOp
 
 from torch2mlir.contract.target import BEFORE_TARGETS, get_target
+from torch2mlir.dialects.bytecode import BYTECODE_SUFFIX, Piece, bytecode_pieces
 from torch2mlir.dialects.onnx.schema import OPSETS
 from torch2mlir.dialects.printer import WeightSyntax, module_text, weights_of, write_module
 from torch2mlir.errors import Torch2MLIRError
+from torch2mlir.files import write_whole
 from torch2mlir.frontends.weights import TorchSource
 from torch2mlir.program import Program, entry_function
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class MlirModule:
-    """A lowered program: ``str(m)`` is its MLIR text, ``m.save(path)`` writes it.
+    """A lowered program: ``str(m)`` is its MLIR text, ``m.bytecode()`` its bytecode, ``m.save(path)`` writes either.
 
     Attributes:
         program: the module and its calling convention.
@@ -75,6 +76,19 @@ class MlirModule:
             debuginfo=debuginfo,
         )
 
+    def bytecode(self, *, debuginfo: bool = False) -> bytes:
+        """The program as MLIR bytecode, which MLIR's tools and ``ir.Module.parse`` take in the place of text.
+
+        Weights are bytes in it, where text has two digits for each. Saved to a file they are not copied at all.
+
+        Args:
+            debuginfo: with source locations.
+        """
+        return b"".join(self._bytecode_pieces(debuginfo))
+
+    def _bytecode_pieces(self, debuginfo: bool) -> Iterator[Piece]:
+        return bytecode_pieces(self.operation, weights=self._syntax(), debuginfo=debuginfo)
+
     def named_weights(self) -> dict[str, torch.Tensor]:
         """The weights that are not in the text, by the name the text (or the argument) has."""
         if self.weights == "external":
@@ -94,8 +108,19 @@ class MlirModule:
     ) -> list[Path]:
         """Writes the text, and ``path`` with the ending ``.safetensors`` for weights outside it.
 
-        A path that ends in ``.onnx`` gets an ONNX model of a program in that dialect, external weights in a file beside
-        it. The files appear complete or not at all. Returns what was written.
+        A path that ends in ``.mlirbc`` gets MLIR bytecode, one that ends in ``.onnx`` an ONNX model of a program in
+        that dialect, external weights in a file beside it. The files appear complete or not at all.
+
+        Args:
+            path: of the file.
+            generic: of text, as :meth:`text` has it; bytecode has no other form.
+            debuginfo: with source locations.
+
+        Returns:
+            What was written.
+
+        Raises:
+            InputError: the folder does not exist.
         """
         target = Path(path)
         if target.suffix == ".onnx":
@@ -103,18 +128,29 @@ class MlirModule:
 
             return save_model(self._onnx(debuginfo), target, external=self.weights == "external")
         written = [target]
-        with _whole_file(target) as stream:
-            write_module(
-                self.operation,
-                stream,
-                weights=self._syntax(),
-                generic=self._generic(generic),
-                debuginfo=debuginfo,
-            )
+
+        def write(stream: IO[bytes]) -> None:
+            if target.suffix == BYTECODE_SUFFIX:
+                stream.writelines(self._bytecode_pieces(debuginfo))
+            else:
+                self._write_text(stream, generic, debuginfo)
             if weights := self.named_weights():
                 written.append(target.with_suffix(".safetensors"))
                 _save_weights(weights, written[-1])
+
+        write_whole(target, write)
         return written
+
+    def _write_text(self, stream: IO[bytes], generic: bool | None, debuginfo: bool) -> None:
+        text = TextIOWrapper(stream, encoding="utf-8", newline="\n")
+        write_module(
+            self.operation,
+            text,
+            weights=self._syntax(),
+            generic=self._generic(generic),
+            debuginfo=debuginfo,
+        )
+        text.detach()  # what it holds is written, the file stays open
 
     def onnx_model(self) -> Any:
         """The ``onnx.ModelProto`` of a program in the onnx dialect; its weights are references until it is saved.
@@ -135,20 +171,6 @@ class MlirModule:
             )
         function = entry_function(self.operation, self.program.func_name)
         return model_of(function, opset=opset, debuginfo=debuginfo)
-
-
-@contextmanager
-def _whole_file(target: Path) -> Iterator[IO[str]]:
-    """A text file that replaces ``target`` only when everything has been written."""
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", text=True)
-    try:
-        with os.fdopen(handle, "w") as stream:
-            yield stream
-        os.chmod(name, 0o644)
-        os.replace(name, target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def _save_weights(weights: Mapping[str, torch.Tensor], target: Path) -> None:

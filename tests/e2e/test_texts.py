@@ -1,4 +1,4 @@
-"""The text of every case, on every level and dialect, read and verified by torch-mlir-opt.
+"""The text and bytecode of every case, on every level and dialect, read and verified by torch-mlir-opt.
 
 ``--full`` takes all cases, static and dynamic; otherwise a share of them, in one of the two modes.
 """
@@ -10,7 +10,7 @@ import zlib
 import pytest
 
 from tests.e2e.registry import Case, load_cases
-from tests.oracle import iree_opt, torch_mlir_opt
+from tests.oracle import iree_opt, torch_mlir_opt, with_alignment_of_bytecode
 from torch2mlir.api import export_and_import
 from torch2mlir.errors import Torch2MLIRError
 from torch2mlir.module import MlirModule
@@ -51,7 +51,8 @@ def _verify(module: MlirModule) -> None:
         if module.output_type == "tosa" and '"math.' in generic:
             iree_opt(generic)
             return
-        torch_mlir_opt(module.text())
+        read = torch_mlir_opt(module.text())
         torch_mlir_opt(generic)
+        assert torch_mlir_opt(module.bytecode()) == with_alignment_of_bytecode(read)
     except pytest.fail.Exception as refusal:
         pytest.fail(f"{module.output_type}: {refusal}", pytrace=False)

@@ -1,6 +1,7 @@
-"""Compile a PyTorch program to MLIR text.
+"""Compile a PyTorch program to MLIR text or bytecode.
 
 torch2mlir compile model.pt2 --to stablehlo -o model.mlir
+torch2mlir compile model.pt2 --to stablehlo -o model.mlirbc
 torch2mlir compile package.module:factory --to linalg-on-tensors --dynamic 0:0=batch
 """
 
@@ -15,7 +16,7 @@ from torch2mlir.tools.capture import add_program_arguments, captured, loaded
 from torch2mlir.tools.output import STDOUT, described
 from torch2mlir.tools.progress import Progress
 
-SUMMARY = "compile a program to MLIR text"
+SUMMARY = "compile a program to MLIR text or bytecode"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o",
         "--output",
         metavar="FILE",
-        help="where the text goes, - for stdout (default: PROGRAM.DIALECT.mlir)",
+        help="where the text goes, - for stdout (default: PROGRAM.DIALECT.mlir); bytecode if it ends in .mlirbc",
     )
     parser.add_argument(
         "--weights",

@@ -1,4 +1,4 @@
-"""The opt driver: read MLIR, run passes, print MLIR. Takes the options of ``mlir-opt`` and of ``xdsl-opt``."""
+"""The opt driver: reads MLIR, runs passes, writes text or bytecode. Options of ``mlir-opt`` and ``xdsl-opt`` work."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from xdsl.xdsl_opt_main import xDSLOptMain
 
 from torch2mlir import transforms
 from torch2mlir.dialects import make_context
+from torch2mlir.dialects.bytecode import MAGIC, bytecode_pieces
 from torch2mlir.dialects.printer import MlirPrinter
+from torch2mlir.errors import InputError
 from torch2mlir.files import write_whole
 from torch2mlir.tools.diagnostics import Diagnostic, from_exception
 from torch2mlir.tools.expected import expectations, unmet
@@ -53,6 +55,7 @@ MLIR_SPELLING = {
     "allow-unregistered-dialect": "allow-unregistered-dialect",
     "dump-pass-pipeline": "dump-pass-pipeline",
     "show-dialects": "show-dialects",
+    "emit-bytecode": "emit-bytecode",
     "print-between-passes": "print-ir-after-all",
 }
 """Options of mlir-opt (and of xdsl-opt) by our own name; mlir-opt writes them with one dash or two."""
@@ -113,6 +116,9 @@ class OptMain(xDSLOptMain):
             help="print constants of more than N elements as dense_resource<__elided__>",
         )
         arg_parser.add_argument(
+            "--emit-bytecode", action="store_true", help="write MLIR bytecode instead of text"
+        )
+        arg_parser.add_argument(
             "--dump-pass-pipeline", action="store_true", help="print the pipeline to be run"
         )
         arg_parser.add_argument(
@@ -152,16 +158,26 @@ class OptMain(xDSLOptMain):
             specs = ",".join(str(step.spec()) for step in self.pipeline.passes)
             print(f"Pass Manager with {len(self.pipeline.passes)} passes:", file=sys.stderr)
             print(f"builtin.module({specs})", file=sys.stderr)
-        printed = [text for part, line in self._parts() if (text := self._one(part, line))]
+        if self.args.emit_bytecode and self.args.split_input_file:
+            raise InputError(
+                "bytecode is of one module, --split-input-file is for several",
+                hint="leave one of them out",
+            )
+        printed = [made for part, line in self._parts() if (made := self._one(part, line))]
         self.printing.report_times()
         if not self.failed or self.args.output_file in (None, "-"):
-            self._write("// -----\n".join(printed))
+            self._write(b"// -----\n".join(printed))
 
     def _parts(self) -> list[tuple[str, int]]:
         """The modules of the input, each with the number of its first line."""
+        given = self._input()
         try:
-            whole = self._input().decode("utf-8")
-        except UnicodeDecodeError as error:
+            if given.startswith(MAGIC):
+                raise InputError(
+                    "this is MLIR bytecode; what is read here is text, which mlir-opt makes of it"
+                )
+            whole = given.decode("utf-8")
+        except (UnicodeDecodeError, InputError) as error:
             self._report([from_exception(error, self.get_input_name())])
             return []
         self.sources[self.get_input_name()] = whole
@@ -179,22 +195,27 @@ class OptMain(xDSLOptMain):
         binary = getattr(sys.stdin, "buffer", None)  # a StringIO that stands in has none
         return sys.stdin.read().encode() if binary is None else binary.read()
 
-    def _one(self, part: str, first_line: int) -> str:
-        """One module from text to text; empty when it failed."""
+    def _one(self, part: str, first_line: int) -> bytes:
+        """One module from text to text, or to bytecode; empty when it failed."""
         produced = list[Diagnostic]()
-        text: str | None = None
+        made: bytes | None = None
         module = self._step(produced, "", lambda: self._read(part, first_line))
         if (
             module is not None
             and self._verified(module, produced)
             and self._passed(module, produced)
         ):
-            text = self._step(produced, "printing: ", lambda: self.output_resulting_program(module))
+            made = self._step(produced, "printing: ", lambda: self._made(module))
         if self.args.verify_diagnostics:
             announced = expectations(part, first_line)
             produced = unmet(announced, produced, self.get_input_name())
         self._report(produced)
-        return text or ""
+        return made or b""
+
+    def _made(self, module: ModuleOp) -> bytes:
+        if self.args.emit_bytecode:
+            return b"".join(bytecode_pieces(module, debuginfo=self.args.print_debuginfo))
+        return self.output_resulting_program(module).encode()
 
     def _read(self, part: str, first_line: int) -> ModuleOp:
         padded = "\n" * (first_line - 1) + part  # so that lines are counted in the file
@@ -239,12 +260,15 @@ class OptMain(xDSLOptMain):
             self.failed = True
             print(diagnostic.text(self.sources), file=sys.stderr)
 
-    def _write(self, text: str) -> None:
-        if self.args.output_file in (None, "-"):
-            sys.stdout.write(text)
-            sys.stdout.flush()
+    def _write(self, made: bytes) -> None:
+        if self.args.output_file not in (None, "-"):
+            write_whole(Path(self.args.output_file), lambda stream: stream.write(made))
+            return
+        if self.args.emit_bytecode:
+            sys.stdout.buffer.write(made)
         else:
-            write_whole(Path(self.args.output_file), lambda stream: stream.write(text.encode()))
+            sys.stdout.write(made.decode())
+        sys.stdout.flush()
 
     def text(self, module: ModuleOp) -> str:
         """A module as MLIR, as the options ask for it."""

@@ -383,7 +383,7 @@ class StablehloLowering(Lowering):
 
 
 def _span(size: KnownSize, step: int) -> KnownSize:
-    """From the first of ``size`` elements that lie ``step`` apart to behind the last; a limit is never below its start."""
+    """How far ``size`` elements reach that lie ``step`` apart; 0 for none, as a limit is not below its start."""
     if step == 1:
         return size
     return dims.maximum(dims.add(dims.mul(dims.sub(size, 1), step), 1), 0)
