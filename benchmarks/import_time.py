@@ -1,7 +1,8 @@
-"""From an ExportedProgram to MLIR text: seconds and peak memory, beside the published Torch-MLIR.
+"""From an ExportedProgram to MLIR text or bytecode: seconds and peak memory, beside the published Torch-MLIR.
 
     python benchmarks/import_time.py
     python benchmarks/import_time.py --models resnet50 llama --dialects stablehlo --runs 5 --no-peer
+    python benchmarks/import_time.py --form bytecode
     python benchmarks/import_time.py --models llama llama-128 llama-1000 --no-peer --runs 1
 
 Each figure is the median of runs in processes of their own, ours and the peer's in turn, with the extremes
@@ -19,6 +20,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, partial
+from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -42,7 +44,8 @@ SUBJECTS: dict[str, Callable[..., ZooModel]] = {
 LAYERS = {"llama": 32, "llama-128": 128, "llama-1000": 1000}
 SHOWN = ("resnet50", "bert-base", "gpt2", "vit-base", "llama", "llama-128")
 DIALECTS = ("torch", "linalg-on-tensors", "stablehlo", "tosa")
-WRITINGS = ("str(m)", "save", "save external")
+FORMS = ("text", "bytecode")
+WRITINGS = ("str(m)", "save", "save external", "save bytecode")
 
 Call = Callable[[], Any]
 
@@ -53,20 +56,31 @@ def smallest() -> ExportedProgram:
     return torch.export.export(torch.nn.Linear(2, 2), (torch.zeros(1, 2),))
 
 
-def ours(exported: ExportedProgram, dialect: str) -> Call:
-    """torch2mlir's road to text."""
+def ours(exported: ExportedProgram, dialect: str, form: str) -> Call:
+    """torch2mlir's road to text or bytecode in memory."""
     from torch2mlir import export_and_import
 
-    str(export_and_import(smallest(), output_type=dialect))
-    return lambda: str(export_and_import(exported, output_type=dialect))
+    def road(program: ExportedProgram) -> str | bytes:
+        module = export_and_import(program, output_type=dialect)
+        return module.bytecode() if form == "bytecode" else str(module)
+
+    road(smallest())
+    return partial(road, exported)
 
 
-def peers(exported: ExportedProgram, dialect: str) -> Call:
+def peers(exported: ExportedProgram, dialect: str, form: str) -> Call:
     """The same by the published Torch-MLIR."""
     from torch_mlir import fx
 
-    str(fx.export_and_import(smallest(), output_type=dialect))
-    return lambda: str(fx.export_and_import(exported, output_type=dialect))
+    def road(program: ExportedProgram) -> str | BytesIO:
+        module = fx.export_and_import(program, output_type=dialect)
+        if form == "text":
+            return str(module)
+        module.operation.write_bytecode(stream := BytesIO())
+        return stream
+
+    road(smallest())
+    return partial(road, exported)
 
 
 def writing(exported: ExportedProgram, dialect: str, way: str, folder: str) -> Call:
@@ -77,7 +91,9 @@ def writing(exported: ExportedProgram, dialect: str, way: str, folder: str) -> C
     module = torch2mlir.export_and_import(exported, output_type=dialect, weights=weights)
     if way == "str(m)":
         return module.__str__
-    return lambda: module.save(Path(folder) / "model.mlir")
+    return lambda: module.save(
+        Path(folder) / ("model.mlirbc" if "bytecode" in way else "model.mlir")
+    )
 
 
 @dataclass
@@ -150,7 +166,7 @@ def main() -> int:
                     for side in sides if run % 2 == 0 else sides[::-1]:
                         road = ours if side == "ours" else peers
                         cell = results.imports.setdefault((name, dialect, side), Samples())
-                        cell.all.append(measure(partial(road, exported, dialect)))
+                        cell.all.append(measure(partial(road, exported, dialect, options.form)))
                         step(f"{name} {dialect} {side}: {cell.all[-1].seconds:.2f} s")
             if options.writing:
                 for _ in range(options.runs):
@@ -183,6 +199,7 @@ def _parse() -> argparse.Namespace:
     )
     parser.add_argument("--models", nargs="+", choices=SUBJECTS, default=list(SHOWN))
     parser.add_argument("--dialects", nargs="+", choices=DIALECTS, default=list(DIALECTS))
+    parser.add_argument("--form", choices=FORMS, default=FORMS[0], help="what is written")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--size", choices=("full", "small"), default="full")
     parser.add_argument("--peer", action=argparse.BooleanOptionalAction, default=True)
@@ -211,7 +228,7 @@ def weight_bytes(exported: ExportedProgram) -> int:
 
 def import_table(results: Results, options: argparse.Namespace) -> Table:
     """Seconds and memory of both sides, and the ratios."""
-    table = Table(title=f"ExportedProgram to text, {options.runs} runs each")
+    table = Table(title=f"ExportedProgram to {options.form}, {options.runs} runs each")
     table.add_column("model", no_wrap=True)
     table.add_column("dialect", no_wrap=True)
     for heading in ("ours s", "peer s", "faster", "ours MB", "peer MB", "less memory"):

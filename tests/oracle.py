@@ -1,4 +1,4 @@
-"""Tools we did not write, to check text with: torch-mlir-opt and IREE's optimizer.
+"""Tools we did not write, to check text with: torch-mlir-opt, IREE's optimizer and XLA's reader.
 
 A missing tool skips the test that asks for it; a refusal fails it with the tool's own message.
 """
@@ -38,6 +38,23 @@ def iree_compile_to_input(text: str, *args: str) -> str:
     """`text` after IREE's input conversion, the part that knows the three dialects."""
     flags = ["--compile-to=input", "--iree-hal-target-backends=llvm-cpu"]
     return _run([_iree_tool("iree-compile"), *flags, *args, "-"], text)
+
+
+def read_by_xla(text: str | bytes) -> str:
+    """`text`, or bytecode, of StableHLO as XLA's MLIR reads it, verified and written."""
+    ir = pytest.importorskip("jaxlib.mlir.ir")
+    from jaxlib.mlir._mlir_libs import _jax_mlir_ext
+    from jaxlib.mlir.dialects import chlo, stablehlo
+
+    registry = ir.DialectRegistry()
+    _jax_mlir_ext.register_dialects(registry)
+    with ir.Context() as context:
+        context.append_dialect_registry(registry)
+        stablehlo.register_dialect(context)
+        chlo.register_dialect(context)
+        module = ir.Module.parse(text)
+        module.operation.verify()
+        return str(module)
 
 
 def _iree_tool(name: str) -> str:

@@ -9,7 +9,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError, VerifyException
 
-from tests.oracle import iree_opt, torch_mlir_opt
+from tests.oracle import iree_opt, read_by_xla, torch_mlir_opt
 from tests.unit.dialects import chlo_instances, hlo_instances
 from tests.unit.dialects.hlo_instances import QUANTIZED, context, module_of
 from torch2mlir.dialects.chlo import CHLO
@@ -99,18 +99,8 @@ def test_iree_reads_what_we_print(module, generic):
 @FORMS
 def test_xla_reads_what_we_print(generic):
     """jaxlib knows no quantized types, and is older than torch-mlir-opt."""
-    ir = pytest.importorskip("jaxlib.mlir.ir")
-    from jaxlib.mlir._mlir_libs import _jax_mlir_ext
-    from jaxlib.mlir.dialects import chlo, stablehlo
-
     module = module_of([each for each in INSTANCES if each.op_type not in QUANTIZED])
-    registry = ir.DialectRegistry()
-    _jax_mlir_ext.register_dialects(registry)
-    with ir.Context() as xla:
-        xla.append_dialect_registry(registry)
-        stablehlo.register_dialect(xla)
-        chlo.register_dialect(xla)
-        ir.Module.parse(text_of(module, generic=generic)).operation.verify()
+    read_by_xla(text_of(module, generic=generic))
 
 
 # --- verification --------------------------------------------------------------------------------
