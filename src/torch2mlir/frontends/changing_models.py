@@ -6,6 +6,7 @@ program does: whether it would is tried in PyTorch.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -13,11 +14,11 @@ from types import FunctionType, MethodType
 from typing import Any
 
 import torch
-from torch.utils import _pytree as pytree
 
+from torch2mlir.callers import frames_of_ours
 from torch2mlir.errors import CaptureError
+from torch2mlir.frontends.later_calls import difference
 from torch2mlir.frontends.python_state import PythonState
-from torch2mlir.frontends.trials import have_same_elements, repeated
 
 
 class Changes:
@@ -65,18 +66,26 @@ class Changes:
     def check(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         """Looks whether what was noted matters; where nothing ran, as in strict mode, whether a call changes anything.
 
+        What does not matter to calls, but is another after each, is lost: that is a warning.
+
         Raises:
-            CaptureError: a second call with the same arguments and state gives another result.
+            CaptureError: a later call gives another result for what the calls before it have left.
         """
         if self._is_known and not self._names:
             return
-        names = _changed_by_calls(self.model, args, kwargs)
-        if names:
+        left = difference(self.model, args, kwargs)
+        if left.matters:
             raise CaptureError(
-                f"a call of the model changes what its next call computes: {_listed(names)}. "
+                f"a call of the model changes what its next call computes: {_listed(left.matters)}. "
                 "A compiled program would repeat the first call",
                 hint="keep it in a buffer (register_buffer) or make it an argument and a result; torch2mlir.optimize "
                 "and torch.compile capture such calls again",
+            )
+        if left.lost:
+            warnings.warn(
+                f"a call of the model sets {_listed(left.lost)} anew, which a compiled one does not: whoever reads it "
+                "afterwards finds what was there before. Make it a result, or keep it in a buffer (register_buffer)",
+                stacklevel=frames_of_ours() + 1,
             )
 
 
@@ -154,39 +163,3 @@ def module_of(model: Callable[..., Any]) -> torch.nn.Module | None:
         return model
     parts = referred_modules(model)
     return Holder(parts) if parts else None
-
-
-def _changed_by_calls(
-    model: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> list[str]:
-    """Calls a model several times, as eager mode does and as a program would: with the objects of its capture.
-
-    What a model keeps of the first call, as a cache that is filled once, may show in a call with other elements only.
-
-    Returns:
-        what a call changes, if that makes a difference.
-    """
-    calls = [(args, kwargs)] * 2 + [pytree.tree_map(_other, (args, kwargs))]
-    states, changed = list[PythonState](), list[str]()
-    kept, fixed = list[list[Any]](), list[list[Any]]()
-    with suppress(Exception):  # PyTorch refuses it as well: nothing to compare with
-        for results in repeated(model, calls, states):
-            kept.append(results)
-            changed = [name for state in states for name in state.changed()]
-            if not changed and not any(state.reached.iterates for state in states):
-                return []
-    with suppress(Exception):
-        fixed.extend(repeated(model, calls, has_same_objects=True))
-    if all(have_same_elements(a, b) for a, b in zip(kept, fixed, strict=False)):
-        return []
-    return changed or ["an iterator"]
-
-
-def _other(value: Any) -> Any:
-    """A tensor of the same kind, with elements of the same sign and size; what is no tensor as it is."""
-    if not isinstance(value, torch.Tensor) or value.layout is not torch.strided:
-        return value
-    with suppress(RuntimeError):  # quantized tensors have no such ops
-        elements = value.detach().flip([*range(value.dim())])
-        return elements * 0.75 if value.dtype.is_floating_point or value.is_complex() else elements
-    return value

@@ -50,6 +50,8 @@ class PythonState:
         dtypes = OfTensors("dtype", self.reached.kept)
         self._watch = Watch([*self.reached.tables, dtypes])
         self._hooks = Hooks(model) if isinstance(model, torch.nn.Module) else None
+        tensors = [*self.reached.tensors, *self._buffers()]
+        self._versions = [(t, t._version) for t in tensors if not t.is_inference()]
 
     def is_current(self) -> bool:
         """Whether a call would read the same."""
@@ -62,9 +64,23 @@ class PythonState:
 
         Of ``buffers`` that were tensors only if they are asked for: a program writes to those.
         """
+        return list(map(name_of, self.changes(buffers)))
+
+    def changes(self, buffers: bool = False) -> list[Change]:
+        """As :meth:`changed`, what it was and is."""
         changes = changes_of(self.reached.tables, same)
         kept = () if buffers else ("_buffers",)
-        return [_name(each) for each in changes if not _is_tensor_in(kept, each)]
+        return [each for each in changes if not _is_tensor_in(kept, each)]
+
+    def written(self) -> list[torch.Tensor]:
+        """The tensors that have been written to, but for parameters, and the buffers in the place of others."""
+        known = {id(tensor) for tensor, _ in self._versions}
+        written = [tensor for tensor, version in self._versions if tensor._version != version]
+        return written + [buffer for buffer in self._buffers() if id(buffer) not in known]
+
+    def _buffers(self) -> list[torch.Tensor]:
+        found = (b for m in self.reached.modules for b in m._buffers.values())
+        return list({id(b): b for b in found if isinstance(b, torch.Tensor)}.values())
 
     def restore(self, keep: Sequence[str] = ()) -> None:
         """Puts back what has changed, but for tensors that modules hold in tables that are to ``keep`` theirs."""
@@ -147,7 +163,8 @@ def changes_of(
             yield Change(table, key, None, now[key])
 
 
-def _name(change: Change) -> str:
+def name_of(change: Change) -> str:
+    """By which code reaches it, or where it is."""
     return change.table.name_of(change.key) or change.table.path_of(change.key)
 
 

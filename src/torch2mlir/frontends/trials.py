@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -69,7 +69,7 @@ def repeated(
     states: list[PythonState] | None = None,
     has_same_tensors: bool = False,
     has_same_objects: bool = False,
-) -> Iterator[list[Any]]:
+) -> Generator[list[Any], None, None]:
     """The leaves of the results of calls one after the other, each with the same of PyTorch's random numbers; undone.
 
     A call may write to parameters too: afterwards they have their elements again.

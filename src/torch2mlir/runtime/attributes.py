@@ -11,12 +11,12 @@ from typing import Any
 
 import torch
 
+from torch2mlir.callers import frames_of_ours
 from torch2mlir.frontends.module_state import AUTOCAST, Hooks, Mode, Modes
 from torch2mlir.frontends.python_state import Watch, changes_of
 from torch2mlir.frontends.python_tables import Elements, OfModule, Table
 from torch2mlir.frontends.reached_objects import Reached, functions_of, nested
 from torch2mlir.program import Program
-from torch2mlir.runtime.gradients import frames_of_ours
 
 _LISTING = {"buffers", "named_buffers", "named_parameters", "parameters", "state_dict"}
 """By which code gets tensors of which it has no names."""

@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import warnings
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import torch
 
+from torch2mlir.callers import frames_of_ours
 from torch2mlir.errors import InputError
 from torch2mlir.program import Signature, StateInput
 
-_OURS = str(Path(__file__).parents[1]) + os.sep
 _WAY_OUT = 'torch.compile(model, backend="torch2mlir") compiles forward and backward'
-
-
-def frames_of_ours() -> int:
-    """How many callers up to the user's code are functions of this package."""
-    count, frame = 0, sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_OURS):
-        count, frame = count + 1, frame.f_back
-    return count
 
 
 class GradientNotice:
