@@ -37,6 +37,7 @@ from torch2mlir.frontends.fx.quiet import quiet
 from torch2mlir.frontends.fx.refused_writes import check_memory
 from torch2mlir.frontends.fx.regions import grad_modes_unrecorded, is_lost_body
 from torch2mlir.frontends.fx.sizes_of_results import bounded_sizes
+from torch2mlir.frontends.fx.small_constants import small_constants_known
 from torch2mlir.frontends.fx.symbols import free_sizes, size_names
 from torch2mlir.frontends.python_random import CLOCKS, check_draws, draws_noted
 from torch2mlir.frontends.pytrees import knows_caches, register_types
@@ -302,13 +303,21 @@ def _exported(
     def by_tracing() -> torch.export.ExportedProgram:
         try:
             return traced(torch.export.export)
-        except AttributeError as error:
-            if not is_lost_body(error):
+        except Exception as error:
+            if isinstance(error, AttributeError) and is_lost_body(error):
+                again = grad_modes_unrecorded()
+            elif _may_need_strict(error):
+                again = small_constants_known()
+            else:
                 raise
+            first = error
         if returned is not None:
             returned.clear()
-        with grad_modes_unrecorded():
-            return traced(torch.export.export)
+        try:
+            with again:
+                return traced(torch.export.export)
+        except Exception as error:
+            raise (first if _may_need_strict(first) else error) from None
 
     try:
         if not strict:

@@ -17,7 +17,6 @@ import torch
 from torch.nn.modules import module as modules
 from torch.utils import _pytree as pytree
 
-from torch2mlir.dialects.torch import core
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.changing_models import Changes
 from torch2mlir.frontends.fx.quiet import quiet
@@ -55,17 +54,12 @@ def captured_by_source(
     for name in _schemas(script.inlined_graph):
         if name in _OTHERWISE:
             raise CaptureError(f"{_OTHERWISE[name]} ('{name}')")
-    if any(op.name in _RAISES for op in program.module.walk()):
-        raise CaptureError("whether the model raises an error depends on elements of tensors")
     _check_results(model, script, given, program)
     Changes(model).check(args, kwargs)
     _check_contract(program)
     program.signature.parameters = parameters
     program.model = model
     return renamed(program, func_name)
-
-
-_RAISES = ("torch.prim.RaiseException", core.RuntimeAssertOp.name)
 
 
 def _check_hooks() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -47,82 +47,74 @@ def difference(
     What a model keeps of the first call, as a cache that is filled once, may show in a call with other elements only;
     what it counts, in a much later one.
     """
-    calls: list[_Call] = [(args, kwargs), (args, kwargs), pytree.tree_map(_other, (args, kwargs))]
-    going_on, fixed = _GoingOn(), list[list[Any]]()
-    with suppress(Exception):  # PyTorch refuses it as well: nothing to compare with
-        going_on.run(model, calls * 4)
+    given: _Call = args, kwargs
+    calls = [given, given, pytree.tree_map(_other, given)] * 4
+    going_on = _GoingOn(model, calls)
+    if going_on.failed:  # it may take the example and nothing else
+        calls = [given] * len(calls)
+        going_on = _GoingOn(model, calls)
     if not going_on.names:
-        return Difference()
-    states = list[PythonState]()
+        return Difference()  # or PyTorch refuses the example as well: nothing to compare with
+    states, fixed = list[PythonState](), list[list[Any]]()
     with suppress(Exception):
-        series = repeated(model, (calls * 4)[: going_on.count], states, has_same_objects=True)
-        for results in series:
+        count = len(going_on.kept) + going_on.failed
+        for results in repeated(model, calls[:count], states, has_same_objects=True):
             fixed.append([*results, *_written(states[0])])
-    agree = all(map(have_same_elements, going_on.kept, fixed))
-    if not agree or going_on.failed_far_away:
-        return Difference(matters=going_on.names)
-    return Difference(lost=going_on.moving)
+    agree = len(going_on.kept) == len(fixed) and all(map(have_same_elements, going_on.kept, fixed))
+    return Difference(lost=going_on.moving) if agree else Difference(matters=going_on.names)
 
 
 class _GoingOn:
-    """Calls that find what those before them have left.
+    """Calls that find what those before them have left, as long as they change anything.
+
+    Args:
+        model: what is called.
+        calls: the arguments of each.
 
     Attributes:
         kept: of each call the results, and the tensors that are written by then.
-        count: how many calls there were, the one that failed with them.
+        failed: whether another call raised an error.
         names: of what a call changes.
         moving: of what each call changes again.
-        failed_far_away: whether it failed for another number, or other elements, in the place of what moves.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, model: Callable[..., Any], calls: Sequence[_Call]) -> None:
         self.kept = list[list[Any]]()
-        self.count = 0
+        self.failed = False
         self.names = list[str]()
         self.moving = list[str]()
-        self.failed_far_away = False
-
-    def run(self, model: Callable[..., Any], calls: Sequence[_Call]) -> None:
-        """Calls the model as long as it changes anything."""
-        states = list[PythonState]()
-        series = repeated(model, calls, states)
+        self._states = list[PythonState]()
+        self._series = repeated(model, calls, self._states)
         try:
-            self._run(model, series, states)
+            self._run(model)
+        except Exception:
+            self.failed = True
         finally:
-            series.close()
+            self._series.close()
 
-    def _run(
-        self, model: Callable[..., Any], series: Iterator[list[Any]], states: list[PythonState]
-    ) -> None:
-        def call() -> None:
-            self.count += 1
-            self.kept.append([*next(series), *_written(states[0])])
+    def _call(self) -> None:
+        self.kept.append([*next(self._series), *_written(self._states[0])])
 
-        call()
-        iterates = states[0].reached.iterates
-        self.names = states[0].changed() or (["an iterator"] if iterates else [])
+    def _run(self, model: Callable[..., Any]) -> None:
+        self._call()
+        start = self._states[0]
+        self.names = start.changed() or (["an iterator"] if start.reached.iterates else [])
         if not self.names:
             return
         after_first = PythonState(model)
-        call()
-        call()
+        self._call()
+        self._call()
         moving = [each for each in after_first.changes() if not _are_equal(each)]
-        self.names = states[0].changed() or self.names
+        self.names = start.changed() or self.names
         self.moving = [name_of(each) for each in moving]
-        if not moving and not iterates:
-            return
-        start = time.perf_counter()
-        while self.count < _MOST_CALLS and time.perf_counter() - start < _SECONDS:
-            call()
+        end = time.perf_counter() + _SECONDS
+        while moving and len(self.kept) < _MOST_CALLS and time.perf_counter() < end:
+            self._call()
         movable = [each for each in moving if _far_away(each.now, 0) is not None]
         for place in range(len(_COUNTS)) if movable else ():
             for each in movable:
                 each.table.write(each.table.entries() | {each.key: _far_away(each.now, place)})
-            try:
-                call()
-            except Exception:
-                self.failed_far_away = True
-                return
+            self._call()
 
 
 def _written(state: PythonState) -> list[torch.Tensor]:
@@ -156,10 +148,16 @@ def _far_away(value: Any, place: int) -> Any:
 
 
 def _other(value: Any) -> Any:
-    """A tensor of the same kind, with elements of the same sign and size; what is no tensor as it is."""
+    """A tensor of the same kind, its elements others of the same sign and size, or small ones in the place of zeros."""
     if not isinstance(value, torch.Tensor) or value.layout is not torch.strided:
         return value
     with suppress(RuntimeError):  # quantized tensors have no such ops
         elements = value.detach().flip([*range(value.dim())])
-        return elements * 0.75 if value.dtype.is_floating_point or value.is_complex() else elements
+        is_zero = not bool(elements.any())
+        if value.dtype == torch.bool:
+            return ~elements if is_zero else elements
+        if value.dtype.is_floating_point or value.is_complex():
+            places = torch.arange(1.0, value.numel() + 1).reshape(value.shape)
+            return (places / value.numel()).to(value.dtype) if is_zero else elements * 0.75
+        return elements + 1 if is_zero else elements
     return value

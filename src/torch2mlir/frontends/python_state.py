@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import torch
 
 from torch2mlir.frontends.module_state import Hooks, dict_versions
-from torch2mlir.frontends.python_tables import OfClass, OfModule, OfTensors, Table
+from torch2mlir.frontends.python_tables import OfClass, OfModule, OfTensors, Table, members_of
 from torch2mlir.frontends.reached_objects import Reached
 
 _PRIMITIVES = bool | int | float | complex | str | bytes | None
@@ -183,7 +183,10 @@ def same(now: Any, then: Any) -> bool:
     if isinstance(now, _PRIMITIVES | set):
         return bool(now == then) or (now != now and then != then)
     if isinstance(now, list | tuple):
-        return len(now) == len(then) and all(map(same, now, then))
+        one, other = members_of(now), members_of(then)
+        return len(one) == len(other) and all(map(same, one, other))
     if isinstance(now, dict):
-        return now.keys() == then.keys() and all(same(now[key], then[key]) for key in then)
+        get = dict.__getitem__
+        is_alike = dict.keys(now) == dict.keys(then)
+        return is_alike and all(same(get(now, key), get(then, key)) for key in members_of(then))
     return False

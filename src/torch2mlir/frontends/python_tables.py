@@ -6,6 +6,7 @@ import gc
 import pickle
 import random
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from functools import partial
@@ -179,12 +180,32 @@ class Members(Table):
         super().__init__(path, name, owner)
 
     def entries(self) -> dict[Any, Any]:
-        return dict(enumerate(self.live))
+        return dict(enumerate(members_of(self.live)))
 
     def write(self, entries: dict[Any, Any]) -> None:
-        self.live.clear()
-        add = self.live.update if isinstance(self.live, set) else self.live.extend
-        add(entries.values())
+        kind = _kind_of(self.live)
+        kind.clear(self.live)
+        add = kind.update if kind is set else kind.extend
+        add(self.live, entries.values())
+
+
+_CONTAINERS: tuple[Any, ...] = (dict, list, deque, set, frozenset, tuple)
+
+
+def _kind_of(container: Any) -> Any:
+    """Python's own class: that of the user may say something else of length and members, or refuse to."""
+    return next(kind for kind in _CONTAINERS if isinstance(container, kind))
+
+
+def size_of(container: Any) -> int:
+    """How many members a container has, whatever its class says."""
+    size: int = _kind_of(container).__len__(container)
+    return size
+
+
+def members_of(container: Any) -> list[Any]:
+    """The members of a list, deque, set or tuple, or the keys of a dictionary, whatever its class says."""
+    return list(_kind_of(container).__iter__(container))
 
 
 class Slots(Table):

@@ -36,9 +36,11 @@ from torch2mlir.frontends.python_tables import (
     Slots,
     Table,
     Variable,
+    members_of,
     of_array,
     of_context,
     of_generator,
+    size_of,
     slots_of,
 )
 
@@ -137,23 +139,25 @@ class Reached:
                 self._visit_attributes_of_tensor(path, value)
         elif isinstance(value, torch.nn.Module):
             self._visit_module(path, value)
-        elif isinstance(value, dict | list | deque | set | tuple) and len(value) > _MOST_ENTRIES:
+        elif (
+            isinstance(value, dict | list | deque | set | tuple) and size_of(value) > _MOST_ENTRIES
+        ):
             return
         elif isinstance(value, dict) and "__builtins__" in value:
             return  # all global variables, to which TorchDynamo adds its own
         elif isinstance(value, dict):
             self.tables.append(Keys(path, name, value, owner))
-            self._visit_items(path, name, value.items(), owner)
+            self._visit_items(path, name, dict.items(value), owner)
         elif isinstance(value, list | deque | set):
             self.tables.append(Members(path, name, value, owner))
-            self._visit_items(path, name, enumerate(value), owner)
+            self._visit_items(path, name, enumerate(members_of(value)), owner)
         elif _is_generator(value):
             self.tables.append(of_generator(path, name, value, owner))
             self.draws |= isinstance(value, random.Random)
         elif isinstance(value, ContextVar):
             self.tables.append(of_context(path, value))
         elif isinstance(value, tuple | frozenset):
-            self._visit_items(path, name, enumerate(value), owner)
+            self._visit_items(path, name, enumerate(members_of(value)), owner)
         elif isinstance(value, FunctionType):
             self._visit_function(path, value)
         elif isinstance(value, MethodType):

@@ -90,6 +90,51 @@ def test_what_a_much_later_call_reads_is_refused(make: type[Leaving], named: str
         torch.testing.assert_close(model(x), before(x))
 
 
+class Fails(Leaving):
+    def forward(self, x: Tensor) -> Tensor:
+        self.count += 1
+        if self.count > 5:
+            raise RuntimeError("no more than five")
+        return x * 2
+
+
+def test_a_later_call_that_fails() -> None:
+    with pytest.raises(CaptureError, match="'count'"):
+        torch2mlir.compile(Fails(), torch.zeros(4), **TARGET)
+
+
+class Mean(Leaving):
+    """Of all calls; that of zeros says nothing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kept = torch.zeros(())
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.kept = self.kept + (x.mean() - self.kept) / 2
+        return x - self.kept
+
+
+def test_an_example_of_zeros() -> None:
+    with pytest.raises(CaptureError, match="'kept'"):
+        torch2mlir.compile(Mean(), torch.zeros(4), **TARGET)
+
+
+class OfOneKind(Leaving):
+    """Takes nothing but ones."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.count += 1
+        if not torch.compiler.is_compiling() and not bool((x == 1).all()):
+            raise ValueError("ones")
+        return x * 2 if self.count > 6 else x
+
+
+def test_a_model_that_takes_the_example_only() -> None:
+    with pytest.raises(CaptureError, match="'count'"):
+        torch2mlir.compile(OfOneKind(), torch.ones(4), **TARGET)
+
+
 @pytest.mark.parametrize("make", [Least, AfterFour, OfFourBefore, Places])
 def test_optimize_goes_on(make: type[Leaving]) -> None:
     eager, ours = make(), torch2mlir.optimize(make(), model_inputs=(torch.rand(4),))
@@ -144,7 +189,7 @@ class FilledOnce(Leaving):
 
 def test_a_table_that_is_filled_once() -> None:
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.simplefilter("error", UserWarning)
         ours = torch2mlir.compile(FilledOnce(), torch.rand(4), **TARGET)
     for _ in range(3):
         x = torch.rand(4)

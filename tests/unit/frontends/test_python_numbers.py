@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import torch2mlir
-from torch2mlir.errors import CaptureError, Torch2MLIRError
+from torch2mlir.errors import CaptureError, InputError, Torch2MLIRError
 
 
 def of_integers(a: torch.Tensor, b: torch.Tensor) -> Any:
@@ -211,14 +211,53 @@ def test_a_module_by_source_keeps_its_state() -> None:
     torch.testing.assert_close(compiled(x, scale=scale), eager(x, scale))
 
 
-def _squared(a: torch.Tensor) -> Any:
-    return not bool(a), int(a) ** 2
-
-
 def _raising(a: torch.Tensor) -> Any:
     if int(a) < 0:
         raise ValueError("negative")
-    return math.log(a.item())
+    return a * 2
+
+
+def _either(a: torch.Tensor) -> Any:
+    assert a.any() or (a + 1).all(), "neither of them"
+    return a * 2
+
+
+def _both(a: torch.Tensor) -> Any:
+    assert not (a.isnan().any() or (a < 0).any()), "negative or nothing"
+    for i in range(int(a)):
+        if i > 3:
+            raise RuntimeError("negative or too many")
+    return a * 2
+
+
+@pytest.mark.parametrize("output_type", ["stablehlo", "linalg-on-tensors", "tosa"])
+@pytest.mark.parametrize(
+    "function, right, wrong, message",
+    [
+        (_raising, 4, -3, "negative"),
+        (_either, 3, -1, None),
+        (_both, 3, -1, "negative or nothing"),
+        (_both, 2, 9, "too many"),
+    ],
+)
+def test_errors_that_depend_on_elements(
+    function: Any, right: int, wrong: int, message: str | None, output_type: str
+) -> None:
+    """By source; they were refused at capture."""
+    compiled = torch2mlir.compile(function, torch.tensor(right), output_type=output_type)
+    for number in (right, wrong, right - 1):
+        given = torch.tensor(number)
+        try:
+            expected = function(given)
+        except Exception:
+            with pytest.raises(InputError, match=message):
+                compiled(given)
+        else:
+            torch.testing.assert_close(compiled(given), expected)
+
+
+def _squared(a: torch.Tensor) -> Any:
+    return not bool(a), int(a) ** 2
 
 
 def _otherwise(a: torch.Tensor) -> Any:
@@ -238,7 +277,6 @@ def _collected(a: torch.Tensor) -> Any:
     "function, reason",
     [
         (_squared, "a power of ints is a float there"),
-        (_raising, "raises an error depends on elements"),
         (_otherwise, "result 0 as TorchScript is 4"),
         (_collected, "another structure as TorchScript"),
         (lambda a: not bool(a), "nor TorchScript"),

@@ -246,6 +246,47 @@ def test_optimize_follows_dtypes_of_weights() -> None:
         torch.testing.assert_close(optimized(x), model(x))
 
 
+class Irrep(tuple[int, ...]):
+    """As e3nn has it."""
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+
+class Unlisted(list[float]):
+    def __iter__(self) -> Any:
+        raise NotImplementedError
+
+
+class Unnamed(dict[str, float]):
+    def items(self) -> Any:
+        raise NotImplementedError
+
+    __len__ = Irrep.__len__
+
+
+class OfContainers(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.irrep, self.rest, self.named = Irrep((1, 2)), Unlisted([3.0]), Unnamed(a=5.0)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.irrep[1] * self.rest[0] * self.named["a"]
+
+
+@torch.no_grad()
+def test_containers_whose_classes_refuse_to_be_looked_at() -> None:
+    model, x = OfContainers(), torch.randn(3)
+    optimized = torch2mlir.optimize(model, model_inputs=(x,))
+    compiled = torch2mlir.compile(model, x, **TARGET)
+    torch.testing.assert_close(compiled(x), model(x))
+    torch.testing.assert_close(optimized(x), model(x))
+    model.rest[0], model.named["a"] = 7.0, 11.0
+    torch.testing.assert_close(optimized(x), model(x))
+    with pytest.warns(UserWarning, match="is another than when it was compiled|was"):
+        compiled(x)
+
+
 class Configured(nn.Module):
     """Reads its numbers from objects, as most models do."""
 
