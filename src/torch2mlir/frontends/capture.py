@@ -97,6 +97,8 @@ def captured(
             exported = export(model, args, kwargs, dynamic_shapes, caches=caches, returned=returned)
         except CaptureError as error:
             is_for_its_source = _is_for_its_source(error.__cause__) or _has_scripts(model)
+            if dynamic_shapes is not None and is_for_its_source:
+                error.hint = f"{_OF_FIXED_SIZES}; {error.hint}" if error.hint else _OF_FIXED_SIZES
             if dynamic_shapes is not None or not is_for_its_source:
                 raise
             return _from_source(model, args, kwargs, func_name, error)
@@ -352,6 +354,7 @@ def _try(model: torch.nn.Module, args: Sequence[Any], kwargs: Mapping[str, Any])
         return
 
 
+_OF_FIXED_SIZES = "without dynamic_shapes, branches and loops that depend on elements are read from the model's source"
 _BY_BYTECODE = "torch2mlir.by_bytecode"
 """Of a graph module: nobody heard what the model asked of sizes."""
 

@@ -286,3 +286,14 @@ def test_what_neither_captures_is_said(function: Any, reason: str) -> None:
     with pytest.raises(CaptureError, match=reason) as caught:
         torch2mlir.compile(function, torch.tensor(3))
     assert "torch2mlir.optimize" in str(caught.value)
+
+
+def test_sizes_that_vary_are_said_to_be_in_the_way() -> None:
+    def function(x: torch.Tensor) -> torch.Tensor:
+        return x * 2 if x.sum() > 0 and x.max() > 1 else x
+
+    x, shapes = torch.ones(3), ({0: torch.export.Dim.DYNAMIC},)
+    with pytest.raises(CaptureError) as refused:
+        torch2mlir.compile(function, x, dynamic_shapes=shapes)
+    assert "without dynamic_shapes" in (refused.value.hint or "")
+    _agrees(function, [(x,), (x * 2,), (-x,)], "stablehlo")
