@@ -34,6 +34,7 @@ from torch2mlir.frontends.fx.numbers_of_constants import (
 from torch2mlir.frontends.fx.places_from_tensors import PlacesFromTensors
 from torch2mlir.frontends.fx.questions import asked_by, by_model
 from torch2mlir.frontends.fx.quiet import quiet
+from torch2mlir.frontends.fx.raised_errors import RaisedErrors
 from torch2mlir.frontends.fx.refused_writes import check_memory
 from torch2mlir.frontends.fx.regions import grad_modes_unrecorded, is_lost_body
 from torch2mlir.frontends.fx.sizes_of_results import bounded_sizes
@@ -279,6 +280,7 @@ def _exported(
             around.enter_context(PlacesFromTensors())
             numbers = around.enter_context(NumbersOfConstants())
             functions = around.enter_context(watched())
+            around.enter_context(RaisedErrors())
             around.enter_context(bounded_sizes())
             exported: torch.export.ExportedProgram = export(
                 model, args, kwargs, dynamic_shapes=dynamic_shapes
