@@ -15,8 +15,8 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from torch2mlir.engine_passes.compute_reductions_first import is_root, read_in_loops
 from torch2mlir.engine_passes.kept_apart import keep_apart
+from torch2mlir.engine_passes.read_places import is_root, read_in_loops
 
 _MOST = 24
 """Tensors that one dispatch reads; results and sizes are bound as well."""

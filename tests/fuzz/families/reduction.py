@@ -31,6 +31,26 @@ def sums(s: Scope) -> Draft:
     return Draft(f"{{out}} = torch.{name}({x}{_dims(s, x)})", rounds, gain, signed=False)
 
 
+@line("reduction", 2)
+def sums_across(s: Scope) -> Draft:
+    """A sum or extremum of rows with the same of all rows: computed twice, with a dimension of 1 in other places."""
+    x = s.pick(rank=2)
+    name = s.choice(["sum", "amax", "amin"])
+    again = s.choice(
+        [
+            f"{x}.{name}(-1).unsqueeze(-2)",
+            f"{x}.{name}(-1, keepdim=True).mT",
+            f"{x}.unsqueeze(0).{name}(-1)[0].unsqueeze(-2)",
+            f"{x}.unsqueeze(-2).{name}(-1).mT",
+        ]
+    )
+    gain = 2 * max(x.tensors[0].shape[-1], x.tensors[-1].shape[-1], 1)
+    rounds = "inexact" if name == "sum" else "never"
+    both = f"{x}.{name}(-1, keepdim=True), {again}"
+    combined = s.choice(["maximum", "minimum"] + ["add"] * (name == "sum"))
+    return Draft(f"{{out}} = torch.{combined}({both})", rounds, gain, signed=False)
+
+
 @line("reduction", 1)
 def sum_to_dtype(s: Scope) -> Draft:
     """A sum in a given dtype."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 import torch
 import torch.nn.functional as F
-from repeated_calls import agrees_with_eager
+from repeated_calls import Together, agrees_with_eager
 from torch.export import Dim
 
 Program = Callable[[torch.Tensor], torch.Tensor]
@@ -24,6 +24,50 @@ def _pairs(v: torch.Tensor) -> torch.Tensor:
 def _distances(x: torch.Tensor) -> torch.Tensor:
     squares = (x * x).sum(1)
     return squares[:, None] + squares[None] - 2 * x @ x.T
+
+
+def _squared(x: torch.Tensor, mean: torch.Tensor) -> torch.Tensor:
+    return (x - mean).square()
+
+
+APART: dict[str, Program] = {
+    "sums": lambda x: x.sum(1, keepdim=True) + x.sum(1),
+    "sums_of_columns": lambda x: x.sum(0, keepdim=True) + x.sum(0).unsqueeze(1),
+    "maxima": lambda x: x.exp().amax(1, keepdim=True) * x.exp().amax(1),
+    "means": lambda x: x.mean(1, keepdim=True) - x.mean(1),
+    "of_a_view": lambda x: x.unsqueeze(0).sum(2) + x.sum(1)[:, None],
+    "of_sums": lambda x: x.softmax(1).sum(0, keepdim=True) - x.softmax(1).sum(0)[:, None],
+    "of_variances": lambda x: (
+        _squared(x, x.mean(1, keepdim=True)).sum(1, keepdim=True)
+        * _squared(x, x.mean(1)[:, None]).sum(1)
+    ),
+    "distances": lambda x: (x * x).sum(1, keepdim=True) + (x * x).sum(1) - 2 * x @ x.T,
+    "norms": lambda x: x.norm(dim=1, keepdim=True) * x.norm(dim=1),
+}
+"""Reductions that are equal but for dimensions of size 1: IREE, which drops these, had the diagonal right only."""
+
+
+@pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
+@pytest.mark.parametrize("is_dynamic", [False, True], ids=["static", "dynamic"])
+def test_equal_reductions_with_and_without_dimensions_of_1(
+    output_type: str, is_dynamic: bool
+) -> None:
+    names = list(APART)
+    if (
+        is_dynamic and output_type == "stablehlo"
+    ):  # the others have stablehlo.dynamic_reshape, which IREE has not
+        names = ["means", "norms"]
+    together = Together({name: APART[name] for name in names})
+    shapes = ({name: ({0: Dim.DYNAMIC},) for name in names},) if is_dynamic else None
+    sizes = iter((4, 9, 3, 16))
+
+    def arguments() -> tuple[dict[str, tuple[torch.Tensor, ...]]]:
+        size = next(sizes) if is_dynamic else 6
+        return ({name: (torch.randn(size, 8),) for name in names},)
+
+    agrees_with_eager(
+        together, arguments, output_type=output_type, engine="iree", dynamic_shapes=shapes
+    )
 
 
 PROGRAMS: dict[str, Program] = {
