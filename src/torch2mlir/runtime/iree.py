@@ -29,7 +29,8 @@ Choices, measured with IREE 3.13 on two cores (BERT-base sized, 128 tokens, weig
   token, a small MLP), for each runs on all threads;
 - offsets of 64 bytes are not asked for between tensors of unknown sizes: IREE's ranges of integers have no entry for
   ``util.align`` of an unknown size, and its optimizer then takes the offset of a tensor that a loop or branch hands on
-  for that of any other tensor at the same place (docs/engines.md). With an alignment of 1 there is no such op;
+  for that of any other tensor at the same place (docs/engines.md). With an alignment of 1 there is no such op, and
+  nothing for complex128, which is read at multiples of 16 bytes only: 16 there, and no loops or branches;
 - f64 stays f64: IREE demotes it to f32 by default. i64 is never demoted;
 - functions of f64 (sin, atan, fmod) are calls to the C library, which a program in IREE's own format cannot reach:
   such a program becomes a library of the system, linked by IREE's own linker, which finds them in this process.
@@ -96,10 +97,14 @@ _CALLS_C_LIBRARY = re.compile(
     r"|(stablehlo|chlo)\.(?!abs|add|broadcast|ceil|constant|divide|floor|multiply|sqrt|subtract)\w+ .*xf64>"
 )
 _HAS_LOOPS = re.compile(r"\b(?:scf\.(?:for|while)|tosa\.while_loop|stablehlo\.while)\b")
+_HANDS_ON = re.compile(
+    r"\b(?:scf\.(?:for|while|if)|tosa\.(?:while_loop|cond_if)|stablehlo\.(?:while|if|case))\b"
+)
 _HAS_UNKNOWN_SIZES = re.compile(r"tensor<(?:\d+x)*\?")
 # Flags of the whole compiler; why: see the docstring.
 _PROCESS = ("--iree-stream-partitioning-favor=debug",)
 _DYNAMIC_PROCESS = (*_PROCESS, "--iree-stream-resource-min-offset-alignment=1")
+_COMPLEX_PROCESS = (*_PROCESS, "--iree-stream-resource-min-offset-alignment=16")
 _HEADER = "header=3"
 _ALIGNMENT = 64
 _DLPACK_CPU = 1
@@ -407,5 +412,23 @@ def _compile_to_bytecode(text: str, output_type: str, *flags: str) -> bytes:
         _show_c_library()
         flags = (*flags, *system_linker_flags())
     input_type = f"--iree-input-type={_INPUT_TYPES[output_type]}"
-    process_flags = _DYNAMIC_PROCESS if _HAS_UNKNOWN_SIZES.search(text) else _PROCESS
+    process_flags = _process_flags(text)
     return compile_to_bytecode(text, output_type, (*_FLAGS, *flags, input_type), process_flags)
+
+
+def _process_flags(text: str) -> tuple[str, ...]:
+    """Those of the whole compiler.
+
+    Raises:
+        EngineError: the program hands tensors on, which lets them lie anywhere, and has elements that may not.
+    """
+    if _HAS_UNKNOWN_SIZES.search(text) is None:
+        return _PROCESS
+    if "complex<f64>" not in text:
+        return _DYNAMIC_PROCESS
+    if _HANDS_ON.search(text) is not None:
+        raise EngineError(
+            "complex128 beside loops or branches and sizes that vary: IREE reads such elements where they do not lie",
+            hint=f"complex64, sizes that do not vary, or XLA; {_ELSE}",
+        )
+    return _COMPLEX_PROCESS

@@ -7,6 +7,7 @@ import pytest
 import torch
 from repeated_calls import agrees_with_eager
 
+import torch2mlir
 from torch2mlir.errors import EngineError
 from torch2mlir.runtime.engine import get_engine
 
@@ -110,3 +111,28 @@ def test_torch_attributes_of_arguments_are_refused() -> None:
     text = programs.doubling().replace("mylib.name", "torch.name")
     with pytest.raises(EngineError, match="unknown region arg attribute"):
         programs.compiled(get_engine("iree"), text, "stablehlo")
+
+
+def test_complex128_of_unknown_sizes() -> None:
+    """Behind an odd number of booleans, elements of 16 bytes lay where IREE does not read them: the process ended."""
+
+    def scaled(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return x.real > 0, x.sum(0), x / x.abs().amax(0), x @ x.mT.conj()
+
+    agrees_with_eager(
+        scaled,
+        lambda: (torch.randn(3, 5, 3, dtype=torch.complex128),),
+        engine="iree",
+        output_type="linalg-on-tensors",
+        dynamic_shapes=({1: torch.export.Dim.DYNAMIC},),
+    )
+    batch = torch.randn(3, 3, 3, dtype=torch.complex128)
+    with pytest.raises(EngineError, match="complex128 beside loops") as refused:
+        torch2mlir.compile(
+            lambda x: torch.linalg.inv(x),
+            batch,
+            engine="iree",
+            output_type="linalg-on-tensors",
+            dynamic_shapes=({0: torch.export.Dim.DYNAMIC},),
+        )(batch)
+    assert "complex64" in (refused.value.hint or "")
