@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 import torch
+from torch._ops import OperatorBase, OpOverloadPacket
 from torch.utils import _pytree as pytree
 
 from torch2mlir.errors import CaptureError, Torch2MLIRError
@@ -208,7 +209,7 @@ def export(
             raise CaptureError(
                 f"a {type(model).__name__} is neither a module, a function nor an exported program"
             )
-        model = _FunctionModule(model)
+        model = _FunctionModule(model, len(args), list(kwargs))
     register_types((args, kwargs))
     if isinstance(dynamic_shapes, torch.export.ShapesCollection):  # it knows tensors by object
         dynamic_shapes = dynamic_shapes.dynamic_shapes(model, tuple(args), dict(kwargs))
@@ -377,9 +378,14 @@ class _FunctionModule(Holder):
     """A function as a module, with the function's own parameter names, and the modules it refers to as parts.
 
     PyTorch records the source lines of frames called ``forward`` only, so ours says it stands where the function does.
+
+    Args:
+        function: it.
+        count: how many arguments it is given by place.
+        named: the names of the others; both for functions of PyTorch's, which have no signature.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], count: int, named: Sequence[str]) -> None:
         super().__init__(referred_modules(function))
 
         def forward(*args: Any, **kwargs: Any) -> Any:
@@ -389,9 +395,18 @@ class _FunctionModule(Holder):
             forward.__code__ = forward.__code__.replace(
                 co_filename=code.co_filename, co_firstlineno=code.co_firstlineno - 1
             )
-        with suppress(ValueError):  # PyTorch's own functions have no signature
-            forward.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+        forward.__signature__ = _signature(function, count, named)  # type: ignore[attr-defined]
         self.forward = forward
+
+
+def _signature(function: Callable[..., Any], count: int, named: Sequence[str]) -> inspect.Signature:
+    """That of a function, or of one of PyTorch's, which say nothing, with this many arguments and these names."""
+    if not isinstance(function, OperatorBase | OpOverloadPacket):
+        with suppress(ValueError):
+            return inspect.signature(function)
+    kind = inspect.Parameter
+    by_place = [kind(f"argument{i}", kind.POSITIONAL_OR_KEYWORD) for i in range(count)]
+    return inspect.Signature([*by_place, *(kind(name, kind.KEYWORD_ONLY) for name in named)])
 
 
 @contextmanager

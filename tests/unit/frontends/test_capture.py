@@ -246,3 +246,27 @@ def test_hints_fit_the_cause(capfd: pytest.CaptureFixture[str]) -> None:
     packed = _hint_of(nn.Linear(3, 2), (torch.ones(3),))
     assert "give them one after the other" in packed
     assert not capfd.readouterr().err, "PyTorch's dumps and warnings stay off the terminal"
+
+
+PYTORCHS: dict[str, tuple[Any, tuple[Any, ...]]] = {
+    "softmax": (torch.softmax, (torch.randn(3, 4), 1)),
+    "add": (torch.add, (torch.randn(3, 1), torch.randn(3, 4))),
+    "method": (torch.Tensor.exp, (torch.randn(3),)),
+    "linalg": (torch.linalg.det, (torch.randn(3, 2, 2),)),
+    "op": (torch.ops.aten.relu, (torch.randn(3),)),
+    "overload": (torch.ops.aten.mul.Tensor, (torch.randn(3), torch.randn(3))),
+}
+
+
+@pytest.mark.parametrize("name", PYTORCHS)
+def test_sizes_of_functions_without_a_signature(name: str) -> None:
+    """Python does not know the parameters of PyTorch's own; their sizes could not vary."""
+    function, example = PYTORCHS[name]
+    rows = torch.export.Dim("rows", min=2, max=16)
+    shapes = tuple({0: rows} if isinstance(x, torch.Tensor) else None for x in example)
+    compiled = torch2mlir.compile(function, *example, engine="reference", dynamic_shapes=shapes)
+    for size in (3, 7, 2):
+        given = tuple(
+            torch.randn(size, *x.shape[1:]) if isinstance(x, torch.Tensor) else x for x in example
+        )
+        torch.testing.assert_close(compiled(*given), function(*given))
