@@ -20,7 +20,7 @@ def checked_target(target: Path) -> Path:
     if not target.parent.is_dir():
         raise InputError(f"{target.parent} is not a folder", hint="create it first")
     if target.is_dir():
-        raise InputError(f"{target} is a folder", hint="name a file with -o")
+        raise InputError(f"{target} is a folder", hint="name a file in it")
     return target
 
 

@@ -150,9 +150,7 @@ class _Writer:
         """The file, piece by piece."""
         from torch2mlir.dialects.linalg import materialize_bodies
 
-        materialize_bodies(
-            module
-        )  # named ops have their bodies in bytecode, as in MLIR's generic form
+        materialize_bodies(module)  # which named ops have in bytecode, as in MLIR's generic form
         self._builtin = self._dialect("builtin")
         self._ir += _varint(1 << 1)  # a block of one op
         self._op(module, 0)

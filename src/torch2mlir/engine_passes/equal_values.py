@@ -21,7 +21,7 @@ from torch2mlir.engine_passes.op_kinds import (
     TRANSPOSES,
     is_elementwise,
 )
-from torch2mlir.engine_passes.read_places import FIRST, Access, only_adds_ones, steps
+from torch2mlir.engine_passes.read_places import FIRST, Access, steps
 
 _MOVING = TRANSPOSES | BROADCASTS
 _ALONG = ("axis", "dimensions")
@@ -29,7 +29,7 @@ _ALONG = ("axis", "dimensions")
 
 
 class EqualValues:
-    """Numbers that equal values have in common."""
+    """Numbers that equal values have in common, and those that may be equal, where several sizes are unknown."""
 
     def __init__(self) -> None:
         self._numbers: dict[SSAValue, Hashable] = {}
@@ -40,7 +40,9 @@ class EqualValues:
             op = value.owner
             if isinstance(op, Block):
                 self._numbers[value] = id(value)
-            elif op.name in RESHAPES and is_same_but_for_ones(op.operands[0], value):
+            elif op.name in RESHAPES and _type_without_ones(op.operands[0]) == _type_without_ones(
+                value
+            ):
                 self._numbers[value] = self.number(op.operands[0])
             else:
                 read = op.operands[:1] if op.name in _MOVING else op.operands
@@ -50,13 +52,6 @@ class EqualValues:
                 # of a number not the text, which grows with every op
                 self._numbers[value] = hash(key)
         return self._numbers[value]
-
-
-def is_same_but_for_ones(x: SSAValue, result: SSAValue) -> bool:
-    """Whether a reshape only drops and adds dimensions of size 1, and the elements stay what they are."""
-    if not isinstance(x.type, TensorType) or not isinstance(result.type, TensorType):
-        return False
-    return x.type.element_type == result.type.element_type and only_adds_ones(x, result)
 
 
 def _said(op: Operation) -> Hashable:

@@ -150,7 +150,7 @@ def _reshaped(x: SSAValue, result: SSAValue) -> Access:
     """The same for a reshape that only drops and adds dimensions of size 1; of others nothing is known."""
     before, after = shape_of(x), shape_of(result)
     kept = [d for d, size in enumerate(after) if size != 1]
-    known = only_adds_ones(x, result)
+    known = _only_adds_ones(x, result)
     places = iter(kept)
     return tuple(
         FIRST if size == 1 else next(places) if known else f"of {result.name_hint} {id(result)} {d}"
@@ -158,7 +158,7 @@ def _reshaped(x: SSAValue, result: SSAValue) -> Access:
     )
 
 
-def only_adds_ones(x: SSAValue, result: SSAValue) -> bool:
+def _only_adds_ones(x: SSAValue, result: SSAValue) -> bool:
     """Whether a reshape only drops and adds dimensions of size 1; of several unknown sizes nobody knows."""
     before, after = ([size for size in shape_of(each) if size != 1] for each in (x, result))
     return before == after and before.count(DYNAMIC) <= 1
