@@ -39,7 +39,6 @@ from torch2mlir.frontends.fx.raised_errors import RaisedErrors
 from torch2mlir.frontends.fx.refused_writes import check_memory
 from torch2mlir.frontends.fx.regions import grad_modes_unrecorded, is_lost_body
 from torch2mlir.frontends.fx.sizes_of_results import bounded_sizes
-from torch2mlir.frontends.fx.small_constants import small_constants_known
 from torch2mlir.frontends.fx.symbols import free_sizes, size_names
 from torch2mlir.frontends.python_random import CLOCKS, check_draws, draws_noted
 from torch2mlir.frontends.pytrees import knows_caches, register_types
@@ -308,21 +307,13 @@ def _exported(
     def by_tracing() -> torch.export.ExportedProgram:
         try:
             return traced(torch.export.export)
-        except Exception as error:
-            if isinstance(error, AttributeError) and is_lost_body(error):
-                again = grad_modes_unrecorded()
-            elif _may_need_strict(error):
-                again = small_constants_known()
-            else:
+        except AttributeError as error:
+            if not is_lost_body(error):
                 raise
-            first = error
         if returned is not None:
             returned.clear()
-        try:
-            with again:
-                return traced(torch.export.export)
-        except Exception as error:
-            raise (first if _may_need_strict(first) else error) from None
+        with grad_modes_unrecorded():
+            return traced(torch.export.export)
 
     try:
         if not strict:

@@ -6,7 +6,6 @@ PyTorch's capture answers ``self.scale.item()`` with the number that is there, w
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import prod
 from typing import Any
 
 import torch
@@ -17,7 +16,6 @@ from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
 from torch2mlir.errors import CaptureError
-from torch2mlir.frontends.fx.small_constants import MOST_ELEMENTS
 
 NUMBERS = "torch2mlir.numbers_of_constants"
 """Of a graph module: what its capture has noted."""
@@ -58,15 +56,15 @@ class NumbersOfConstants(TorchFunctionMode):
         return result
 
     def _note(self, result: Any, args: Sequence[Any], kwargs: Any) -> None:
-        """Keeps the tensors of the model that a small result is computed from: PyTorch may know its elements."""
+        """Keeps the tensors of the model that a result of one element is computed from: PyTorch may know the number."""
         results = pytree.tree_leaves(result) if isinstance(result, list | tuple) else [result]
-        small = [r for r in results if isinstance(r, FakeTensor) and _is_small(r)]
-        if small:
+        single = [r for r in results if isinstance(r, FakeTensor) and _has_one_element(r)]
+        if single:
             sources = dict[int, Tensor]()
             for given in pytree.arg_tree_leaves(*args, **(kwargs or {})):
                 if isinstance(given, Tensor):
                     sources |= self._sources(given)
-            for tensor in small:
+            for tensor in single:
                 _, before = self._computed.get(_storage(tensor), (tensor, {}))
                 self._computed[_storage(tensor)] = tensor, before | sources
 
@@ -103,9 +101,8 @@ def _storage(tensor: Tensor) -> int:
         return id(tensor)
 
 
-def _is_small(tensor: Tensor) -> bool:
-    sizes = tensor.shape
-    return all(isinstance(size, int) for size in sizes) and prod(sizes) <= MOST_ELEMENTS
+def _has_one_element(tensor: Tensor) -> bool:
+    return all(isinstance(size, int) and size == 1 for size in tensor.shape)
 
 
 def numbers_asked(exported: torch.export.ExportedProgram) -> NumbersOfConstants:
