@@ -1,8 +1,10 @@
-"""The random programs through the other entrances than ``compile``, each call against eager mode's.
+"""The random programs one by one through every entrance, each call against eager mode's.
 
     python -m tests.fuzz.entrances --count 500 --seed 7 --through torch.compile,optimize --on tosa-iree
+    python -m tests.fuzz.entrances --families constants,writes --through compile --on linalg-reference
 
-These are ``torch.compile(backend="torch2mlir")``, ``optimize`` (which may not fail at all), TorchScript, the lazy device,
+These are ``compile`` (``python -m tests.fuzz`` exports several programs as one, and asks its parts),
+``torch.compile(backend="torch2mlir")``, ``optimize`` (which may not fail at all), TorchScript, the lazy device,
 artefacts that are saved and loaded, and sizes rounded up to buckets, by padding that no result may take in.
 """
 
@@ -26,9 +28,9 @@ from torch import nn
 from torch.export import Dim
 
 import torch2mlir
-from tests.fuzz import families  # noqa: F401 - registers the lines
+from tests.fuzz import families as _kinds  # noqa: F401 - registers the lines
 from tests.fuzz.check import call_difference
-from tests.fuzz.generate import generate
+from tests.fuzz.generate import FAMILIES, generate
 from tests.fuzz.program import Program
 from tests.fuzz.trial import CONFIGURATIONS, Trial
 from torch2mlir import lazy
@@ -60,6 +62,24 @@ class Target:
 
 class NotTheSame(Exception):
     """PyTorch itself makes two programs of one."""
+
+
+def _sizes_that_vary(program: Program) -> tuple[dict[int, Any], ...]:
+    """As ``dynamic_shapes`` of the arguments."""
+    names = {size for x in program.inputs for size in x.shape if isinstance(size, str)}
+    varies = {name: Dim(name, max=program.sizes.largest) for name in names}
+    return tuple(
+        {axis: varies[size] for axis, size in enumerate(x.shape) if isinstance(size, str)}
+        for x in program.inputs
+    )
+
+
+@contextmanager
+def _compile(program: Program, arguments: Tensors, target: Target) -> Iterator[Entered]:
+    model, shapes = program.module(), _sizes_that_vary(program)
+    yield Entered(
+        torch2mlir.compile(model, *arguments, dynamic_shapes=shapes, **asdict(target)), model
+    )
 
 
 @contextmanager
@@ -138,15 +158,10 @@ ROUNDED_TO = (3, 6, 22, 45)
 
 @contextmanager
 def _buckets(program: Program, arguments: Tensors, target: Target) -> Iterator[Entered]:
-    model = program.module()
+    model, shapes = program.module(), _sizes_that_vary(program)
     names = {size for x in program.inputs for size in x.shape if isinstance(size, str)}
     largest = program.sizes.largest
     rounded_to = [*(size for size in ROUNDED_TO if size < largest), largest]
-    varies = {name: Dim(name, max=largest) for name in names}
-    shapes = tuple(
-        {axis: varies[size] for axis, size in enumerate(x.shape) if isinstance(size, str)}
-        for x in program.inputs
-    )
     yield Entered(
         torch2mlir.compile(
             model,
@@ -160,6 +175,7 @@ def _buckets(program: Program, arguments: Tensors, target: Target) -> Iterator[E
 
 
 ENTRANCES = {
+    "compile": _compile,
     "torch.compile": _torch_compile,
     "optimize": _optimize,
     "torchscript": _torchscript,
@@ -168,7 +184,7 @@ ENTRANCES = {
     "buckets": _buckets,
 }
 MAY_NOT_REFUSE = {"optimize"}
-MAY_VARY = {"torch.compile", "optimize", "buckets"}
+MAY_VARY = {"compile", "torch.compile", "optimize", "buckets"}
 """Entrances that take sizes as they come."""
 MUST_VARY = {"buckets"}
 
@@ -209,6 +225,7 @@ def findings(
     target: Target = XLA,
     until: float = float("inf"),
     dynamic: bool | None = None,
+    families: Sequence[str] = (),
 ) -> Iterator[str]:
     """What differs of the programs of consecutive seeds, and what may not be refused and is.
 
@@ -220,13 +237,14 @@ def findings(
         target: what they are compiled to.
         until: of ``time.monotonic``, when no new program is taken.
         dynamic: whether sizes vary; the seeds decide if it is None.
+        families: kinds of lines, those of all campaigns if empty.
     """
     for seed in range(first, first + count):
         if time.monotonic() > until:
             return
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            program = generate(seed, dynamic=dynamic)
+            program = generate(seed, families, dynamic)
             yield from _of_program(program, names, right, target)
 
 
@@ -257,6 +275,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=1000, help="how many programs")
     parser.add_argument("--seed", type=int, default=0, help="of the first program")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="no new ones after")
+    parser.add_argument("--families", default="", help=f"of {', '.join(sorted(FAMILIES))}")
     parser.add_argument("--through", default=",".join(ENTRANCES))
     parser.add_argument("--on", default="stablehlo-xla", choices=CONFIGURATIONS)
     parser.add_argument(
@@ -270,7 +289,8 @@ def main() -> int:
     until = time.monotonic() + 60 * options.minutes
     target = Target(*CONFIGURATIONS[options.on])
     programs = options.seed, options.count
-    for finding in findings(*programs, names, right, target, until, options.dynamic):
+    families = tuple(part for part in options.families.split(",") if part)
+    for finding in findings(*programs, names, right, target, until, options.dynamic, families):
         failed += 1
         print(f"## {finding}", flush=True)
     print(f"{failed} findings; right:", ", ".join(f"{name} {right[name]}" for name in names))

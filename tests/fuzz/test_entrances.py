@@ -16,6 +16,7 @@ FULL = 64
 
 
 ON = {
+    "compile": "linalg-iree",
     "torch.compile": "stablehlo-xla",
     "optimize": "tosa-iree",
     "torchscript": "linalg-iree",

@@ -39,7 +39,9 @@ from torch2mlir.frontends.fx.raised_errors import RaisedErrors
 from torch2mlir.frontends.fx.refused_writes import check_memory
 from torch2mlir.frontends.fx.regions import grad_modes_unrecorded, is_lost_body
 from torch2mlir.frontends.fx.sizes_of_results import bounded_sizes
+from torch2mlir.frontends.fx.small_constants import small_constants_known
 from torch2mlir.frontends.fx.symbols import free_sizes, size_names
+from torch2mlir.frontends.fx.written_constants import written_constants_forgotten
 from torch2mlir.frontends.python_random import CLOCKS, check_draws, draws_noted
 from torch2mlir.frontends.pytrees import knows_caches, register_types
 from torch2mlir.frontends.reached_objects import Reached
@@ -282,9 +284,11 @@ def _exported(
             functions = around.enter_context(watched())
             around.enter_context(RaisedErrors())
             around.enter_context(bounded_sizes())
+            around.enter_context(written_constants_forgotten())
             exported: torch.export.ExportedProgram = export(
                 model, args, kwargs, dynamic_shapes=dynamic_shapes
             )
+            check_memory(exported.graph)
             exported.graph_module.meta[MAY_SHARE] = functions.may_share
             exported.graph_module.meta[NUMBERS] = numbers
             return exported
@@ -292,7 +296,7 @@ def _exported(
     def by_bytecode() -> torch.export.ExportedProgram:
         if returned is not None:
             returned.clear()
-        with python_undone(changes.model):
+        with python_undone(changes.model), written_constants_forgotten():
             exported = torch.export.export(
                 model, args, kwargs, dynamic_shapes=dynamic_shapes, strict=True
             )
@@ -307,13 +311,21 @@ def _exported(
     def by_tracing() -> torch.export.ExportedProgram:
         try:
             return traced(torch.export.export)
-        except AttributeError as error:
-            if not is_lost_body(error):
+        except Exception as error:
+            if isinstance(error, AttributeError) and is_lost_body(error):
+                again = grad_modes_unrecorded()
+            elif _may_need_strict(error):
+                again = small_constants_known()
+            else:
                 raise
+            first = error
         if returned is not None:
             returned.clear()
-        with grad_modes_unrecorded():
-            return traced(torch.export.export)
+        try:
+            with again:
+                return traced(torch.export.export)
+        except Exception as error:
+            raise (first if _may_need_strict(first) else error) from None
 
     try:
         if not strict:

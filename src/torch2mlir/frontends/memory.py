@@ -24,6 +24,14 @@ def span(tensor: torch.Tensor) -> tuple[int, int]:
     return begin, begin + (last + 1) * tensor.itemsize
 
 
+def storage_of(tensor: torch.Tensor) -> int:
+    """What tensors that share memory have in common; a tensor without a storage (a sparse one) has it for itself."""
+    try:
+        return tensor.untyped_storage()._cdata
+    except (NotImplementedError, RuntimeError):
+        return id(tensor)
+
+
 def share_elements(one: torch.Tensor, other: torch.Tensor) -> bool:
     """Whether two tensors have elements in common."""
     (begin, end), (begin2, end2) = span(one), span(other)

@@ -3,6 +3,7 @@
 from tests.fuzz.families import (  # noqa: F401
     branches,
     casts,
+    constants,
     elementwise,
     indexing,
     layers,

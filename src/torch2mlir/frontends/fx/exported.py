@@ -44,7 +44,7 @@ from torch2mlir.frontends.fx.mutation import (
     needs_functionalization,
     written_argument,
 )
-from torch2mlir.frontends.fx.refused_writes import check_writes
+from torch2mlir.frontends.fx.refused_writes import check_memory, check_writes
 from torch2mlir.frontends.fx.regions import without_regions
 from torch2mlir.program import (
     ConstantInput,
@@ -95,6 +95,8 @@ def import_exported_program(
         exported = with_tied_state_joined(exported)
     graphs = [m.graph for m in exported.graph_module.modules() if isinstance(m, GraphModule)]
     writing = [graph for graph in graphs if not is_functional(graph)]
+    for graph in graphs:
+        check_memory(graph)
     for graph in writing:
         check_writes(graph)
     is_to_be_traced = any(map(has_flex_attention, graphs)) or any(map(has_transforms, writing))
@@ -348,6 +350,7 @@ def import_graph(
     attributes: Callable[[str], Any] = _no_attribute,
 ) -> Program:
     """As :func:`import_graph_module`, of a graph that is no module's; ``attributes`` finds what its nodes name."""
+    check_memory(graph)
     if needs_functionalization(graph):
         raise CaptureError(
             "the graph writes to tensors through views",

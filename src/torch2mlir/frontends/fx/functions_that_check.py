@@ -101,6 +101,8 @@ def _backward(*_: Any, **_options: Any) -> Tensor:
 
 _FUNCTIONS: Mapping[Any, Callable[..., Tensor]] = {
     Tensor.backward: _backward,
+    # PyTorch's tracing does not hear of it, and takes what it gives for a constant
+    Tensor.data.__get__: Tensor.detach,  # type: ignore[attr-defined]
     torch.cov: _cov,
     torch.Tensor.cov: _cov,
     torch.corrcoef: _corrcoef,

@@ -34,6 +34,7 @@ from torch2mlir.frontends.fx import (
 from torch2mlir.frontends.fx.constants import ConstantPool, list_type
 from torch2mlir.frontends.fx.data_checks import check_elements
 from torch2mlir.frontends.fx.mutation import is_pure, needs_functionalization
+from torch2mlir.frontends.fx.refused_writes import user_write
 from torch2mlir.frontends.weights import constant_literal, identity, tensor_literal
 
 Value = SSAValue | Sequence[SSAValue]
@@ -390,10 +391,7 @@ class GraphImporter:
             self.values[node] = control_flow.HIGHER_ORDER[name](self, node)
             return
         if name.startswith("auto_functionalized"):
-            raise CaptureError(
-                f"the operator '{node.args[0]}' writes to its arguments",
-                hint="values have no memory: define an operator that returns the new value, and use that (or copy_ it)",
-            )
+            raise user_write(node.args[0])
         raise CaptureError(
             f"the higher-order operator '{name}' cannot be imported yet",
             hint="rewrite it as ordinary tensor code, or keep that part outside the compiled model",

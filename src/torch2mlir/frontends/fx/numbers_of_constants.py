@@ -6,6 +6,7 @@ PyTorch's capture answers ``self.scale.item()`` with the number that is there, w
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import prod
 from typing import Any
 
 import torch
@@ -16,6 +17,8 @@ from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
 from torch2mlir.errors import CaptureError
+from torch2mlir.frontends.fx.small_constants import MOST_ELEMENTS
+from torch2mlir.frontends.memory import storage_of
 
 NUMBERS = "torch2mlir.numbers_of_constants"
 """Of a graph module: what its capture has noted."""
@@ -56,24 +59,24 @@ class NumbersOfConstants(TorchFunctionMode):
         return result
 
     def _note(self, result: Any, args: Sequence[Any], kwargs: Any) -> None:
-        """Keeps the tensors of the model that a result of one element is computed from: PyTorch may know the number."""
+        """Keeps the tensors of the model that a small result is computed from: PyTorch may know its elements."""
         results = pytree.tree_leaves(result) if isinstance(result, list | tuple) else [result]
-        single = [r for r in results if isinstance(r, FakeTensor) and _has_one_element(r)]
-        if single:
+        small = [r for r in results if isinstance(r, FakeTensor) and _is_small(r)]
+        if small:
             sources = dict[int, Tensor]()
             for given in pytree.arg_tree_leaves(*args, **(kwargs or {})):
                 if isinstance(given, Tensor):
                     sources |= self._sources(given)
-            for tensor in single:
-                _, before = self._computed.get(_storage(tensor), (tensor, {}))
-                self._computed[_storage(tensor)] = tensor, before | sources
+            for tensor in small:
+                _, before = self._computed.get(storage_of(tensor), (tensor, {}))
+                self._computed[storage_of(tensor)] = tensor, before | sources
 
     def _sources(self, tensor: Tensor) -> dict[int, Tensor]:
         """The tensors of the model that it is computed from; itself if it is one, or if nothing is known of it.
 
         By their storages, so that of many ways to a tensor one is kept.
         """
-        storage = _storage(tensor)
+        storage = storage_of(tensor)
         return self._computed.get(storage, (tensor, {storage: tensor}))[1]
 
     def check(self, written: Iterable[Tensor]) -> None:
@@ -82,10 +85,10 @@ class NumbersOfConstants(TorchFunctionMode):
         Args:
             written: the tensors that are neither parameters nor buffers and that the program writes.
         """
-        asked = {_storage(tensor) for tensor in self.tensors}
+        asked = {storage_of(tensor) for tensor in self.tensors}
         asked_unknown = any(isinstance(tensor, FakeTensor) for tensor in self.tensors)
         for tensor in written:
-            if asked_unknown or _storage(tensor) in asked:
+            if asked_unknown or storage_of(tensor) in asked:
                 raise CaptureError(
                     f"the model writes to a tensor of {list(tensor.shape)} that is neither a parameter nor a buffer, "
                     "and asks for elements of it as Python numbers, which would stay what they are now",
@@ -93,16 +96,9 @@ class NumbersOfConstants(TorchFunctionMode):
                 )
 
 
-def _storage(tensor: Tensor) -> int:
-    """What tensors that share memory have in common; a tensor without a storage (a sparse one) has it for itself."""
-    try:
-        return tensor.untyped_storage()._cdata
-    except (NotImplementedError, RuntimeError):
-        return id(tensor)
-
-
-def _has_one_element(tensor: Tensor) -> bool:
-    return all(isinstance(size, int) and size == 1 for size in tensor.shape)
+def _is_small(tensor: Tensor) -> bool:
+    sizes = tensor.shape
+    return all(isinstance(size, int) for size in sizes) and prod(sizes) <= MOST_ELEMENTS
 
 
 def numbers_asked(exported: torch.export.ExportedProgram) -> NumbersOfConstants:

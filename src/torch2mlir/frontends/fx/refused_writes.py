@@ -6,29 +6,34 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
+from torch._library.utils import is_builtin
 from torch.fx import Graph, Node
 from xdsl.dialects.builtin import FileLineColLoc
 
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.fx.locations import of_node
 
+_MAY_HAVE_DATA_OF = torch.ops.aten._has_compatible_shallow_copy_type.default
+_COMPOSITE = torch._C.DispatchKey.CompositeImplicitAutograd
 EXPANDED = "the program writes to a tensor several of whose elements are one place of memory"
 
 
 def check_writes(graph: Graph) -> None:
-    """Refuses writes to what ``expand`` and ``unfold`` give, and ``set_``.
+    """Refuses writes to what ``expand`` and ``unfold`` give, and by operators of the user's.
 
-    Eager mode refuses most of the former, ``masked_fill_`` and ``index_put_`` are deprecated there. PyTorch's
-    functionalization adds up what is written to one place, and makes what no window covers zero.
+    Eager mode refuses most of the first, ``masked_fill_`` and ``index_put_`` are deprecated there. PyTorch's
+    functionalization adds up what is written to one place, and makes what no window covers zero. It goes on with the
+    number of a constant that a user's operator has written to.
 
     Raises:
         CaptureError: the graph has such a write.
     """
-    check_memory(graph)
     windows = dict[Node, Node]()
     for node in graph.nodes:
         if not isinstance(node.target, torch._ops.OpOverload):
             continue
+        if _is_users_write(node.target):
+            raise user_write(node.target, _line_of(node))
         if node.target is torch.ops.aten.unfold.default:
             windows[node] = node
         for argument, value in zip(node.target._schema.arguments, node.args, strict=False):
@@ -53,19 +58,37 @@ def check_writes(graph: Graph) -> None:
 
 
 def check_memory(graph: Graph) -> None:
-    """Refuses ``set_``, which PyTorch also makes of ``w.data = ..``; its functionalization may end the process.
+    """Refuses ``set_`` and ``w.data = ..``.
+
+    PyTorch's functionalization may end the process at the one. Of the other, its tracing keeps the question whether it
+    is allowed only, and goes on with the tensor as it was.
 
     Raises:
         CaptureError: the graph gives a tensor other memory.
     """
     for node in graph.nodes:
-        if getattr(node.target, "overloadpacket", None) is torch.ops.aten.set_:
+        is_given = node.target is _MAY_HAVE_DATA_OF and node.args[0] is not node.args[1]
+        if is_given or getattr(node.target, "overloadpacket", None) is torch.ops.aten.set_:
             raise CaptureError(
                 "the program gives a tensor other memory, which PyTorch cannot express as a value",
                 op="aten.set_",
                 location=_line_of(node),
                 hint="write into the tensor, w.copy_(..) for w.data = ..",
             )
+
+
+def user_write(op: object, location: str | None = None) -> CaptureError:
+    """That an operator of the user's writes to what it is given."""
+    return CaptureError(
+        f"the operator '{op}' writes to its arguments",
+        location=location,
+        hint="values have no memory: define an operator that returns the new value, and use that (or copy_ it)",
+    )
+
+
+def _is_users_write(op: torch._ops.OpOverload) -> bool:
+    is_composite = op.has_kernel_for_dispatch_key(_COMPOSITE)
+    return op._schema.is_mutable and not is_composite and not is_builtin(op)
 
 
 def writes_elements_of(
