@@ -75,7 +75,7 @@ nightly-threads: $(VENV)/.installed-test
 	$(BIN)/python -m pytest --threads 2 tests/e2e/test_cases.py tests/unit/runtime
 
 # Random programs, other ones every day: an hour on every dialect and engine against eager PyTorch, half an hour between
-# the dialects, and a quarter each through the other entrances, of programs that compute with sizes, and of models that
+# the dialects, and a quarter each through every entrance, of programs that compute with sizes, and of models that
 # keep state in every place Python has; half an hour on IREE with two threads. make fuzz FUZZ_FLAGS="--seed 100000".
 fuzz: $(VENV)/.installed-test
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz --minutes 60 --processes $$(nproc) \
@@ -86,6 +86,8 @@ fuzz: $(VENV)/.installed-test
 	--seed $$(($$(date +%s) / 86400 * 100000)) $(FUZZ_FLAGS)
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz.entrances --minutes 15 --count 100000 \
 	--seed $$(($$(date +%s) / 86400 * 100000)) $(FUZZ_FLAGS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz.entrances --minutes 5 --count 100000 --families constants \
+	--seed $$(($$(date +%s) / 86400 * 100000)) --through compile,optimize --on linalg-reference $(FUZZ_FLAGS)
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz.sizes --minutes 15 --count 100000 \
 	--seed $$(($$(date +%s) / 86400 * 100000)) $(FUZZ_FLAGS)
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz.models --minutes 15 --count 100000 \

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 import torch
-from torch.export import ExportedProgram
+from torch._export.utils import _is_preservable_cia_op
+from torch._ops import OpOverload
+from torch.export import ExportedProgram, exported_program
 from torch.export._remove_effect_tokens_pass import _remove_effect_tokens
 from torch.export.graph_signature import ExportGraphSignature, InputKind, InputSpec, OutputKind
 from torch.fx import Graph, GraphModule, Node
 
 from torch2mlir.errors import CaptureError
-from torch2mlir.frontends.fx.flex_attention import flex_attention_as_ops
+from torch2mlir.frontends.fx.flex_attention import flex_attention_as_ops, has_flex_attention
 from torch2mlir.frontends.fx.lifted_constants import with_lifted_constants
 from torch2mlir.frontends.fx.mutation import undeclared_views
 from torch2mlir.frontends.fx.quiet import quiet
@@ -26,6 +29,8 @@ WEIGHT_KINDS = (InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR
 STATE_MUTATIONS = (OutputKind.BUFFER_MUTATION, OutputKind.PARAMETER_MUTATION)
 
 _COMPOSITE = torch._C.DispatchKey.CompositeImplicitAutograd
+_ALL_COMPOSITES = "_collect_all_valid_cia_ops"
+"""PyTorch's function for the composite ops that neither write nor give views."""
 
 
 def _kernel_of(overload: torch._ops.OpOverload) -> Callable[..., Any]:
@@ -64,9 +69,10 @@ def functionalized(exported: ExportedProgram) -> ExportedProgram:
         exported = with_module(exported, module, exported.graph_signature)
     exported = with_lifted_constants(exported)
     kernels = {view: _kernel_of(view) for view in views - _DECLARED.keys()}
+    table = _WITH_HIDDEN_WRITES | kernels
     try:
-        with quiet(), flex_attention_as_ops():
-            return exported.run_decompositions(_WITH_HIDDEN_WRITES | kernels)
+        with quiet(), flex_attention_as_ops(), _composites_of(exported, table):
+            return exported.run_decompositions(table)
     except Exception as error:
         reason = next((line for line in str(error).splitlines() if line.strip()), "no reason given")
         raise CaptureError(
@@ -74,6 +80,26 @@ def functionalized(exported: ExportedProgram) -> ExportedProgram:
             location=_line_of(error),
             hint="write x = x + 1 for x += 1 where another view of x is read later, and copy before as_strided",
         ) from error
+
+
+@contextmanager
+def _composites_of(exported: ExportedProgram, table: Iterable[OpOverload]) -> Iterator[None]:
+    """While it holds, PyTorch keeps whole the composite ops of this program, not those of all the world.
+
+    It prepares each of them and takes that back, which for all of them takes four times what a small program does.
+    """
+    before = getattr(exported_program, _ALL_COMPOSITES)
+    graphs = [m.graph for m in exported.graph_module.modules() if isinstance(m, GraphModule)]
+    if any(map(has_flex_attention, graphs)):  # which is written as other ops, composites among them
+        yield
+        return
+    ops = {*table, *(node.target for graph in graphs for node in graph.nodes)}
+    whole = {op for op in ops if isinstance(op, OpOverload) and _is_preservable_cia_op(op)}
+    setattr(exported_program, _ALL_COMPOSITES, lambda: whole)
+    try:
+        yield
+    finally:
+        setattr(exported_program, _ALL_COMPOSITES, before)
 
 
 def _line_of(error: Exception) -> str | None:
