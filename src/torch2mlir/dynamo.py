@@ -25,12 +25,10 @@ from torch.fx import GraphModule
 from torch.utils._python_dispatch import _disable_current_modes
 
 from torch2mlir.api import engine_for
-from torch2mlir.errors import CaptureError
-from torch2mlir.frontends.dynamo.expanded_writes import write_to_expanded
 from torch2mlir.frontends.dynamo.kept_whole import kept_whole
 from torch2mlir.frontends.dynamo.options import Options
+from torch2mlir.frontends.dynamo.refused_graphs import refused_write
 from torch2mlir.frontends.fx.flex_attention import flex_attention_as_ops
-from torch2mlir.frontends.fx.refused_writes import EXPANDED
 from torch2mlir.pipeline import Pipeline
 from torch2mlir.runtime.cache import CodeCache, cache_from_environment, cache_in
 from torch2mlir.runtime.dynamo_metrics import FallbackWarning, Metrics, Recorder
@@ -64,11 +62,11 @@ def backend(
         CaptureError, BackendContractError, UnsupportedOpError: with ``fallback=False``, something cannot be compiled.
     """
     chosen = Options.of(options, mode)
-    if (op := write_to_expanded(module)) is not None:
+    if (refused := refused_write(module)) is not None:
         if not chosen.fallback:
-            raise CaptureError(EXPANDED, op=op, hint="copy it first, x.expand(..).clone()")
+            raise refused
         _recorder.count(graphs=1)
-        _recorder.fall_back([op], EXPANDED)
+        _recorder.fall_back([refused.op or ""], refused.message)
         return module.forward
     tools = _tools(chosen)
 

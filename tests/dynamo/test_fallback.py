@@ -154,6 +154,22 @@ def fills_expanded(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     return rows + 0, x + 0
 
 
+@pytest.mark.parametrize("is_argument", [True, False])
+def test_writes_to_windows_are_left_to_pytorch(is_argument: bool) -> None:
+    """AOTAutograd makes the elements that no window covers zero."""
+
+    def function(x: torch.Tensor) -> torch.Tensor:
+        y = x if is_argument else x * 2
+        y.unfold(0, 2, 2).add_(1)
+        return y * 3
+
+    torch._dynamo.reset()
+    with pytest.warns(dynamo.FallbackWarning, match="windows of a tensor"):
+        ours = compiled(function)(given := torch.arange(3.0))
+    torch.testing.assert_close(ours, function(expected := torch.arange(3.0)))
+    torch.testing.assert_close(given, expected)
+
+
 @pytest.mark.filterwarnings("ignore:Use of masked_fill_ on expanded tensors")
 def test_writes_to_expanded_tensors_are_left_to_pytorch() -> None:
     """AOTAutograd adds up what is written to one place of memory."""

@@ -418,6 +418,18 @@ def test_numbers_have_no_say_in_dtypes(device: torch.device, dtype: torch.dtype)
             assert_close((on_device ^ 5) & 6, (x ^ 5) & 6)
 
 
+def test_writes_to_windows_are_refused_and_gradients_of_windows_are_not(
+    device: torch.device,
+) -> None:
+    """Functionalization makes zero what no window covers."""
+    with pytest.raises(torch2mlir.CaptureError, match="windows of a tensor"):
+        torch.arange(3.0).to(device).unfold(0, 2, 2).add_(1)
+    x, y = torch.arange(4.0).requires_grad_(), torch.arange(4.0).to(device).requires_grad_()
+    for leaf in (x, y):
+        (leaf.unfold(0, 2, 1) ** 2).sum().backward()
+    torch.testing.assert_close(y.grad.cpu(), x.grad)  # type: ignore[union-attr]
+
+
 def test_a_mask_with_more_elements_than_the_tensor(device: torch.device) -> None:
     x, mask = torch.arange(4), torch.arange(12).reshape(3, 4) % 2 == 0
     filled = x.to(device).masked_fill(mask.to(device), 7)

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from torch2mlir.frontends.capture import capture
+from torch2mlir.frontends.fx.functionalization import functionalized
 from torch2mlir.frontends.fx.mutation import functional_form, needs_functionalization
 
 
@@ -53,6 +54,19 @@ def chain(x):  # type: ignore[no-untyped-def]
 def test_functionalizes_only_where_a_view_sees_the_write(function, expected: bool) -> None:  # type: ignore[no-untyped-def]
     program = exported(function, torch.randn(3, 4))
     assert needs_functionalization(program.graph) is expected
+
+
+def test_composite_ops_stay_whole_and_pytorchs_own_decompositions_as_they_are() -> None:
+    def function(x, weight):  # type: ignore[no-untyped-def]
+        y = x * 2
+        y[0] = 1
+        return torch.nn.functional.linear(y.reshape(-1, 4), weight)
+
+    program = exported(function, torch.randn(3, 4), torch.randn(5, 4))
+    before = {str(node.target) for node in program.run_decompositions({}).graph.nodes}
+    ours = [str(node.target) for node in functionalized(program).graph.nodes]
+    assert "aten.linear.default" in ours and "aten.reshape.default" not in ours
+    assert {str(node.target) for node in program.run_decompositions({}).graph.nodes} == before
 
 
 def test_batch_norm_in_training_writes_what_its_schema_does_not_say() -> None:

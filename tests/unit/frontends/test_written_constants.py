@@ -61,6 +61,22 @@ def _to_what_is_computed(x: Tensor) -> Tensor:
     return x * u.item() + t.item()
 
 
+def _by_a_number_of_the_program(x: Tensor) -> Tensor:
+    """Its product with such a number was 0."""
+    t = torch.tensor(2.0)
+    u = torch.tensor(3.0)
+    u.mul_(x.sum().item())
+    return x * (t * x.sum().item()).item() + u.item()
+
+
+def _by_a_number_beside_a_write(x: Tensor) -> Tensor:
+    """PyTorch's functionalization made NaN of it."""
+    t = x * 2
+    t[:1].fill_(x[0].sum())
+    u = torch.tensor(3) + t.flatten().tolist()[0]
+    return x * (u - u.clone().flatten()[0].item() + 1)
+
+
 def _read_before_and_after(x: Tensor) -> Tensor:
     t = torch.tensor([3.0])
     v = t.view(1)
@@ -85,7 +101,8 @@ def _of_several_read_by_a_view(x: Tensor) -> Tensor:
 
 PROGRAMS = (
     *(_by_a_view, _by_a_slice, _by_itself, _by_a_list, _by_a_list_read_as_an_integer, _by_its_data),
-    *(_to_what_is_computed, _read_before_and_after, _of_several, _of_several_read_by_a_view),
+    *(_by_a_number_of_the_program, _by_a_number_beside_a_write, _to_what_is_computed),
+    *(_read_before_and_after, _of_several, _of_several_read_by_a_view),
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +22,7 @@ from torch2mlir.frontends.fx.lifted_constants import with_lifted_constants
 from torch2mlir.frontends.fx.mutation import undeclared_views
 from torch2mlir.frontends.fx.quiet import quiet
 from torch2mlir.frontends.fx.shared_memory import shares_memory
+from torch2mlir.frontends.fx.written_constants import written_constants_forgotten
 from torch2mlir.frontends.weights import refuse_sharing_in_part
 
 WEIGHT_KINDS = (InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR)
@@ -71,7 +72,11 @@ def functionalized(exported: ExportedProgram) -> ExportedProgram:
     kernels = {view: _kernel_of(view) for view in views - _DECLARED.keys()}
     table = _WITH_HIDDEN_WRITES | kernels
     try:
-        with quiet(), flex_attention_as_ops(), _composites_of(exported, table):
+        with ExitStack() as around:
+            around.enter_context(quiet())
+            around.enter_context(flex_attention_as_ops())
+            around.enter_context(_composites_of(exported, table))
+            around.enter_context(written_constants_forgotten())
             return exported.run_decompositions(table)
     except Exception as error:
         reason = next((line for line in str(error).splitlines() if line.strip()), "no reason given")

@@ -15,7 +15,6 @@ from torch2mlir.frontends.fx.locations import of_node
 
 _MAY_HAVE_DATA_OF = torch.ops.aten._has_compatible_shallow_copy_type.default
 _COMPOSITE = torch._C.DispatchKey.CompositeImplicitAutograd
-EXPANDED = "the program writes to a tensor several of whose elements are one place of memory"
 
 
 def check_writes(graph: Graph) -> None:
@@ -41,20 +40,10 @@ def check_writes(graph: Graph) -> None:
                 if not argument.alias_info.is_write:
                     windows[node] = windows[value]
                     continue
-                raise CaptureError(
-                    "the program writes into windows of a tensor, which PyTorch cannot express as values",
-                    op="aten.unfold",
-                    location=_line_of(node),
-                    hint="write into slices of the tensor, x[:, k : k + size]",
-                )
+                raise write_to_windows(_line_of(node))
         for value in writes_elements_of(node.target, node.args, node.kwargs):
             if isinstance(value, Node) and is_expanded(value.meta.get("val")):
-                raise CaptureError(
-                    EXPANDED,
-                    op=str(node.target),
-                    location=_line_of(node),
-                    hint="it was made by expand(..), or by an op that expands: copy it first, x.expand(..).clone()",
-                )
+                raise write_to_expanded(str(node.target), _line_of(node))
 
 
 def check_memory(graph: Graph) -> None:
@@ -75,6 +64,26 @@ def check_memory(graph: Graph) -> None:
                 location=_line_of(node),
                 hint="write into the tensor, w.copy_(..) for w.data = ..",
             )
+
+
+def write_to_expanded(op: str, location: str | None = None) -> CaptureError:
+    """That a tensor is written to that ``expand`` gave."""
+    return CaptureError(
+        "the program writes to a tensor several of whose elements are one place of memory",
+        op=op,
+        location=location,
+        hint="it was made by expand(..), or by an op that expands: copy it first, x.expand(..).clone()",
+    )
+
+
+def write_to_windows(location: str | None = None) -> CaptureError:
+    """That a tensor is written to of which ``unfold`` gave windows, or by one of these."""
+    return CaptureError(
+        "the program writes into windows of a tensor, which PyTorch cannot express as values",
+        op="aten.unfold",
+        location=location,
+        hint="write into slices of the tensor, x[:, k : k + size]",
+    )
 
 
 def user_write(op: object, location: str | None = None) -> CaptureError:

@@ -3,7 +3,8 @@
 PyTorch's capture answers ``torch.tensor(3).item()`` with the number, and keeps what is computed from such numbers: with
 its fake tensors, and where it traces a second time with its proxies. Fake tensors forget a number when their memory is
 written to by an op that takes the tensor itself and knows what it writes to; not if it takes a list of tensors, nor
-through a view whose size varies. Proxies forget the number of the tensor that is written to and of no other one.
+through a view whose size varies; and they take a floating-point number that the program computes for 0. Proxies forget
+the number of the tensor that is written to and of no other one.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from torch import Tensor
 from torch._ops import OpOverload
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.fx.experimental import proxy_tensor
+from torch.fx.experimental.proxy_tensor import py_sym_types
 from torch.utils import _pytree as pytree
 
 from torch2mlir.frontends.fx.refused_writes import writes_elements_of
@@ -36,10 +38,15 @@ def written_constants_forgotten() -> Iterator[None]:
         if not mode.fake_tensor_converter.constant_storage_mapping:
             return fake(mode, op, types, args, kwargs or {})
         written.forget(args, kwargs)
-        are_known = all(
-            isinstance(t, FakeTensor) and t.constant is not None for t in _tensors(args, kwargs)
-        )
-        result = fake(mode, op, types, args, kwargs or {})
+        leaves = pytree.arg_tree_leaves(*args, **(kwargs or {}))
+        tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
+        are_known = all(isinstance(t, FakeTensor) and t.constant is not None for t in tensors)
+        if are_known and any(isinstance(leaf, py_sym_types) for leaf in leaves):
+            are_known = False
+            with _unknown(tensors):
+                result = fake(mode, op, types, args, kwargs or {})
+        else:
+            result = fake(mode, op, types, args, kwargs or {})
         written.note(op, args, kwargs or {}, are_known)
         return result
 
@@ -83,6 +90,20 @@ class _Written:
             for tensor in pytree.tree_leaves(given):
                 if isinstance(tensor, FakeTensor) and (not are_known or tensor.constant is None):
                     self._by_storage[storage_of(tensor)] = tensor
+                    tensor.constant = None
+
+
+@contextmanager
+def _unknown(tensors: Sequence[Any]) -> Iterator[None]:
+    """While it holds, the numbers of these fake tensors are not known."""
+    constants = [tensor.constant for tensor in tensors]
+    for tensor in tensors:
+        tensor.constant = None
+    try:
+        yield
+    finally:
+        for tensor, constant in zip(tensors, constants, strict=True):
+            tensor.constant = constant
 
 
 def _tensors(args: Sequence[Any], kwargs: Any) -> list[Tensor]:

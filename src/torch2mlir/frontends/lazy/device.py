@@ -29,6 +29,7 @@ from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_mod
 
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.dtypes import tensor_of
+from torch2mlir.frontends.fx.refused_writes import write_to_windows
 from torch2mlir.frontends.lazy.carried import CALLS, Call, TensorType, carry
 
 aten = torch.ops.aten
@@ -321,6 +322,9 @@ class Recorder(TorchDispatchMode):
                 op=func.name(),
                 hint="take the elements by indices, or compile the model: torch.export knows how tensors lie in memory",
             )
+        if func is aten.unfold_backward.default and torch._C._current_graph_task_id() == -1:
+            # functionalization says so what windows say of their tensor, with zeros where no window is
+            raise write_to_windows()
         if func is aten.empty_strided.default:  # tensors of the device have no strides
             func, args = aten.empty.memory_format, args[:1]
         args = _tensors_for_numbers(func, args)

@@ -1,4 +1,7 @@
-"""Graphs that write to expanded tensors: AOTAutograd adds up what is written to one place of memory."""
+"""Graphs that write to expanded tensors or to windows of a tensor, which AOTAutograd makes something else of.
+
+It adds up what is written to one place of memory, and makes what no window covers zero.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +14,26 @@ from torch._subclasses import FakeTensor
 from torch.fx import GraphModule, Interpreter, Node
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from torch2mlir.frontends.fx.refused_writes import EXPANDED, is_expanded, writes_elements_of
+from torch2mlir.errors import CaptureError
+from torch2mlir.frontends.fx.refused_writes import (
+    is_expanded,
+    write_to_expanded,
+    write_to_windows,
+    writes_elements_of,
+)
 
 
-def write_to_expanded(module: GraphModule) -> str | None:
-    """The op that writes to a tensor several of whose elements are one place of memory, if a graph has one.
+def refused_write(module: GraphModule) -> CaptureError | None:
+    """What to say of a graph that writes so, if it does.
 
-    Only a graph that may write to memory it has expanded is looked at call by call.
+    Only a graph that may write to memory it has expanded is looked at call by call. One that has windows of memory it
+    writes to is refused, whatever it writes there.
     """
     nodes = list(module.graph.nodes)
-    expanded = {_memory(node) for node in nodes if is_expanded(node.meta.get("example_value"))}
-    if not any(_memory(node) in expanded for node in _written(nodes)):
+    written = {_memory(node) for node in _written(nodes)}
+    if any(_memory(node) in written for node in nodes if _gives_windows(node)):
+        return write_to_windows()
+    if not any(_memory(n) in written for n in nodes if is_expanded(n.meta.get("example_value"))):
         return None
     values = [node.meta.get("example_value") for node in nodes if node.op == "placeholder"]
     mode = next((value.fake_mode for value in values if isinstance(value, FakeTensor)), None)
@@ -35,12 +47,17 @@ def write_to_expanded(module: GraphModule) -> str | None:
                 *(v.detach() if isinstance(v, torch.Tensor) else v for v in values)
             )
         except _Found:
-            return watch.op
+            return write_to_expanded(watch.op)
         except (
             Exception
         ):  # calls that cannot be run twice: AOTAutograd will say what it has against them
             return None
     return None
+
+
+def _gives_windows(node: Node) -> bool:
+    """Whether the call is ``x.unfold(..)``, a view; ``torch.nn.functional.unfold`` is a copy."""
+    return (node.op == "call_method" and node.target == "unfold") or node.target in _UNFOLD
 
 
 def _memory(node: Node) -> int | None:
@@ -61,6 +78,7 @@ def _written(nodes: Sequence[Node]) -> list[Node]:
     return written
 
 
+_UNFOLD = (torch.Tensor.unfold, torch.ops.aten.unfold.default)
 _IN_PLACE = {
     operator.setitem,
     operator.iadd,
@@ -85,7 +103,7 @@ class _Found(Exception):
 class _Watch(TorchDispatchMode):
     """Looks at what every call writes to."""
 
-    op = EXPANDED
+    op = ""
 
     def __torch_dispatch__(
         self,
