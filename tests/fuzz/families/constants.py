@@ -43,7 +43,6 @@ WRITES = (
     "{t}.unbind(0)[0].add_({v})",
     "{t}.clamp_({v})",
     "{t}.swapaxes(0, -1).add_({v})",
-    "{t}.expand(2, *{t}.shape)[:1].copy_({v})",
     "{t}.as_strided((1,), (1,)).add_({v})",
 )
 OF_ONE = ("{t} + 1", "{t} * 2", "{t}.clone()", "{t}.contiguous()", "{t}.detach()", "{t}[...]")

@@ -119,7 +119,7 @@ def test_views_of_sizes_that_vary() -> None:
     def function(x: Tensor) -> Tensor:
         t = torch.tensor([3.0])
         t[: x.shape[0]].add_(x.sum())
-        t.expand(x.shape[0])[:1].mul_(2)
+        t[None, : x.shape[0]].mul_(2)
         return x * t.item()
 
     compiled = torch2mlir.compile(

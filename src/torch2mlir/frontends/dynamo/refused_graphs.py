@@ -17,10 +17,12 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.fx.refused_writes import (
     is_expanded,
+    tensors_in,
     write_to_expanded,
     write_to_windows,
     writes_elements_of,
 )
+from torch2mlir.frontends.memory import storage_of
 
 
 def refused_write(module: GraphModule) -> CaptureError | None:
@@ -101,9 +103,12 @@ class _Found(Exception):
 
 
 class _Watch(TorchDispatchMode):
-    """Looks at what every call writes to."""
+    """Looks at what every call writes to: what has been expanded, or a part of that."""
 
-    op = ""
+    def __init__(self) -> None:
+        super().__init__()
+        self.op = ""
+        self._expanded = dict[int, torch.Tensor]()
 
     def __torch_dispatch__(
         self,
@@ -112,9 +117,20 @@ class _Watch(TorchDispatchMode):
         args: Sequence[Any] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
-        if isinstance(func, torch._ops.OpOverload) and any(
-            is_expanded(value) for value in writes_elements_of(func, args, kwargs or {})
-        ):
-            self.op = str(func)
-            raise _Found
-        return func(*args, **(kwargs or {}))
+        kwargs = kwargs or {}
+        if not isinstance(func, torch._ops.OpOverload):
+            return func(*args, **kwargs)
+        for value in writes_elements_of(func, args, kwargs):
+            if any(is_expanded(t) or id(t) in self._expanded for t in tensors_in(value)):
+                self.op = str(func)
+                raise _Found
+        result = func(*args, **kwargs)
+        of_expanded = {
+            storage_of(t)
+            for t in tensors_in((args, kwargs))
+            if is_expanded(t) or id(t) in self._expanded
+        }
+        for tensor in tensors_in(result):
+            if storage_of(tensor) in of_expanded:
+                self._expanded[id(tensor)] = tensor
+        return result

@@ -8,27 +8,34 @@ from typing import Any
 import torch
 from torch._library.utils import is_builtin
 from torch.fx import Graph, Node
+from torch.utils import _pytree as pytree
 from xdsl.dialects.builtin import FileLineColLoc
 
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.fx.locations import of_node
+from torch2mlir.frontends.memory import storage_of
 
 _MAY_HAVE_DATA_OF = torch.ops.aten._has_compatible_shallow_copy_type.default
 _COMPOSITE = torch._C.DispatchKey.CompositeImplicitAutograd
 
 
 def check_writes(graph: Graph) -> None:
-    """Refuses writes to what ``expand`` and ``unfold`` give, and by operators of the user's.
+    """Refuses writes to what ``expand`` and ``unfold`` give and to parts of it, and by operators of the user's.
 
     Eager mode refuses most of the first, ``masked_fill_`` and ``index_put_`` are deprecated there. PyTorch's
-    functionalization adds up what is written to one place, and makes what no window covers zero. It goes on with the
-    number of a constant that a user's operator has written to.
+    functionalization adds up what is written to one place: a part that is one of each place, ``x.expand(2, 4)[0]``,
+    becomes its old elements and the difference, NaN where they were infinite. It makes what no window covers zero, and
+    goes on with the number of a constant that a user's operator has written to.
 
     Raises:
         CaptureError: the graph has such a write.
     """
     windows = dict[Node, Node]()
+    expanded = set[Node]()
     for node in graph.nodes:
+        sources = [source for source in node.all_input_nodes if source in expanded]
+        if is_expanded(node.meta.get("val")) or any(_share_memory(node, s) for s in sources):
+            expanded.add(node)
         if not isinstance(node.target, torch._ops.OpOverload):
             continue
         if _is_users_write(node.target):
@@ -42,7 +49,7 @@ def check_writes(graph: Graph) -> None:
                     continue
                 raise write_to_windows(_line_of(node))
         for value in writes_elements_of(node.target, node.args, node.kwargs):
-            if isinstance(value, Node) and is_expanded(value.meta.get("val")):
+            if not expanded.isdisjoint(pytree.tree_leaves(value)):
                 raise write_to_expanded(str(node.target), _line_of(node))
 
 
@@ -109,6 +116,17 @@ def writes_elements_of(
     for place, argument in enumerate(op._schema.arguments):
         if argument.alias_info is not None and argument.alias_info.is_write:
             yield args[place] if place < len(args) else kwargs.get(argument.name)
+
+
+def _share_memory(one: Node, other: Node) -> bool:
+    """Whether tensors that two nodes give are in the same memory."""
+    memory = [{storage_of(t) for t in tensors_in(node.meta.get("val"))} for node in (one, other)]
+    return not memory[0].isdisjoint(memory[1])
+
+
+def tensors_in(value: object) -> list[torch.Tensor]:
+    """The tensors of a result, which may be a list of them."""
+    return [leaf for leaf in pytree.tree_leaves(value) if isinstance(leaf, torch.Tensor)]
 
 
 def is_expanded(value: object) -> bool:
