@@ -193,6 +193,14 @@ def test_writes_to_windows_are_left_to_pytorch(is_argument: bool) -> None:
     torch.testing.assert_close(given, expected)
 
 
+def test_windows_of_what_has_been_written_to_are_compiled() -> None:
+    def function(x: torch.Tensor) -> torch.Tensor:
+        y = torch.relu_(x * 2)
+        return y.unfold(0, 2, 2) + 1
+
+    assert_same(function, torch.randn(5), options={"fallback": False})
+
+
 @pytest.mark.filterwarnings("ignore:Use of masked_fill_ on expanded tensors")
 def test_writes_to_expanded_tensors_are_left_to_pytorch() -> None:
     """AOTAutograd adds up what is written to one place of memory."""

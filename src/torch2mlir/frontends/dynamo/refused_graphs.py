@@ -28,13 +28,14 @@ from torch2mlir.frontends.memory import storage_of
 def refused_write(module: GraphModule) -> CaptureError | None:
     """What to say of a graph that writes so, if it does.
 
-    Only a graph that may write to memory it has expanded is looked at call by call. One that has windows of memory it
-    writes to is refused, whatever it writes there.
+    Only a graph that may write to memory it has expanded is looked at call by call. One that writes to memory it has
+    taken windows of is refused, whatever it writes there.
     """
     nodes = list(module.graph.nodes)
+    for place, node in enumerate(nodes):
+        if _gives_windows(node) and _memory(node) in map(_memory, _written(nodes[place:])):
+            return write_to_windows()
     written = {_memory(node) for node in _written(nodes)}
-    if any(_memory(node) in written for node in nodes if _gives_windows(node)):
-        return write_to_windows()
     if not any(_memory(n) in written for n in nodes if is_expanded(n.meta.get("example_value"))):
         return None
     values = [node.meta.get("example_value") for node in nodes if node.op == "placeholder"]
