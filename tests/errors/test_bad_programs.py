@@ -144,8 +144,9 @@ def test_data_dependent_control_flow_is_a_capture_error() -> None:
         lambda rows: rows.masked_fill_(torch.eye(4) > 0, 5.0),
         lambda rows: rows.mul_(2),
         lambda rows: rows[:, 1].add_(1),
+        lambda rows: rows[0].add_(1),  # the difference is NaN of infinities
     ],
-    ids=["fill", "masked_fill", "mul", "column"],
+    ids=["fill", "masked_fill", "mul", "column", "row"],
 )
 def test_writes_to_expanded_tensors_are_a_capture_error(
     write: Callable[[torch.Tensor], object],
@@ -156,11 +157,6 @@ def test_writes_to_expanded_tensors_are_a_capture_error(
         torch2mlir.compile(WritesExpanded(write), torch.arange(4.0))
     assert caught.value.location is not None and __file__ in caught.value.location
     assert "clone()" in str(caught.value)
-
-
-def test_writes_to_rows_of_expanded_tensors_are_compiled() -> None:
-    model, x = WritesExpanded(lambda rows: rows[0].add_(1)), torch.arange(4.0)
-    assert torch.equal(torch2mlir.compile(model, x)(x), model(x))
 
 
 def test_what_is_no_model_is_a_capture_error() -> None:
