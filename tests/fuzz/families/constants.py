@@ -82,7 +82,12 @@ def written_and_read(s: Scope) -> Draft:
     lines = [f"{{out}} = {literal}", *(_write(s, t) for _ in range(s.choice([1, 1, 2])))]
     if s.chance(0.3):
         lines.insert(1, f"{{out}} = {s.choice(OF_ONE).format(t=t)}")
-    return Draft("\n".join([*lines, f"{{out2}} = {_computed(s, x, t)}"]), writes=True, jumps=True)
+    return Draft(
+        "\n".join([*lines, f"{{out2}} = {_computed(s, x, t)}"]),
+        writes=True,
+        jumps=True,
+        signed=False,
+    )
 
 
 @line("constants", 2)
@@ -98,7 +103,7 @@ def written(s: Scope) -> Draft:
     t = _small(s)
     if any(0 in tensor.stride() and tensor.numel() > 1 for tensor in t.tensors):
         raise NoFit
-    return Draft(_write(s, t), writes=True)
+    return Draft(_write(s, t), writes=True, signed=False)  # the largest of two zeros is either
 
 
 @line("constants", 3)
