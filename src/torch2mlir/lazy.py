@@ -29,6 +29,7 @@ from torch.utils import _pytree as pytree
 from torch2mlir.api import engine_for, export_and_import
 from torch2mlir.errors import CaptureError, InputError, Torch2MLIRError
 from torch2mlir.frontends.lazy import device as lazy_device
+from torch2mlir.frontends.lazy.writes import Writes
 from torch2mlir.module import MlirModule
 from torch2mlir.pipeline import Pipeline
 from torch2mlir.runtime.engine import Engine, dialect_for
@@ -87,7 +88,7 @@ def device(
     _install_hooks()
     _active.runtime = runtime
     try:
-        with runtime.recorder:
+        with Writes(), runtime.recorder:
             try:
                 yield torch.device(lazy_device.LAZY)
             except Torch2MLIRError:  # what is pending may be just what cannot be computed

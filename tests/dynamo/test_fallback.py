@@ -13,7 +13,6 @@ import torch
 from torch import nn
 from torch._dynamo.exc import BackendCompilerFailed
 
-import torch2mlir
 from tests.dynamo.agreement import assert_close, assert_same, compiled
 from torch2mlir import Torch2MLIRError, dynamo
 
@@ -153,52 +152,6 @@ def fills_expanded(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     rows = x.expand(4, 4)
     rows.masked_fill_(rows > 1, 5.0)
     return rows + 0, x + 0
-
-
-def test_writes_to_parts_of_expanded_tensors_are_left_to_pytorch() -> None:
-    """AOTAutograd adds the difference to what was there: NaN of infinities."""
-
-    def function(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        mask = torch.full((4,), -torch.inf) + x
-        first, _ = mask.expand(2, 4).unbind(0)
-        first[1:].fill_(0)
-        own = x.expand(2, 4).contiguous()
-        own[0].add_(1)
-        return mask, own
-
-    x = torch.rand(4)
-    torch._dynamo.reset()
-    with pytest.warns(dynamo.FallbackWarning, match="one place of memory"):
-        ours = compiled(function)(x)
-    torch.testing.assert_close(ours, function(x))
-    optimized = torch2mlir.optimize(function, model_inputs=(x,))
-    torch.testing.assert_close(optimized(x), function(x))
-    with pytest.raises(torch2mlir.CaptureError, match="one place of memory"):
-        torch2mlir.compile(function, x)
-
-
-@pytest.mark.parametrize("is_argument", [True, False])
-def test_writes_to_windows_are_left_to_pytorch(is_argument: bool) -> None:
-    """AOTAutograd makes the elements that no window covers zero."""
-
-    def function(x: torch.Tensor) -> torch.Tensor:
-        y = x if is_argument else x * 2
-        y.unfold(0, 2, 2).add_(1)
-        return y * 3
-
-    torch._dynamo.reset()
-    with pytest.warns(dynamo.FallbackWarning, match="windows of a tensor"):
-        ours = compiled(function)(given := torch.arange(3.0))
-    torch.testing.assert_close(ours, function(expected := torch.arange(3.0)))
-    torch.testing.assert_close(given, expected)
-
-
-def test_windows_of_what_has_been_written_to_are_compiled() -> None:
-    def function(x: torch.Tensor) -> torch.Tensor:
-        y = torch.relu_(x * 2)
-        return y.unfold(0, 2, 2) + 1
-
-    assert_same(function, torch.randn(5), options={"fallback": False})
 
 
 @pytest.mark.filterwarnings("ignore:Use of masked_fill_ on expanded tensors")

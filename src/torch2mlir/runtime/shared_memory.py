@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from torch2mlir.errors import InputError
-from torch2mlir.frontends.fx.refused_writes import is_expanded
+from torch2mlir.frontends.fx.refused_writes import overlaps_itself
 from torch2mlir.frontends.memory import share_elements, span
 from torch2mlir.program import Signature, StateInput, UserInput
 
@@ -40,10 +40,10 @@ class WrittenMemory:
         ]
         written = [each for each in given if each[0].position in self._inputs_written]
         for item, tensor, *_ in written:
-            if is_expanded(tensor):
+            if overlaps_itself(tensor):
                 raise InputError(
                     f"the program writes to input '{item.name}', several of whose elements are one place of memory",
-                    hint="clone it: it was made by expand(..), or by an op that expands",
+                    hint="clone it: it was made by expand(..) or as_strided(..), or by an op that expands",
                 )
         for item, tensor, begin, end in given:
             for other, tensor2, begin2, end2 in written:

@@ -21,6 +21,7 @@ from torch2mlir.frontends.fx.flex_attention import flex_attention_as_ops, has_fl
 from torch2mlir.frontends.fx.lifted_constants import with_lifted_constants
 from torch2mlir.frontends.fx.mutation import undeclared_views
 from torch2mlir.frontends.fx.quiet import quiet
+from torch2mlir.frontends.fx.refused_writes import EXPANDING, expands_nothing
 from torch2mlir.frontends.fx.shared_memory import shares_memory
 from torch2mlir.frontends.fx.written_constants import written_constants_forgotten
 from torch2mlir.frontends.weights import refuse_sharing_in_part
@@ -65,7 +66,13 @@ def functionalized(exported: ExportedProgram) -> ExportedProgram:
     """
     bodies = [m for m in exported.graph_module.modules() if isinstance(m, GraphModule)]
     views = {view for body in bodies for view in undeclared_views(body.graph)}
-    if not views.isdisjoint(_DECLARED):
+    expands = any(
+        expands_nothing(node)
+        for body in bodies
+        for op in EXPANDING
+        for node in body.graph.find_nodes(op="call_function", target=op)
+    )
+    if expands or not views.isdisjoint(_DECLARED):
         module = _with_declared_views(exported.graph_module)
         exported = with_module(exported, module, exported.graph_signature)
     exported = with_lifted_constants(exported)
@@ -206,10 +213,16 @@ def _rebuilt(
 
 
 def _with_declared_views(module: GraphModule) -> GraphModule:
-    """A copy with the ops that say that they give views, in the bodies of branches and loops too."""
+    """A copy with the ops that say that they give views, in the bodies of branches and loops too.
+
+    What ``expand`` gives that expands nothing is said by ``unsqueeze``: PyTorch adds to the elements of an expanded
+    tensor the difference of what is written there, which is NaN if they were infinite.
+    """
     graph, copies = Graph(), dict[Node, Node]()
     graph.output(graph.graph_copy(module.graph, copies))
     for node, copied in copies.items():
+        if node.target in EXPANDING and expands_nothing(node):
+            _as_unsqueezed(copied, copied.meta["val"].dim())
         declared = _DECLARED.get(node.target)
         if declared is not None and shares_memory(node, node.all_input_nodes[0]):
             copied.target = declared
@@ -220,6 +233,19 @@ def _with_declared_views(module: GraphModule) -> GraphModule:
         if isinstance(child, GraphModule):
             setattr(result, name, _with_declared_views(child))
     return result
+
+
+def _as_unsqueezed(expand: Node, rank: int) -> None:
+    """Makes a call of ``expand`` one of ``unsqueeze``, behind others where more than one dimension is new."""
+    source, graph = expand.all_input_nodes[0], expand.graph
+    while source.meta["val"].dim() < rank - 1:
+        value = source.meta["val"].unsqueeze(0)
+        with graph.inserting_before(expand):
+            source = graph.call_function(torch.ops.aten.unsqueeze.default, (source, 0))
+        source.meta = {**expand.meta, "val": value}
+    is_same = source.meta["val"].dim() == rank
+    expand.target = torch.ops.aten.alias.default if is_same else torch.ops.aten.unsqueeze.default
+    expand.args, expand.kwargs = ((source,) if is_same else (source, 0)), {}
 
 
 def name_arguments(graph: Graph, signature: ExportGraphSignature) -> None:

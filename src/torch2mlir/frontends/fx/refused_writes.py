@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch._library.utils import is_builtin
 from torch.fx import Graph, Node
+from torch.fx.experimental.symbolic_shapes import statically_known_true
 from torch.utils import _pytree as pytree
 from xdsl.dialects.builtin import FileLineColLoc
 
@@ -20,7 +21,10 @@ _COMPOSITE = torch._C.DispatchKey.CompositeImplicitAutograd
 
 
 def check_writes(graph: Graph) -> None:
-    """Refuses writes to what ``expand`` and ``unfold`` give and to parts of it, and by operators of the user's.
+    """Refuses writes to what ``expand``, ``unfold`` and ``as_strided`` give, and by operators of the user's.
+
+    Parts of that are such tensors too; of what ``as_strided`` gives, those whose elements share places are. An
+    ``expand`` that gives no more elements is said as another view by :func:`functionalized`.
 
     Eager mode refuses most of the first, ``masked_fill_`` and ``index_put_`` are deprecated there. PyTorch's
     functionalization adds up what is written to one place: a part that is one of each place, ``x.expand(2, 4)[0]``,
@@ -34,7 +38,7 @@ def check_writes(graph: Graph) -> None:
     expanded = set[Node]()
     for node in graph.nodes:
         sources = [source for source in node.all_input_nodes if source in expanded]
-        if is_expanded(node.meta.get("val")) or any(_share_memory(node, s) for s in sources):
+        if _gives_expanded(node) or any(_share_memory(node, source) for source in sources):
             expanded.add(node)
         if not isinstance(node.target, torch._ops.OpOverload):
             continue
@@ -51,6 +55,41 @@ def check_writes(graph: Graph) -> None:
         for value in writes_elements_of(node.target, node.args, node.kwargs):
             if not expanded.isdisjoint(pytree.tree_leaves(value)):
                 raise write_to_expanded(str(node.target), _line_of(node))
+
+
+def _gives_expanded(node: Node) -> bool:
+    if node.target in EXPANDING:
+        return not expands_nothing(node)
+    if node.target in _EXPANDING_LISTS:
+        operands = [n.meta["val"] for n in pytree.tree_leaves(node.args) if isinstance(n, Node)]
+        return [t.shape for t in operands] != [t.shape for t in node.meta["val"]]
+    return overlaps_itself(
+        node.meta.get("val"), is_strided=node.target is torch.ops.aten.as_strided.default
+    )
+
+
+EXPANDING = (
+    torch.ops.aten.expand.default,
+    torch.ops.aten.expand_as.default,
+    torch.ops.aten.broadcast_to.default,
+)
+_EXPANDING_LISTS = (
+    torch.ops.aten.broadcast_tensors.default,
+    torch.ops.aten.meshgrid.default,
+    torch.ops.aten.meshgrid.indexing,
+)
+
+
+def expands_nothing(node: Node) -> bool:
+    """Whether a call of ``expand`` gives the elements of its operand, with dimensions of 1 before the others or not."""
+    source, result = (n.meta.get("val") for n in (node.args[0], node) if isinstance(n, Node))
+    if not isinstance(source, torch.Tensor) or not isinstance(result, torch.Tensor):
+        return False
+    new = result.dim() - source.dim()
+    return all(isinstance(size, int) and size == 1 for size in result.shape[:new]) and all(
+        statically_known_true(size == before)
+        for size, before in zip(result.shape[new:], source.shape, strict=True)
+    )
 
 
 def check_memory(graph: Graph) -> None:
@@ -74,12 +113,12 @@ def check_memory(graph: Graph) -> None:
 
 
 def write_to_expanded(op: str, location: str | None = None) -> CaptureError:
-    """That a tensor is written to that ``expand`` gave."""
+    """That a tensor is written to that ``expand`` or ``as_strided`` gave, several of whose elements are one."""
     return CaptureError(
         "the program writes to a tensor several of whose elements are one place of memory",
         op=op,
         location=location,
-        hint="it was made by expand(..), or by an op that expands: copy it first, x.expand(..).clone()",
+        hint="expand(..), as_strided(..) or an op that expands has made it: copy it first, x.expand(..).clone()",
     )
 
 
@@ -129,16 +168,34 @@ def tensors_in(value: object) -> list[torch.Tensor]:
     return [leaf for leaf in pytree.tree_leaves(value) if isinstance(leaf, torch.Tensor)]
 
 
-def is_expanded(value: object) -> bool:
-    """Whether several elements of a tensor are one place of memory because a dimension has stride 0."""
+def overlaps_itself(value: object, is_strided: bool = False) -> bool:
+    """Whether several elements of a tensor are one place of memory.
+
+    Args:
+        value: anything; what is no tensor does not.
+        is_strided: whether ``as_strided`` has made it. Then sizes that vary have to be known to keep elements apart;
+            of other tensors, with them, only those with a stride of 0 do not.
+    """
     if not isinstance(value, torch.Tensor) or value.layout is not torch.strided:
         return False
-    repeats = (
-        isinstance(stride, int) and stride == 0 and (isinstance(size, torch.SymInt) or size > 1)
-        for size, stride in zip(value.shape, value.stride(), strict=True)
-    )
-    empty = any(isinstance(size, int) and size == 0 for size in value.shape)
-    return any(repeats) and not empty
+    if any(isinstance(size, int) and size == 0 for size in value.shape):
+        return False
+    steps = [
+        (stride, size)
+        for stride, size in zip(value.stride(), value.shape, strict=True)
+        if not isinstance(size, int) or size > 1
+    ]
+    if any(isinstance(stride, int) and stride == 0 for stride, _ in steps):
+        return True
+    varies = any(isinstance(number, torch.SymInt) for step in steps for number in step)
+    if varies and not is_strided:
+        return False
+    reach: Any = 0
+    for stride, size in steps[::-1] if varies else sorted(steps):
+        if not statically_known_true(stride > reach):
+            return True
+        reach = reach + stride * (size - 1)
+    return False
 
 
 def _line_of(node: Node) -> str | None:

@@ -1,0 +1,72 @@
+"""Writes on PyTorch's ``lazy`` device that its functionalization makes something else of.
+
+It says a write to an expanded tensor as what was there and the sum of the differences, NaN where that was infinite, in
+calls that nothing tells from the program's own. So what a call of the program writes to is looked at here, above it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch._C import _functionalization as functionalization
+from torch.overrides import TorchFunctionMode
+from torch.utils import _pytree as pytree
+
+from torch2mlir.frontends.fx.refused_writes import write_to_expanded
+
+
+class Writes(TorchFunctionMode):
+    """Refuses writes to expanded tensors of the device and to parts of them."""
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Sequence[type],
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """Calls the function.
+
+        Raises:
+            CaptureError: it has written to such a tensor.
+        """
+        kwargs = kwargs or {}
+        if getattr(func, "__name__", "") in _EXPANDING:
+            return _expanded(func, args, kwargs)
+        expanded = [tensor for tensor in _may_be_written(args, kwargs) if _is_expanded(tensor)]
+        before = [_times_written(tensor) for tensor in expanded]
+        result = func(*args, **kwargs)
+        if [_times_written(tensor) for tensor in expanded] != before:
+            raise write_to_expanded(getattr(func, "__name__", str(func)))
+        return result
+
+
+def _may_be_written(args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[torch.Tensor]:
+    """The tensors that a function of PyTorch's writes to if it does: its first argument, a list of them, ``out``."""
+    given = (args[:1], kwargs.get("self"), kwargs.get("input"), kwargs.get("out"))
+    return [leaf for leaf in pytree.tree_leaves(given) if isinstance(leaf, torch.Tensor)]
+
+
+_EXPANDING = {"expand", "expand_as", "broadcast_to"}
+
+
+def _expanded(func: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """What an expanding function gives; another view where that has no more elements than its operand."""
+    result = func(*args, **kwargs)
+    source = next((value for value in (*args, *kwargs.values())), None)
+    if not isinstance(source, torch.Tensor) or not torch._is_functional_tensor(source):
+        return result
+    return source.view(result.shape) if result.numel() == source.numel() else result
+
+
+def _is_expanded(tensor: torch.Tensor) -> bool:
+    """Whether ``expand`` has given a tensor, or one that it is a view of."""
+    if not torch._is_functional_tensor(tensor):
+        return False
+    return any(type(view) is _EXPAND for view in functionalization.get_view_meta_sequence(tensor))
+
+
+_EXPAND = functionalization.expand_ViewMeta
+_times_written = torch._functionalize_mutation_counter  # type: ignore[attr-defined]
