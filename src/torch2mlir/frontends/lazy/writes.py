@@ -68,5 +68,5 @@ def _is_expanded(tensor: torch.Tensor) -> bool:
     return any(type(view) is _EXPAND for view in functionalization.get_view_meta_sequence(tensor))
 
 
-_EXPAND = functionalization.expand_ViewMeta
-_times_written = torch._functionalize_mutation_counter  # type: ignore[attr-defined]
+_EXPAND = functionalization.expand_ViewMeta  # type: ignore[attr-defined]
+_times_written = torch._functionalize_mutation_counter
