@@ -28,10 +28,11 @@ from torch2mlir.contract.element_types import (
     is_complex,
     is_float,
     is_integer,
+    widened,
 )
 from torch2mlir.contract.positions import from_front, start_from_front
 from torch2mlir.contract.promotion import promote, scalar_dtype
-from torch2mlir.dialects.torch.dims import KnownSize
+from torch2mlir.dialects.torch.dims import Dim, KnownSize
 
 
 class Typed(Protocol):
@@ -51,6 +52,7 @@ class Form(Protocol):
     @property
     def out(self) -> Any: ...
     def cast(self, x: Any, dtype: Attribute) -> Any: ...
+    def operand(self, value: Any, dtype: Attribute) -> Any: ...
     def spread(self, x: Any, sizes: Sequence[KnownSize]) -> Any: ...
     def static(self, value: object, what: str) -> int: ...
     def fail(self, reason: str, hint: str | None = None) -> NoReturn: ...
@@ -98,7 +100,17 @@ def numbers_of_the_result(form: Form, operands: Operands) -> None:
 
 
 def _as_element(form: Form, operand: Any) -> Any:
-    return as_element(operand, form.out.dtype) if isinstance(operand, int | float) else operand
+    dtype = form.out.dtype
+    if isinstance(operand, int | float):
+        return as_element(operand, dtype)
+    if widened(dtype) != dtype and _is_known_at_run_time(operand):
+        return form.operand(operand, dtype)
+    return operand
+
+
+def _is_known_at_run_time(operand: object) -> bool:
+    """Whether an operand is a number, or a size, that only the running program has."""
+    return isinstance(operand, Dim) or (hasattr(operand, "dtype") and not _is_tensor(operand))
 
 
 def second_as_it_is(form: Form, operands: Operands) -> None:

@@ -215,13 +215,15 @@ class Lowering(Emitter, ABC):
         PyTorch multiplies half floats by a number in f32: ``x * 1e5`` of f16 may be finite.
         """
         computed = self.computed_in(word, dtype)
-        fits = all(
-            x.dtype == dtype
-            if isinstance(x, Tensor)
-            else not isinstance(x, int | float) or element_types.rounded(x, computed) == x
-            for x in operands
-        )
-        return computed if fits else element_types.widened(computed)
+        if element_types.widened(computed) == computed:
+            return computed
+
+        def fits(operand: Operand) -> bool:
+            if isinstance(operand, int | float):
+                return element_types.rounded(operand, computed) == operand
+            return isinstance(operand, Tensor | Scalar) and operand.dtype == dtype
+
+        return computed if all(map(fits, operands)) else element_types.widened(computed)
 
     def computed_in(self, word: str, dtype: Attribute) -> Attribute:
         """The type that a word, or its formula, is computed in to give elements of a type.

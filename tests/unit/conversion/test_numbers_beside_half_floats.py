@@ -1,0 +1,71 @@
+"""Numbers that only the running program has, beside float16 and bfloat16: rounded where PyTorch's kernels round them."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor
+
+import torch2mlir
+
+NUMBERS = (70000.0, -1e10, 1e-9, 0.1, 3.3333, -2.0)
+"""Some are infinite in float16, one is 0 there, some are inexact."""
+
+
+def _rounded(x: Tensor, number: float) -> tuple[Tensor, ...]:
+    return (
+        x + number,
+        number - x,
+        torch.add(x, number, alpha=3),
+        torch.fmod(x, number),
+        torch.remainder(x, number),
+        torch.where(x > 0, x, number),
+    )
+
+
+def _in_float32(x: Tensor, number: float) -> tuple[Tensor, ...]:
+    return x * number, x / number, number / x, torch.div(x, number, rounding_mode="floor")
+
+
+def _of_an_element(x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
+    number = y.item()
+    return _rounded(x, number) + _in_float32(x, number)
+
+
+def _scaled(x: Tensor, y: Tensor) -> Tensor:
+    return torch.add(x, x, alpha=y.item())
+
+
+def _of_a_size(x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
+    return x + y.shape[0], x * y.shape[0], x - 3 * y.shape[0], torch.fmod(x, y.shape[0])
+
+
+def _elements(dtype: torch.dtype) -> Tensor:
+    return torch.tensor([torch.inf, -torch.inf, 1.0, -2.0, 3.3, 1e-3, 6e4, -6e4], dtype=dtype)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("dialect", ["linalg-on-tensors", "tosa", "stablehlo"])
+def test_numbers_of_elements(dialect: str, dtype: torch.dtype) -> None:
+    x = _elements(dtype)
+    example = torch.tensor(1.0, dtype=torch.float64)
+    compiled = torch2mlir.compile(_of_an_element, x, example, output_type=dialect)
+    scaled = torch2mlir.compile(_scaled, x, example, output_type=dialect)
+    for number in NUMBERS:
+        y = torch.tensor(number, dtype=torch.float64)
+        actual, expected = compiled(x, y), _of_an_element(x, y)
+        torch.testing.assert_close(actual, expected, equal_nan=True)
+        if abs(number) < 6e4:  # PyTorch refuses others in float16
+            torch.testing.assert_close(scaled(x, y), _scaled(x, y), equal_nan=True)
+
+
+@pytest.mark.parametrize("dialect", ["linalg-on-tensors", "tosa"])
+def test_sizes(dialect: str) -> None:
+    """70000 is infinite in float16 where it is added, and itself where it is a factor."""
+    x, rows = _elements(torch.float16), torch.export.Dim("rows", max=100000)
+    compiled = torch2mlir.compile(
+        _of_a_size, x, torch.ones(5), output_type=dialect, dynamic_shapes=(None, {0: rows})
+    )
+    for size in (70000, 3, 2049):
+        y = torch.ones(size)
+        torch.testing.assert_close(compiled(x, y), _of_a_size(x, y), equal_nan=True)
