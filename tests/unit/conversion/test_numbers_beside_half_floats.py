@@ -50,13 +50,14 @@ def test_numbers_of_elements(dialect: str, dtype: torch.dtype) -> None:
     x = _elements(dtype)
     example = torch.tensor(1.0, dtype=torch.float64)
     compiled = torch2mlir.compile(_of_an_element, x, example, output_type=dialect)
-    scaled = torch2mlir.compile(_scaled, x, example, output_type=dialect)
+    small = x[:6]  # of products that overflow, PyTorch's kernels have one value for 31 elements and another for 32
+    scaled = torch2mlir.compile(_scaled, small, example, output_type=dialect)
     for number in NUMBERS:
         y = torch.tensor(number, dtype=torch.float64)
         actual, expected = compiled(x, y), _of_an_element(x, y)
         torch.testing.assert_close(actual, expected, equal_nan=True)
         if abs(number) < 6e4:  # PyTorch refuses others in float16
-            torch.testing.assert_close(scaled(x, y), _scaled(x, y), equal_nan=True)
+            torch.testing.assert_close(scaled(small, y), _scaled(small, y), equal_nan=True)
 
 
 @pytest.mark.parametrize("dialect", ["linalg-on-tensors", "tosa"])
