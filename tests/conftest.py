@@ -7,7 +7,9 @@ from __future__ import annotations
 import gc
 import os
 import random
-from collections.abc import Iterator
+import zlib
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -55,6 +57,9 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault("TORCH2MLIR_CACHE_DIR", "off")
     use_threads(config.getoption("--threads"))
     config.addinivalue_line("markers", "full(why): only with --full")
+    config.addinivalue_line(
+        "markers", "share(n): of the variants of a test one in n, always the same; all with --full"
+    )
     failures = config.getoption("--failures")
     if failures is not None and not hasattr(config, "workerinput"):  # workers report to one process
         config.pluginmanager.register(Failures(failures))
@@ -72,11 +77,26 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         marker = item.get_closest_marker("full")
         if marker is not None and not config.getoption("--full"):
             item.add_marker(pytest.mark.skip(reason=f"{marker.args[0]}: with --full"))
+    if not config.getoption("--full"):
+        for item in _other_shares(items):
+            item.add_marker(pytest.mark.skip(reason="another share of the variants: with --full"))
     order = config.getoption("--order")
     if order == "reversed":
         items.reverse()
     elif order != "given":
         random.Random(int(order)).shuffle(items)
+
+
+def _other_shares(items: Sequence[pytest.Item]) -> Iterator[pytest.Item]:
+    """What a regular run leaves out of the tests marked with ``share``: names decide, so no dialect or engine does."""
+    variants = defaultdict[tuple[Path, str], list[pytest.Item]](list)
+    for item in items:
+        if item.get_closest_marker("share") is not None:
+            variants[item.path, item.name.partition("[")[0]].append(item)
+    for several in variants.values():
+        (n,) = several[0].get_closest_marker("share").args  # type: ignore[union-attr]
+        several.sort(key=lambda item: zlib.crc32(item.name.encode()))
+        yield from several[-(-len(several) // n) :]
 
 
 @pytest.fixture(autouse=True)

@@ -42,6 +42,7 @@ def test_serving(benchmark: Any, column: str) -> None:
 
 
 @pytest.mark.parametrize("column", ["onnxruntime", "openvino", "ours", "ours-ort", "optimize"])
+@pytest.mark.share(2)
 def test_decoding(benchmark: Any, column: str) -> None:
     if column in ("onnxruntime", "openvino"):
         pytest.importorskip("onnxscript", reason="PyTorch exports to ONNX with it")

@@ -50,7 +50,9 @@ def test_numbers_of_elements(dialect: str, dtype: torch.dtype) -> None:
     x = _elements(dtype)
     example = torch.tensor(1.0, dtype=torch.float64)
     compiled = torch2mlir.compile(_of_an_element, x, example, output_type=dialect)
-    small = x[:6]  # of products that overflow, PyTorch's kernels have one value for 31 elements and another for 32
+    small = x[
+        :6
+    ]  # of products that overflow, PyTorch's kernels have one value for 31 elements and another for 32
     scaled = torch2mlir.compile(_scaled, small, example, output_type=dialect)
     for number in NUMBERS:
         y = torch.tensor(number, dtype=torch.float64)

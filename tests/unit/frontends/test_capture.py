@@ -150,6 +150,7 @@ def _small_model() -> Any:
 @pytest.mark.parametrize("kind", ["DynamicCache", "StaticCache"])
 @pytest.mark.parametrize("output_type, engine", TARGETS)
 @torch.no_grad()
+@pytest.mark.share(2)
 def test_caches_of_transformers(kind: str, output_type: str, engine: str) -> None:
     import transformers
 

@@ -32,6 +32,7 @@ def assert_agrees(program: Any, compiled: Any, *others: Tensor) -> None:
 
 
 @pytest.mark.parametrize("output_type", ["stablehlo", "linalg-on-tensors", "tosa"])
+@pytest.mark.share(3)
 def test_targets_of_all_lengths(output_type: str) -> None:
     """An alignment of 2, 2, 2 needs five steps, which its input does not have: its loss is infinite."""
     torch.manual_seed(0)

@@ -38,6 +38,7 @@ class Step(nn.Module):
 
 @pytest.mark.parametrize("output_type", ["stablehlo", "linalg-on-tensors", "tosa"])
 @pytest.mark.parametrize("is_dynamic", [False, True])
+@pytest.mark.share(3)
 def test_a_training_step_by_grad(output_type: str, is_dynamic: bool) -> None:
     step, eager = Step(), Step()
     eager.load_state_dict(step.state_dict())
@@ -87,6 +88,7 @@ def test_what_pytorch_exports_with_wrapped_constants_is_refused() -> None:
 
 
 @pytest.mark.parametrize("output_type", ["stablehlo", "linalg-on-tensors", "tosa"])
+@pytest.mark.share(3)
 def test_gradients_of_linear_algebra(output_type: str) -> None:
     """PyTorch orders the checks of its results by tokens, which are arguments of the program below autograd."""
 
@@ -107,6 +109,7 @@ def test_gradients_of_linear_algebra(output_type: str) -> None:
 
 
 @pytest.mark.parametrize("output_type", ["stablehlo", "linalg-on-tensors", "tosa"])
+@pytest.mark.share(3)
 def test_writes_before_linear_algebra(output_type: str) -> None:
     def program(x: torch.Tensor) -> torch.Tensor:
         y = x.clone()

@@ -57,6 +57,7 @@ PROGRAMS: dict[str, Callable[..., Any]] = {
 
 
 @pytest.mark.parametrize("grad", [True, False])
+@pytest.mark.share(2)
 def test_compiled(grad: bool) -> None:
     with torch.set_grad_enabled(grad):
         agrees_with_eager(

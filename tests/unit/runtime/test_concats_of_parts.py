@@ -62,6 +62,7 @@ PROGRAMS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 
 
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
+@pytest.mark.share(3)
 def test_parts_that_are_no_swapped_halves(output_type: str) -> None:
     agrees_with_eager(
         Together(PROGRAMS),

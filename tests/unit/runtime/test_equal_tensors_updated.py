@@ -122,6 +122,7 @@ NOT_OF_TOSA: dict[str, Callable[..., Any]] = {
 
 
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
+@pytest.mark.share(3)
 def test_each_is_updated_alone(output_type: str) -> None:
     programs = INTEGERS if output_type == "tosa" else INTEGERS | NOT_OF_TOSA
     agrees_with_eager(
@@ -155,6 +156,7 @@ ZEROS: dict[torch.dtype, Any] = {torch.float16: (0.0,), torch.int8: (0,), torch.
 
 @pytest.mark.parametrize("filled", [FILLED, ZEROS], ids=["wide", "narrow"])
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
+@pytest.mark.share(2)
 def test_of_any_size_filled(output_type: str, filled: dict[torch.dtype, Any]) -> None:
     """Two tensors of one number, which the program fills without a look at memory, however many there are."""
     dtypes = [each for each in filled if output_type != "tosa" or each is not torch.float64]

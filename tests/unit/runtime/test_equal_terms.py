@@ -46,6 +46,7 @@ PROGRAMS: dict[str, Program] = {
         ("stablehlo", False),
     ],
 )
+@pytest.mark.share(2)
 def test_every_term_counts(output_type: str, dynamic: bool) -> None:
     programs = {
         name: program

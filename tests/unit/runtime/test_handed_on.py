@@ -130,6 +130,7 @@ SOME: dict[str, tuple[Callable[..., Any], ...]] = {
     "output_type, dtype",
     [("linalg-on-tensors", torch.float32), ("tosa", torch.int64), ("stablehlo", torch.float32)],
 )
+@pytest.mark.share(3)
 def test_it_is_a_tensor_of_its_own(
     output_type: str, dtype: torch.dtype, request: pytest.FixtureRequest
 ) -> None:

@@ -114,6 +114,7 @@ def _options(way: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("way", WAYS)
+@pytest.mark.share(2)
 def test_an_index_outside_of_the_tensor_is_an_error(way: str) -> None:
     _raise_as_eager(PROGRAMS, way)
 

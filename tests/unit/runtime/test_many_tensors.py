@@ -29,6 +29,7 @@ PROGRAMS: dict[str, Callable[[list[torch.Tensor]], torch.Tensor]] = {
 
 
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
+@pytest.mark.share(3)
 def test_many_tensors(output_type: str) -> None:
     def all_of_them(
         many: dict[str, list[torch.Tensor]],

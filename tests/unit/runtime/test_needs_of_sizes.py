@@ -82,6 +82,7 @@ def assert_as_eager(ours: object, function: Callable[..., Tensor], *given: Tenso
 
 
 @pytest.mark.parametrize("target, name", product(TARGETS, OF_OPS))
+@pytest.mark.share(3)
 def test_of_ops(target: tuple[str, str], name: str) -> None:
     function = OF_OPS[name]
     if (target[1], name) == ("openvino", "windows"):
@@ -133,6 +134,7 @@ EVEN: dict[str, tuple[Callable[[Tensor], Tensor], list[tuple[int, ...]]]] = {
         *((n, t) for n in EVEN for t in TARGETS if n != "pixel_unshuffle"),
     ],
 )
+@pytest.mark.share(3)
 def test_sizes_that_something_divides(target: tuple[str, str], name: str) -> None:
     """The examples that an op was looked at with were primes, and ``glu`` of a size that varies was refused."""
     function, calls = EVEN[name]
@@ -151,6 +153,7 @@ OF_TWO = [((6, 4, 2), 3), ((4, 8, 2), 2), ((8, 3, 2), 4), ((6, 5, 2), 5), ((5, 3
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", OF_OTHERS)
+@pytest.mark.share(3)
 def test_sizes_that_another_divides(target: tuple[str, str], name: str) -> None:
     """Attention over frames has ``x.reshape(batch, -1, heads)`` of another tensor's batch, and was refused."""
     function = OF_OTHERS[name]
@@ -223,6 +226,7 @@ CALLS = [
 
 @pytest.mark.parametrize("engine", ["iree", "onnxruntime"])
 @pytest.mark.parametrize("name", OF_ELEMENTS)
+@pytest.mark.share(3)
 def test_sizes_that_elements_decide(engine: str, name: str) -> None:
     """``y[n]`` behind the end of ``y`` read other memory on IREE; writes to ``z[:n]`` were refused, or lost the rest."""
     require(engine)

@@ -56,6 +56,7 @@ ROWS = (2, 3, 7, 8, 13, 197)
 
 @dialects
 @torch.no_grad()
+@pytest.mark.share(2)
 def test_rows(output_type: str) -> None:
     """A block with weights of its own for each number of rows, compiled as one."""
     models = {f"{rows} rows": Block() for rows in ROWS}

@@ -61,6 +61,7 @@ DIALECTS = ("linalg-on-tensors", "tosa")
     "output_type",
     [DIALECTS[0], pytest.param(DIALECTS[1], marks=pytest.mark.full("of more dimensions it runs"))],
 )
+@pytest.mark.share(2)
 def test_of_a_matrix(output_type: str) -> None:
     _check(PROGRAMS, 2, output_type)
 

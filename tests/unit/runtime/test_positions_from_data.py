@@ -84,6 +84,7 @@ def _arguments(place: int = 1) -> dict[str, tuple[torch.Tensor, torch.Tensor]]:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.share(3)
 def test_a_position_outside_of_the_tensor_is_an_error(dialect: str) -> None:
     """Those that take a place are compared in one call; of the others each is alone in refusing it in a call."""
     compiled: Any = torch2mlir.compile(_together, _arguments(), output_type=dialect)

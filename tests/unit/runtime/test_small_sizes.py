@@ -110,6 +110,7 @@ def test_another_program_for_one_is_refused(function: Callable[..., Any], dialec
         dropped_of_several,
     ],
 )
+@pytest.mark.share(3)
 def test_a_model_gets_another_program_for_one(function: Callable[..., Any], dialect: str) -> None:
     ours = compiled(function, dialect)
     for size in (4, 1, 6, 1, 4):

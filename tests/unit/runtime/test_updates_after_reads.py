@@ -94,6 +94,7 @@ def test_an_argument_is_a_result_and_updated(output_type: str) -> None:
 
 
 @on_every_dialect
+@pytest.mark.share(3)
 def test_an_argument_of_any_length(output_type: str) -> None:
     scatters = output_type != "stablehlo"  # IREE refuses those of StableHLO
     updates = {k: v for k, v in UPDATES.items() if scatters or not k.startswith("scatter")}
