@@ -24,9 +24,7 @@ from xdsl.ir import Attribute
 from torch2mlir.contract.core_ops import BINARY, ORDERED, UNARY
 from torch2mlir.contract.element_types import (
     as_element,
-    bit_width,
     is_complex,
-    is_float,
     is_integer,
     widened,
 )
@@ -114,7 +112,7 @@ def _is_known_at_run_time(operand: object) -> bool:
 
 
 def second_as_it_is(form: Form, operands: Operands) -> None:
-    """As ``of_the_result``, but a wider number beside 16-bit floats, a tensor of rank 0, keeps its type.
+    """As ``of_the_result``, but a number of another type beside 16-bit floats, a tensor of rank 0, is of f32.
 
     PyTorch's kernels multiply by such a number, and divide by it, in f32; the first operand is rounded.
     """
@@ -123,9 +121,8 @@ def second_as_it_is(form: Form, operands: Operands) -> None:
         numbers_of_the_result(form, operands)
     x, y = operands[:2]
     operands[0] = x if _is_tensor(x) else _as_element(form, x)
-    is_number = is_float(dtype) and _is_tensor(y) and y.rank == 0 and is_float(y.dtype)
-    if is_number and bit_width(y.dtype) > bit_width(dtype) and _is_tensor(x):
-        operands[0] = form.cast(x, dtype)
+    if widened(dtype) != dtype and _is_tensor(x) and _is_tensor(y) and y.rank == 0:
+        operands[:2] = form.cast(x, dtype), y if y.dtype == dtype else form.cast(y, widened(dtype))
     else:
         of_the_result(form, operands)
 

@@ -79,6 +79,22 @@ def through_a_view(s: Scope) -> Draft:
     return Draft(f"{{out}} = {view(s, x)}\n{{out}}{step}{change}", writes=True)
 
 
+@line("writes", 1)
+def through_what_expands_nothing(s: Scope) -> Draft:
+    """A write through ``expand`` to the sizes there are."""
+    x = _writable(s)
+    forms = [
+        f"{x}.expand({x}.shape)",
+        f"{x}.expand_as({x})",
+        f"{x}.expand(1, *{x}.shape)",
+        f"{x}.broadcast_to((1, 1, *{x}.shape))",
+        f"{x}[None].expand(1, *{x}.shape)",
+    ]
+    change = s.choice([" += 1", " *= 2", " = 3"])
+    part_of_it = s.choice(["[..., :1]", "[:1]", "[...]"]) if x.rank else "[...]"
+    return Draft(f"{{out}} = {s.choice(forms)}\n{{out}}{part_of_it}{change}", writes=True)
+
+
 @line("writes", 3)
 def by_mask(s: Scope) -> Draft:
     """A write where an exact comparison holds."""

@@ -72,3 +72,17 @@ def test_sizes(dialect: str) -> None:
     for size in (70000, 3, 2049):
         y = torch.ones(size)
         torch.testing.assert_close(compiled(x, y), _of_a_size(x, y), equal_nan=True)
+
+
+def _of_a_tensor(x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
+    return x * y, y * x, x / y, x + y, y - x, x[2] * y, torch.div(x, y, rounding_mode="floor")
+
+
+@pytest.mark.parametrize("dialect", ["linalg-on-tensors", "tosa", "stablehlo"])
+def test_numbers_in_tensors(dialect: str) -> None:
+    """Of integers too: PyTorch's kernels read a factor that is one number as it is."""
+    x = _elements(torch.float16)
+    compiled = torch2mlir.compile(_of_a_tensor, x, torch.tensor(1), output_type=dialect)
+    for number in (70000, 3, 2049):
+        y = torch.tensor(number)
+        torch.testing.assert_close(compiled(x, y), _of_a_tensor(x, y), equal_nan=True)
