@@ -269,7 +269,7 @@ def _known_power(x: Expr, exponent: float) -> Expr | None:
         return x.of("sqrt" if exponent > 0 else "rsqrt")
     if exponent == 3 and x.has("cube"):
         return x.of("cube")
-    largest = 3 if x.has("power") else 64
+    largest = 3 if x.has("power") else math.inf if x.is_integer else 64
     is_whole = abs(exponent) <= largest and exponent == int(exponent)
     if not is_whole or (x.is_integer and exponent < 0):
         return None

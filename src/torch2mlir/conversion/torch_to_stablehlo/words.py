@@ -25,7 +25,6 @@ OF_NUMBERS = {
 }
 OF_INTEGERS = {
     **ops_named(hlo, "and not or xor"),
-    "power_of_integers": hlo.PowOp,
     "shl": hlo.ShiftLeftOp,
     "shr": hlo.ShiftRightArithmeticOp,
 }
