@@ -24,6 +24,7 @@ from xdsl.ir import Attribute
 from torch2mlir.contract.core_ops import BINARY, ORDERED, UNARY
 from torch2mlir.contract.element_types import (
     as_element,
+    bit_width,
     is_complex,
     is_integer,
     widened,
@@ -101,9 +102,14 @@ def _as_element(form: Form, operand: Any) -> Any:
     dtype = form.out.dtype
     if isinstance(operand, int | float):
         return as_element(operand, dtype)
-    if widened(dtype) != dtype and _is_known_at_run_time(operand):
+    if _changes_numbers(dtype) and _is_known_at_run_time(operand):
         return form.operand(operand, dtype)
     return operand
+
+
+def _changes_numbers(dtype: Attribute) -> bool:
+    """Whether numbers are computed with in a wider type if they are not converted: half floats, narrow integers."""
+    return widened(dtype) != dtype or (is_integer(dtype) and 1 < bit_width(dtype) < 64)
 
 
 def _is_known_at_run_time(operand: object) -> bool:
