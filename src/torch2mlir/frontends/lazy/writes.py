@@ -55,7 +55,7 @@ _EXPANDING = {"expand", "expand_as", "broadcast_to"}
 def _expanded(func: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """What an expanding function gives; another view where that has no more elements than its operand."""
     result = func(*args, **kwargs)
-    source = next((value for value in (*args, *kwargs.values())), None)
+    source = args[0] if args else kwargs.get("input")
     if not isinstance(source, torch.Tensor) or not torch._is_functional_tensor(source):
         return result
     return source.view(result.shape) if result.numel() == source.numel() else result
