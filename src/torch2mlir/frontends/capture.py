@@ -41,6 +41,7 @@ from torch2mlir.frontends.fx.regions import grad_modes_unrecorded, is_lost_body
 from torch2mlir.frontends.fx.sizes_of_results import bounded_sizes
 from torch2mlir.frontends.fx.small_constants import small_constants_known
 from torch2mlir.frontends.fx.symbols import free_sizes, size_names
+from torch2mlir.frontends.fx.unneeded_conversions import unneeded_conversions_left_out
 from torch2mlir.frontends.fx.written_constants import written_constants_forgotten
 from torch2mlir.frontends.python_random import CLOCKS, check_draws, draws_noted
 from torch2mlir.frontends.pytrees import knows_caches, register_types
@@ -271,6 +272,7 @@ def _exported(
             around.enter_context(containers_kept(model))
             around.enter_context(draws_noted(model, drawn))
             around.enter_context(results_noted(model, {} if returned is None else returned))
+            around.enter_context(unneeded_conversions_left_out())
             yield around.enter_context(FunctionsThatCheck())
 
     def traced(export: Callable[..., Any]) -> torch.export.ExportedProgram:

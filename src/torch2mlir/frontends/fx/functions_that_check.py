@@ -16,6 +16,7 @@ from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
 from torch2mlir.errors import CaptureError
+from torch2mlir.frontends.fx.unneeded_conversions import set_data
 
 
 def _cov(
@@ -99,10 +100,11 @@ def _backward(*_: Any, **_options: Any) -> Tensor:
     )
 
 
-_FUNCTIONS: Mapping[Any, Callable[..., Tensor]] = {
+_FUNCTIONS: Mapping[Any, Callable[..., Any]] = {
     Tensor.backward: _backward,
     # PyTorch's tracing does not hear of it, and takes what it gives for a constant
     Tensor.data.__get__: Tensor.detach,  # type: ignore[attr-defined]
+    Tensor.data.__set__: set_data,  # type: ignore[attr-defined]
     torch.cov: _cov,
     torch.Tensor.cov: _cov,
     torch.corrcoef: _corrcoef,
