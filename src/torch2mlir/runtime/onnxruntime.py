@@ -48,6 +48,7 @@ class OnnxRuntimeEngine(Engine):
     passes: ClassVar[Mapping[str, Sequence[str]]] = {
         "onnx": (
             "onnx-functions-by-formulas",
+            "onnx-extrema-of-integers",
             "onnx-sums-of-zeros",
             "onnx-where-keeps-zeros",
             "onnx-widen-for-onnxruntime",

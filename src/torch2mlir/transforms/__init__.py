@@ -221,6 +221,9 @@ _LOCATIONS: dict[str, str] = {
     "onnx-extrema-of-infinities": (
         "torch2mlir.engine_passes.onnx_extrema_of_infinities:OnnxExtremaOfInfinitiesPass"
     ),
+    "onnx-extrema-of-integers": (
+        "torch2mlir.engine_passes.onnx_extrema_of_integers:OnnxExtremaOfIntegersPass"
+    ),
     "onnx-one-rank-of-elements": (
         "torch2mlir.engine_passes.onnx_one_rank_of_elements:OnnxOneRankOfElementsPass"
     ),

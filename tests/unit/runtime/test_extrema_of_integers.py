@@ -1,0 +1,42 @@
+"""The larger and the smaller of integers beyond 32 bits: ONNX Runtime's vectors take the wrong one of some."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor
+
+import torch2mlir
+
+TARGETS = [
+    ("linalg-on-tensors", "iree"),
+    ("tosa", "iree"),
+    ("stablehlo", "xla"),
+    ("onnx", "onnxruntime"),
+]
+
+
+def _extrema(x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
+    both = torch.stack([x, y])
+    return (
+        torch.maximum(x, y),
+        torch.minimum(x, y[0]),
+        x.clamp(-(2**40) - 1, 2**31 + 1),
+        torch.relu(y),
+        both.amax(0),
+        both.amin(-1),
+        both.argmax(1),
+        both.cummax(0).values,
+        both.max(1).values,
+    )
+
+
+@pytest.mark.parametrize("length", [1, 7, 40])
+@pytest.mark.parametrize(("dialect", "engine"), TARGETS)
+def test_beyond_32_bits(dialect: str, engine: str, length: int) -> None:
+    numbers = torch.arange(length)
+    compiled = torch2mlir.compile(_extrema, numbers, numbers, output_type=dialect, engine=engine)
+    for step, start in enumerate((2**31 + 1, -(2**33) - 5, 2**62 - 3)):
+        x = (numbers - 3) * (-1) ** step
+        y = torch.where(numbers % 3 == 0, numbers, start - numbers * (2**30 + 7))
+        torch.testing.assert_close(compiled(x, y), _extrema(x, y))
