@@ -6,16 +6,19 @@ without a word where it is a part of that.
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch._subclasses import FakeTensor
 from torch.nn.modules.module import register_module_buffer_registration_hook
 from torch.utils import _pytree as pytree
 
 from torch2mlir.errors import CaptureError
+from torch2mlir.frontends.memory import storage_of
 from torch2mlir.frontends.pytrees import register_types
 
 
@@ -38,9 +41,14 @@ def assignments_kept(model: torch.nn.Module) -> Iterator[None]:
     """While this lasts, a call of the model ends with writes to the buffers that were assigned to.
 
     Raises:
-        CaptureError: by the call, if a buffer becomes a tensor of another shape or dtype.
+        CaptureError: by the call, if a buffer becomes a tensor of another shape or dtype, or has another name too, by
+            which the model would still have what it was.
     """
     names = {module: name for name, module in model.named_modules()}
+    others = _other_names(model)
+    paths = Counter(module for _, module in model.named_modules(remove_duplicate=False))
+    twice = {type(module).__qualname__ for module, count in paths.items() if count > 1}
+    calls_no_hooks = type(model).__call__ is not torch.nn.Module.__call__  # as GPyTorch's modules
     assigned = dict[tuple[torch.nn.Module, str], _Assigned]()
     is_called = False
 
@@ -51,8 +59,18 @@ def assignments_kept(model: torch.nn.Module) -> Iterator[None]:
 
     def at_assignment(module: torch.nn.Module, name: str, value: Any) -> Any:
         before = module._buffers.get(name)
-        if not is_called or module not in names or before is None:
+        if calls_no_hooks and module is not model and _are_traced(before, value):
+            _refuse_own_call(name, type(model).__name__)
+        if not is_called or before is None:
             return value
+        if module not in names:
+            if (
+                type(module).__qualname__ in twice and value is not before
+            ):  # PyTorch calls a copy of such a part
+                _refuse_other_name(name, f"{name} of another {type(module).__name__}")
+            return value
+        if (module, name) in others and value is not before:
+            _refuse_other_name(f"{names[module]}.{name}".lstrip("."), others[module, name])
         assigned.setdefault((module, name), _Assigned(module, name, before))
         # PyTorch, which looks at this module too, refuses one of its buffers in the place of another
         is_buffer = any(value is buffer for buffer in module._buffers.values())
@@ -102,6 +120,41 @@ def assignments_refused(model: torch.nn.Module) -> Iterator[None]:
         yield
     finally:
         handle.remove()
+
+
+def _other_names(model: torch.nn.Module) -> dict[tuple[torch.nn.Module, str], str]:
+    """Of buffers whose memory has another name too in the model, that name."""
+    held = defaultdict[int, list[tuple[torch.nn.Module, str, str]]](list)
+    for path, module in model.named_modules(remove_duplicate=False):
+        plain = {name: value for name, value in vars(module).items() if name != "_buffers"}
+        for name, value in {**module._parameters, **module._buffers, **plain}.items():
+            if isinstance(value, torch.Tensor):
+                held[storage_of(value)].append((module, name, f"{path}.{name}".lstrip(".")))
+    return {
+        (module, name): next(p for _, _, p in several if p != path)
+        for several in held.values()
+        if len(several) > 1
+        for module, name, path in several
+    }
+
+
+def _are_traced(*values: object) -> bool:
+    return all(isinstance(value, FakeTensor) for value in values)
+
+
+def _refuse_own_call(name: str, kind: str) -> None:
+    raise CaptureError(
+        f"a part of the model puts another tensor in the place of its buffer '{name}', which nobody hears of, for "
+        f"{kind} has a __call__ of its own",
+        hint="write into it, buffer.copy_(..), or compile a module with the usual __call__ around the model",
+    )
+
+
+def _refuse_other_name(name: str, other: str) -> None:
+    raise CaptureError(
+        f"the model puts another tensor in the place of its buffer '{name}', which is '{other}' as well",
+        hint="write into it, buffer.copy_(..), which both names see, or give each its own: buffer.clone()",
+    )
 
 
 def _check(item: _Assigned, name: str) -> None:
