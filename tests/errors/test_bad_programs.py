@@ -265,3 +265,14 @@ def test_a_size_from_data_on_xla_names_the_line_of_the_model() -> None:
         torch2mlir.compile(Doubled(), torch.randn(6, 3), engine="xla")
     assert "test_bad_programs.py" in str(caught.value.location)
     assert "iree" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize("engine", ["xla", "iree"])
+def test_sizes_that_stablehlo_cannot_count_are_named(engine: str) -> None:
+    """The end of the slice was a ValueError of another library's."""
+
+    def function(x: torch.Tensor) -> torch.Tensor:
+        return x[x > 1][1:].sum()
+
+    with pytest.raises(UnsupportedOpError, match="count sizes in 32 bits"):
+        torch2mlir.compile(function, torch.rand(5) * 4, output_type="stablehlo", engine=engine)

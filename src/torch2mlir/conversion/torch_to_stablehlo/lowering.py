@@ -76,6 +76,8 @@ class StablehloLowering(Lowering):
         )
 
     def size_constant(self, size: int) -> SSAValue:
+        if size.bit_length() > _SIZE.element_type.width.data - 1:
+            self.fail(f"StableHLO's engines count sizes in 32 bits, and {size} has more")
         return self.at_entry(("size", size), lambda: _constant(_SIZE, [size]))
 
     def size_op(self, word: str, x: SSAValue, y: SSAValue, natural: bool) -> SSAValue:
