@@ -485,5 +485,5 @@ def generate(
 
 APART = {"constants", "sizes"}
 """Kinds of lines that are only taken where they are named."""
-SPECIAL_FAMILIES = ("elementwise", "movement", "comparison", "casts", "extrema")
+SPECIAL_FAMILIES = ("elementwise", "movement", "comparison", "casts", "extrema", "writes")
 """Kinds of lines for which PyTorch says what becomes of NaN, infinities and the sign of zeros."""

@@ -32,3 +32,12 @@ def test_large_exponents(dialect: str, engine: str, dtype: torch.dtype) -> None:
     for step in range(3):
         given = x.roll(step), y, torch.tensor(64 * step + 36)
         torch.testing.assert_close(compiled(*given), _powers(*given))
+
+
+@pytest.mark.parametrize("base", [2, -3, 1, 0])
+def test_powers_of_a_number_are_few_constants(base: int) -> None:
+    """63 squares of a number were more constants in a dispatch than IREE binds."""
+    x = torch.tensor([[0, 1, 6], [3, 2, 5]])
+    compiled = torch2mlir.compile(lambda x: base**x, x, output_type="stablehlo", engine="iree")
+    for exponents in (x, x + 60, x * 100):
+        torch.testing.assert_close(compiled(exponents), base**exponents)

@@ -21,7 +21,7 @@ from torch2mlir.frontends.fx.flex_attention import flex_attention_as_ops, has_fl
 from torch2mlir.frontends.fx.lifted_constants import with_lifted_constants
 from torch2mlir.frontends.fx.mutation import undeclared_views
 from torch2mlir.frontends.fx.quiet import quiet
-from torch2mlir.frontends.fx.refused_writes import EXPANDING, expands_nothing
+from torch2mlir.frontends.fx.refused_writes import EXPANDING, expands_nothing, operand_taken
 from torch2mlir.frontends.fx.shared_memory import shares_memory
 from torch2mlir.frontends.fx.written_constants import written_constants_forgotten
 from torch2mlir.frontends.weights import refuse_sharing_in_part
@@ -67,10 +67,9 @@ def functionalized(exported: ExportedProgram) -> ExportedProgram:
     bodies = [m for m in exported.graph_module.modules() if isinstance(m, GraphModule)]
     views = {view for body in bodies for view in undeclared_views(body.graph)}
     expands = any(
-        expands_nothing(node)
+        operand_taken(node) or (node.target in EXPANDING and expands_nothing(node))
         for body in bodies
-        for op in EXPANDING
-        for node in body.graph.find_nodes(op="call_function", target=op)
+        for node in body.graph.nodes
     )
     if expands or not views.isdisjoint(_DECLARED):
         module = _with_declared_views(exported.graph_module)
@@ -215,14 +214,17 @@ def _rebuilt(
 def _with_declared_views(module: GraphModule) -> GraphModule:
     """A copy with the ops that say that they give views, in the bodies of branches and loops too.
 
-    What ``expand`` gives that expands nothing is said by ``unsqueeze``: PyTorch adds to the elements of an expanded
-    tensor the difference of what is written there, which is NaN if they were infinite.
+    What ``expand`` gives that expands nothing is said by ``unsqueeze``, and what ``broadcast_tensors`` leaves as it was
+    by ``alias``: PyTorch adds to the elements of an expanded tensor the difference of what is written there, which is
+    NaN if they were infinite.
     """
     graph, copies = Graph(), dict[Node, Node]()
     graph.output(graph.graph_copy(module.graph, copies))
     for node, copied in copies.items():
         if node.target in EXPANDING and expands_nothing(node):
             _as_unsqueezed(copied, copied.meta["val"].dim())
+        if (operand := operand_taken(node)) is not None:
+            copied.target, copied.args = torch.ops.aten.alias.default, (copies[operand],)
         declared = _DECLARED.get(node.target)
         if declared is not None and shares_memory(node, node.all_input_nodes[0]):
             copied.target = declared

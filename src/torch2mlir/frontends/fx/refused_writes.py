@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -37,7 +38,9 @@ def check_writes(graph: Graph) -> None:
     windows = dict[Node, Node]()
     expanded = set[Node]()
     for node in graph.nodes:
-        sources = [source for source in node.all_input_nodes if source in expanded]
+        operand = operand_taken(node)
+        inputs = node.all_input_nodes if operand is None else [operand]
+        sources = [source for source in inputs if source in expanded]
         if _gives_expanded(node) or any(_share_memory(node, source) for source in sources):
             expanded.add(node)
         if not isinstance(node.target, torch._ops.OpOverload):
@@ -61,7 +64,7 @@ def _gives_expanded(node: Node) -> bool:
     if node.target in EXPANDING:
         return not expands_nothing(node)
     if node.target in _EXPANDING_LISTS:
-        operands = [n.meta["val"] for n in pytree.tree_leaves(node.args) if isinstance(n, Node)]
+        operands = [n.meta["val"] for n in node.all_input_nodes]
         return [t.shape for t in operands] != [t.shape for t in node.meta["val"]]
     return overlaps_itself(
         node.meta.get("val"), is_strided=node.target is torch.ops.aten.as_strided.default
@@ -90,6 +93,19 @@ def expands_nothing(node: Node) -> bool:
         statically_known_true(size == before)
         for size, before in zip(result.shape[new:], source.shape, strict=True)
     )
+
+
+def operand_taken(node: Node) -> Node | None:
+    """The tensor that ``broadcast_tensors(..)[i]`` or ``meshgrid(..)[i]`` is, where its sizes stay as they are."""
+    expansion = node.args[0] if node.target is operator.getitem else None
+    if not isinstance(expansion, Node) or expansion.target not in _EXPANDING_LISTS:
+        return None
+    operand = pytree.tree_leaves(expansion.args[0])[node.args[1]]
+    before, after = operand.meta["val"].shape, node.meta["val"].shape
+    if len(before) != len(after):
+        return None
+    stays = all(statically_known_true(a == b) for a, b in zip(before, after, strict=True))
+    return operand if stays else None
 
 
 def check_memory(graph: Graph) -> None:

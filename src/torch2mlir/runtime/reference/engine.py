@@ -24,7 +24,7 @@ from torch2mlir.runtime.reference.interpreter import (
     check_supported,
     op_name,
 )
-from torch2mlir.runtime.reference.values import Array, Resources, dtype_of, held_dtype
+from torch2mlir.runtime.reference.values import Array, Resources, as_narrow, dtype_of, held_dtype
 
 Observer = Callable[[Operation, tuple[Array, ...]], None]
 """Called with every op that has run and its results, in order."""
@@ -165,5 +165,6 @@ def _to_tensor(result: Array, spec: TensorSpec, fresh: bool) -> torch.Tensor:
     """A result as a tensor of its own memory."""
     own = fresh and result.flags.owndata and result.flags.writeable and result.flags.c_contiguous
     array = result if own else np.array(result, order="C")
-    tensor = torch.from_numpy(array)
-    return tensor if held_dtype(spec.dtype) is spec.dtype else tensor.to(spec.dtype)
+    if held_dtype(spec.dtype) is spec.dtype:
+        return torch.from_numpy(array)
+    return as_narrow(array, spec.dtype)

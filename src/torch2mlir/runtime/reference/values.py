@@ -231,14 +231,17 @@ def to_bytes(array: Array, type_: Attribute) -> bytes:
     narrow = _narrow(type_)
     if narrow is None:
         return array.tobytes()
-    array = np.array(array, order="C")
-    if (
-        narrow is torch.bfloat16
-    ):  # the upper half of the bits, where NaN keeps its sign, and stays NaN
-        upper = np.right_shift(array.view(np.uint32), 16).astype(np.uint16)
-        return np.where(np.isnan(array), upper | 0x40, upper).tobytes()
-    stored = torch.from_numpy(array).to(narrow)
+    stored = as_narrow(np.array(array, order="C"), narrow)
     return stored.reshape(-1).view(torch.uint8).numpy().tobytes()
+
+
+def as_narrow(array: Array, dtype: torch.dtype) -> torch.Tensor:
+    """Elements that are held in a wider dtype in their own one, where a NaN keeps its sign and its bits."""
+    if dtype is not torch.bfloat16:
+        return torch.from_numpy(array).to(dtype)
+    upper = np.asarray(np.right_shift(array.view(np.uint32), 16), np.uint16)
+    bits = np.asarray(np.where(np.isnan(array), upper | 0x40, upper), np.uint16)
+    return torch.from_numpy(bits).view(dtype)
 
 
 def _booleans(data: np.ndarray[Any, np.dtype[np.uint8]], count: int) -> Array:

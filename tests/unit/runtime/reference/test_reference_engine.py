@@ -44,6 +44,14 @@ def test_every_dtype_goes_in_and_comes_out(kind, dtype):
     assert y.data_ptr() != x.data_ptr()
 
 
+@pytest.mark.parametrize("kind", ["f16", "bf16", "f32"])
+def test_a_copied_nan_keeps_its_bits(kind):
+    dtype = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32}[kind]
+    x = torch.tensor([float("nan"), 1.0, -0.0, float("inf")], dtype=dtype)
+    for x in (x, -x, x.flip(0)):
+        assert torch.equal(run_one(identity(kind), x).view(torch.uint8), x.view(torch.uint8))
+
+
 def test_an_unsigned_tensor_may_stand_behind_a_signless_type():
     x = torch.tensor([200, 3], dtype=torch.uint8)
     assert torch.equal(run_one(identity("i8"), x).view(torch.uint8), x)
