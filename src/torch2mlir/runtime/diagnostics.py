@@ -1,10 +1,14 @@
-"""From what an engine's MLIR compiler prints to one EngineError: message, op, source line."""
+"""From what an engine says of a program it refuses or fails to run to one EngineError: message, op, source line."""
 
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from torch2mlir.errors import EngineError
+
+if TYPE_CHECKING:
+    from torch2mlir.runtime.lowered import LoweredFunction
 
 # "model.py":12:0: error: ...   loc(callsite("a.py":1:2 at "b.py":3:4)): error: ...   text.mlir:3:9: ...
 _LOCATED = re.compile(
@@ -16,6 +20,9 @@ _OP_NAME = re.compile(r"'([a-z_]\w*\.[\w.]+)'")
 _STATUS = re.compile(r"[A-Z_]{5,}: ")
 
 _SHOWN = 300
+LEFT_TO_PYTORCH = "torch2mlir.optimize() leaves the op to PyTorch"
+"""A way out of whatever an engine refuses."""
+ANOTHER = f"another engine or output type may take it; {LEFT_TO_PYTORCH}"
 
 
 def compile_error(
@@ -59,7 +66,22 @@ def compile_error(
         op=shortened(op) if op else None,
         location=location,
         dialect=dialect,
-        hint="another engine or output type may take it; torch2mlir.optimize() leaves the op to PyTorch",
+        hint=ANOTHER,
+    )
+
+
+def run_error(engine: str, function: LoweredFunction, error: Exception) -> EngineError:
+    """The error for a program that ``engine`` has taken and does not run with the arguments of a call.
+
+    Args:
+        engine: the engine's name, as shown to people.
+        function: the program.
+        error: what the engine has raised.
+    """
+    return EngineError(
+        f"{engine} failed to run @{function.name}: {shortened(str(error))}",
+        dialect=function.target.name,
+        hint=ANOTHER,
     )
 
 

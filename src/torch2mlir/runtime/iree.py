@@ -27,10 +27,10 @@ Choices, measured with IREE 3.13 on two cores (BERT-base sized, 128 tokens, weig
 - dispatches in the program's order: where IREE lets some run at a time, it puts an update in place (a scatter) before
   those that read what is updated. In order costs nothing measurable (BERT-base, ResNet-50, MobileNet-v2, Llama of one
   token, a small MLP), for each runs on all threads;
-- offsets of 64 bytes are not asked for between tensors of unknown sizes: IREE's ranges of integers have no entry for
-  ``util.align`` of an unknown size, and its optimizer then takes the offset of a tensor that a loop or branch hands on
-  for that of any other tensor at the same place (docs/engines.md). With an alignment of 1 there is no such op, and
-  nothing for complex128, which is read at multiples of 16 bytes only: 16 there, and no loops or branches;
+- where loops or branches meet unknown sizes, tensors follow each other byte by byte: IREE's ranges of integers have no
+  entry for ``util.align`` of an unknown size, and its optimizer then takes the offset of a tensor that a loop or branch
+  hands on for that of any other tensor at the same place (docs/engines.md). With an alignment of 1 there is no such op;
+  without loops and branches it is 16, for complex128 is read and memory is filled at such places only;
 - f64 stays f64: IREE demotes it to f32 by default. i64 is never demoted;
 - functions of f64 (sin, atan, fmod) are calls to the C library, which a program in IREE's own format cannot reach:
   such a program becomes a library of the system, linked by IREE's own linker, which finds them in this process.
@@ -66,7 +66,7 @@ import torch
 from torch.utils.dlpack import from_dlpack, to_dlpack  # type: ignore[attr-defined]
 
 from torch2mlir.errors import EngineError
-from torch2mlir.runtime.diagnostics import shortened
+from torch2mlir.runtime.diagnostics import ANOTHER, LEFT_TO_PYTORCH, run_error, shortened
 from torch2mlir.runtime.engine import (
     Engine,
     Executable,
@@ -103,12 +103,11 @@ _HANDS_ON = re.compile(
 _HAS_UNKNOWN_SIZES = re.compile(r"tensor<(?:\d+x)*\?")
 # Flags of the whole compiler; why: see the docstring.
 _PROCESS = ("--iree-stream-partitioning-favor=debug",)
-_DYNAMIC_PROCESS = (*_PROCESS, "--iree-stream-resource-min-offset-alignment=1")
-_COMPLEX_PROCESS = (*_PROCESS, "--iree-stream-resource-min-offset-alignment=16")
+_DYNAMIC_PROCESS = (*_PROCESS, "--iree-stream-resource-min-offset-alignment=16")
+_HANDS_ON_PROCESS = (*_PROCESS, "--iree-stream-resource-min-offset-alignment=1")
 _HEADER = "header=3"
 _ALIGNMENT = 64
 _DLPACK_CPU = 1
-_ELSE = "torch2mlir.optimize() leaves the op to PyTorch"
 # What the runtime raises, by status code.
 _RUNTIME_ERRORS = (RuntimeError, ValueError, IndexError, NotImplementedError, MemoryError)
 
@@ -233,7 +232,7 @@ class IreeEngine(Engine):
             bytecode = _compile(function, text)
         except EngineError as error:
             if output_type != (usual := best_dialect(self)):
-                error.hint = f"output type {usual!r} takes more programs; {_ELSE}"
+                error.hint = f"output type {usual!r} takes more programs; {LEFT_TO_PYTORCH}"
             raise with_model_line(error, function, _try) from error
         in_turn = runs_in_turn(function.entry) or is_small(function)
         return self._load(bytecode, function, in_turn)
@@ -245,7 +244,7 @@ class IreeEngine(Engine):
         pack_weights(function, weights, columns=16 if is_wide else 8)
 
     def version(self) -> str:
-        flags = (*_FLAGS, *_DYNAMIC_PROCESS, _TILED, _UNFOLDED)
+        flags = (*_FLAGS, *_DYNAMIC_PROCESS, *_HANDS_ON_PROCESS, _TILED, _UNFOLDED)
         return " ".join([iree.compiler.version.VERSION, *flags, _HEADER])
 
     def code(self, executable: Executable) -> bytes:
@@ -268,6 +267,7 @@ class IreeEngine(Engine):
             raise EngineError(
                 f"IREE cannot load the compiled program: {shortened(str(error))}",
                 dialect=function.target.name,
+                hint=ANOTHER,
             ) from error
         return IreeExecutable(device, context, entry, function, in_turn, bytecode)
 
@@ -330,9 +330,7 @@ class IreeExecutable(Executable):
                 for index, spec in enumerate(function.results)
             ]
         except _RUNTIME_ERRORS as error:  # memory that was never there is seen when it is read
-            raise EngineError(
-                f"IREE failed to run @{function.name}: {shortened(str(error))}"
-            ) from error
+            raise run_error("IREE", function, error) from error
         tensors = []
         for tensor in found:
             if tensor.data_ptr() in pointers:
@@ -424,11 +422,11 @@ def _process_flags(text: str) -> tuple[str, ...]:
     """
     if _HAS_UNKNOWN_SIZES.search(text) is None:
         return _PROCESS
-    if "complex<f64>" not in text:
+    if _HANDS_ON.search(text) is None:
         return _DYNAMIC_PROCESS
-    if _HANDS_ON.search(text) is not None:
+    if "complex<f64>" in text:
         raise EngineError(
             "complex128 beside loops or branches and sizes that vary: IREE reads such elements where they do not lie",
-            hint=f"complex64, sizes that do not vary, or XLA; {_ELSE}",
+            hint=f"complex64, sizes that do not vary, or XLA; {LEFT_TO_PYTORCH}",
         )
-    return _COMPLEX_PROCESS
+    return _HANDS_ON_PROCESS

@@ -30,7 +30,7 @@ from torch.utils.dlpack import from_dlpack, to_dlpack  # type: ignore[attr-defin
 from torch2mlir.dialects.onnx.model import SIZES_FROM_DATA, model_of
 from torch2mlir.errors import EngineError
 from torch2mlir.program import entry_function
-from torch2mlir.runtime.diagnostics import shortened
+from torch2mlir.runtime.diagnostics import ANOTHER, run_error, shortened
 from torch2mlir.runtime.engine import Engine, Executable, Prepared, Run, host_tensor
 from torch2mlir.runtime.lowered import LoweredFunction
 
@@ -83,7 +83,9 @@ class _Session:
             )
         except Exception as error:  # pybind's exceptions have no common base
             raise EngineError(
-                f"ONNX Runtime refuses the program: {shortened(str(error))}", dialect="onnx"
+                f"ONNX Runtime refuses the program: {shortened(str(error))}",
+                dialect="onnx",
+                hint=ANOTHER,
             ) from error
         self.inputs = [each.name for each in proto.graph.input]
         self.outputs = [each.name for each in proto.graph.output]
@@ -174,9 +176,7 @@ class _Bound:
         try:
             results = self._session.run(feeds, self._session.outputs, None)
         except Exception as error:  # pybind's exceptions have no common base
-            raise EngineError(
-                f"ONNX Runtime failed to run @{self._function.name}: {shortened(str(error))}"
-            ) from error
+            raise run_error("ONNX Runtime", self._function, error) from error
         # going through the vector itself makes an iterator class for every call
         return [self._result(i, results[i], pointers) for i in range(len(results))]
 

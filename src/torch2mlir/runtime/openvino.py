@@ -51,7 +51,7 @@ from torch2mlir.dialects.onnx.model import model_of
 from torch2mlir.engine_passes.integer_ranges import MOST, is_integer, largest_argument
 from torch2mlir.errors import EngineError, InputError
 from torch2mlir.program import entry_function
-from torch2mlir.runtime.diagnostics import shortened
+from torch2mlir.runtime.diagnostics import ANOTHER, run_error, shortened
 from torch2mlir.runtime.engine import Engine, Executable, Prepared, Run, host_tensor
 from torch2mlir.runtime.lowered import LoweredFunction
 from torch2mlir.runtime.openvino_attention import tell_masked_rows_by_mask
@@ -195,7 +195,9 @@ class _Model:
             self.compiled = core.compile_model(model, "CPU", _OPTIONS | _threads(function))
         except RuntimeError as error:
             raise EngineError(
-                f"OpenVINO refuses the program: {shortened(str(error))}", dialect="onnx"
+                f"OpenVINO refuses the program: {shortened(str(error))}",
+                dialect="onnx",
+                hint=ANOTHER,
             ) from error
         self.inputs = {
             position: name
@@ -267,9 +269,7 @@ class OpenVinoExecutable(Executable):
             del living
             return results
         except RuntimeError as error:
-            raise EngineError(
-                f"OpenVINO failed to run @{self.function.name}: {shortened(str(error))}"
-            ) from error
+            raise run_error("OpenVINO", self.function, error) from error
         finally:
             with self._lock:
                 model.idle.append(request)

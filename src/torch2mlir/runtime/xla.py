@@ -56,7 +56,7 @@ from torch2mlir.engine_passes.stablehlo_hold_differences import computes_once
 from torch2mlir.engine_passes.stablehlo_updates_in_place import DISABLED_PASS, update_in_place
 from torch2mlir.errors import EngineError
 from torch2mlir.runtime.adopted_memory import AdoptedMemory, is_alone
-from torch2mlir.runtime.diagnostics import compile_error, shortened
+from torch2mlir.runtime.diagnostics import compile_error, run_error, shortened
 from torch2mlir.runtime.engine import Engine, Executable, Prepared, Run, host_tensor
 from torch2mlir.runtime.lent_memory import ALIGNMENT, LentMemory, owning_array
 from torch2mlir.runtime.lowered import LoweredFunction
@@ -226,7 +226,7 @@ class XlaExecutable(Executable):
         try:
             return [export(array) for export, array in zip(self._exporters, results, strict=True)]
         except jax.errors.JaxRuntimeError as error:
-            raise self._failure(error) from error
+            raise run_error("XLA", self.function, error) from error
 
     def _lent(self, position: int, tensor: torch.Tensor, copies: list[torch.Tensor]) -> Any:
         """The view of an argument: that of the last call if it lies at the same place, as weights do.
@@ -287,7 +287,7 @@ class XlaExecutable(Executable):
         try:
             array.block_until_ready()
         except jax.errors.JaxRuntimeError as error:
-            raise self._failure(error) from error
+            raise run_error("XLA", self.function, error) from error
         if target is not None and _is_dense(target) and self._adopted.replace(target, array):
             return target
         return self._exporters[index](array)
@@ -296,11 +296,8 @@ class XlaExecutable(Executable):
         try:
             results = self.loaded.execute_sharded(arrays).disassemble_into_single_device_arrays()
         except jax.errors.JaxRuntimeError as error:
-            raise self._failure(error) from error
+            raise run_error("XLA", self.function, error) from error
         return [shards[0] for shards in results]
-
-    def _failure(self, error: Exception) -> EngineError:
-        return EngineError(f"XLA failed to run @{self.function.name}: {shortened(str(error))}")
 
 
 def _lies_at(tensor: torch.Tensor, address: int) -> bool:

@@ -100,7 +100,8 @@ def operand_taken(node: Node) -> Node | None:
     expansion = node.args[0] if node.target is operator.getitem else None
     if not isinstance(expansion, Node) or expansion.target not in _EXPANDING_LISTS:
         return None
-    operand = pytree.tree_leaves(expansion.args[0])[node.args[1]]
+    operands = pytree.tree_leaves(expansion.args[0])
+    operand = operands[node.args[1]]  # type: ignore[index]
     before, after = operand.meta["val"].shape, node.meta["val"].shape
     if len(before) != len(after):
         return None

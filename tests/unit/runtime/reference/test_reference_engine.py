@@ -47,8 +47,8 @@ def test_every_dtype_goes_in_and_comes_out(kind, dtype):
 @pytest.mark.parametrize("kind", ["f16", "bf16", "f32"])
 def test_a_copied_nan_keeps_its_bits(kind):
     dtype = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32}[kind]
-    x = torch.tensor([float("nan"), 1.0, -0.0, float("inf")], dtype=dtype)
-    for x in (x, -x, x.flip(0)):
+    values = torch.tensor([float("nan"), 1.0, -0.0, float("inf")], dtype=dtype)
+    for x in (values, -values, values.flip(0)):
         assert torch.equal(run_one(identity(kind), x).view(torch.uint8), x.view(torch.uint8))
 
 
