@@ -91,7 +91,7 @@ XFAILS: list[ExpectedFailure] = [
     ExpectedFailure(
         "IREE counts too few elements in a buffer that a StableHLO loop carries",
         EngineError,
-        "stablehlo-iree-*",
+        "stablehlo-iree-dynamic",
         "legendre_of_any_degree",
     ),
     ExpectedFailure(

@@ -4,7 +4,8 @@ IREE 3.13 reads the part where it lies, and takes its elements to follow each ot
 ``x[:, 0][i]`` is the first one. It does so where the distance between them is only known at run time, a size of the
 whole tensor behind its first.
 
-A part that leaves elements of a row out, every second or all but one, it refuses to read so (``x[:, ::2].flip(1)``).
+A part that leaves elements of a row out, every second or all but one, it refuses to read so (``x[:, ::2].flip(1)``);
+of an argument of two dimensions it reads columns.
 Where the whole is a wider copy of something, of 16 bits in 32, it computes the copy where the part is read and forgets
 the steps: ``x.float()[::2] * 2`` is twice the first half. What is read by steps is computed before.
 
@@ -30,7 +31,7 @@ from collections.abc import Iterable, Iterator
 from xdsl.context import Context
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from torch2mlir.contract.pass_order import PassForOps
 from torch2mlir.dialects import iree_linalg_ext, linalg, stablehlo, tosa
@@ -123,7 +124,11 @@ def _leaves_elements_out(op: Operation) -> bool:
     if len(whole) < 2 or not part or part[-1] != 1 or whole[-1] == 1:
         return False
     # one of several columns; the first of every two is the first column of pairs where a dialect has no steps
-    return len(whole) > 2 or getattr(op.operands[0].owner, "name", "") in RESHAPES
+    return len(whole) > 2 or not _is_argument(op.operands[0])
+
+
+def _is_argument(value: SSAValue) -> bool:
+    return isinstance(value.owner, Block) and isinstance(value.owner.parent_op(), FuncOp)
 
 
 def _has_steps(op: Operation) -> bool:

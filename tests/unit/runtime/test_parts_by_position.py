@@ -136,3 +136,38 @@ def test_a_column_that_is_multiplied(output_type: str) -> None:
         output_type=output_type,
         engine="iree",
     )
+
+
+def _columns_at(y: Tensor, i: Tensor) -> tuple[Tensor, Tensor]:
+    return y[:, 0][i], y[:, 1][i]
+
+
+OF_COMPUTED: dict[str, Callable[[Tensor, Tensor], object]] = {
+    "stacked": lambda x, i: _columns_at(torch.stack([x[:, 0] * 2, x[:, 1] + 1], 1), i),
+    "sorted": lambda x, i: _columns_at(x.sort(0).values, i),
+    "added_up": lambda x, i: _columns_at(x.cumsum(1), i),
+    "written_to": lambda x, i: _columns_at(
+        torch.index_put(x, (torch.tensor([1]),), torch.tensor([5.0])), i
+    ),
+}
+
+
+@pytest.mark.parametrize("output_type", [*DIALECTS, "stablehlo"])
+def test_columns_of_what_is_computed(output_type: str) -> None:
+    """Two columns of one matrix were refused: "unrealized_conversion_cast"."""
+    agrees_with_eager(
+        Together(OF_COMPUTED),
+        lambda: ({name: (torch.randn(6, 2), torch.randint(0, 6, (4,))) for name in OF_COMPUTED},),
+        tolerance=0,
+        output_type=output_type,
+        engine="iree",
+    )
+
+
+def test_columns_of_positions_that_elements_decide() -> None:
+    def program(x: Tensor) -> tuple[Tensor, Tensor]:
+        i, j = torch.where(x > 0)
+        chosen = i > j
+        return i[chosen], j[chosen]
+
+    agrees_with_eager(program, lambda: (torch.randn(4, 5),), tolerance=0, engine="iree")
