@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from torch2mlir.dialects.locations import describe
 from torch2mlir.dialects.torch import core
+from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim
 from torch2mlir.dialects.torch.symbols import INT64_MAX
 from torch2mlir.dialects.torch.values import Values
@@ -29,7 +30,7 @@ class Facts:
     Attributes:
         decisions: all of it.
         ranges: smallest and largest value of those that it compares with numbers.
-        same: of two that are equal, the second by the first.
+        same: of two that are equal, the one that comes later by the one before.
     """
 
     decisions: list[Decision] = field(default_factory=list)
@@ -53,9 +54,13 @@ class Facts:
 def facts_of(module: Operation) -> Facts:
     """What the assertions of a module say of sizes."""
     facts, values, given = Facts(), Values(), symbol_ranges(module)
+    met = {name: place for place, name in enumerate(given)}
     for op in module.walk():
+        for result in op.results:
+            for name in _sizes(result.type):
+                met.setdefault(name, len(met))
         if isinstance(op, core.RuntimeAssertOp):
-            _add_comparison(op.operands[0], values, facts, given)
+            _add_comparison(op.operands[0], values, facts, given, met)
             names = set[str]()
             asked = _condition(op.operands[0], values, names)
             if asked is not None and names:
@@ -64,6 +69,13 @@ def facts_of(module: Operation) -> Facts:
     for decision in facts.decisions:
         _tighten(facts.ranges, decision)
     return facts
+
+
+def _sizes(type: Attribute) -> Iterator[str]:
+    """The symbols in a type's sizes."""
+    for size in (type.sizes or ()) if isinstance(type, t.ValueTensorType) else ():
+        if isinstance(size, Dim):
+            yield from size.symbols()
 
 
 def _tighten(ranges: dict[str, tuple[int, int]], decision: Decision) -> None:
@@ -106,11 +118,16 @@ def _condition(condition: SSAValue, values: Values, names: set[str]) -> str | No
 
 
 def _add_comparison(
-    condition: SSAValue, values: Values, facts: Facts, given: Collection[str]
+    condition: SSAValue,
+    values: Values,
+    facts: Facts,
+    given: Collection[str],
+    met: Mapping[str, int],
 ) -> None:
     """Adds what a comparison of a symbol with a number, or with another symbol, says of it.
 
-    Of two that are the same, the one is kept that arguments have, of which the symbols are ``given``.
+    Of two that are the same, the one is kept that arguments have, of which the symbols are ``given``, or else the one
+    that is ``met`` first: ops before the other is made have it, too.
     """
     match _comparison(condition, values):
         case ("le", [Dim(op="symbol", name=name), int(most)]):
@@ -121,8 +138,7 @@ def _add_comparison(
             facts.ranges[name] = max(low, least), high
         case ("eq", [Dim(op="symbol", name=one), Dim(op="symbol", name=other)]):
             one, other = (facts.same.get(name, name) for name in (one, other))
-            if other in given:
-                one, other = other, one
+            one, other = sorted((one, other), key=lambda name: met.get(name, len(met)))
             if one != other and other not in given:
                 facts.same = {k: one if v == other else v for k, v in facts.same.items()}
                 facts.same[other] = one
