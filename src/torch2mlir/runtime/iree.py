@@ -97,8 +97,10 @@ _CALLS_C_LIBRARY = re.compile(
     r"|(stablehlo|chlo)\.(?!abs|add|broadcast|ceil|constant|divide|floor|multiply|sqrt|subtract)\w+ .*xf64>"
 )
 _HAS_LOOPS = re.compile(r"\b(?:scf\.(?:for|while)|tosa\.while_loop|stablehlo\.while)\b")
+# Loops, branches and calls in any form that the text of a program may have: ours are the first of each dialect only.
 _HANDS_ON = re.compile(
-    r"\b(?:scf\.(?:for|while|if)|tosa\.(?:while_loop|cond_if)|stablehlo\.(?:while|if|case))\b"
+    r"\b(?:scf\.(?:for|while|if|forall|parallel|index_switch|execute_region)|cf\.(?:br|cond_br|switch)"
+    r"|tosa\.(?:while_loop|cond_if)|stablehlo\.(?:while|if|case|composite)|func\.call|(?<!_)call [@%])"
 )
 _HAS_UNKNOWN_SIZES = re.compile(r"tensor<(?:\d+x)*\?")
 # Flags of the whole compiler; why: see the docstring.

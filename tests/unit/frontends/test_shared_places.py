@@ -123,6 +123,11 @@ def _broadcast_beside_less(m: Tensor) -> None:
     torch.broadcast_tensors(m[:1], m)[1][1:].fill_(1.0)
 
 
+def _broadcast_with_itself_in_one_call(m: Tensor) -> None:
+    torch._foreach_mul_(torch.broadcast_tensors(m, m)[:1], 0.5)
+    torch._foreach_mul_(list(torch.broadcast_tensors(m, m))[1:], 0.5)
+
+
 def _grid_alone(m: Tensor) -> None:
     torch.meshgrid(m, indexing="ij")[0][1:].fill_(1.0)
 
@@ -139,6 +144,7 @@ NOTHING_EXPANDED = [
     _masked_broadcast,
     _kept_sizes,
     _broadcast_with_itself,
+    _broadcast_with_itself_in_one_call,
     _broadcast_beside_less,
 ]
 SAID_OTHERWISE = [_grid_alone, _disjoint_places]
@@ -165,6 +171,7 @@ def _name(write: Callable[[Tensor], None]) -> str:
     return write.__name__.strip("_")
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("write", NOTHING_EXPANDED + SAID_OTHERWISE, ids=_name)
 def test_expanding_nothing_is_a_view(write: Callable[[Tensor], None], dialect: str) -> None:
@@ -184,6 +191,7 @@ def test_compile_refuses_shared_places(write: Callable[[Tensor], None]) -> None:
     assert "clone()" in str(caught.value)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     "write", EXPANDED + OVERLAPPING + NOTHING_EXPANDED + SAID_OTHERWISE, ids=_name
 )

@@ -65,7 +65,7 @@ GRU = pytest.param("gru", marks=pytest.mark.full("a recurrent layer as the LSTM"
 @pytest.mark.parametrize("target", ENGINES)
 @pytest.mark.parametrize("name", [GRU if name == "gru" else name for name in PROGRAMS])
 @torch.no_grad()
-@pytest.mark.share(3)
+@pytest.mark.share(5)
 def test_a_size_of_0(target: tuple[str, str], name: str) -> None:
     output_type, engine = target
     require(engine)
@@ -114,7 +114,7 @@ SELECTING = ["lstm", GRU, "average", "largest", "convolution", "linear", "square
 @pytest.mark.parametrize("target", [ENGINES[0], ENGINES[3]])
 @pytest.mark.parametrize("name", SELECTING)
 @torch.no_grad()
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 def test_nothing_selected(target: tuple[str, str], name: str) -> None:
     output_type, engine = target
     require(engine)

@@ -122,6 +122,7 @@ def test_an_index_outside_of_the_tensor_is_an_error(way: str) -> None:
 COMPUTED = ("index_by_two", "put", "gather", "take", "embedding", "cross_entropy_ignored")
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("way", WAYS)
 def test_an_index_that_the_program_computes_is_looked_at_too(way: str) -> None:
     _raise_as_eager({name: _of_result(PROGRAMS[name]) for name in COMPUTED}, way)
@@ -173,6 +174,7 @@ def _takers(
 DYNAMIC = ("index", "put", "gather", "index_add", "scatter_add", "embedding", "one_hot")
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("way", [way for way in WAYS if way != "openvino"])
 def test_the_range_is_that_of_the_sizes_of_a_call(way: str) -> None:
     programs = {name: PROGRAMS[name] for name in DYNAMIC}

@@ -18,6 +18,7 @@ def _factor(x: torch.Tensor) -> torch.Tensor:
     return torch.linalg.cholesky(x @ x.mT + 3 * torch.eye(x.shape[0]), upper=True)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("output_type", ["tosa", "linalg-on-tensors"])
 def test_a_factor_of_any_size(

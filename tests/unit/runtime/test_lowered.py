@@ -68,6 +68,19 @@ def test_a_private_entry_is_refused() -> None:
         lowered("func.func private @main()")
 
 
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("", "declared only"),
+        ("{\n  cf.br ^bb1\n^bb1:\n  return %x : tensor<2xf32>\n}", "jumps between blocks"),
+    ],
+)
+def test_a_body_of_one_block_is_needed(body: str, message: str) -> None:
+    signature = "(%x: tensor<2xf32>)" if body else "(tensor<2xf32>)"
+    with pytest.raises(EngineError, match=message):
+        LoweredFunction.parse(f"func.func @main{signature} -> tensor<2xf32> {body}", "tosa")
+
+
 def test_arguments_are_checked() -> None:
     check = lowered("func.func @main(%a: tensor<?x4xf32>, %b: tensor<i8>) { return }").check
     byte = torch.zeros((), dtype=torch.int8)

@@ -82,7 +82,7 @@ def assert_as_eager(ours: object, function: Callable[..., Tensor], *given: Tenso
 
 
 @pytest.mark.parametrize("target, name", product(TARGETS, OF_OPS))
-@pytest.mark.share(3)
+@pytest.mark.share(5)
 def test_of_ops(target: tuple[str, str], name: str) -> None:
     function = OF_OPS[name]
     if (target[1], name) == ("openvino", "windows"):
@@ -94,6 +94,7 @@ def test_of_ops(target: tuple[str, str], name: str) -> None:
         assert_as_eager(ours, function, torch.randn(*sizes))
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("name", OF_NUMBERS)
 def test_of_numbers(name: str) -> None:
     """Capture answers them: one dialect will do."""
@@ -226,7 +227,7 @@ CALLS = [
 
 @pytest.mark.parametrize("engine", ["iree", "onnxruntime"])
 @pytest.mark.parametrize("name", OF_ELEMENTS)
-@pytest.mark.share(3)
+@pytest.mark.share(4)
 def test_sizes_that_elements_decide(engine: str, name: str) -> None:
     """``y[n]`` behind the end of ``y`` read other memory on IREE; writes to ``z[:n]`` were refused, or lost the rest."""
     require(engine)

@@ -84,6 +84,7 @@ PROGRAMS: dict[str, Program] = {
 }
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_both_are_read(name: str, output_type: str) -> None:

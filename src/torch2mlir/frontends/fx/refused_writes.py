@@ -64,7 +64,7 @@ def _gives_expanded(node: Node) -> bool:
     if node.target in EXPANDING:
         return not expands_nothing(node)
     if node.target in _EXPANDING_LISTS:
-        operands = [n.meta["val"] for n in node.all_input_nodes]
+        operands = [n.meta["val"] for n in _operands_of(node)]
         return [t.shape for t in operands] != [t.shape for t in node.meta["val"]]
     return overlaps_itself(
         node.meta.get("val"), is_strided=node.target is torch.ops.aten.as_strided.default
@@ -100,13 +100,17 @@ def operand_taken(node: Node) -> Node | None:
     expansion = node.args[0] if node.target is operator.getitem else None
     if not isinstance(expansion, Node) or expansion.target not in _EXPANDING_LISTS:
         return None
-    operands = pytree.tree_leaves(expansion.args[0])
-    operand = operands[node.args[1]]  # type: ignore[index]
+    operand = _operands_of(expansion)[node.args[1]]  # type: ignore[index]
     before, after = operand.meta["val"].shape, node.meta["val"].shape
     if len(before) != len(after):
         return None
     stays = all(statically_known_true(a == b) for a, b in zip(before, after, strict=True))
     return operand if stays else None
+
+
+def _operands_of(expansion: Node) -> list[Node]:
+    """The tensors that ``broadcast_tensors`` or ``meshgrid`` takes, each as often as it stands there."""
+    return pytree.tree_leaves(expansion.args[0])
 
 
 def check_memory(graph: Graph) -> None:
