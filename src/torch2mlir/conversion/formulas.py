@@ -37,6 +37,8 @@ def div(x: Expr, y: Expr) -> Expr:
     """``x * (1 / y)``; the inverse of a number is a constant."""
     if isinstance(y.number, int | float):
         number = float(y.number)
+        if y.dtype != f64 and abs(number) >= _TOO_LARGE:
+            number = math.copysign(math.inf, number)
         if y.dtype != f64 and abs(number) > _HUGE:  # its inverse is subnormal
             return x * _SCALE * (1 / (number * _SCALE))
         return x * (1 / number if number else math.copysign(math.inf, number))
@@ -55,6 +57,8 @@ def _of_huge(y: Expr) -> Expr:
 
 
 _HUGE, _SCALE = 2.0**125, 2.0**-4
+_TOO_LARGE = 2.0**128 - 2.0**103
+"""From here on numbers are infinite in f32."""
 
 
 @formula("sqrt")

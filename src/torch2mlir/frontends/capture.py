@@ -32,6 +32,7 @@ from torch2mlir.frontends.fx.numbers_of_constants import (
     numbers_asked,
     plain_tensors,
 )
+from torch2mlir.frontends.fx.numbers_of_elements import numbers_kept_apart
 from torch2mlir.frontends.fx.places_from_tensors import PlacesFromTensors
 from torch2mlir.frontends.fx.questions import asked_by, by_model
 from torch2mlir.frontends.fx.quiet import quiet
@@ -286,6 +287,7 @@ def _exported(
             functions = around.enter_context(watched())
             around.enter_context(RaisedErrors())
             around.enter_context(bounded_sizes())
+            around.enter_context(numbers_kept_apart())
             around.enter_context(written_constants_forgotten())
             exported: torch.export.ExportedProgram = export(
                 model, args, kwargs, dynamic_shapes=dynamic_shapes
@@ -298,7 +300,7 @@ def _exported(
     def by_bytecode() -> torch.export.ExportedProgram:
         if returned is not None:
             returned.clear()
-        with python_undone(changes.model), written_constants_forgotten():
+        with python_undone(changes.model), written_constants_forgotten(), numbers_kept_apart():
             exported = torch.export.export(
                 model, args, kwargs, dynamic_shapes=dynamic_shapes, strict=True
             )

@@ -36,6 +36,10 @@ def _scaled(x: Tensor, y: Tensor) -> Tensor:
     return torch.add(x, x, alpha=y.item())
 
 
+def _weighted(x: Tensor, y: Tensor) -> Tensor:
+    return torch.lerp(x, x + 0.5, y)
+
+
 def _of_a_size(x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
     return x + y.shape[0], x * y.shape[0], x - 3 * y.shape[0], torch.fmod(x, y.shape[0])
 
@@ -73,6 +77,29 @@ def test_sizes(dialect: str) -> None:
     for size in (70000, 3, 2049):
         y = torch.ones(size)
         torch.testing.assert_close(compiled(x, y), _of_a_size(x, y), equal_nan=True)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("dialect", ["linalg-on-tensors", "tosa", "stablehlo"])
+def test_weights_in_tensors(dialect: str, dtype: torch.dtype) -> None:
+    """A weight of rank 0 has the tensors' type before anything is computed with it."""
+    x = _elements(dtype)[2:6]
+    compiled = torch2mlir.compile(_weighted, x, torch.tensor(0.5), output_type=dialect)
+    for number in (*NUMBERS, 1 / 3):
+        y = torch.tensor(number)
+        torch.testing.assert_close(compiled(x, y), _weighted(x, y), equal_nan=True)
+
+
+def _divided(x: Tensor) -> tuple[Tensor, ...]:
+    return x / 1e39, x / -1e40, x / 3e38, x / 1e400
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32], ids=str)
+@pytest.mark.parametrize("dialect", ["linalg-on-tensors", "tosa", "stablehlo"])
+def test_divided_by_what_is_infinite_in_float32(dialect: str, dtype: torch.dtype) -> None:
+    compiled = torch2mlir.compile(_divided, torch.ones(8, dtype=dtype), output_type=dialect)
+    for x in (_elements(dtype), _elements(dtype).flip(0), -_elements(dtype)):
+        torch.testing.assert_close(compiled(x), _divided(x), equal_nan=True, rtol=0, atol=2e-38)
 
 
 def _of_a_tensor(x: Tensor, y: Tensor) -> tuple[Tensor, ...]:

@@ -20,6 +20,7 @@ from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.fx.flex_attention import flex_attention_as_ops, has_flex_attention
 from torch2mlir.frontends.fx.lifted_constants import with_lifted_constants
 from torch2mlir.frontends.fx.mutation import undeclared_views
+from torch2mlir.frontends.fx.numbers_of_elements import numbers_kept_apart
 from torch2mlir.frontends.fx.quiet import quiet
 from torch2mlir.frontends.fx.refused_writes import EXPANDING, expands_nothing, operand_taken
 from torch2mlir.frontends.fx.shared_memory import shares_memory
@@ -83,6 +84,7 @@ def functionalized(exported: ExportedProgram) -> ExportedProgram:
             around.enter_context(flex_attention_as_ops())
             around.enter_context(_composites_of(exported, table))
             around.enter_context(written_constants_forgotten())
+            around.enter_context(numbers_kept_apart())
             return exported.run_decompositions(table)
     except Exception as error:
         reason = next((line for line in str(error).splitlines() if line.strip()), "no reason given")

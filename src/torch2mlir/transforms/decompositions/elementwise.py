@@ -44,6 +44,14 @@ def _hypot(a: Tensor, b: Tensor) -> Tensor:
     return torch.where(torch.isinf(a) | torch.isinf(b), math.inf, result)
 
 
+@decomposes(aten.lerp.Tensor)
+def _lerp(start: Tensor, end: Tensor, weight: Tensor) -> Tensor:
+    """A weight of rank 0 is rounded to the tensors' type first; PyTorch's definition reads it as it is."""
+    if start.dim() > 0 and weight.dim() == 0:
+        weight = weight.to(start.dtype)
+    return torch._refs.lerp(start, end, weight)  # type: ignore[no-any-return]
+
+
 @decomposes(aten.floor_divide.Scalar)
 def _floor_divide_by_number(a: Tensor, b: Number) -> Tensor:
     """PyTorch's definition makes a tensor of the number, which half floats round."""

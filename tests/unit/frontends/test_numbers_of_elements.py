@@ -1,0 +1,120 @@
+"""Python's numbers of elements are floats: infinite ones and NaN are not told apart by algebra."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor
+
+import torch2mlir
+
+_ELEMENTS = (1.5, math.inf, math.nan, -math.inf, 0.0, -0.0, 3e20)
+
+
+def _difference(x: Tensor, y: Tensor) -> tuple[Tensor, float]:
+    a = x[0].item()
+    return y * (a - a), a - a
+
+
+def _sums(x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
+    a, b = x[0].item(), x[1].item()
+    return y + (a + b - a), y * (a * 0.5 - b - a * 0.5), y + ((a + 1e20) - 1e20)
+
+
+def _products(x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
+    a = x[0].item()
+    return y + a * 0, y * (a * y.shape[0] - a * y.shape[0]), y + a * a * 0.0, y + a / 3 * 3
+
+
+def _accumulated(x: Tensor, y: Tensor) -> Tensor:
+    total = 0.0
+    for factor in range(3):
+        total += float(x.sum()) * factor
+    return y * (total - total)
+
+
+def _extrema(x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
+    a = x[0].item()
+    return y + max(a, 2.0), y * min(a, 3.0), y * max(a, a)
+
+
+def _is_nan(x: Tensor, y: Tensor) -> Tensor:
+    a = x[0].item()
+    if a != a:
+        return y + 1
+    return y - a
+
+
+def _is_itself(x: Tensor, y: Tensor) -> Tensor:
+    a = x[0].item()
+    return y * 2 if a == a else y * 3
+
+
+def _read_from_bytecode(x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
+    """Tracing cannot make an integer of a float that only the program has."""
+    a, n = x[0].item(), int(x[2].item())
+    return y * (a - a) + n, y + a * 0, y * (n + a - n), y + (a != a), y + (a == a)
+
+
+PROGRAMS = [
+    _difference,
+    _sums,
+    _products,
+    _accumulated,
+    _extrema,
+    _is_nan,
+    _is_itself,
+    _read_from_bytecode,
+]
+Program = Callable[[Tensor, Tensor], object]
+
+
+def _check(program: Program, compiled: Program) -> None:
+    for element in _ELEMENTS:
+        x, y = torch.tensor([element, 1.0, 2.0]), torch.rand(2)
+        torch.testing.assert_close(compiled(x, y), program(x, y), equal_nan=True)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__.strip("_"))
+def test_they_are_no_real_numbers(program: Program) -> None:
+    _check(program, torch2mlir.compile(program, torch.rand(3), torch.rand(2)))
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__.strip("_"))
+def test_optimize_leaves_them_to_python(program: Program) -> None:
+    _check(program, torch2mlir.optimize(program, model_inputs=(torch.rand(3), torch.rand(2))))
+
+
+def test_checks_of_them_are_kept() -> None:
+    def program(x: Tensor, y: Tensor) -> Tensor:
+        a, b = x[0].item(), x[1].item()
+        torch._check(a * 2 > 0)
+        torch._check(b - a + 5 > 0)
+        return y * a
+
+    compiled = torch2mlir.compile(program, torch.rand(3), torch.rand(2))
+    for element in (1.0, 5.5, 0.25):
+        x, y = torch.tensor([element, 1.0, 2.0]), torch.rand(2)
+        torch.testing.assert_close(compiled(x, y), program(x, y))
+    for element in (-1.0, 7.0, math.inf, math.nan):
+        with pytest.raises(
+            torch2mlir.InputError, match="read from a tensor is not as the program needs it"
+        ):
+            compiled(torch.tensor([element, 1.0, 2.0]), torch.rand(2))
+
+
+def test_sizes_stay_expressions() -> None:
+    """What is computed with whole numbers and sizes stays one expression: sizes are compared by it."""
+
+    def program(x: Tensor) -> Tensor:
+        half = x.shape[0] // 2
+        return x.new_zeros(half) + half / 2 + x[-1]
+
+    sizes = ({0: torch.export.Dim("n", min=4)},)
+    compiled = torch2mlir.compile(program, torch.rand(6), dynamic_shapes=sizes)
+    for size in (8, 5, 12):
+        x = torch.rand(size)
+        torch.testing.assert_close(compiled(x), program(x))
