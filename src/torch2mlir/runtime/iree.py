@@ -55,6 +55,7 @@ import re
 import threading
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from ctypes.util import find_library
 from functools import cache, cached_property
 from math import prod
@@ -224,6 +225,13 @@ class IreeEngine(Engine):
 
         output_type = function.target.name
         self.check_output_type(output_type)
+        function = replace(function, source=None)  # the text of what the following makes of it
+        if len(function.entry.body.blocks) > 1:
+            raise EngineError(
+                f"@{function.name} jumps between blocks (cf.br, cf.cond_br), of which this engine's passes know nothing",
+                dialect=output_type,
+                hint="write loops and branches with regions, scf.while and scf.if; the reference engine takes jumps",
+            )
         own_unread_memory(function.entry)
         own_written_arguments(function.entry)
         own_in_loops(function.entry)

@@ -108,8 +108,8 @@ class LoweredFunction:
         """The function ``name`` of a module.
 
         Raises:
-            EngineError: there is no such function, it is private, has no body or one that jumps between blocks, or it
-                takes or returns something else than tensors.
+            EngineError: there is no such function, it is private or has no body, or it takes or returns something else
+                than tensors.
         """
         function = _public_function(module, name)
         type = function.function_type
@@ -204,11 +204,6 @@ def _public_function(module: ModuleOp, name: str) -> FuncOp:
                 raise EngineError(f"@{name} is private; an engine starts from a public function")
             if not function.body.blocks:
                 raise EngineError(f"@{name} is declared only; an engine runs a function's body")
-            if len(function.body.blocks) > 1:
-                raise EngineError(
-                    f"@{name} jumps between blocks (cf.br, cf.cond_br)",
-                    hint="write loops and branches with regions, scf.while and scf.if for one",
-                )
             return function
     raise EngineError(
         f"the program has no function @{name}",

@@ -30,11 +30,53 @@ def _var(
     and by the order an engine adds in, by more than their deviations may be.
     """
     dims = list(dim) if dim else list(range(a.dim()))
-    computed = _widened(a)
-    deviation = computed - computed.mean(dims, keepdim=True)
-    deviation = deviation - deviation.mean(dims, keepdim=True)
-    variance = _squares(deviation).mean(dims, keepdim=keepdim)
+    variance = _squares(_deviation(a, dims)).mean(dims, keepdim=keepdim)
     return _corrected(variance, a, dims, correction)
+
+
+@decomposes(aten.std.correction)
+def _std(
+    a: Tensor,
+    dim: Sequence[int] | None = None,
+    *,
+    correction: Number | None = None,
+    keepdim: bool = False,
+) -> Tensor:
+    """The root of ``var``, also where that is beyond f32: PyTorch's kernels take the root in f64.
+
+    Deviations are scaled by powers of two, so that nothing is rounded, by what they are on average: the largest of
+    nothing is an error.
+    """
+    if a.dtype not in (torch.float32, torch.bfloat16):
+        computed = _widened(a)
+        root = aten.var.correction(computed, dim, correction=correction, keepdim=keepdim).sqrt()
+        return root if computed is a else root.to(a.dtype)
+    dims = list(dim) if dim else list(range(a.dim()))
+    deviation = _deviation(a, dims)
+    average = deviation.abs().mean(dims, keepdim=True)
+    scale: Any = torch.ones_like(average)
+    for holds, factor in (
+        (average < 2.0**-30, 2.0**60),
+        (average < 2.0**-75, 2.0**100),
+        (average > 2.0**30, 2.0**-80),
+    ):
+        scale = torch.where(holds, factor, scale)
+    variance = _squares(deviation * scale).mean(dims, keepdim=True)
+    result = _corrected(variance, deviation, dims, correction).sqrt() / scale
+    return (result if keepdim else result.squeeze(dims)).to(a.dtype)
+
+
+@decomposes(aten.std_mean.correction)
+def _std_mean(
+    a: Tensor,
+    dim: Sequence[int] | None = None,
+    *,
+    correction: Number | None = None,
+    keepdim: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """As ``std``, and the mean."""
+    _, mean = aten.var_mean.correction(a, dim, correction=correction, keepdim=keepdim)
+    return aten.std.correction(a, dim, correction=correction, keepdim=keepdim), mean
 
 
 @decomposes(aten.var_mean.correction)
@@ -73,6 +115,13 @@ def _few(a: Tensor, dims: Sequence[int]) -> Tensor:
             step = size // wanted
             a = aten.slice.Tensor(a, axis, 0, wanted * step, step)
     return a
+
+
+def _deviation(a: Tensor, dims: Sequence[int]) -> Tensor:
+    """From a mean that is exact to the last digit; of half floats in f32."""
+    computed = _widened(a)
+    deviation = computed - computed.mean(dims, keepdim=True)
+    return deviation - deviation.mean(dims, keepdim=True)
 
 
 def _widened(a: Tensor) -> Tensor:
