@@ -55,8 +55,8 @@ import re
 import threading
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from ctypes.util import find_library
+from dataclasses import replace
 from functools import cache, cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -228,7 +228,7 @@ class IreeEngine(Engine):
         function = replace(function, source=None)  # the text of what the following makes of it
         if len(function.entry.body.blocks) > 1:
             raise EngineError(
-                f"@{function.name} jumps between blocks (cf.br, cf.cond_br), of which this engine's passes know nothing",
+                f"@{function.name} jumps between blocks (cf.br, cf.cond_br), which IREE is not given",
                 dialect=output_type,
                 hint="write loops and branches with regions, scf.while and scf.if; the reference engine takes jumps",
             )
