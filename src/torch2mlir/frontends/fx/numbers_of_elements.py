@@ -82,11 +82,12 @@ _Computation = tuple[str, sympy.Basic, sympy.Basic]
 def _computed(name: str, original: Callable[..., SymNode], results: _Results) -> Callable[..., Any]:
     def method(self: SymNode, other: SymNode) -> SymNode:
         result = original(self, other)
-        if not (_is_of_elements(self) or _is_of_elements(other)):
+        environment = result.shape_env
+        if environment is None or not (_is_of_elements(self) or _is_of_elements(other)):
             return result
         if name in ("eq", "ne") and _is_of_dynamo():
             return result
-        return results.of(result.shape_env, (name, self.expr, other.expr))
+        return results.of(environment, (name, self.expr, other.expr))
 
     return method
 
@@ -115,5 +116,7 @@ def _checked(original: Callable[..., bool], results: _Results) -> Callable[..., 
 
 
 def _is_of_elements(node: SymNode) -> bool:
-    """Whether the number depends on a float that only the program has."""
-    return any(symbol_is_type(s, SymT.UNBACKED_FLOAT) for s in node.expr.free_symbols)
+    """Whether a number is a float that depends on one that only the program has."""
+    return node.pytype is float and any(
+        symbol_is_type(s, SymT.UNBACKED_FLOAT) for s in node.expr.free_symbols
+    )

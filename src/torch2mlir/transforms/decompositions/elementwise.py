@@ -49,7 +49,7 @@ def _lerp(start: Tensor, end: Tensor, weight: Tensor) -> Tensor:
     """A weight of rank 0 is rounded to the tensors' type first; PyTorch's definition reads it as it is."""
     if start.dim() > 0 and weight.dim() == 0:
         weight = weight.to(start.dtype)
-    return torch._refs.lerp(start, end, weight)  # type: ignore[no-any-return]
+    return torch._refs.lerp(start, end, weight)
 
 
 @decomposes(aten.floor_divide.Scalar)

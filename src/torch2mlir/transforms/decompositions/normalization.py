@@ -117,7 +117,7 @@ def _few(a: Tensor, dims: Sequence[int]) -> Tensor:
     return a
 
 
-def _deviation(a: Tensor, dims: Sequence[int]) -> Tensor:
+def _deviation(a: Tensor, dims: list[int]) -> Tensor:
     """From a mean that is exact to the last digit; of half floats in f32."""
     computed = _widened(a)
     deviation = computed - computed.mean(dims, keepdim=True)
