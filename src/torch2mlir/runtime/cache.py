@@ -149,6 +149,7 @@ def compile_cached(engine: Engine, function: LoweredFunction, code: CodeCache | 
 def function_key(engine: Engine, function: LoweredFunction) -> bytes:
     """The digest of a function and of everything else that decides its machine code."""
     about = [engine.name, engine.version(), function.target.name, function.name]
+    about.append(str(function.checks))
     return _digest([*about, *_surroundings(), function.text()])
 
 

@@ -422,7 +422,10 @@ class CompiledFunction:
         return compile_cached(self.engine, function, code)
 
     def _lowered(self, module: ModuleOp, name: str | None = None) -> LoweredFunction:
-        return LoweredFunction.of(module, self.pipeline.output_type, name or self.program.func_name)
+        """The program's function, or another one, which asserts nothing."""
+        checks = 0 if name else len(self.program.signature.checks)
+        name = name or self.program.func_name
+        return LoweredFunction.of(module, self.pipeline.output_type, name, checks)
 
 
 def _with_own_tensor(item: FunctionInput, memo: dict[int, Any]) -> FunctionInput:

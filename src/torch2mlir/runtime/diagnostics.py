@@ -22,6 +22,9 @@ _STATUS = re.compile(r"[A-Z_]{5,}: ")
 _SHOWN = 300
 LEFT_TO_PYTORCH = "torch2mlir.optimize() leaves the op to PyTorch"
 """A way out of whatever an engine refuses."""
+FAILED_CHECK = "torch2mlir: result {} does not hold"
+"""What an assertion says that stands for a check among a program's results."""
+_FAILED_CHECK = re.compile(FAILED_CHECK.format(r"(\d+)"))
 ANOTHER = f"another engine or output type may take it; {LEFT_TO_PYTORCH}"
 
 
@@ -83,6 +86,12 @@ def run_error(engine: str, function: LoweredFunction, error: Exception) -> Engin
         dialect=function.target.name,
         hint=ANOTHER,
     )
+
+
+def failed_check(error: str) -> int | None:
+    """The result that an assertion in an engine's error is about; None if the error is about something else."""
+    said = _FAILED_CHECK.search(error)
+    return None if said is None else int(said[1])
 
 
 def shortened(text: str) -> str:

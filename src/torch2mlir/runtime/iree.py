@@ -67,7 +67,13 @@ import torch
 from torch.utils.dlpack import from_dlpack, to_dlpack  # type: ignore[attr-defined]
 
 from torch2mlir.errors import EngineError
-from torch2mlir.runtime.diagnostics import ANOTHER, LEFT_TO_PYTORCH, run_error, shortened
+from torch2mlir.runtime.diagnostics import (
+    ANOTHER,
+    LEFT_TO_PYTORCH,
+    failed_check,
+    run_error,
+    shortened,
+)
 from torch2mlir.runtime.engine import (
     Engine,
     Executable,
@@ -222,6 +228,7 @@ class IreeEngine(Engine):
         from torch2mlir.engine_passes.own_unread_memory import own_unread_memory
         from torch2mlir.engine_passes.own_written_arguments import own_written_arguments
         from torch2mlir.engine_passes.runs_in_turn import runs_in_turn
+        from torch2mlir.engine_passes.stop_at_checks import stop_at_checks
 
         output_type = function.target.name
         self.check_output_type(output_type)
@@ -237,6 +244,7 @@ class IreeEngine(Engine):
         own_in_loops(function.entry)
         own_handed_on(function.entry)
         compute_before_gathers(function.entry)
+        stop_at_checks(function.entry, function.checks)
         text = _text(function)
         try:
             bytecode = _compile(function, text)
@@ -339,7 +347,11 @@ class IreeExecutable(Executable):
                 self._export(results.get_as_object(index, rt.HalBufferView), spec)
                 for index, spec in enumerate(function.results)
             ]
-        except _RUNTIME_ERRORS as error:  # memory that was never there is seen when it is read
+        except _RUNTIME_ERRORS as error:
+            failed = failed_check(str(error))
+            if failed is not None:
+                return [torch.tensor(place != failed) for place in range(len(function.results))]
+            # memory that was never there is seen when it is read
             raise run_error("IREE", function, error) from error
         tensors = []
         for tensor in found:

@@ -92,6 +92,7 @@ class LoweredFunction:
         arguments: types of the arguments.
         results: types of the results.
         source: the text of a program that was read from text; it is handed out as it came.
+        checks: how many results, the last ones, say whether what the program asserts holds.
         updated: arguments, by position, that the engine updates in place, and the results that they become.
     """
 
@@ -102,9 +103,12 @@ class LoweredFunction:
     results: tuple[TensorSpec, ...]
     source: str | None = None
     updated: Mapping[int, int] = field(default_factory=dict)
+    checks: int = 0
 
     @staticmethod
-    def of(module: ModuleOp, output_type: object, name: str = "main") -> LoweredFunction:
+    def of(
+        module: ModuleOp, output_type: object, name: str = "main", checks: int = 0
+    ) -> LoweredFunction:
         """The function ``name`` of a module.
 
         Raises:
@@ -115,7 +119,8 @@ class LoweredFunction:
         type = function.function_type
         arguments = _specs(type.inputs.data, "argument", name)
         results = _specs(type.outputs.data, "result", name)
-        return LoweredFunction(module, name, get_target(output_type), arguments, results)
+        target = get_target(output_type)
+        return LoweredFunction(module, name, target, arguments, results, checks=checks)
 
     @staticmethod
     def parse(text: str, output_type: object, name: str = "main") -> LoweredFunction:

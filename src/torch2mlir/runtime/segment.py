@@ -219,7 +219,8 @@ class CompiledSegment:
         with paused_garbage_collection():
             module = tools.pipeline.convert(program, values)
             run_passes(tools.engine.passes.get(tools.pipeline.output_type, ()), module)
-            function = LoweredFunction.of(module, tools.pipeline.output_type, program.func_name)
+            output_type, checks = tools.pipeline.output_type, len(program.signature.checks)
+            function = LoweredFunction.of(module, output_type, program.func_name, checks)
             function = tools.engine.updating(function, self._updated)
             executable = compile_cached(tools.engine, function, tools.cache)
         return Loaded(executable, _other_dtypes(captured=self._captured, function=function))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.fx import Node
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 from xdsl.ir import Attribute, SSAValue
 
 from torch2mlir.dialects.torch import core
@@ -68,6 +69,9 @@ _OF_ANY: dict[Any, tuple[str, Attribute]] = {
     torch.sym_int: ("aten.Int.Scalar", t.int_type),
     torch.sym_not: ("aten.__not__", t.bool_type),
 }
+
+_TO_INT = (math.ceil, math.floor, math.trunc, round)
+_NOT_INTEGRAL = "the program makes an integer of a float that is infinite, NaN or beyond 64 bits"
 
 _KEEP_KIND = {operator.neg: "aten.neg", abs: "prim.abs", operator.abs: "prim.abs"}
 """Functions whose result is an int or a float as the operand is."""
@@ -130,6 +134,8 @@ def number(importer: GraphImporter, node: Node) -> SSAValue:
         return _binary(importer, _BINARY[target], operands, importer.type_of(node.meta.get("val")))
     if target in _OF_ANY:
         return _emit(importer, *_OF_ANY[target], operands)
+    if target in _TO_INT and _kind(operands[0]) == "float":
+        _check_is_integral(importer, node.args[0], operands[0])
     if target in _OF_FLOAT:
         return _emit(importer, *_OF_FLOAT[target], [_as_float(importer, operands[0])])
     if target in _KEEP_KIND:
@@ -146,6 +152,16 @@ def number(importer: GraphImporter, node: Node) -> SSAValue:
         f"'{getattr(target, '__name__', target)}' of a number that the program computes has no op in the torch dialect",
         hint="compute it with tensors, or make the number an argument of the model",
     )
+
+
+def _check_is_integral(importer: GraphImporter, source: Any, number: SSAValue) -> None:
+    """Python has no integer of infinities and NaN, and the dialect none of more than 64 bits."""
+    fake = source.meta.get("val") if isinstance(source, Node) else None
+    if isinstance(fake, torch.SymFloat) and free_unbacked_symbols(fake):
+        size = _emit(importer, "prim.abs.float", t.float_type, [number])
+        bound = importer.constants.scalar(2.0**63)
+        holds = _emit(importer, "aten.lt.float", t.bool_type, [size, bound])
+        importer.runtime_assert(holds, _NOT_INTEGRAL)
 
 
 def _binary(
