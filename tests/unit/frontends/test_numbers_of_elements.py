@@ -118,3 +118,36 @@ def test_sizes_stay_expressions() -> None:
     for size in (8, 5, 12):
         x = torch.rand(size)
         torch.testing.assert_close(compiled(x), program(x))
+
+
+_REFUSED: dict[str, Callable[[float], float]] = {
+    "integer": lambda a: int(a) * 1.0,
+    "floor": lambda a: math.floor(a * 2) * 1.0,
+    "round": lambda a: round(a) * 1.0,
+    "inverse": lambda a: 1 / a,
+    "modulus": lambda a: 1.0 % (a - 1.5),
+    "quotient": lambda a: 7 // (int(a) - 1),
+    "root": lambda a: math.sqrt(a),
+}
+
+
+@pytest.mark.share(2)
+@pytest.mark.parametrize("dialect", ["stablehlo", "linalg-on-tensors"])
+@pytest.mark.parametrize("name", _REFUSED)
+def test_what_python_refuses_is_an_error(name: str, dialect: str) -> None:
+    def program(x: Tensor, y: Tensor) -> Tensor:
+        return y + _REFUSED[name](x[0].item())
+
+    compiled = torch2mlir.compile(program, torch.rand(3), torch.rand(2), output_type=dialect)
+    for element in (*_ELEMENTS, -2.5, 1e30):
+        x, y = torch.tensor([element, 1.0, 2.0]), torch.rand(2)
+        beyond = abs(element) >= 2.0**63 and name not in ("inverse", "modulus", "root")
+        try:
+            expected = None if beyond else program(x, y)
+        except (ArithmeticError, ValueError):
+            expected = None
+        if expected is None:
+            with pytest.raises(torch2mlir.InputError, match="the program"):
+                compiled(x, y)
+        else:
+            torch.testing.assert_close(compiled(x, y), expected, equal_nan=True)

@@ -70,6 +70,8 @@ _OF_ANY: dict[Any, tuple[str, Attribute]] = {
     torch.sym_not: ("aten.__not__", t.bool_type),
 }
 
+_DIVISIONS = (operator.truediv, operator.floordiv, operator.mod)
+_ROOT = getattr(torch, "_sym_sqrt", None)
 _TO_INT = (math.ceil, math.floor, math.trunc, round)
 _NOT_INTEGRAL = "the program makes an integer of a float that is infinite, NaN or beyond 64 bits"
 
@@ -130,12 +132,17 @@ def number(importer: GraphImporter, node: Node) -> SSAValue:
         terms = [importer.operand(term) for term in node.args[0]]  # type: ignore[union-attr]
         return reduce(lambda a, b: _binary(importer, "aten.add", [a, b], a.type), terms)
     operands = [importer.operand(argument) for argument in node.args]
+    if target in _DIVISIONS and _depends_on_elements(node.args[1]):
+        _check_divisor(importer, operands[1])
     if target in _BINARY:
         return _binary(importer, _BINARY[target], operands, importer.type_of(node.meta.get("val")))
     if target in _OF_ANY:
         return _emit(importer, *_OF_ANY[target], operands)
-    if target in _TO_INT and _kind(operands[0]) == "float":
-        _check_is_integral(importer, node.args[0], operands[0])
+    if _depends_on_elements(node.args[0]) and _kind(operands[0]) == "float":
+        if target in _TO_INT:
+            _check_is_integral(importer, operands[0])
+        elif target is _ROOT:
+            _check_is_not_negative(importer, operands[0])
     if target in _OF_FLOAT:
         return _emit(importer, *_OF_FLOAT[target], [_as_float(importer, operands[0])])
     if target in _KEEP_KIND:
@@ -154,14 +161,32 @@ def number(importer: GraphImporter, node: Node) -> SSAValue:
     )
 
 
-def _check_is_integral(importer: GraphImporter, source: Any, number: SSAValue) -> None:
+def _depends_on_elements(argument: Any) -> bool:
+    fake = argument.meta.get("val") if isinstance(argument, Node) else None
+    return isinstance(fake, torch.SymInt | torch.SymFloat) and bool(free_unbacked_symbols(fake))
+
+
+def _check_is_integral(importer: GraphImporter, number: SSAValue) -> None:
     """Python has no integer of infinities and NaN, and the dialect none of more than 64 bits."""
-    fake = source.meta.get("val") if isinstance(source, Node) else None
-    if isinstance(fake, torch.SymFloat) and free_unbacked_symbols(fake):
-        size = _emit(importer, "prim.abs.float", t.float_type, [number])
-        bound = importer.constants.scalar(2.0**63)
-        holds = _emit(importer, "aten.lt.float", t.bool_type, [size, bound])
-        importer.runtime_assert(holds, _NOT_INTEGRAL)
+    size = _emit(importer, "prim.abs.float", t.float_type, [number])
+    bound = importer.constants.scalar(2.0**63)
+    holds = _emit(importer, "aten.lt.float", t.bool_type, [size, bound])
+    importer.runtime_assert(holds, _NOT_INTEGRAL)
+
+
+def _check_divisor(importer: GraphImporter, number: SSAValue) -> None:
+    """Python divides no number by 0."""
+    zero = importer.constants.scalar(0.0 if _kind(number) == "float" else 0)
+    holds = _binary(importer, "aten.ne", [number, zero], t.bool_type)
+    importer.runtime_assert(holds, "the program divides a number by 0")
+
+
+def _check_is_not_negative(importer: GraphImporter, number: SSAValue) -> None:
+    """Python has no root of a negative number; that of NaN is NaN."""
+    zero = importer.constants.scalar(0.0)
+    negative = _binary(importer, "aten.lt", [number, zero], t.bool_type)
+    holds = _emit(importer, "aten.__not__", t.bool_type, [negative])
+    importer.runtime_assert(holds, "the program takes the square root of a negative number")
 
 
 def _binary(
