@@ -104,7 +104,7 @@ _CALLS_C_LIBRARY = re.compile(
     r"|(stablehlo|chlo)\.(?!abs|add|broadcast|ceil|constant|divide|floor|multiply|sqrt|subtract)\w+ .*xf64>"
 )
 _HAS_LOOPS = re.compile(r"\b(?:scf\.(?:for|while)|tosa\.while_loop|stablehlo\.while)\b")
-# Loops, branches and calls in any form that the text of a program may have: ours are the first of each dialect only.
+# Loops, branches and calls, also in forms that only text of others has.
 _HANDS_ON = re.compile(
     r"\b(?:scf\.(?:for|while|if|forall|parallel|index_switch|execute_region)|cf\.(?:br|cond_br|switch)"
     r"|tosa\.(?:while_loop|cond_if)|stablehlo\.(?:while|if|case|composite)|func\.call|(?<!_)call [@%])"

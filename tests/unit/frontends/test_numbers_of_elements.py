@@ -59,7 +59,32 @@ def _read_from_bytecode(x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
     return y * (a - a) + n, y + a * 0, y * (n + a - n), y + (a != a), y + (a == a)
 
 
+def _written(x: Tensor, y: Tensor) -> Tensor:
+    """Programs that write are traced again, twice."""
+    a, z = x[0].item(), y.clone()
+    z.mul_(a + 1)
+    z[0] = a * 2 - a
+    return z
+
+
+def _branches(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    a = x[0].item()
+    return (
+        torch.cond(a * 2 > 1.0, lambda y: y + 1, lambda y: y - 1, (y,)),
+        torch.cond(a != a, lambda y: y * 0, lambda y: y * 2, (y,)),
+    )
+
+
+def _length(x: Tensor, y: Tensor) -> Tensor:
+    """Negative numbers have whole powers."""
+    a, b, c = x[0].item(), x[1].item(), x[2].item()
+    return y / math.sqrt(a**2 + b**2 + (-c) ** 2)
+
+
 PROGRAMS = [
+    _written,
+    _branches,
+    _length,
     _difference,
     _sums,
     _products,
@@ -106,6 +131,25 @@ def test_checks_of_them_are_kept() -> None:
             compiled(torch.tensor([element, 1.0, 2.0]), torch.rand(2))
 
 
+def _asserts(x: Tensor, y: Tensor) -> Tensor:
+    a = x[0].item()
+    assert a > -5
+    assert a * 2 < 20
+    return y * a
+
+
+def test_assertions_are_kept() -> None:
+    compiled = torch2mlir.compile(_asserts, torch.rand(3), torch.rand(2))
+    for element in (1.0, -4.5, 9.0):
+        x, y = torch.tensor([element, 1.0, 2.0]), torch.rand(2)
+        torch.testing.assert_close(compiled(x, y), _asserts(x, y))
+    for element in (-7.0, math.nan, 11.0, math.inf):
+        with pytest.raises(
+            torch2mlir.InputError, match="is not as the program needs it|AssertionError"
+        ):
+            compiled(torch.tensor([element, 1.0, 2.0]), torch.rand(2))
+
+
 def test_sizes_stay_expressions() -> None:
     """What is computed with whole numbers and sizes stays one expression: sizes are compared by it."""
 
@@ -128,6 +172,7 @@ _REFUSED: dict[str, Callable[[float], float]] = {
     "modulus": lambda a: 1.0 % (a - 1.5),
     "quotient": lambda a: 7 // (int(a) - 1),
     "root": lambda a: math.sqrt(a),
+    "negative power": lambda a: a**-2,
 }
 
 
@@ -141,7 +186,12 @@ def test_what_python_refuses_is_an_error(name: str, dialect: str) -> None:
     compiled = torch2mlir.compile(program, torch.rand(3), torch.rand(2), output_type=dialect)
     for element in (*_ELEMENTS, -2.5, 1e30):
         x, y = torch.tensor([element, 1.0, 2.0]), torch.rand(2)
-        beyond = abs(element) >= 2.0**63 and name not in ("inverse", "modulus", "root")
+        beyond = abs(element) >= 2.0**63 and name not in (
+            "inverse",
+            "modulus",
+            "root",
+            "negative power",
+        )
         try:
             expected = None if beyond else program(x, y)
         except (ArithmeticError, ValueError):

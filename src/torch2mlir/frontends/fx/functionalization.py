@@ -20,7 +20,7 @@ from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.fx.flex_attention import flex_attention_as_ops, has_flex_attention
 from torch2mlir.frontends.fx.lifted_constants import with_lifted_constants
 from torch2mlir.frontends.fx.mutation import undeclared_views
-from torch2mlir.frontends.fx.numbers_of_elements import numbers_kept_apart
+from torch2mlir.frontends.fx.numbers_of_elements import forget_results, numbers_kept_apart
 from torch2mlir.frontends.fx.quiet import quiet
 from torch2mlir.frontends.fx.refused_writes import EXPANDING, expands_nothing, operand_taken
 from torch2mlir.frontends.fx.shared_memory import shares_memory
@@ -76,6 +76,9 @@ def functionalized(exported: ExportedProgram) -> ExportedProgram:
         module = _with_declared_views(exported.graph_module)
         exported = with_module(exported, module, exported.graph_signature)
     exported = with_lifted_constants(exported)
+    for body in exported.graph_module.modules():
+        if isinstance(body, GraphModule):
+            forget_results(body.graph)
     kernels = {view: _kernel_of(view) for view in views - _DECLARED.keys()}
     table = _WITH_HIDDEN_WRITES | kernels
     try:

@@ -15,15 +15,21 @@ from weakref import WeakKeyDictionary
 
 import sympy
 import torch
+from torch.fx import Graph
 from torch.fx.experimental.proxy_tensor import get_proxy_mode
 from torch.fx.experimental.sym_node import SymNode
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.utils._sympy.symbol import SymT, symbol_is_type
 
+from torch2mlir.errors import CaptureError
+
 _NUMBERS = ("add", "sub", "mul", "mod", "float_truediv", "float_pow", "sym_min", "sym_max")
 _COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 _MESSAGE = "a number read from a tensor is not as the program needs it: a check of it does not hold"
 _OWN_COMPARISON = "SymNodeVariable.create"
+"""Where Dynamo compares a number with itself, which is no question of the program's."""
+_POWERS = ("SymFloat.__pow__", "SymFloat.__rpow__")
+"""Where PyTorch asks for numbers that are not negative; the importer asks for what Python does."""
 
 
 @contextmanager
@@ -49,13 +55,22 @@ def numbers_kept_apart() -> Iterator[None]:
             setattr(SymNode, name, original)
 
 
+def forget_results(graph: Graph) -> None:
+    """Takes out that Python's operations have given numbers of their own: only operators read them from tensors."""
+    for node in graph.nodes:
+        if not isinstance(node.target, torch._ops.OperatorBase):
+            node.meta.pop("unbacked_bindings", None)
+
+
 class _Results:
     """The symbols of what is computed: one for each operation and its operands."""
 
     def __init__(self) -> None:
         self._of = WeakKeyDictionary[ShapeEnv, dict[_Computation, SymNode]]()
+        self._said = WeakKeyDictionary[ShapeEnv, dict[sympy.Basic, sympy.Basic]]()
 
-    def of(self, environment: ShapeEnv, computation: _Computation) -> SymNode:
+    def of(self, environment: ShapeEnv, computation: _Computation, real: sympy.Basic) -> SymNode:
+        """The symbol of a computation, of which PyTorch's own expression is ``real``."""
         nodes = self._of.setdefault(environment, {})
         if computation not in nodes:
             is_number = computation[0] in _NUMBERS
@@ -66,14 +81,20 @@ class _Results:
                     else environment.create_unbacked_symbool()
                 )
             nodes[computation] = new.node
+            said = self._said.setdefault(environment, {})
+            said[new.node.expr] = real
+            if not is_number:
+                said[sympy.Not(new.node.expr)] = sympy.Not(real)
         return nodes[computation]
 
-    def decide(self, condition: SymNode) -> bool:
-        """Whether a condition has one of the symbols."""
+    def said_of(self, condition: SymNode) -> sympy.Basic | None:
+        """A condition in PyTorch's own words if it has one of the symbols, or None."""
         environment = condition.shape_env
-        nodes = {} if environment is None else self._of.get(environment, {})
-        symbols = {symbol for node in nodes.values() for symbol in node.expr.free_symbols}
-        return not symbols.isdisjoint(condition.expr.free_symbols)
+        said = None if environment is None else self._said.get(environment)
+        expression = condition.expr
+        while said and (new := expression.xreplace(said)) != expression:
+            expression = new
+        return None if expression == condition.expr else expression
 
 
 _Computation = tuple[str, sympy.Basic, sympy.Basic]
@@ -85,32 +106,44 @@ def _computed(name: str, original: Callable[..., SymNode], results: _Results) ->
         environment = result.shape_env
         if environment is None or not (_is_of_elements(self) or _is_of_elements(other)):
             return result
-        if name in ("eq", "ne") and _is_of_dynamo():
+        if name in ("eq", "ne") and _calls_from(_OWN_COMPARISON, calls=4):
             return result
-        return results.of(environment, (name, self.expr, other.expr))
+        return results.of(environment, (name, self.expr, other.expr), result.expr)
 
     return method
 
 
-def _is_of_dynamo() -> bool:
-    """Whether Dynamo compares a number with itself, a few calls above, which is no question of the program's."""
+def _calls_from(name: str, calls: int) -> bool:
+    """Whether a function of PyTorch's is up to so many calls above."""
     frame: FrameType | None = sys._getframe(2)
-    for _ in range(4):
+    for _ in range(calls):
         if frame is None:
             return False
-        if frame.f_code.co_qualname == _OWN_COMPARISON:
+        if frame.f_code.co_qualname == name:
             return True
         frame = frame.f_back
     return False
 
 
 def _checked(original: Callable[..., bool], results: _Results) -> Callable[..., bool]:
+    """``expect_true``; where nothing is traced Dynamo looks on, and remembers the check in PyTorch's words."""
+
     def expect_true(self: SymNode, file: str, line: int) -> bool:
-        if not results.decide(self):
+        said = results.said_of(self)
+        if said is None:
             return original(self, file, line)
+        if any(_calls_from(power, calls=8) for power in _POWERS):
+            return True
         if get_proxy_mode() is not None:
             torch.ops.aten._assert_scalar.default(torch.SymBool(self), _MESSAGE)
-        return True
+            return True
+        if not said.free_symbols:
+            raise CaptureError(
+                "the program checks a number read from a tensor in a way that only tells NaN or infinities apart",
+                hint="compare tensors, x != x or x.isfinite(), and check what they are with torch._assert_async",
+            )
+        assert self.shape_env is not None
+        return self.shape_env.guard_or_defer_runtime_assert(said, f"{file}:{line}")
 
     return expect_true
 

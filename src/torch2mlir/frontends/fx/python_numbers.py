@@ -134,6 +134,8 @@ def number(importer: GraphImporter, node: Node) -> SSAValue:
     operands = [importer.operand(argument) for argument in node.args]
     if target in _DIVISIONS and _depends_on_elements(node.args[1]):
         _check_divisor(importer, operands[1])
+    if target is operator.pow and _depends_on_elements(node.args[0]):
+        _check_base(importer, operands[0], node.args[1])
     if target in _BINARY:
         return _binary(importer, _BINARY[target], operands, importer.type_of(node.meta.get("val")))
     if target in _OF_ANY:
@@ -181,12 +183,23 @@ def _check_divisor(importer: GraphImporter, number: SSAValue) -> None:
     importer.runtime_assert(holds, "the program divides a number by 0")
 
 
+def _check_base(importer: GraphImporter, base: SSAValue, exponent: Any) -> None:
+    """Python's powers of negative numbers are complex unless the exponent is whole; 0 has no negative ones."""
+    if _kind(base) == "int":
+        return
+    is_known = isinstance(exponent, int | float)
+    if is_known and exponent < 0:
+        _check_divisor(importer, base)
+    if not is_known or exponent != math.floor(exponent):
+        _check_is_not_negative(importer, base)
+
+
 def _check_is_not_negative(importer: GraphImporter, number: SSAValue) -> None:
     """Python has no root of a negative number; that of NaN is NaN."""
     zero = importer.constants.scalar(0.0)
     negative = _binary(importer, "aten.lt", [number, zero], t.bool_type)
     holds = _emit(importer, "aten.__not__", t.bool_type, [negative])
-    importer.runtime_assert(holds, "the program takes the square root of a negative number")
+    importer.runtime_assert(holds, "the program takes a root of a negative number")
 
 
 def _binary(
