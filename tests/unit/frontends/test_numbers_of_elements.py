@@ -78,7 +78,7 @@ def _branches(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
 def _length(x: Tensor, y: Tensor) -> Tensor:
     """Negative numbers have whole powers."""
     a, b, c = x[0].item(), x[1].item(), x[2].item()
-    return y / math.sqrt(a**2 + b**2 + (-c) ** 2)
+    return y / math.sqrt(a**2 + b**2 + (-c) ** 2) + a ** y.shape[0]
 
 
 PROGRAMS = [

@@ -187,10 +187,13 @@ def _check_base(importer: GraphImporter, base: SSAValue, exponent: Any) -> None:
     """Python's powers of negative numbers are complex unless the exponent is whole; 0 has no negative ones."""
     if _kind(base) == "int":
         return
-    is_known = isinstance(exponent, int | float)
-    if is_known and exponent < 0:
-        _check_divisor(importer, base)
-    if not is_known or exponent != math.floor(exponent):
+    if isinstance(exponent, Node):  # PyTorch makes floats of integers
+        is_whole = exponent.target is torch.sym_float
+    else:
+        is_whole = exponent == math.floor(exponent)
+        if exponent < 0:
+            _check_divisor(importer, base)
+    if not is_whole:
         _check_is_not_negative(importer, base)
 
 
