@@ -50,7 +50,7 @@ def test_memory_is_left_alone(program: Callable[[Tensor, Tensor], Tensor]) -> No
         try:
             expected = program(x, y)
         except RuntimeError:
-            with pytest.raises(InputError, match="the program needs it"):
+            with pytest.raises(InputError, match="the program needs it|divides a number by 0"):
                 compiled(x, y)
             continue
         torch.testing.assert_close(compiled(x, y), expected)
