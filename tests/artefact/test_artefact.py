@@ -50,6 +50,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> tuple[nn.Module, Path]:
     return model, torch2mlir.save(compiled, tmp_path_factory.mktemp("artefact") / "model")
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(("engine", "output_type"), ENGINES)
 def test_what_is_loaded_computes_what_was_saved(
     engine: str, output_type: str, tmp_path: Path
@@ -87,6 +88,7 @@ def test_it_runs_without_the_model_and_without_tracing(
     assert (done.returncode, done.stdout.strip()) == (0, "[]"), done.stderr
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(("engine", "output_type"), ENGINES[:2])
 def test_sizes_that_vary(engine: str, output_type: str, tmp_path: Path) -> None:
     model = Model().eval()

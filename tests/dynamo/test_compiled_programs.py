@@ -99,12 +99,14 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
 }
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_program(name: str) -> None:
     function, arguments = PROGRAMS[name]
     assert_same(function, *arguments)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("name", ["elementwise", "writes_through_views"])
 def test_program_on_iree(name: str) -> None:
     function, arguments = PROGRAMS[name]
@@ -214,6 +216,7 @@ def test_a_size_that_changes_becomes_dynamic() -> None:
     assert dynamo.metrics().graphs == 6  # forward and backward; static, dynamic, and a size of one
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("options", [None, {"engine": "iree", "output_type": "linalg-on-tensors"}])
 def test_training_on_dynamic_sizes(options: dict[str, Any] | None) -> None:
     model = nn.Sequential(
@@ -366,6 +369,7 @@ def test_hooks() -> None:
     assert len(calls) == 1
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     "make",
     [

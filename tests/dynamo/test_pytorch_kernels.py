@@ -48,6 +48,7 @@ POOLINGS = {
 }
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     "options, left",
     [(None, CONVOLUTIONS | POOLINGS), ({"fallback": False}, {}), ({"engine": "xla"}, {})],

@@ -15,6 +15,7 @@ STEPS = 20
 SLOW = {"unet", "llama", "gpt2"}
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("name", ARCHITECTURES)
 def test_losses_are_those_of_eager_mode(name: str, request: pytest.FixtureRequest) -> None:
     if name in SLOW and not request.config.getoption("--full"):

@@ -22,7 +22,7 @@ def right(model: nn.Module, compiled: Any, rows: tuple[int, ...] = (3, 3, 5)) ->
 
 @pytest.mark.parametrize("fastest", ["onnxruntime", "openvino", "xla", "iree"])
 @pytest.mark.parametrize("dynamic", [False, True])
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 def test_the_fastest_engine_runs_a_segment(
     fastest: str, dynamic: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -97,6 +97,7 @@ def test_what_cannot_be_meant_is_refused(options: dict[str, Any], message: str) 
         dynamo.Options.of(options, None)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("fastest", ["xla", "onnxruntime", "pytorch"])
 def test_state_is_written_once_a_call(fastest: str, monkeypatch: pytest.MonkeyPatch) -> None:
     class Sums(nn.Module):

@@ -50,6 +50,7 @@ def rows(x):
     return filled
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     "function",
     [

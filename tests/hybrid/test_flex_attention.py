@@ -32,6 +32,7 @@ class Layer(nn.Module):
         return self.out(found.transpose(1, 2).reshape(x.shape))  # type: ignore[union-attr]
 
 
+@pytest.mark.share(3)
 @torch.no_grad()
 @pytest.mark.parametrize("way", ["compile", "optimize", "torch.compile"])
 def test_agrees_with_eager(way: str) -> None:

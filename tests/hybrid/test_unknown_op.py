@@ -65,6 +65,7 @@ def test_torch_compile_leaves_it_to_pytorch() -> None:
     assert metrics.nodes_compiled > 0
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("command", [["optimize", "--report"], ["compile", "--to", "stablehlo"]])
 def test_the_command_line(command: list[str]) -> None:
     """``optimize`` shows the op among what PyTorch runs; ``compile`` ends with one error that names it."""

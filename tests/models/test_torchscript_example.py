@@ -10,6 +10,7 @@ import pytest
 EXAMPLE = Path(__file__).parents[2] / "examples" / "torchscript_to_stablehlo.py"
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("model", ["resnet", "bert"])
 def test_small_model_matches(model: str, tmp_path: Path) -> None:
     main = run_path(str(EXAMPLE))["main"]

@@ -35,6 +35,7 @@ def figures(module: ModuleType, row: str, column: str, **options: Any) -> list[f
     return found
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("column", ["ours-ort", "ours-buckets"])
 def test_serving(benchmark: Any, column: str) -> None:
     found = figures(benchmark("serving"), "bert-base", column, layers=1, requests=3)
@@ -42,7 +43,7 @@ def test_serving(benchmark: Any, column: str) -> None:
 
 
 @pytest.mark.parametrize("column", ["onnxruntime", "openvino", "ours", "ours-ort", "optimize"])
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 def test_decoding(benchmark: Any, column: str) -> None:
     if column in ("onnxruntime", "openvino"):
         pytest.importorskip("onnxscript", reason="PyTorch exports to ONNX with it")

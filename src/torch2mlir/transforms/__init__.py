@@ -127,6 +127,7 @@ _LOCATIONS: dict[str, str] = {
     "torch-refine-types": "torch2mlir.transforms.refine_types:RefineTypesPass",
     "torch-masked-updates": "torch2mlir.transforms.masked_updates:MaskedUpdatesPass",
     "torch-check-indices": "torch2mlir.transforms.check_indices:CheckIndicesPass",
+    "torch-check-numbers": "torch2mlir.transforms.check_numbers:CheckNumbersPass",
     "torch-checks-as-results": "torch2mlir.transforms.checks_as_results:ChecksAsResultsPass",
     "torch-unpacked-parts": "torch2mlir.transforms.unpacked_parts:UnpackedPartsPass",
     "torch-run-time-positions": ("torch2mlir.transforms.run_time_positions:RunTimePositionsPass"),

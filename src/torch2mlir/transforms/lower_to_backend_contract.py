@@ -63,6 +63,7 @@ class LowerToBackendContractPass(PassSequence):
     def _lowered(self, scripted: bool) -> Iterator[ModulePass]:
         from torch2mlir.transforms.bools_of_scalars import IntegersToBoolsPass
         from torch2mlir.transforms.check_indices import CheckIndicesPass
+        from torch2mlir.transforms.check_numbers import CheckNumbersPass
         from torch2mlir.transforms.decompose_complex_ops import DecomposeComplexOpsPass
         from torch2mlir.transforms.masked_updates import MaskedUpdatesPass
         from torch2mlir.transforms.refine_types import RefineTypesPass
@@ -76,6 +77,7 @@ class LowerToBackendContractPass(PassSequence):
         yield UnpackedPartsPass()
         if self.check_indices:
             yield CheckIndicesPass()
+        yield CheckNumbersPass()
         yield RunTimePositionsPass()
         if self.decompose:
             yield MaskedUpdatesPass()

@@ -101,6 +101,7 @@ def test_cases_are_read_by_jax(ir: Any, request: pytest.FixtureRequest) -> None:
     assert count > 10
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("name", ["resnet50", "bert-base"])
 def test_models_are_read_by_jax(name: str, ir: Any) -> None:
     entry = MODELS[name](size="small")

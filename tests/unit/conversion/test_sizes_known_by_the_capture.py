@@ -14,6 +14,7 @@ AUTO = torch.export.Dim.AUTO
 TOSA = pytest.param("tosa", marks=pytest.mark.full("slow to compile"))
 
 
+@pytest.mark.share(2)
 @torch.no_grad()
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "onnx", TOSA])
 def test_one_place_is_left_of_pictures_of_any_size_up_to_8(output_type: str) -> None:

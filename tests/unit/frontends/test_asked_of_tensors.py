@@ -82,6 +82,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.share(2)
 @torch.no_grad()
 @pytest.mark.parametrize("how", ["compile", "optimize"])
 @pytest.mark.parametrize("name", PROGRAMS)

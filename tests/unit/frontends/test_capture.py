@@ -45,7 +45,7 @@ NUMBERS: dict[str, Any] = {
 }
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize("output_type, engine", TARGETS)
 @pytest.mark.parametrize("name", NUMBERS)
 def test_numbers_computed_from_tensors_are_results(
@@ -68,7 +68,7 @@ SIZES: dict[str, Any] = {
 }
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize("name", SIZES)
 def test_numbers_computed_from_tensors_are_sizes(name: str) -> None:
     generator = torch.Generator().manual_seed(1)
@@ -84,6 +84,7 @@ def test_where_sizes_cannot_depend_on_elements_that_is_said(output_type: str, en
         )
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("output_type, engine", TARGETS)
 def test_narrow_from_a_tensor(output_type: str, engine: str) -> None:
     x = torch.randn(5, 3)
@@ -111,6 +112,7 @@ def _moved(point: Any) -> Any:
     return Point(point.y + 1, (point.x, {"sum": point.x + point.y}))
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("output_type, engine", TARGETS)
 def test_dataclasses_and_named_tuples(output_type: str, engine: str) -> None:
     pairs = [(Pair(torch.randn(2), torch.randn(3)),) for _ in range(3)]
@@ -152,7 +154,7 @@ def _small_model() -> Any:
 @pytest.mark.parametrize("kind", ["DynamicCache", "StaticCache"])
 @pytest.mark.parametrize("output_type, engine", TARGETS)
 @torch.no_grad()
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 def test_caches_of_transformers(kind: str, output_type: str, engine: str) -> None:
     import transformers
 

@@ -207,6 +207,7 @@ class NoTensorYet(nn.Module):
         return self.sum * 2
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("is_part", [False, True], ids=["whole", "part"])
 @pytest.mark.parametrize(
     ("make", "named"),
@@ -299,6 +300,7 @@ class OtherMemory(nn.Module):
         return x * self.weight, int((x > 0).sum()) if self.asks else 0
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("asks", [False, True])
 def test_other_memory_is_refused_and_given_by_pytorch(asks: bool) -> None:
     with pytest.raises(CaptureError, match=r"w\.copy_"):

@@ -55,6 +55,7 @@ def test_targets_one_behind_the_other() -> None:
     assert_agrees(of_lists, torch2mlir.compile(of_lists, torch.randn(6, 4, 5)))
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("width", [4, 3])
 def test_gradient_of_eagers_alignments(width: int) -> None:
     """Where no target is as long as the tensor of targets, eager mode keeps fewer places than that has."""

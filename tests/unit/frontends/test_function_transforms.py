@@ -67,6 +67,7 @@ PROGRAMS: dict[str, Callable[..., Any]] = {
 }
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_derivatives_agree_with_eager(name: str) -> None:
     program = PROGRAMS[name]

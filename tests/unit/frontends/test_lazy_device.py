@@ -253,6 +253,7 @@ def test_other_engines_and_dialects(engine: str, output_type: str) -> None:
     assert_close(y, (x @ x.t()).relu())  # computed when the context closed
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("optimizer", ["sgd", "adam"])
 def test_a_training_loop_matches_eager_and_compiles_twice(
     optimizer: str, capsys: pytest.CaptureFixture[str]
@@ -369,6 +370,7 @@ def test_a_default_device_of_the_user_is_not_ours(device: torch.device) -> None:
     assert_close(x, torch.tensor([1.0, 2.0, 3.0]))
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     "function",
     [torch.std, lambda x: torch.std(x, 1).sum(), lambda x: torch.svd(x)[1].sum(), torch.logdet],
@@ -407,6 +409,7 @@ def test_short_time_fourier_transform_of_a_result(transposed: bool, device: torc
     torch.testing.assert_close(actual, transform(x, window), rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.int32, torch.float16, torch.float64])
 def test_numbers_have_no_say_in_dtypes(device: torch.device, dtype: torch.dtype) -> None:
     for x in (torch.tensor(7, dtype=dtype), torch.tensor([7, 8], dtype=dtype)):

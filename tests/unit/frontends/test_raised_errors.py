@@ -143,6 +143,7 @@ def _in_the_end(x: Tensor) -> Tensor:
     return x
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("function", [_caught, _caught_by_the_caller, _in_the_end])
 def test_errors_that_are_caught_are_none(function: Callable[[Tensor], Tensor]) -> None:
     with pytest.raises(CaptureError):

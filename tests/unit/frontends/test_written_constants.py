@@ -106,6 +106,7 @@ PROGRAMS = (
 )
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("function", PROGRAMS)
 def test_they_are_computed(function: Callable[[Tensor], Tensor]) -> None:
     """``torch.export.export`` goes on with the first number."""

@@ -32,6 +32,7 @@ class Resized(torch.nn.Module):
         return f.interpolate(x, mode="bilinear", **self.options)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("options, is_kept", OPTIONS, ids=str)
 @pytest.mark.parametrize("is_dynamic", [False, True])
 def test_resized(options: dict[str, Any], is_kept: bool, is_dynamic: bool) -> None:

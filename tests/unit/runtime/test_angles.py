@@ -23,7 +23,7 @@ def _angles(seed: int) -> torch.Tensor:
     return torch.cat([*far, zeros.flatten(), numbers])
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize("output_type", DIALECTS)
 @pytest.mark.parametrize("is_dynamic", [False, True])
@@ -40,6 +40,7 @@ def test_every_angle_is_as_good_as_in_eager_mode(
         assert torch.equal(torch.signbit(compiled(x)[-8:-3]), torch.signbit(expected[-8:-3]))
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 @pytest.mark.parametrize("output_type", DIALECTS[:2])
 def test_half_floats(dtype: torch.dtype, output_type: str) -> None:

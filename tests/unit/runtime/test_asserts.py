@@ -57,6 +57,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("function", PROGRAMS.values(), ids=PROGRAMS.keys())
 def test_functions_that_look_at_elements(function: Callable[..., Any]) -> None:
     compiled = torch2mlir.compile(function, X)

@@ -102,6 +102,7 @@ def test_such_a_body_is_refused_as_it_is() -> None:
         import_graph_module(graph)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("model", [Decorated(), Updating()], ids=["decorated", "updating"])
 @torch.no_grad()
 def test_optimized(model: torch.nn.Module) -> None:

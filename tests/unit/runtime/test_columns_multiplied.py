@@ -37,6 +37,7 @@ class Columns(nn.Module):
         return results, self.convolution(y)
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     "output_type, batch",
     [("linalg-on-tensors", 1), ("linalg-on-tensors", 2), ("stablehlo", 1)],

@@ -126,7 +126,7 @@ def test_elements_are_looked_at() -> None:
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 def test_optimize_does_what_eager_does(name: str) -> None:
     function, right, wrong = PROGRAMS[name]
     optimized = torch2mlir.optimize(function, model_inputs=right[0])

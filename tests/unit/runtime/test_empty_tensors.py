@@ -65,7 +65,7 @@ GRU = pytest.param("gru", marks=pytest.mark.full("a recurrent layer as the LSTM"
 @pytest.mark.parametrize("target", ENGINES)
 @pytest.mark.parametrize("name", [GRU if name == "gru" else name for name in PROGRAMS])
 @torch.no_grad()
-@pytest.mark.share(5)
+@pytest.mark.share(9)
 def test_a_size_of_0(target: tuple[str, str], name: str) -> None:
     output_type, engine = target
     require(engine)
@@ -87,6 +87,7 @@ def test_a_size_of_0(target: tuple[str, str], name: str) -> None:
         assert_close(compiled(x), model(x))
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("target", [*ENGINES, ("stablehlo", "iree")])
 def test_steps_over_a_size_of_0(target: tuple[str, str]) -> None:
     """StableHLO on IREE had 1431655765 columns of every third of none, and reading them ended the process."""
@@ -114,7 +115,7 @@ SELECTING = ["lstm", GRU, "average", "largest", "convolution", "linear", "square
 @pytest.mark.parametrize("target", [ENGINES[0], ENGINES[3]])
 @pytest.mark.parametrize("name", SELECTING)
 @torch.no_grad()
-@pytest.mark.share(3)
+@pytest.mark.share(4)
 def test_nothing_selected(target: tuple[str, str], name: str) -> None:
     output_type, engine = target
     require(engine)
@@ -152,7 +153,7 @@ CHOICES: dict[str, Callable[[Tensor], Any]] = {
 
 @pytest.mark.parametrize("target, name", product(ENGINES[:4], CHOICES))
 @pytest.mark.parametrize("is_program", [False, True], ids=["model", "program"])
-@pytest.mark.share(3)
+@pytest.mark.share(4)
 def test_the_largest_of_nothing_is_refused(
     target: tuple[str, str], name: str, is_program: bool
 ) -> None:

@@ -30,6 +30,7 @@ def example(dtype: torch.dtype, shape: tuple[int, ...]) -> torch.Tensor:
     return (torch.rand(shape) * 8).to(dtype) if dtype is not torch.bool else torch.rand(shape) > 0.5
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("shape", [(3, 5), (), (0, 4)], ids=str)
 def test_every_dtype(engine: Engine, shape: tuple[int, ...]) -> None:
     dtypes = list(programs.ELEMENT)
@@ -124,6 +125,7 @@ def _resident_bytes() -> int:
     return int(line.split()[1]) * 1024
 
 
+@pytest.mark.share(2)
 def test_many_prepared_arguments(engine: Engine) -> None:
     run = programs.compiled(engine, programs.sum_of(60), "stablehlo")
     x, weights = torch.rand(16), [torch.rand(16, 16) / 8 for _ in range(60)]
@@ -154,6 +156,7 @@ def test_no_arguments_no_results(engine: Engine) -> None:
     assert run([]) == []
 
 
+@pytest.mark.share(2)
 def test_calls_and_compiles_from_several_threads(engine: Engine) -> None:
     run = programs.compiled(engine, programs.sum_of(5), "stablehlo")
     weights = [run.prepare(torch.eye(16) * 2) for _ in range(5)]

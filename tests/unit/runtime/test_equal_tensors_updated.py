@@ -133,6 +133,7 @@ def test_each_is_updated_alone(output_type: str) -> None:
     )
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
 def test_of_any_size(output_type: str) -> None:
     def program(x: torch.Tensor, y: torch.Tensor) -> Tensors:
@@ -156,7 +157,7 @@ ZEROS: dict[torch.dtype, Any] = {torch.float16: (0.0,), torch.int8: (0,), torch.
 
 @pytest.mark.parametrize("filled", [FILLED, ZEROS], ids=["wide", "narrow"])
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 def test_of_any_size_filled(output_type: str, filled: dict[torch.dtype, Any]) -> None:
     """Two tensors of one number, which the program fills without a look at memory, however many there are."""
     dtypes = [each for each in filled if output_type != "tosa" or each is not torch.float64]
@@ -197,6 +198,7 @@ def test_greatest_of_the_greatest(output_type: str) -> None:
     )
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "stablehlo"])
 def test_of_a_size_that_elements_decide(output_type: str) -> None:
     def program(x: torch.Tensor, y: torch.Tensor) -> Tensors:
@@ -235,6 +237,7 @@ def integers(size: int) -> torch.Tensor:
     return torch.randint(-9, 9, (size,))
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
 def test_half_floats_of_any_size(output_type: str) -> None:
     """IREE fills with such numbers at multiples of 4 bytes only."""

@@ -66,7 +66,7 @@ def test_sums_are_found_as_they_are_written(dtype: torch.dtype, places: int, cou
     assert "tosa.matmul" not in str(module)
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     "places, count, varies",
     [(PLACES, COUNT, False), (PLACES, 2, False), (6, 9, False), (6, 9, True), (40, 9, True)],

@@ -144,6 +144,7 @@ def test_it_is_a_tensor_of_its_own(
     agrees_with_eager(Together(programs), arguments, output_type=output_type, engine="iree")
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     "output_type, program",
     [("linalg-on-tensors", computed_behind_a_loop), ("stablehlo", behind_a_branch)],

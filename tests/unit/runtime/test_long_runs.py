@@ -104,6 +104,7 @@ def test_memory_stays_flat(
     assert resident() - before < GROWTH
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize(("output_type", "engine"), CONFIGURATIONS)
 def test_threads_get_their_own_results(
     output_type: str, engine: str, request: pytest.FixtureRequest

@@ -58,6 +58,7 @@ def handed_back_and_forth(x: Tensor, y: Tensor, rounds: Tensor) -> Sequence[Tens
     return total, looped(lambda a, b: (b.clone(), a.clone()), rounds, x, total)
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     "output_type, program",
     [

@@ -33,6 +33,7 @@ class Token(nn.Module):
         )
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa"])
 def test_one_token(output_type: str) -> None:
     torch.manual_seed(0)

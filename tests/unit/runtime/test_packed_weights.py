@@ -88,6 +88,7 @@ class OfOtherSizes(nn.Module):
         return self.gate(x), x @ self.mix.view(32, 16), x[..., :16] @ self.mix.t().reshape(16, 32)
 
 
+@pytest.mark.share(2)
 @dialects
 @torch.no_grad()
 def test_weights_of_other_sizes(output_type: str) -> None:
@@ -96,6 +97,7 @@ def test_weights_of_other_sizes(output_type: str) -> None:
     agrees(model, compiled, 7, 32)
 
 
+@pytest.mark.share(2)
 @dialects
 @torch.no_grad()
 def test_changed_weights(output_type: str) -> None:
@@ -112,6 +114,7 @@ def test_changed_weights(output_type: str) -> None:
     agrees(model, compiled, 2, 5, 32)
 
 
+@pytest.mark.share(2)
 @dialects
 @torch.no_grad()
 def test_what_stays(output_type: str) -> None:
@@ -148,6 +151,7 @@ def test_what_stays(output_type: str) -> None:
             )
 
 
+@pytest.mark.share(2)
 @dialects
 @torch.no_grad()
 def test_columns_that_are_no_whole_tiles(output_type: str) -> None:
@@ -181,6 +185,7 @@ def test_rows_that_vary() -> None:
         agrees(model, compiled, *sizes)
 
 
+@pytest.mark.share(2)
 @dialects
 @torch.no_grad()
 def test_infinite_weights_stay_in_their_rows(output_type: str) -> None:

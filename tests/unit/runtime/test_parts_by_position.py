@@ -66,6 +66,7 @@ def test_of_a_matrix(output_type: str) -> None:
     _check(PROGRAMS, 2, output_type)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("output_type", DIALECTS)
 def test_of_three_dimensions(output_type: str) -> None:
     _check(OF_THREE, 3, output_type)
@@ -105,6 +106,7 @@ OF_KNOWN_SIZES: dict[str, Callable[[Tensor], object]] = {
 }
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("output_type", [*DIALECTS, "stablehlo"])
 def test_of_known_sizes(output_type: str) -> None:
     agrees_with_eager(
@@ -116,6 +118,7 @@ def test_of_known_sizes(output_type: str) -> None:
     )
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("output_type", [*DIALECTS, "stablehlo"])
 def test_a_column_of_three_dimensions(output_type: str) -> None:
     agrees_with_eager(
@@ -127,6 +130,7 @@ def test_a_column_of_three_dimensions(output_type: str) -> None:
     )
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("output_type", [*DIALECTS, "stablehlo"])
 def test_a_column_that_is_multiplied(output_type: str) -> None:
     agrees_with_eager(
@@ -152,6 +156,7 @@ OF_COMPUTED: dict[str, Callable[[Tensor, Tensor], object]] = {
 }
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("output_type", [*DIALECTS, "stablehlo"])
 def test_columns_of_what_is_computed(output_type: str) -> None:
     """Two columns of one matrix were refused: "unrealized_conversion_cast"."""

@@ -134,6 +134,7 @@ class Ring(torch.nn.Module):
         return self.rows.sum(0) / self.count.clamp(max=4) + self.rows[(self.count - 1) % 4]
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_ring_buffer_is_written_at_the_place_that_its_state_says(dialect: str) -> None:
     ring, eager = Ring(), Ring()
@@ -172,6 +173,7 @@ class _OfRow(torch.nn.Module):
         return total
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_positions_in_branches_and_loops_are_checked(dialect: str) -> None:
     model = _OfRow()
@@ -188,6 +190,7 @@ def test_positions_in_branches_and_loops_are_checked(dialect: str) -> None:
             compiled(x, torch.tensor(places))
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_torch_compile_checks_positions(dialect: str) -> None:
     def select(x: torch.Tensor, i: torch.Tensor) -> torch.Tensor:

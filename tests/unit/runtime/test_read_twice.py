@@ -49,7 +49,7 @@ APART: dict[str, Program] = {
 
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
 @pytest.mark.parametrize("is_dynamic", [False, True], ids=["static", "dynamic"])
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 def test_equal_reductions_with_and_without_dimensions_of_1(
     output_type: str, is_dynamic: bool
 ) -> None:

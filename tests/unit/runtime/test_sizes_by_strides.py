@@ -29,6 +29,7 @@ class Strided(nn.Module):
         return y, y.mean((2, 3))
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("dialect", ["linalg-on-tensors", "tosa", "stablehlo"])
 def test_one_place_or_several(dialect: str) -> None:
     model = Strided().eval()

@@ -55,6 +55,7 @@ def test_small(name: str, dialect: str) -> None:
     assert is_small(_lowered(*SMALL[name], dialect))
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("name", LARGE)
 def test_not_small(name: str, dialect: str) -> None:

@@ -129,11 +129,12 @@ def _agree(programs: Sequence[Callable[..., Any]], rows: int, **options: Any) ->
 
 @pytest.mark.parametrize("programs", [UPDATES, OTHERS], ids=["updates", "others"])
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 def test_turns_begin_anew(output_type: str, programs: Sequence[Callable[..., Any]]) -> None:
     _agree(programs, 4, output_type=output_type)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "stablehlo"])
 def test_turns_begin_anew_with_any_number_of_rows(output_type: str) -> None:
     rows = Dim("rows", min=3)

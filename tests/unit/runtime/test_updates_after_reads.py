@@ -35,6 +35,7 @@ UPDATES: dict[str, Update] = {
 on_every_dialect = pytest.mark.parametrize("output_type", ON)
 
 
+@pytest.mark.share(2)
 @on_every_dialect
 def test_a_read_in_another_group_of_dispatches(output_type: str) -> None:
     def with_empty_beside(
@@ -54,6 +55,7 @@ def test_a_read_in_another_group_of_dispatches(output_type: str) -> None:
     )
 
 
+@pytest.mark.share(2)
 @on_every_dialect
 def test_a_read_of_the_only_row(output_type: str) -> None:
     def rows_and_copy(
@@ -83,6 +85,7 @@ def updates_and_lines(
     return run
 
 
+@pytest.mark.share(3)
 @on_every_dialect
 def test_an_argument_is_a_result_and_updated(output_type: str) -> None:
     agrees_with_eager(
@@ -115,6 +118,7 @@ def test_an_argument_of_any_length(output_type: str) -> None:
     )
 
 
+@pytest.mark.share(2)
 @on_every_dialect
 def test_arguments_of_other_types(output_type: str) -> None:
     dtypes = [torch.bool, torch.uint8, torch.int64, torch.float16]
@@ -133,6 +137,7 @@ def test_arguments_of_other_types(output_type: str) -> None:
     )
 
 
+@pytest.mark.share(3)
 @on_every_dialect
 def test_in_branches_and_loops(output_type: str) -> None:
     """What one branch updates the other hands on, and so does the loop that makes no turn."""
@@ -163,6 +168,7 @@ def test_in_branches_and_loops(output_type: str) -> None:
     agrees_with_eager(updated, drawn, output_type=output_type, engine="iree", calls=4)
 
 
+@pytest.mark.share(2)
 @on_every_dialect
 def test_from_several_threads(output_type: str) -> None:
     def updated(v: torch.Tensor, x: torch.Tensor) -> tuple[torch.Tensor, ...]:

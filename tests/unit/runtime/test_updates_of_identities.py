@@ -33,7 +33,7 @@ IDENTITIES: list[Callable[[torch.Tensor], Pair]] = [
 _FIRST = torch.tensor([0])
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize(("output_type", "engine"), ON)
 def test_lines_are_updated(output_type: str, engine: str) -> None:
     """Each of an argument of its own, which nothing else reads."""
@@ -70,6 +70,7 @@ class Cache(torch.nn.Module):
         return before, self.keys.view(-1).sum(), self.values.transpose(0, -1) * 1
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(("output_type", "engine"), ON)
 def test_states_change_places(output_type: str, engine: str) -> None:
     pytest.importorskip(MODULES[engine])

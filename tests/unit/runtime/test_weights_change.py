@@ -112,6 +112,7 @@ UNCOUNTED: list[Callable[[torch.Tensor], Any]] = [
 ]
 
 
+@pytest.mark.share(2)
 @torch.no_grad()
 @pytest.mark.parametrize("engine", ["xla", "iree", "onnxruntime", "openvino", "reference"])
 def test_what_pytorch_does_not_count_is_seen(engine: str) -> None:
@@ -240,6 +241,7 @@ def test_all_sizes_share_what_is_prepared() -> None:
     assert len(calls) == 1
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16], ids=str)
 @pytest.mark.parametrize(("output_type", "engine"), ENGINES[:2])
 def test_other_dtypes(output_type: str, engine: str, dtype: torch.dtype) -> None:

@@ -20,6 +20,7 @@ def pools(x: Tensor) -> list[Tensor]:
     return [*found, F.max_pool1d(x, 2, 4, 0, 2)]
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     "output_type, length", [("linalg-on-tensors", 3), ("linalg-on-tensors", 5), ("tosa", 3)]
 )

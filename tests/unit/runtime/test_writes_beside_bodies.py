@@ -70,7 +70,7 @@ BODIES = (
     "output_type, engine",
     [("linalg-on-tensors", "iree"), ("stablehlo", "xla"), ("onnx", "onnxruntime")],
 )
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 def test_agrees_with_eager(output_type: str, engine: str, varies: bool) -> None:
     def new() -> Any:
         count = int(torch.randint(3, 7, ())) if varies else 3

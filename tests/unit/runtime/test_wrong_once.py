@@ -34,6 +34,7 @@ CONVOLUTIONS = (
 )
 
 
+@pytest.mark.share(3)
 @on_every_dialect
 def test_convolutions_of_a_batch_do_not_accumulate_into_their_bias(output_type: str) -> None:
     models = {repr(model): model for model in CONVOLUTIONS}
@@ -68,6 +69,7 @@ class Two(nn.Module):
         return self.first(x) + self.second(x), self.first(x + 1), self.second(x + 1)
 
 
+@pytest.mark.share(3)
 @on_every_dialect
 def test_two_convolutions_do_not_accumulate_into_one_zero(output_type: str) -> None:
     models = {f"{batch} of {second}": Two(second) for second in SECOND for batch in (1, 2)}
@@ -88,6 +90,7 @@ def test_products_do_not_accumulate_into_what_is_added(output_type: str) -> None
     agrees_with_eager(Together(programs), lambda: (arguments(),), output_type=output_type)
 
 
+@pytest.mark.share(3)
 @on_every_dialect
 def test_a_product_subtracted_from_itself_is_zero(output_type: str) -> None:
     def distances(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
@@ -167,6 +170,7 @@ def two_tensors_in_a_loop(x: torch.Tensor) -> Any:
     return while_loop(condition, body, (start, x.sin(), x.cos()))
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
 def test_a_loop_over_two_tensors_of_one_unknown_size(output_type: str) -> None:
     agrees_with_eager(
@@ -206,6 +210,7 @@ def test_hyperbolic_inverses_of_large_numbers() -> None:
     )
 
 
+@pytest.mark.share(2)
 @on_every_dialect
 def test_a_strided_convolution_with_one_place(output_type: str) -> None:
     model = nn.Conv2d(16, 16, 3, stride=2, bias=False)
@@ -224,6 +229,7 @@ def test_a_slice_of_nothing(output_type: str) -> None:
     agrees_with_eager(lambda x: x[3:] * 2, lambda: (torch.randn(3, 4),), output_type=output_type)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "stablehlo"])
 def test_transforms_over_several_dimensions(output_type: str) -> None:
     agrees_with_eager(
@@ -268,6 +274,7 @@ VIEWS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 }
 
 
+@pytest.mark.share(2)
 @on_every_dialect
 def test_what_folds_to_an_argument_is_not_updated_in_it(output_type: str) -> None:
     def updated(view: Any, x: torch.Tensor, place: torch.Tensor, row: torch.Tensor) -> torch.Tensor:
@@ -291,6 +298,7 @@ OF_SUMS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 }
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("sizes", [None, {0: Dim.AUTO, 1: Dim.AUTO}], ids=["static", "dynamic"])
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa"])
 def test_what_was_reduced_is_a_row_and_a_column(sizes: Any, output_type: str) -> None:

@@ -46,6 +46,22 @@ def _size_from_element(importer: GraphImporter, node: Node) -> SSAValue | None:
     return _counted(importer, _as_int64(importer, source, ()), node.meta["val"])
 
 
+def of_number(importer: GraphImporter, node: Node, number: SSAValue) -> SSAValue:
+    """An integer that Python makes of elements, as the size of a tensor that is as long where the graph has one.
+
+    Args:
+        importer: of the graph.
+        node: what the integer is computed by; its symbol is its own.
+        number: the integer, ``!torch.int``.
+    """
+    if not _is_size(node):
+        return number
+    scalar = importer.constants.scalar
+    code = scalar(dtypes.SCALAR_TYPE[torch.int64])
+    count = _number(importer, "scalar_tensor", [number, code, *[scalar(None)] * 3])
+    return _counted(importer, count, node.meta["val"])
+
+
 def _is_open_slice(node: Node) -> bool:
     """Whether a slice is as long as elements say, which its bounds come from."""
     source = node.args[0]

@@ -6,26 +6,33 @@ the constant. A symbol for every result leaves what Python does in the graph, op
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from types import FrameType
 from typing import Any
+from unittest import mock
 from weakref import WeakKeyDictionary
 
 import sympy
 import torch
-from torch.fx import Graph
+from torch.fx import Graph, Proxy
+from torch.fx.experimental import symbolic_shapes
 from torch.fx.experimental.proxy_tensor import get_proxy_mode
 from torch.fx.experimental.sym_node import SymNode
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
+from torch.utils._sympy.reference import PythonReferenceAnalysis
 from torch.utils._sympy.symbol import SymT, symbol_is_type
 
 from torch2mlir.errors import CaptureError
 
 _NUMBERS = ("add", "sub", "mul", "mod", "float_truediv", "float_pow", "sym_min", "sym_max")
 _COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+_INTEGERS = ("trunc", "floor", "ceil", "round")
 _MESSAGE = "a number read from a tensor is not as the program needs it: a check of it does not hold"
+_UNSAID = "_has_uninterpretable_sympy_function"
+"""Whether PyTorch leaves a check out, in silence, because it has no Python for it; for integers of floats it gets some."""
 _OWN_COMPARISON = "SymNodeVariable.create"
 """Where Dynamo compares a number with itself, which is no question of the program's."""
 _POWERS = ("SymFloat.__pow__", "SymFloat.__rpow__")
@@ -44,15 +51,27 @@ def numbers_kept_apart() -> Iterator[None]:
         name: _computed(name, getattr(SymNode, name), results)
         for name in (*_NUMBERS, *_COMPARISONS)
     }
+    patches |= {name: _rounded(name, getattr(SymNode, name), results) for name in _INTEGERS}
     patches["expect_true"] = _checked(SymNode.expect_true, results)
-    originals = {name: getattr(SymNode, name) for name in patches}
-    for name, patch in patches.items():
-        setattr(SymNode, name, patch)
-    try:
+    with ExitStack() as stack:
+        for name, patch in patches.items():
+            stack.enter_context(mock.patch.object(SymNode, name, patch))
+        for function in (math.trunc, math.floor, math.ceil, round):
+            name, method = f"__{function.__name__}__", _in_graph(function)
+            stack.enter_context(mock.patch.object(Proxy, name, method, create=True))
+        in_python = staticmethod(lambda number, dtype: math.trunc(number))
+        stack.enter_context(mock.patch.object(PythonReferenceAnalysis, "trunc_to_int", in_python))
+        stack.enter_context(mock.patch.object(symbolic_shapes, _UNSAID, lambda expression: False))
         yield
-    finally:
-        for name, original in originals.items():
-            setattr(SymNode, name, original)
+
+
+def _in_graph(function: Callable[..., Any]) -> Callable[[Proxy], Proxy]:
+    """What makes a call of a function of Python's a node: PyTorch writes checks that it remembers by such calls."""
+
+    def call(self: Proxy) -> Proxy:
+        return self.tracer.create_proxy("call_function", function, (self,), {})
+
+    return call
 
 
 def forget_results(graph: Graph) -> None:
@@ -68,24 +87,34 @@ class _Results:
     def __init__(self) -> None:
         self._of = WeakKeyDictionary[ShapeEnv, dict[_Computation, SymNode]]()
         self._said = WeakKeyDictionary[ShapeEnv, dict[sympy.Basic, sympy.Basic]]()
+        self._integers = WeakKeyDictionary[ShapeEnv, set[sympy.Basic]]()
 
     def of(self, environment: ShapeEnv, computation: _Computation, real: sympy.Basic) -> SymNode:
         """The symbol of a computation, of which PyTorch's own expression is ``real``."""
         nodes = self._of.setdefault(environment, {})
         if computation not in nodes:
-            is_number = computation[0] in _NUMBERS
+            name = computation[0]
             with environment.ignore_fresh_unbacked_symbols():
-                new = (
-                    environment.create_unbacked_symfloat()
-                    if is_number
-                    else environment.create_unbacked_symbool()
-                )
+                if name in _NUMBERS:
+                    new = environment.create_unbacked_symfloat()
+                elif name in _COMPARISONS:
+                    new = environment.create_unbacked_symbool()
+                else:
+                    new = environment.create_unbacked_symint()
             nodes[computation] = new.node
             said = self._said.setdefault(environment, {})
             said[new.node.expr] = real
-            if not is_number:
+            if name in _COMPARISONS:
                 said[sympy.Not(new.node.expr)] = sympy.Not(real)
+            elif name in _INTEGERS:
+                self._integers.setdefault(environment, set()).add(new.node.expr)
         return nodes[computation]
+
+    def has_integer(self, condition: SymNode) -> bool:
+        """Whether a condition is about one of the integers."""
+        environment = condition.shape_env
+        integers = set() if environment is None else self._integers.get(environment, set())
+        return not integers.isdisjoint(condition.expr.free_symbols)
 
     def said_of(self, condition: SymNode) -> sympy.Basic | None:
         """A condition in PyTorch's own words if it has one of the symbols, or None."""
@@ -113,6 +142,17 @@ def _computed(name: str, original: Callable[..., SymNode], results: _Results) ->
     return method
 
 
+def _rounded(name: str, original: Callable[..., SymNode], results: _Results) -> Callable[..., Any]:
+    def method(self: SymNode, *digits: int | None) -> SymNode:
+        result = original(self, *digits)
+        environment = result.shape_env
+        if environment is None or result.pytype is not int or not _is_of_elements(self):
+            return result
+        return results.of(environment, (name, self.expr, self.expr), result.expr)
+
+    return method
+
+
 def _calls_from(name: str, calls: int) -> bool:
     """Whether a function of PyTorch's is up to so many calls above."""
     frame: FrameType | None = sys._getframe(2)
@@ -134,6 +174,8 @@ def _checked(original: Callable[..., bool], results: _Results) -> Callable[..., 
             return original(self, file, line)
         if any(_calls_from(power, calls=8) for power in _POWERS):
             return True
+        if results.has_integer(self):  # a size, which PyTorch has to know the bounds of
+            original(self, file, line)
         if get_proxy_mode() is not None:
             torch.ops.aten._assert_scalar.default(torch.SymBool(self), _MESSAGE)
             return True

@@ -18,6 +18,7 @@ from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.schema import find_schema
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.dtypes import tensor_of
+from torch2mlir.frontends.fx import data_sizes
 
 if TYPE_CHECKING:
     from torch2mlir.frontends.fx.importer import GraphImporter
@@ -70,10 +71,7 @@ _OF_ANY: dict[Any, tuple[str, Attribute]] = {
     torch.sym_not: ("aten.__not__", t.bool_type),
 }
 
-_DIVISIONS = (operator.truediv, operator.floordiv, operator.mod)
-_ROOT = getattr(torch, "_sym_sqrt", None)
-_TO_INT = (math.ceil, math.floor, math.trunc, round)
-_NOT_INTEGRAL = "the program makes an integer of a float that is infinite, NaN or beyond 64 bits"
+_TO_INT = (math.ceil, math.floor, math.trunc, round, torch.sym_int)
 
 _KEEP_KIND = {operator.neg: "aten.neg", abs: "prim.abs", operator.abs: "prim.abs"}
 """Functions whose result is an int or a float as the operand is."""
@@ -124,6 +122,13 @@ def number(importer: GraphImporter, node: Node) -> SSAValue:
     Raises:
         CaptureError: the torch dialect has no op for it.
     """
+    value = _computed(importer, node)
+    if node.target in _TO_INT and _is_float_of_elements(node.args[0]):
+        return data_sizes.of_number(importer, node, value)
+    return value
+
+
+def _computed(importer: GraphImporter, node: Node) -> SSAValue:
     target = node.target
     if target in _COMPARED and any(map(is_beyond, node.args)):
         near = [0 if isinstance(value, Node) else value for value in node.args]
@@ -132,19 +137,10 @@ def number(importer: GraphImporter, node: Node) -> SSAValue:
         terms = [importer.operand(term) for term in node.args[0]]  # type: ignore[union-attr]
         return reduce(lambda a, b: _binary(importer, "aten.add", [a, b], a.type), terms)
     operands = [importer.operand(argument) for argument in node.args]
-    if target in _DIVISIONS and _depends_on_elements(node.args[1]):
-        _check_divisor(importer, operands[1])
-    if target is operator.pow and _depends_on_elements(node.args[0]):
-        _check_base(importer, operands[0], node.args[1])
     if target in _BINARY:
         return _binary(importer, _BINARY[target], operands, importer.type_of(node.meta.get("val")))
     if target in _OF_ANY:
         return _emit(importer, *_OF_ANY[target], operands)
-    if _depends_on_elements(node.args[0]) and _kind(operands[0]) == "float":
-        if target in _TO_INT:
-            _check_is_integral(importer, operands[0])
-        elif target is _ROOT:
-            _check_is_not_negative(importer, operands[0])
     if target in _OF_FLOAT:
         return _emit(importer, *_OF_FLOAT[target], [_as_float(importer, operands[0])])
     if target in _KEEP_KIND:
@@ -163,46 +159,9 @@ def number(importer: GraphImporter, node: Node) -> SSAValue:
     )
 
 
-def _depends_on_elements(argument: Any) -> bool:
+def _is_float_of_elements(argument: Any) -> bool:
     fake = argument.meta.get("val") if isinstance(argument, Node) else None
-    return isinstance(fake, torch.SymInt | torch.SymFloat) and bool(free_unbacked_symbols(fake))
-
-
-def _check_is_integral(importer: GraphImporter, number: SSAValue) -> None:
-    """Python has no integer of infinities and NaN, and the dialect none of more than 64 bits."""
-    size = _emit(importer, "prim.abs.float", t.float_type, [number])
-    bound = importer.constants.scalar(2.0**63)
-    holds = _emit(importer, "aten.lt.float", t.bool_type, [size, bound])
-    importer.runtime_assert(holds, _NOT_INTEGRAL)
-
-
-def _check_divisor(importer: GraphImporter, number: SSAValue) -> None:
-    """Python divides no number by 0."""
-    zero = importer.constants.scalar(0.0 if _kind(number) == "float" else 0)
-    holds = _binary(importer, "aten.ne", [number, zero], t.bool_type)
-    importer.runtime_assert(holds, "the program divides a number by 0")
-
-
-def _check_base(importer: GraphImporter, base: SSAValue, exponent: Any) -> None:
-    """Python's powers of negative numbers are complex unless the exponent is whole; 0 has no negative ones."""
-    if _kind(base) == "int":
-        return
-    if isinstance(exponent, Node):  # PyTorch makes floats of integers
-        is_whole = exponent.target is torch.sym_float
-    else:
-        is_whole = exponent == math.floor(exponent)
-        if exponent < 0:
-            _check_divisor(importer, base)
-    if not is_whole:
-        _check_is_not_negative(importer, base)
-
-
-def _check_is_not_negative(importer: GraphImporter, number: SSAValue) -> None:
-    """Python has no root of a negative number; that of NaN is NaN."""
-    zero = importer.constants.scalar(0.0)
-    negative = _binary(importer, "aten.lt", [number, zero], t.bool_type)
-    holds = _emit(importer, "aten.__not__", t.bool_type, [negative])
-    importer.runtime_assert(holds, "the program takes a root of a negative number")
+    return isinstance(fake, torch.SymFloat) and bool(free_unbacked_symbols(fake))
 
 
 def _binary(
