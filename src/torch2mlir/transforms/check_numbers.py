@@ -76,9 +76,9 @@ class _Origins:
 def _handed_on(block: Block, number: SSAValue) -> list[SSAValue]:
     """What an argument of a loop's body is, in its first turn and in the others."""
     loop = block.parent_op()
-    if not isinstance(loop, core.PrimLoopOp) or number is block.args[0]:
+    place = next(i for i, argument in enumerate(block.args) if argument is number)
+    if not isinstance(loop, core.PrimLoopOp) or place == 0:
         return []
-    place = list(block.args).index(number)
     end = block.last_op
     return [loop.operands[place + 1], *(() if end is None else [end.operands[place]])]
 

@@ -39,6 +39,7 @@ from torch2mlir.transforms.decompositions.own_ops import body_of, schema_of_over
 from torch2mlir.transforms.semantics.calls import Call
 from torch2mlir.transforms.semantics.fake import FakeWorld
 from torch2mlir.transforms.semantics.needs import Needs, needs_of_a_result
+from torch2mlir.transforms.semantics.needs_of_ops import AT_CONTRACT
 from torch2mlir.transforms.templates import Template, Traced, traced_once
 from torch2mlir.transforms.typing.type_lattice import agree
 
@@ -228,6 +229,8 @@ class Decomposer:
         for (
             inserted
         ) in added:  # writes in PyTorch's decompositions become ops that are not core either
+            if inserted.name in AT_CONTRACT:
+                self.needs.note_of_elements(inserted)
             self._run(inserted, block, constants)
 
     def _size_of(

@@ -43,7 +43,9 @@ def _size_from_element(importer: GraphImporter, node: Node) -> SSAValue | None:
     if not _is_size(node):
         return None
     source = importer.operand(node.args[0])
-    return _counted(importer, _as_int64(importer, source, ()), node.meta["val"])
+    count = _as_int64(importer, source, ())
+    _check_is_size(importer, _emit(importer, "Int.Tensor", [count], t.int_type))
+    return _counted(importer, count, node.meta["val"])
 
 
 def of_number(importer: GraphImporter, node: Node, number: SSAValue) -> SSAValue:
@@ -58,8 +60,16 @@ def of_number(importer: GraphImporter, node: Node, number: SSAValue) -> SSAValue
         return number
     scalar = importer.constants.scalar
     code = scalar(dtypes.SCALAR_TYPE[torch.int64])
+    _check_is_size(importer, number)
     count = _number(importer, "scalar_tensor", [number, code, *[scalar(None)] * 3])
     return _counted(importer, count, node.meta["val"])
+
+
+def _check_is_size(importer: GraphImporter, number: SSAValue) -> None:
+    """No tensor has a negative size; the one that stands for the number would be empty."""
+    zero = importer.constants.scalar(0)
+    holds = _emit(importer, "ge.int", [number, zero], t.bool_type)
+    importer.runtime_assert(holds, "a number read from a tensor is a size, and negative")
 
 
 def _is_open_slice(node: Node) -> bool:

@@ -6,7 +6,6 @@ the constant. A symbol for every result leaves what Python does in the graph, op
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -17,22 +16,19 @@ from weakref import WeakKeyDictionary
 
 import sympy
 import torch
-from torch.fx import Graph, Proxy
-from torch.fx.experimental import symbolic_shapes
+from torch.fx import Graph
 from torch.fx.experimental.proxy_tensor import get_proxy_mode
 from torch.fx.experimental.sym_node import SymNode
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
-from torch.utils._sympy.reference import PythonReferenceAnalysis
 from torch.utils._sympy.symbol import SymT, symbol_is_type
 
 from torch2mlir.errors import CaptureError
+from torch2mlir.frontends.fx.deferred_asserts import all_asserts_written
 
 _NUMBERS = ("add", "sub", "mul", "mod", "float_truediv", "float_pow", "sym_min", "sym_max")
 _COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 _INTEGERS = ("trunc", "floor", "ceil", "round")
 _MESSAGE = "a number read from a tensor is not as the program needs it: a check of it does not hold"
-_UNSAID = "_has_uninterpretable_sympy_function"
-"""Whether PyTorch leaves a check out, in silence, because it has no Python for it; for integers of floats it gets some."""
 _OWN_COMPARISON = "SymNodeVariable.create"
 """Where Dynamo compares a number with itself, which is no question of the program's."""
 _POWERS = ("SymFloat.__pow__", "SymFloat.__rpow__")
@@ -54,24 +50,10 @@ def numbers_kept_apart() -> Iterator[None]:
     patches |= {name: _rounded(name, getattr(SymNode, name), results) for name in _INTEGERS}
     patches["expect_true"] = _checked(SymNode.expect_true, results)
     with ExitStack() as stack:
+        stack.enter_context(all_asserts_written())
         for name, patch in patches.items():
             stack.enter_context(mock.patch.object(SymNode, name, patch))
-        for function in (math.trunc, math.floor, math.ceil, round):
-            name, method = f"__{function.__name__}__", _in_graph(function)
-            stack.enter_context(mock.patch.object(Proxy, name, method, create=True))
-        in_python = staticmethod(lambda number, dtype: math.trunc(number))
-        stack.enter_context(mock.patch.object(PythonReferenceAnalysis, "trunc_to_int", in_python))
-        stack.enter_context(mock.patch.object(symbolic_shapes, _UNSAID, lambda expression: False))
         yield
-
-
-def _in_graph(function: Callable[..., Any]) -> Callable[[Proxy], Proxy]:
-    """What makes a call of a function of Python's a node: PyTorch writes checks that it remembers by such calls."""
-
-    def call(self: Proxy) -> Proxy:
-        return self.tracer.create_proxy("call_function", function, (self,), {})
-
-    return call
 
 
 def forget_results(graph: Graph) -> None:
@@ -96,18 +78,18 @@ class _Results:
             name = computation[0]
             with environment.ignore_fresh_unbacked_symbols():
                 if name in _NUMBERS:
-                    new = environment.create_unbacked_symfloat()
+                    new: SymNode = environment.create_unbacked_symfloat().node
                 elif name in _COMPARISONS:
-                    new = environment.create_unbacked_symbool()
+                    new = environment.create_unbacked_symbool().node
                 else:
-                    new = environment.create_unbacked_symint()
-            nodes[computation] = new.node
+                    new = environment.create_unbacked_symint().node
+            nodes[computation] = new
             said = self._said.setdefault(environment, {})
-            said[new.node.expr] = real
+            said[new.expr] = real
             if name in _COMPARISONS:
-                said[sympy.Not(new.node.expr)] = sympy.Not(real)
+                said[sympy.Not(new.expr)] = sympy.Not(real)
             elif name in _INTEGERS:
-                self._integers.setdefault(environment, set()).add(new.node.expr)
+                self._integers.setdefault(environment, set()).add(new.expr)
         return nodes[computation]
 
     def has_integer(self, condition: SymNode) -> bool:

@@ -64,6 +64,16 @@ class Needs:
                     hint="PyTorch refuses it too; check its arguments",
                 )
 
+    def note_of_elements(self, op: Operation) -> None:
+        """Asks what an op of a decomposition needs of sizes that elements decide, which were 2 or more as it was traced.
+
+        Raises:
+            BackendContractError: the program cannot ask.
+        """
+        for decision in needs_of(op, self.values, op.result_types):
+            if not set(decision.symbols) <= set(self.given):
+                self._ask(op, decision)
+
     def note_questions(
         self, op: Operation, questions: Sequence[Any], names: Mapping[sympy.Symbol, str]
     ) -> None:
