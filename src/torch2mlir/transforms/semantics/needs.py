@@ -65,7 +65,7 @@ class Needs:
                 )
 
     def note_of_elements(self, op: Operation) -> None:
-        """Asks what an op of a decomposition needs of sizes that elements decide, which were 2 or more as it was traced.
+        """Asks what an op of a decomposition needs of sizes that elements decide, traced for sizes of 2 and more.
 
         Raises:
             BackendContractError: the program cannot ask.
