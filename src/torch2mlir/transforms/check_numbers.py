@@ -8,6 +8,7 @@ left alone: it was computed when the program was captured.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
@@ -20,6 +21,7 @@ from torch2mlir.contract.pass_order import PassForOps
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim
+from torch2mlir.dialects.torch.tensor_facts import FLOATS
 from torch2mlir.dialects.torch.values import Unknown, Values
 from torch2mlir.frontends.fx.constants import ConstantPool
 from torch2mlir.transforms.semantics.symbols import symbol_ranges
@@ -27,6 +29,10 @@ from torch2mlir.transforms.semantics.symbols import symbol_ranges
 NOT_INTEGRAL = "the program makes an integer of a float that is infinite, NaN or beyond 64 bits"
 DIVIDES_BY_ZERO = "the program divides a number by 0"
 ROOT_OF_NEGATIVE = "the program takes a root of a negative number"
+NO_LOGARITHM = "the program takes the logarithm of a number that is not positive"
+NO_ANGLE = "the program takes the sine or cosine of an infinite number"
+TOO_LARGE = "the program computes a power that is too large for a float"
+_LARGEST_EXPONENT = math.log(sys.float_info.max)
 
 _READS = frozenset(
     f"torch.aten.{name}"
@@ -101,7 +107,11 @@ class _Checker:
     def check_is_integral(self) -> None:
         """Of a float that becomes an integer, which the dialect's 64 bits have to hold."""
         number = self.op.operands[0]
-        if self._matters(number, "integral") and _kind(number) == "float":
+        if isinstance(number.type, t.AnyTensorType):  # which is read and converted at once
+            if not isinstance(number.type.dtype, FLOATS):
+                return
+            number = self._emit("aten.Float.Tensor", t.float_type, number)
+        if self._matters(number, NOT_INTEGRAL) and _kind(number) == "float":
             size = self._emit("prim.abs.float", t.float_type, number)
             holds = self._compare("lt", size, 2.0**63)
             self._assert(holds, NOT_INTEGRAL)
@@ -113,6 +123,26 @@ class _Checker:
     def check_is_not_negative(self) -> None:
         """Of a root; that of NaN is NaN."""
         self._check_base(self.op.operands[0])
+
+    def check_is_positive(self) -> None:
+        """Of a logarithm; that of NaN is NaN."""
+        self._check_not(self.op.operands[0], "le", 0.0, NO_LOGARITHM)
+
+    def check_is_no_infinity(self) -> None:
+        """Of an angle."""
+        number = self.op.operands[0]
+        if self._matters(number, NO_ANGLE):
+            size = self._emit("prim.abs.float", t.float_type, number)
+            self._assert(self._compare("ne", size, math.inf), NO_ANGLE)
+
+    def check_is_no_overflow(self) -> None:
+        """Of ``exp``: Python gives infinities for infinities only."""
+        number = self.op.operands[0]
+        if self._matters(number, TOO_LARGE):
+            above = self._compare("gt", number, _LARGEST_EXPONENT)
+            finite = self._compare("lt", number, math.inf)
+            overflows = self._emit("aten.__and__.bool", t.bool_type, above, finite)
+            self._assert(self._emit("aten.__not__", t.bool_type, overflows), TOO_LARGE)
 
     def check_power(self) -> None:
         """Of a power: of negative numbers those with whole exponents are real; 0 has no negative ones."""
@@ -127,15 +157,19 @@ class _Checker:
 
     def _check_is_not_zero(self, number: SSAValue) -> None:
         kind = _kind(number)
-        if kind is not None and self._matters(number, "zero"):
+        if kind is not None and self._matters(number, DIVIDES_BY_ZERO):
             self._assert(
                 self._compare("ne", number, 0.0 if kind == "float" else 0), DIVIDES_BY_ZERO
             )
 
     def _check_base(self, number: SSAValue) -> None:
-        if _kind(number) == "float" and self._matters(number, "negative"):
-            negative = self._compare("lt", number, 0.0)
-            self._assert(self._emit("aten.__not__", t.bool_type, negative), ROOT_OF_NEGATIVE)
+        self._check_not(number, "lt", 0.0, ROOT_OF_NEGATIVE)
+
+    def _check_not(self, number: SSAValue, comparison: str, other: float, message: str) -> None:
+        """That a comparison of a float does not hold, as none does of NaN."""
+        if _kind(number) == "float" and self._matters(number, message):
+            found = self._compare(comparison, number, other)
+            self._assert(self._emit("aten.__not__", t.bool_type, found), message)
 
     def _matters(self, number: SSAValue, check: str) -> bool:
         """Whether a number depends on elements and has not been checked."""
@@ -183,7 +217,7 @@ def _is_whole(number: SSAValue) -> bool:
 
 _TO_FLOAT = ("torch.aten.Float.Scalar", "torch.aten.Float.int")
 _OF_TWO = ("", ".int", ".float", ".int_float", ".float_int")
-_TO_INTEGER = ("Int.float", "Int.Scalar", "ceil.float", "floor.float")
+_TO_INTEGER = ("Int.float", "Int.Scalar", "Int.Tensor", "ceil.float", "floor.float")
 _DIVISIONS = (f"{name}{kinds}" for name in ("div", "floordiv", "remainder") for kinds in _OF_TWO)
 _POWERS = (f"pow{kinds}" for kinds in (*_OF_TWO, ".Scalar"))
 
@@ -192,6 +226,10 @@ _CHECKS: dict[str, Callable[[_Checker], None]] = {
     **{f"torch.aten.{name}": _Checker.check_divisor for name in _DIVISIONS},
     **{f"torch.aten.{name}": _Checker.check_power for name in _POWERS},
     "torch.aten.sqrt.float": _Checker.check_is_not_negative,
+    "torch.aten.log.float": _Checker.check_is_positive,
+    "torch.aten.sin.float": _Checker.check_is_no_infinity,
+    "torch.aten.cos.float": _Checker.check_is_no_infinity,
+    "torch.aten.exp.float": _Checker.check_is_no_overflow,
 }
 """Op on numbers -> what checks those it has no result for."""
 

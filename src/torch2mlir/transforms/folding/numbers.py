@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
+from xdsl.dialects.builtin import FloatAttr, f64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from torch2mlir.dialects.torch import core
@@ -53,14 +55,67 @@ def _result(op: Operation, base: str, floating: bool) -> Attribute:
     return t.float_type if floating or divides else t.int_type
 
 
-NUMBER_FOLDS: dict[str, Fold] = {
-    f"{base}{overload}": _of_kind(base)
-    for base in (
-        *(f"torch.aten.{name}" for name in _ATEN.split()),
-        "torch.prim.max",
-        "torch.prim.min",
-    )
-    for overload in ("", ".int_float", ".float_int")
-    if (base, overload) not in {("torch.aten.pow", ".int_float"), ("torch.aten.pow", ".float_int")}
+def _of_a_float(name: str, result: Attribute) -> Fold:
+    """A function of a float: integers become floats, unless its result is an integer, which they are already."""
+
+    def fold(op: Operation, values: Values) -> Sequence[SSAValue] | None:
+        (operand,) = op.operands
+        if not isinstance(operand.type, t.IntType | t.FloatType | t.BoolType):
+            return None
+        if result == t.int_type and not isinstance(operand.type, t.FloatType):
+            return [_as_kind(op, operand, floating=False)]
+        return [_emit(op, f"{name}.float", result, _as_kind(op, operand, floating=True))]
+
+    return fold
+
+
+def _is_nan(op: Operation, values: Values) -> Sequence[SSAValue]:
+    (number,) = op.operands
+    return [_emit(op, "torch.aten.ne.float", t.bool_type, number, number)]
+
+
+def _compared_with_infinity(comparison: str) -> Fold:
+    def fold(op: Operation, values: Values) -> Sequence[SSAValue]:
+        size = _emit(op, "torch.prim.abs.float", t.float_type, op.operands[0])
+        infinity = core.ConstantFloatOp.of(FloatAttr(math.inf, f64))
+        insert_before(op, infinity)
+        name = f"torch.aten.{comparison}.float"
+        return [_emit(op, name, t.bool_type, size, infinity.results[0])]
+
+    return fold
+
+
+def _emit(op: Operation, name: str, result: Attribute, *operands: SSAValue) -> SSAValue:
+    new = core.build(name, operands, [result])
+    insert_before(op, new)
+    return new.results[0]
+
+
+_FUNCTIONS = {
+    **dict.fromkeys(("ceil", "floor"), t.int_type),
+    **dict.fromkeys(("sqrt", "exp", "log", "sin", "cos", "tanh", "round"), t.float_type),
 }
-"""Op on numbers of several kinds -> the same on numbers of one kind."""
+"""Function of a number -> what its result is."""
+
+NUMBER_FOLDS: dict[str, Fold] = {
+    **{
+        f"torch.aten.{name}.{kind}": _of_a_float(f"torch.aten.{name}", result)
+        for name, result in _FUNCTIONS.items()
+        for kind in ("Scalar", "int")
+    },
+    "torch.aten.isnan.float": _is_nan,
+    "torch.aten.isinf.float": _compared_with_infinity("eq"),
+    "torch.aten.isfinite.float": _compared_with_infinity("lt"),
+    **{
+        f"{base}{overload}": _of_kind(base)
+        for base in (
+            *(f"torch.aten.{name}" for name in _ATEN.split()),
+            "torch.prim.max",
+            "torch.prim.min",
+        )
+        for overload in ("", ".int_float", ".float_int")
+        if (base, overload)
+        not in {("torch.aten.pow", ".int_float"), ("torch.aten.pow", ".float_int")}
+    },
+}
+"""Op on numbers -> the same on numbers of one kind, for which the contract has a word."""

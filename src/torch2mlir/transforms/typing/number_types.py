@@ -13,7 +13,8 @@ _ARITHMETIC = (
     " prim.abs.Scalar"
 )
 _SAME_KIND = {f"torch.{name}" for name in _ARITHMETIC.split()}
-_FLOAT = {"torch.aten.div", "torch.aten.pow", "torch.aten.sqrt.Scalar", "torch.aten.exp.Scalar"}
+_FUNCTIONS = ("sqrt", "exp", "log", "sin", "cos", "tanh", "round")
+_FLOAT = {"torch.aten.div", "torch.aten.pow", *(f"torch.aten.{name}.Scalar" for name in _FUNCTIONS)}
 _INT = {"torch.aten.ceil.Scalar", "torch.aten.floor.Scalar"}
 _ELEMENT = {
     "torch.aten.item",
