@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -59,24 +59,33 @@ class _Origins:
     def is_of_elements(self, number: SSAValue) -> bool:
         """Whether a number is read from a tensor, or computed with one that is."""
         if number not in self._known:
-            self._known[number] = False  # what a loop hands on to itself
-            self._known[number] = self._depends(number)
+            self._known[number] = self._finds_elements(number)
         return self._known[number]
 
-    def _depends(self, number: SSAValue) -> bool:
-        known = self.values.of(number)
-        if isinstance(known, Dim):
-            return not set(known.symbols()) <= set(self._given)
-        if not isinstance(known, Unknown):
-            return False
-        owner = number.owner
-        if isinstance(owner, Block):
-            return any(map(self.is_of_elements, _handed_on(owner, number)))
-        if owner.name in _READS:
-            return True
-        ends = [block.last_op for region in owner.regions for block in region.blocks]
-        given = [*owner.operands, *(o for end in ends if end is not None for o in end.operands)]
-        return any(self.is_of_elements(each) for each in given if _kind(each) is not None)
+    def _finds_elements(self, number: SSAValue) -> bool:
+        met, left = {number}, [number]
+        while left:
+            each = left.pop()
+            known = self.values.of(each)
+            if isinstance(known, Dim) and not set(known.symbols()) <= set(self._given):
+                return True
+            if not isinstance(known, Unknown):
+                continue
+            if isinstance(each.owner, Operation) and each.owner.name in _READS:
+                return True
+            new = [o for o in _sources(each) if _kind(o) is not None and o not in met]
+            met.update(new)
+            left += new
+        return False
+
+
+def _sources(number: SSAValue) -> Sequence[SSAValue]:
+    """What a number is computed from, in branches and turns of loops too."""
+    owner = number.owner
+    if isinstance(owner, Block):
+        return _handed_on(owner, number)
+    ends = [block.last_op for region in owner.regions for block in region.blocks]
+    return [*owner.operands, *(o for end in ends if end is not None for o in end.operands)]
 
 
 def _handed_on(block: Block, number: SSAValue) -> list[SSAValue]:
