@@ -15,6 +15,8 @@ from torch2mlir.transforms.decompositions.registry import decomposes
 
 aten = torch.ops.aten
 prims = torch.ops.prims
+MOST_SHIFTED = 32
+"""Windows that overlap more than so many others are added up by their places."""
 
 
 @decomposes(aten.split_with_sizes.default)
@@ -234,3 +236,32 @@ def _unfold(a: Tensor, dim: int, size: int, step: int) -> Tensor:
     windows = aten.index_select(a, dim, places.reshape(-1))
     shape = [*a.shape[:dim], count, size, *a.shape[dim + 1 :]]
     return windows.reshape(shape).movedim(dim + 1, -1)
+
+
+@decomposes(aten.unfold_backward.default)
+def _unfold_backward(
+    grad: Tensor, input_sizes: Sequence[int], dim: int, size: int, step: int
+) -> Tensor:
+    """Windows added up where they overlap, as ``istft`` does: cut into steps, of which each is a line of its own.
+
+    The later steps of the windows come first, so that what an element is the sum of is added in PyTorch's order.
+    """
+    pytorch = decomposition_table[aten.unfold_backward.default]
+    overlap = -(-size // step)
+    if not input_sizes or overlap > MOST_SHIFTED:
+        return pytorch(grad, input_sizes, dim, size, step)
+    dim = dim % len(input_sizes)
+    count = (input_sizes[dim] - size) // step + 1
+    if grad.dim() != len(input_sizes) + 1 or not statically_known_true(grad.shape[dim] == count):
+        return pytorch(grad, input_sizes, dim, size, step)
+    windows = [*input_sizes[:dim], count, *input_sizes[dim + 1 :], size]
+    grad = grad.expand(windows).movedim(-1, dim + 1)
+    behind = [0, 0] * (len(input_sizes) - 1 - dim)
+    grad = aten.constant_pad_nd(grad, [*behind, 0, overlap * step - size])
+    lines = grad.unflatten(dim + 1, [overlap, step])
+    shifted = [
+        aten.constant_pad_nd(lines.select(dim + 1, place), [*behind, 0, 0, place, overlap - place])
+        for place in reversed(range(overlap))
+    ]
+    total = shifted[0] if overlap == 1 else sum(shifted, torch.zeros_like(shifted[0]))
+    return aten.slice(total.flatten(dim, dim + 1), dim, 0, input_sizes[dim])
