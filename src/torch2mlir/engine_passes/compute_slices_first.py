@@ -49,6 +49,7 @@ from torch2mlir.engine_passes.op_kinds import (
     is_elementwise,
 )
 from torch2mlir.engine_passes.own_written_arguments import destinations
+from torch2mlir.engine_passes.read_places import permutation_of
 
 _BY_POSITION = LOOKUPS | REVERSALS
 """Ops that read elements by positions they compute, or that IREE makes such reads of."""
@@ -121,6 +122,11 @@ def _leaves_elements_out(op: Operation) -> bool:
     if _has_steps(op):
         return True
     whole, part = shape_of(op.operands[0]), shape_of(op.results[0])
+    turned = op.operands[0].owner
+    if isinstance(turned, Operation) and turned.name in TRANSPOSES and len(part) == len(whole):
+        last = list(permutation_of(turned)).index(len(whole) - 1)  # of what is in memory
+        if part[last] == 1 and whole[last] != 1:
+            return True
     if len(whole) < 2 or not part or part[-1] != 1 or whole[-1] == 1:
         return False
     # one of several columns; the first of every two is the first column of pairs where a dialect has no steps

@@ -46,6 +46,11 @@ def read_in_loops(op: Operation) -> list[SSAValue]:
     return [value for value, _ in steps(op) or ()]
 
 
+def permutation_of(op: Operation) -> Sequence[int]:
+    """Of one of ``TRANSPOSES``: for each dimension of the result, which one of the operand it is."""
+    return integers(op.properties["perms" if op.name.startswith("tosa") else "permutation"])
+
+
 def steps(op: Operation) -> Steps | None:
     """Where an op reads its operands, by the dimensions of its result or, in a reduction, by its loops.
 
@@ -62,8 +67,7 @@ def steps(op: Operation) -> Steps | None:
         case "tensor.collapse_shape":
             return [(op.operands[0], _split(op, op.operands[0]))]
         case "linalg.transpose" | "tosa.transpose" | "stablehlo.transpose":
-            name = "perms" if op.name.startswith("tosa") else "permutation"
-            order = integers(op.properties[name])
+            order = permutation_of(op)
             places = [order.index(dim) for dim in range(len(order))]
             return [(op.operands[0], subscripts(op.operands[0], places))]
         case "linalg.broadcast":

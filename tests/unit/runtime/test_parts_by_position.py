@@ -169,6 +169,33 @@ def test_columns_of_what_is_computed(output_type: str) -> None:
     )
 
 
+def _channel(x: Tensor) -> Tensor:
+    """One of three colours, of which the last dimension in memory is made."""
+    return torch.matmul(x.permute(0, 2, 3, 1), torch.eye(3) * 2).permute(0, 3, 1, 2)[:, :1]
+
+
+OF_CHANNELS: dict[str, Callable[[Tensor, Tensor], object]] = {
+    "rows": lambda x, i: _channel(x)[:, 0][:, i],
+    "windows": lambda x, i: torch.nn.functional.unfold(_channel(x), 4, stride=4),
+    "turned": lambda x, i: _channel(x).flip(3),
+}
+
+
+@pytest.mark.share(3)
+@pytest.mark.parametrize("output_type", [*DIALECTS, "stablehlo"])
+def test_a_channel_of_what_is_computed(output_type: str) -> None:
+    """A column of a product is a plane of its transposition, and was refused like a column."""
+    agrees_with_eager(
+        Together(OF_CHANNELS),
+        lambda: (
+            {name: (torch.randn(1, 3, 8, 8), torch.randint(0, 8, (4,))) for name in OF_CHANNELS},
+        ),
+        tolerance=1e-6,
+        output_type=output_type,
+        engine="iree",
+    )
+
+
 def test_columns_of_positions_that_elements_decide() -> None:
     def program(x: Tensor) -> tuple[Tensor, Tensor]:
         i, j = torch.where(x > 0)
