@@ -117,6 +117,7 @@ class Draft:
         text: the statement; ``{out}`` and ``{out2}`` are the names of new variables.
         rounds: ``never`` (elements are moved), ``inexact`` (on a grid the result is exact) or ``always``.
         gain: by how much an error of an operand grows.
+        terms: how many of an operand's elements are added up, which may be larger than their sum.
         jumps: whether operands must be exact.
         signed: whether the sign of zeros is defined if it is in the operands.
         layers: new lines of ``__init__``.
@@ -126,6 +127,7 @@ class Draft:
     text: str
     rounds: str = "inexact"
     gain: float = 1.0
+    terms: float = 1.0
     jumps: bool = False
     signed: bool = True
     layers: Sequence[str] = ()
@@ -375,7 +377,10 @@ class Scope:
         if draft.rounds == "always" or value.error or not value.grid:
             # the coarsest of the dtypes: engines may compute a half in f32, or not
             eps = max(torch.finfo(v.dtype).eps for v in (value, *used) if v.is_float)
-            value.error += 4 * eps * max(1.0, value.largest())
+            partial_sums = draft.terms**0.5 * max((u.largest() for u in used), default=0.0)
+            value.error += 4 * eps * max(
+                1.0, value.largest(), partial_sums if draft.terms > 1 else 0.0
+            )
             value.grid = False
         return value
 

@@ -40,9 +40,7 @@ class EqualValues:
             op = value.owner
             if isinstance(op, Block):
                 self._numbers[value] = id(value)
-            elif op.name in RESHAPES and _type_without_ones(op.operands[0]) == _type_without_ones(
-                value
-            ):
+            elif _only_adds_ones(op):
                 self._numbers[value] = self.number(op.operands[0])
             else:
                 read = op.operands[:1] if op.name in _MOVING else op.operands
@@ -52,6 +50,18 @@ class EqualValues:
                 # of a number not the text, which grows with every op
                 self._numbers[value] = hash(key)
         return self._numbers[value]
+
+
+def _only_adds_ones(op: Operation) -> bool:
+    """Whether an op gives its operand, but for dimensions of size 1."""
+    if op.name in BROADCASTS:
+        order = op.properties.get("broadcast_dimensions")
+        dims = [] if order is None else integers(order)
+        if list(dims) != sorted(dims):
+            return False
+    elif op.name not in RESHAPES:
+        return False
+    return _type_without_ones(op.operands[0]) == _type_without_ones(op.results[0])
 
 
 def _said(op: Operation) -> Hashable:

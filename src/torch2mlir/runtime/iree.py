@@ -224,7 +224,7 @@ class IreeEngine(Engine):
         # imports dialects, which whoever loads an artefact does without
         from torch2mlir.engine_passes.compute_before_gathers import compute_before_gathers
         from torch2mlir.engine_passes.own_handed_on import own_handed_on
-        from torch2mlir.engine_passes.own_in_loops import own_in_loops
+        from torch2mlir.engine_passes.own_in_regions import own_in_regions
         from torch2mlir.engine_passes.own_unread_memory import own_unread_memory
         from torch2mlir.engine_passes.own_written_arguments import own_written_arguments
         from torch2mlir.engine_passes.runs_in_turn import runs_in_turn
@@ -241,7 +241,7 @@ class IreeEngine(Engine):
             )
         own_unread_memory(function.entry)
         own_written_arguments(function.entry)
-        own_in_loops(function.entry)
+        own_in_regions(function.entry)
         own_handed_on(function.entry)
         compute_before_gathers(function.entry)
         stop_at_checks(function.entry, function.checks)

@@ -28,7 +28,9 @@ def sums(s: Scope) -> Draft:
     name = s.choice(["sum", "mean", "sum", "nansum"]) if x.is_float else "sum"
     gain = max(x.tensors[0].numel(), x.tensors[-1].numel(), 1)
     rounds = "always" if name == "mean" else "inexact"
-    return Draft(f"{{out}} = torch.{name}({x}{_dims(s, x)})", rounds, gain, signed=False)
+    return Draft(
+        f"{{out}} = torch.{name}({x}{_dims(s, x)})", rounds, gain, terms=gain, signed=False
+    )
 
 
 @line("reduction", 2)

@@ -101,3 +101,22 @@ def test_both_are_read_of_batches() -> None:
         engine="iree",
         dynamic_shapes=({0: Dim("batch")},),
     )
+
+
+@pytest.mark.share(3)
+@pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
+def test_equal_reductions_of_booleans_and_a_view_of_them(output_type: str) -> None:
+    """StableHLO adds the dimension by a broadcast where a size varies."""
+
+    def both(x: torch.Tensor) -> torch.Tensor:
+        return x.amax(-1, keepdim=True) & x.unsqueeze(-2).amax(-1).mT
+
+    sizes = iter((3, 5, 4, 2, 7, 6))
+    agrees_with_eager(
+        both,
+        lambda: (torch.rand(2, 4, next(sizes)) > 0.7,),
+        calls=5,
+        output_type=output_type,
+        engine="iree",
+        dynamic_shapes=({2: Dim.DYNAMIC},),
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from typing import Any
 
 import sympy
@@ -28,6 +29,7 @@ from torch2mlir.transforms.semantics.examples import (
     ZEROS,
     Multiple,
     broken,
+    divides,
     large,
     multiples_of,
     order_of,
@@ -251,6 +253,44 @@ class ExampleWorld:
         self._examples.clear()
         self.forget()
         return True
+
+    @contextmanager
+    def _without_bounds(self) -> Iterator[bool]:
+        """While it lasts, sizes that elements decide have no low bound: half of a small size is soon 1.
+
+        Yields:
+            Whether what was asked last is about one that has.
+        """
+        names, ranges = self.names(), self._ranges
+        asked = {names.get(s) for guard in self.shape_env.guards for s in guard.expr.free_symbols}
+        small = {n for n in ranges if n in asked and n not in self.given and self._is_small(n)}
+        if not small:
+            yield False
+            return
+        examples, decisions = dict(self._examples), self._decisions
+        self._ranges = {**ranges, **{name: (ranges[name][0], INT64_MAX) for name in small}}
+        self._decisions = tuple(
+            each for each in decisions if small.isdisjoint(each.symbols) or divides(each)
+        )
+        self._examples.clear()
+        self.forget()
+        try:
+            yield True
+        finally:
+            self._ranges, self._examples, self._decisions = ranges, examples, decisions
+            self.forget()
+
+    def _is_small(self, name: str) -> bool:
+        return self._range(name)[1] < LARGE[0]
+
+    def _largest(self, name: str) -> Sequence[int]:
+        """The largest sizes of a symbol with a low bound; the example of another one."""
+        if not self._is_small(name):
+            return (self._example(name),)
+        low, high = self._range(name)
+        about = [each for each in (*known(), *self._decisions) if each.symbols == (name,)]
+        sizes = (size for size in range(high, low, -1) if all(d.holds({name: size}) for d in about))
+        return (*islice(sizes, 3),) or (self._example(name),)
 
     @contextmanager
     def sizes_from_data(

@@ -61,6 +61,11 @@ def large(order: Sequence[str]) -> dict[str, int]:
     return {name: LARGE[place % len(LARGE)] for place, name in enumerate(order)}
 
 
+def divides(decision: Decision) -> bool:
+    """Whether it says what sizes are multiples of."""
+    return _DIVIDES.search(decision.asked) is not None
+
+
 @dataclass(frozen=True)
 class Multiple:
     """What a size is a multiple of: a number, and other sizes."""
@@ -93,7 +98,7 @@ def multiples_of(order: tuple[str, ...], decisions: tuple[Decision, ...]) -> Map
     def failing(multiples: Mapping[str, Multiple]) -> list[Decision]:
         return [decision for decision in dividing if not fits(decision, multiples)]
 
-    dividing = [decision for decision in decisions if _DIVIDES.search(decision.asked)]
+    dividing = [decision for decision in decisions if divides(decision)]
     left = failing(found)
     for decision in left:
         if fits(decision, found):

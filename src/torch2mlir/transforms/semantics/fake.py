@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from itertools import chain, islice, product
 from typing import Any, TypeVar
@@ -37,6 +39,17 @@ def _holds(question: Any, examples: Mapping[Any, int]) -> bool:
         return True
 
 
+@contextmanager
+def rejections_unlogged() -> Iterator[None]:
+    """While it lasts, PyTorch does not write that an op rejects its fake operands: it is reported, or is none."""
+    log = logging.getLogger("torch._subclasses.fake_tensor")
+    was_disabled, log.disabled = log.disabled, True
+    try:
+        yield
+    finally:
+        log.disabled = was_disabled
+
+
 class FakeWorld(ExampleWorld):
     """A world of examples in which functions are run and traced, and what comes of it is compared with other worlds'.
 
@@ -69,11 +82,18 @@ class FakeWorld(ExampleWorld):
         before, found = len(self.learned), run()
         if self.compare(partial(same, found), needs(found)):
             return found
-        if not self._put_asked_first():
-            return None
-        del self.learned[before:]
-        found = run()
-        return found if self.compare(partial(same, found), needs(found)) else None
+        if self._put_asked_first():
+            del self.learned[before:]
+            found = run()
+            if self.compare(partial(same, found), needs(found)):
+                return found
+        with self._without_bounds() as has_others:
+            if has_others:
+                del self.learned[before:]
+                found = run()
+                if self.compare(partial(same, found), needs(found)):
+                    return found
+        return None
 
     def compare(self, same: Callable[[FakeWorld], bool], needs: Sequence[Decision] = ()) -> bool:
         """Whether what came of the examples comes of others too, if PyTorch asked how large they are.
@@ -105,6 +125,8 @@ class FakeWorld(ExampleWorld):
                 return False
             examples = {symbol: other._example(name) for name, symbol in self._symbols.items()}
             left[:] = [guard for guard in left if _holds(guard.expr, examples)]
+        if any(map(self._fixes_elements, left)):
+            return False
         questions = (guard.expr for guard in left if not is_about_layouts(guard))
         self.unexplored = [each for each in questions if not self._is_of_few_elements(each)]
         self.forget()
@@ -145,7 +167,7 @@ class FakeWorld(ExampleWorld):
         for guard in list(left):
             asked = [s for s in guard.expr.free_symbols if s in names]
             is_rule = isinstance(guard.expr, sympy.Ne)  # the other answer is an exception to it
-            if is_rule or guard not in left or not all(names[s] in self.given for s in asked):
+            if is_rule or guard not in left:
                 continue
             largest = [self._largest(names[s]) for s in asked]
             for sizes in islice(product(*largest), _COMBINATIONS):
@@ -157,11 +179,11 @@ class FakeWorld(ExampleWorld):
                     yield FakeWorld(self.given, LARGE, order, self.facts, needs, examples)
                     break
 
-    def _largest(self, name: str) -> Sequence[int]:
-        """The largest sizes of a symbol with a low bound; the example of another one."""
-        low, high = self._range(name)
-        example = self._example(name)
-        return range(high, max(low, high - 3), -1) if high < LARGE[0] else (example,)
+    def _fixes_elements(self, guard: Any) -> bool:
+        """Whether PyTorch, on its way to a layout, has taken a size that elements decide for a number."""
+        names = self.names()
+        fixes = isinstance(guard.expr, sympy.Eq) and is_about_layouts(guard)
+        return fixes and any(names.get(s) not in self.given for s in guard.expr.free_symbols)
 
     def _is_of_few_elements(self, question: Any) -> bool:
         """Whether it tells sizes of 0 and 1 that elements decide from others, for which decompositions are traced."""
@@ -228,6 +250,7 @@ class FakeWorld(ExampleWorld):
         with (
             self.mode,
             self.sizes_from_data("d"),
+            rejections_unlogged(),
             torch.no_grad(),
             enable_python_dispatcher(),
             _use_lazy_graph_module(True),  # it is read and never called: no Python code

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Hashable, Sequence
 from functools import cache, partial
 from typing import Any
@@ -29,7 +28,7 @@ from torch2mlir.transforms.decompositions import (
 )
 from torch2mlir.transforms.decompositions.own_ops import schema_of_overload
 from torch2mlir.transforms.semantics.calls import Call
-from torch2mlir.transforms.semantics.fake import FakeWorld
+from torch2mlir.transforms.semantics.fake import FakeWorld, rejections_unlogged
 from torch2mlir.transforms.semantics.fitting_positions import type_by_positions
 from torch2mlir.transforms.semantics.needs import needs_of_a_result, needs_of_operands
 from torch2mlir.transforms.semantics.needs_of_ops import Types
@@ -189,10 +188,9 @@ class MetaCalls:
 
     def _run(self, kernel: Any, call: _LooseCall) -> list[Attribute | None]:
         args, kwargs = call.rebuild(call.fakes(self.world))
-        log = logging.getLogger("torch._subclasses.fake_tensor")
-        was_disabled, log.disabled = log.disabled, True  # a rejection is reported below, or is none
         try:
-            results = self.world.run(lambda: kernel(*args, **kwargs), ())
+            with rejections_unlogged():
+                results = self.world.run(lambda: kernel(*args, **kwargs), ())
         except Exception as error:  # PyTorch's own errors: shapes or dtypes that do not fit the op
             if any(isinstance(leaf, Unknown) for leaf in call.leaves):
                 raise Undetermined from error
@@ -200,8 +198,6 @@ class MetaCalls:
                 f"PyTorch rejects this op: {type(error).__name__}: {error}",
                 hint="check the types of its operands",
             ) from error
-        finally:
-            log.disabled = was_disabled
         return [self._type(leaf) for leaf in pytree.tree_leaves(results)]
 
     def _type(self, result: Any) -> Attribute | None:

@@ -25,7 +25,14 @@ from torch2mlir.frontends.fx.questions import Asked
 from torch2mlir.program import Decision
 from torch2mlir.transforms.semantics.assertions import assert_before
 from torch2mlir.transforms.semantics.facts import Facts
-from torch2mlir.transforms.semantics.needs_of_ops import AT_CONTRACT, OF_OPERANDS, RULES, Types
+from torch2mlir.transforms.semantics.needs_of_ops import (
+    AT_CONTRACT,
+    FILLED,
+    OF_OPERANDS,
+    RULES,
+    Rule,
+    Types,
+)
 from torch2mlir.transforms.typing.type_lattice import is_known_tensor
 
 
@@ -70,7 +77,7 @@ class Needs:
         Raises:
             BackendContractError: the program cannot ask.
         """
-        for decision in needs_of(op, self.values, op.result_types):
+        for decision in needs_of(op, self.values, op.result_types, {**RULES, **FILLED}):
             if not set(decision.symbols) <= set(self.given):
                 self._ask(op, decision)
 
@@ -103,9 +110,11 @@ class Needs:
             )
 
 
-def needs_of(op: Operation, values: Values, types: Types) -> Iterator[Decision]:
+def needs_of(
+    op: Operation, values: Values, types: Types, rules: Mapping[str, Rule] = RULES
+) -> Iterator[Decision]:
     """What an op needs of sizes that vary."""
-    rule = RULES.get(op.name)
+    rule = rules.get(op.name)
     if rule is None:
         return
     first, *others = op.operands

@@ -164,6 +164,31 @@ def _parts(count: str) -> Rule:
     return rule
 
 
+def _filled(first: int) -> Rule:
+    """Dimensions have elements, in the operand and in the result.
+
+    Args:
+        first: of these dimensions, counted from the front, or from the end if it is negative.
+    """
+
+    def rule(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Question]:
+        results = [type.sizes for type in types[:1] if is_known_tensor(type)]
+        for size in (*sizes[first:], *(size for each in results for size in each[first:])):
+            yield f"{size} > 0", [size]
+
+    return rule
+
+
+def _convolved(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Question]:
+    """Where there are pictures and channels, the pictures have elements."""
+    dims = len(sizes) - 2
+    pictures, channels = sizes[:2]
+    for size in sizes[-dims:]:
+        yield f"{size} > 0 or {pictures} == 0 or {channels} == 0", [size, pictures, channels]
+    if isinstance(groups := arguments[-1], int | Dim):
+        yield f"{groups} > 0", [groups]
+
+
 def _members(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Question]:
     """A dimension is as long as it is taken apart."""
     (dim,) = arguments
@@ -191,6 +216,24 @@ def _parted(whole: KnownSize, asked: Any) -> Iterator[Question]:
         yield f"({whole}) % ({known}) == 0", [whole, known]
 
 
+FILLED: Mapping[str, Rule] = {
+    "torch.aten.convolution": _convolved,
+    **{
+        f"torch.aten.{kind}{overload}": _filled(1)
+        for kind in (
+            *(f"upsample_nearest{n}d" for n in (1, 2, 3)),
+            *(f"_upsample_nearest_exact{n}d" for n in (1, 2, 3)),
+            *("upsample_linear1d", "upsample_bilinear2d", "upsample_bicubic2d"),
+            *("_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa", "upsample_trilinear3d"),
+        )
+        for overload in ("", ".vec")
+    },
+    **{f"torch.aten.adaptive_avg_pool{n}d": _filled(-n) for n in (1, 2, 3)},
+    **{f"torch.aten._adaptive_avg_pool{n}d": _filled(-n) for n in (2, 3)},
+    **{f"torch.aten.adaptive_max_pool{n}d": _filled(1) for n in (1, 2, 3)},
+    **{f"torch.aten.{kind}_pool{n}d": _filled(-n) for n in (1, 2, 3) for kind in ("avg", "max")},
+}
+"""Ops that PyTorch refuses for empty tensors, where sizes of arguments had it refuse the capture."""
 _CHUNKS = "({each} if {size} == 0 else -(-{size} // -(-{size} // {each})))"
 _SPLIT = "(1 if {size} == 0 else -(-{size} // {each}))"
 _SLICE, _SELECT = "torch.aten.slice.Tensor", "torch.aten.select.int"

@@ -1,13 +1,17 @@
-"""Tensors that each turn of a loop updates anew, for an engine that copies them once.
+"""Tensors from around a loop or branch that it updates, for an engine that does not always make the copy it needs.
 
 An update of what a loop does not change, ``p + x.index_add(0, i, p)`` in each turn, begins with x every time. IREE 3.13
 copies x in the first turn, or before it, and updates the copy in the others: what the turns add is added up. So an
 update begins with a copy of its turn's own, if what it begins with is from around the loop or is carried on as it is.
+
+A branch updates what was computed before it, and others read behind it, where it lies, if that is the last thing that
+was computed: ``q = x + 1; cond(p, f, lambda q: q.index_copy(0, i, x), (q,)), q`` of one element. So it begins with a
+copy too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from xdsl.dialects import tensor
 from xdsl.dialects.func import FuncOp
@@ -15,32 +19,35 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue, Use
 
 from torch2mlir.dialects import linalg
 from torch2mlir.engine_passes.copies import Copies
-from torch2mlir.engine_passes.op_kinds import LOOPS
+from torch2mlir.engine_passes.op_kinds import CONTROL_FLOW, LOOPS
 from torch2mlir.engine_passes.own_written_arguments import destination_places, viewed
 
 
-def own_in_loops(function: FuncOp) -> None:
-    """Copies, in each turn of a loop, what the loop updates and another turn begins with as well."""
+def own_in_regions(function: FuncOp) -> None:
+    """Copies what a branch, or a turn of a loop, updates and something else begins with as well."""
     copies = Copies(function)
-    for use in list(_updated_in_loops(function)):
+    for use in list(_updated_in_regions(function)):
         copies.for_use(use)
 
 
-def _updated_in_loops(function: FuncOp) -> Iterator[Use]:
+def _updated_in_regions(function: FuncOp) -> Iterator[Use]:
     for op in function.walk():
-        if (loop := _loop_around(op)) is None:
+        loop, branch = (_around(op, kinds) for kinds in (LOOPS, CONTROL_FLOW - LOOPS))
+        if loop is None and branch is None:
             continue
         for place in destination_places(op):
             root = viewed(op.operands[place])
-            if _is_new(root) or _is_of_turn(root, loop):
+            if _is_new(root):
                 continue
-            yield Use(op, place)
+            of_others = loop is not None and not _is_of_turn(root, loop)
+            if of_others or (branch is not None and not _is_inside(root, branch)):
+                yield Use(op, place)
 
 
-def _loop_around(op: Operation) -> Operation | None:
-    """The innermost loop that an op is in."""
+def _around(op: Operation, kinds: Collection[str]) -> Operation | None:
+    """The innermost op of some kinds that an op is in."""
     around = op.parent_op()
-    while around is not None and around.name not in LOOPS:
+    while around is not None and around.name not in kinds:
         around = around.parent_op()
     return around
 
@@ -56,8 +63,17 @@ def _is_of_turn(root: SSAValue, loop: Operation) -> bool:
     if isinstance(root, BlockArgument) and root.owner.parent_op() is loop:
         end = root.owner.last_op
         return end is None or root not in map(viewed, end.operands)
+    return _is_in(block, loop)
+
+
+def _is_inside(root: SSAValue, branch: Operation) -> bool:
+    """Whether a tensor is computed by a branch."""
+    return _is_in(root.owner if isinstance(root.owner, Block) else root.owner.parent, branch)
+
+
+def _is_in(block: Block | None, op: Operation) -> bool:
     while block is not None and (around := block.parent_op()) is not None:
-        if around is loop:
+        if around is op:
             return True
         block = around.parent
     return False
