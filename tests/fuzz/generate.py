@@ -378,8 +378,8 @@ class Scope:
             # the coarsest of the dtypes: engines may compute a half in f32, or not
             eps = max(torch.finfo(v.dtype).eps for v in (value, *used) if v.is_float)
             partial_sums = draft.terms**0.5 * max((u.largest() for u in used), default=0.0)
-            value.error += 4 * eps * max(
-                1.0, value.largest(), partial_sums if draft.terms > 1 else 0.0
+            value.error += (
+                4 * eps * max(1.0, value.largest(), partial_sums if draft.terms > 1 else 0.0)
             )
             value.grid = False
         return value
