@@ -172,8 +172,9 @@ def _filled(first: int) -> Rule:
     """
 
     def rule(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Question]:
-        results = [type.sizes for type in types[:1] if is_known_tensor(type)]
-        for size in (*sizes[first:], *(size for each in results for size in each[first:])):
+        result: Any = types[0] if types else None
+        made = result.sizes if is_known_tensor(result) else ()
+        for size in (*sizes[first:], *made[first:]):
             yield f"{size} > 0", [size]
 
     return rule
