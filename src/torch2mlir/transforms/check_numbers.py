@@ -156,6 +156,7 @@ class _Checker:
     def check_power(self) -> None:
         """Of a power: of negative numbers those with whole exponents are real; 0 has no negative ones."""
         base, exponent = self.op.operands
+        self._check_is_no_infinite_power()
         if _kind(base) != "float":
             return
         known = self.origins.values.of(exponent)
@@ -163,6 +164,23 @@ class _Checker:
             self._check_is_not_zero(base)
         if not (_is_whole(exponent) or isinstance(known, float) and known == math.floor(known)):
             self._check_base(base)
+
+    def _check_is_no_infinite_power(self) -> None:
+        """Python gives infinite powers of infinities only."""
+        floats = [number for number in self.op.operands if _kind(number) == "float"]
+        power = self.op.results[0]
+        if _kind(power) != "float" or not floats or not self._matters(power, TOO_LARGE):
+            return
+        value = self._emit(self.op.name.removeprefix("torch."), t.float_type, *self.op.operands)
+        overflows = self._is_infinite(value)
+        for number in floats:
+            finite = self._emit("aten.__not__", t.bool_type, self._is_infinite(number))
+            overflows = self._emit("aten.__and__.bool", t.bool_type, overflows, finite)
+        self._assert(self._emit("aten.__not__", t.bool_type, overflows), TOO_LARGE)
+
+    def _is_infinite(self, number: SSAValue) -> SSAValue:
+        size = self._emit("prim.abs.float", t.float_type, number)
+        return self._compare("eq", size, math.inf)
 
     def _check_is_not_zero(self, number: SSAValue) -> None:
         kind = _kind(number)
