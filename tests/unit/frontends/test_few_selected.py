@@ -117,6 +117,7 @@ REFUSED_FOR_NOTHING: dict[str, Program] = {
     "channels": lambda x: F.interpolate(_line(x).mT.expand(1, -1, 3), scale_factor=2),
     "size": lambda x: F.interpolate(x.view(1, 1, -1), size=_line(x).shape[2]),
     "adaptive_pool": lambda x: F.adaptive_avg_pool1d(_line(x), 2),
+    "grid": lambda x: F.grid_sample(_line(x)[None], torch.zeros(1, 1, 2, 2), align_corners=False),
     "convolution": lambda x: F.conv1d(_line(x), torch.ones(1, 1, 2), stride=2, padding=1),
     "transposed": lambda x: F.conv_transpose1d(_line(x), torch.ones(1, 1, 3)),
 }

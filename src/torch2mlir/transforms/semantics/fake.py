@@ -182,8 +182,10 @@ class FakeWorld(ExampleWorld):
     def _fixes_elements(self, guard: Any) -> bool:
         """Whether PyTorch, on its way to a layout, has taken a size that elements decide for a number."""
         names = self.names()
-        fixes = isinstance(guard.expr, sympy.Eq) and is_about_layouts(guard)
-        return fixes and any(names.get(s) not in self.given for s in guard.expr.free_symbols)
+        fixes = isinstance(guard.expr, sympy.Eq) and any(x.is_number for x in guard.expr.args)
+        if not fixes or not is_about_layouts(guard):
+            return False
+        return any(names.get(s) not in self.given for s in guard.expr.free_symbols)
 
     def _is_of_few_elements(self, question: Any) -> bool:
         """Whether it tells sizes of 0 and 1 that elements decide from others, for which decompositions are traced."""

@@ -164,16 +164,17 @@ def _parts(count: str) -> Rule:
     return rule
 
 
-def _filled(first: int) -> Rule:
+def _filled(first: int, of_result: bool = True) -> Rule:
     """Dimensions have elements, in the operand and in the result.
 
     Args:
         first: of these dimensions, counted from the front, or from the end if it is negative.
+        of_result: whether the result's have to.
     """
 
     def rule(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Question]:
         result: Any = types[0] if types else None
-        made = result.sizes if is_known_tensor(result) else ()
+        made = result.sizes if of_result and is_known_tensor(result) else ()
         for size in (*sizes[first:], *made[first:]):
             yield f"{size} > 0", [size]
 
@@ -219,6 +220,7 @@ def _parted(whole: KnownSize, asked: Any) -> Iterator[Question]:
 
 FILLED: Mapping[str, Rule] = {
     "torch.aten.convolution": _convolved,
+    **{f"torch.aten.grid_sampler{kind}": _filled(2, False) for kind in ("", "_2d", "_3d")},
     **{
         f"torch.aten.{kind}{overload}": _filled(1)
         for kind in (
