@@ -27,7 +27,7 @@ from torch2mlir.transforms.semantics.assertions import assert_before
 from torch2mlir.transforms.semantics.facts import Facts
 from torch2mlir.transforms.semantics.needs_of_ops import (
     AT_CONTRACT,
-    FILLED,
+    OF_ELEMENTS,
     OF_OPERANDS,
     RULES,
     Rule,
@@ -72,12 +72,12 @@ class Needs:
                 )
 
     def note_of_elements(self, op: Operation) -> None:
-        """Asks what an op of a decomposition needs of sizes that elements decide, traced for sizes of 2 and more.
+        """Asks what an op needs of sizes that elements decide: capture and decompositions take these for 2 or more.
 
         Raises:
             BackendContractError: the program cannot ask.
         """
-        for decision in needs_of(op, self.values, op.result_types, {**RULES, **FILLED}):
+        for decision in needs_of(op, self.values, op.result_types, OF_ELEMENTS):
             if not set(decision.symbols) <= set(self.given):
                 self._ask(op, decision)
 

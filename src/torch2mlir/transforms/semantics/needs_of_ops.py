@@ -284,3 +284,5 @@ RULES: Mapping[str, Rule] = {
     "torch.aten.unbind.int": _members,
 }
 """Op -> what it needs of the sizes of its first operand, of its other operands and of its results' types."""
+OF_ELEMENTS: Mapping[str, Rule] = {**RULES, **FILLED}
+"""What is asked of sizes that elements decide."""
