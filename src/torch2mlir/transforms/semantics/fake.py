@@ -15,6 +15,7 @@ from torch._dispatch.python import enable_python_dispatcher
 from torch.fx import GraphModule
 from torch.fx._lazy_graph_module import _use_lazy_graph_module
 from torch.fx.experimental.proxy_tensor import make_fx
+from torch.utils._sympy.functions import Mod, PythonMod
 from xdsl.ir import Operation
 
 from torch2mlir.errors import BackendContractError
@@ -182,8 +183,9 @@ class FakeWorld(ExampleWorld):
     def _fixes_elements(self, guard: Any) -> bool:
         """Whether PyTorch, on its way to a layout, has taken a size that elements decide for a number."""
         names = self.names()
-        fixes = isinstance(guard.expr, sympy.Eq) and any(x.is_number for x in guard.expr.args)
-        if not fixes or not is_about_layouts(guard):
+        asked = guard.expr
+        is_number = isinstance(asked, sympy.Eq) and any(x.is_number for x in asked.args)
+        if not is_number or asked.has(Mod, PythonMod) or not is_about_layouts(guard):
             return False
         return any(names.get(s) not in self.given for s in guard.expr.free_symbols)
 
