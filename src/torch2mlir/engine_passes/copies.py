@@ -51,19 +51,20 @@ class Copies:
         for use in uses:
             use.operation.operands[use.index] = copy
 
-    def for_use(self, use: Use) -> None:
+    def for_use(self, use: Use, before: Operation | None = None) -> None:
         """Hands a copy of a tensor to one of those who use it, and to nobody else: IREE makes one of equal copies.
 
-        It is computed alone, so that its memory is its own, and before whatever comes behind the tensor: of the barrier
-        that keeps it alone IREE does not know that it reads the tensor, which may be updated in place.
+        It is computed alone, so that its memory is its own, and before an op that is around the use, or else before
+        whatever comes behind the tensor: of the barrier that keeps it alone IREE does not know that it reads the
+        tensor, which may be updated in place.
         """
         x, unknown = use.operation.operands[use.index], self._unknown
-        behind = self._behind(x, use.operation)
-        bits = signless(behind, x)
+        place = self._behind(x, use.operation) if before is None else Beside(before)
+        bits = signless(place, x)
         if DYNAMIC_INDEX not in shape_of(x):
-            bits = unknown_to_iree(behind, bits)
-        copy = _chosen(behind, unknown_to_iree(behind, unknown), bits)
-        use.operation.operands[use.index] = typed_like(behind, copy, x)
+            bits = unknown_to_iree(place, bits)
+        copy = _chosen(place, unknown_to_iree(place, unknown), bits)
+        use.operation.operands[use.index] = typed_like(place, copy, x)
 
     def _behind(self, x: SSAValue, reader: Operation) -> Beside:
         """Where a value has just been computed, or handed to the region that an op reads it in."""

@@ -90,10 +90,13 @@ COMBINATIONS = frozenset(
 
 LOOPS = frozenset({"scf.for", "scf.forall", "scf.while", "stablehlo.while", "tosa.while_loop"})
 """They begin with their operands."""
-CONTROL_FLOW = LOOPS | {
-    *("stablehlo.case", "stablehlo.if", "tosa.cond_if"),
-    *("scf.execute_region", "scf.if", "scf.index_switch"),
-}
+BRANCHES = frozenset(
+    {
+        *("stablehlo.case", "stablehlo.if", "tosa.cond_if"),
+        *("scf.execute_region", "scf.if", "scf.index_switch"),
+    }
+)
+CONTROL_FLOW = BRANCHES | LOOPS
 """What their regions hand on."""
 
 OPAQUE = frozenset(

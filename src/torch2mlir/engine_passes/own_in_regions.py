@@ -6,7 +6,8 @@ update begins with a copy of its turn's own, if what it begins with is from arou
 
 A branch updates what was computed before it, and others read behind it, where it lies, if that is the last thing that
 was computed: ``q = x + 1; cond(p, f, lambda q: q.index_copy(0, i, x), (q,)), q`` of one element. So it begins with a
-copy too.
+copy too. That is made before the branch, and not in it, where it can be: of a copy that a branch makes, updates and
+yields, IREE gives the memory away where the other branch yields another tensor's ("ref is null" at the call).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue, Use
 
 from torch2mlir.dialects import linalg
 from torch2mlir.engine_passes.copies import Copies
-from torch2mlir.engine_passes.op_kinds import CONTROL_FLOW, LOOPS
+from torch2mlir.engine_passes.op_kinds import BRANCHES, LOOPS
 from torch2mlir.engine_passes.own_written_arguments import destination_places, viewed
 
 
@@ -27,12 +28,23 @@ def own_in_regions(function: FuncOp) -> None:
     """Copies what a branch, or a turn of a loop, updates and something else begins with as well."""
     copies = Copies(function)
     for use in list(_updated_in_regions(function)):
-        copies.for_use(use)
+        copies.for_use(use, before=_branch_to_copy_before(use))
+
+
+def _branch_to_copy_before(use: Use) -> Operation | None:
+    """The outermost branch that updates a tensor from around it; none in a loop, and none for a view made inside."""
+    updated = use.operation.operands[use.index]
+    if _around(use.operation, LOOPS) is not None:
+        return None
+    outermost, branch = None, _around(use.operation, BRANCHES)
+    while branch is not None and not _is_inside(updated, branch):
+        outermost, branch = branch, _around(branch, BRANCHES)
+    return outermost
 
 
 def _updated_in_regions(function: FuncOp) -> Iterator[Use]:
     for op in function.walk():
-        loop, branch = (_around(op, kinds) for kinds in (LOOPS, CONTROL_FLOW - LOOPS))
+        loop, branch = (_around(op, kinds) for kinds in (LOOPS, BRANCHES))
         if loop is None and branch is None:
             continue
         for place in destination_places(op):

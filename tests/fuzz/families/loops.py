@@ -103,6 +103,21 @@ def branched(s: Scope) -> Draft:
     return Draft(text, signed=False, jumps=True)
 
 
+@line("loops", 1)
+def branch_in_a_branch(s: Scope) -> Draft:
+    """A branch in one of two branches."""
+    x, y = _pair(s)
+    a, b = (_step(s, x, "r", _outer(s, y, "t")) for _ in range(2))
+    inner = f"cond((p > q).any(), lambda r, t: {a}, lambda r, t: {b}, (p, q))"
+    other = _step(s, x, "p", "q")
+    arms = s.choice([(inner, other), (other, inner)])
+    return Draft(
+        f"{{out}} = cond({_condition(s)}, lambda p, q: {arms[0]}, lambda p, q: {arms[1]}, ({x}, {y}))",
+        signed=False,
+        jumps=True,
+    )
+
+
 @line("loops", 2)
 def branch_in_a_loop(s: Scope) -> Draft:
     """A branch in each turn of a loop."""

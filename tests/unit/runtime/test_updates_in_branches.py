@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import cycle
 
 import pytest
 import torch
@@ -21,6 +22,22 @@ UPDATES: dict[str, Update] = {
 }
 
 
+def two_results(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    b = (y > 0).all()
+    q = x + 1
+    first = lambda p, q: (q + 0, q.index_copy(0, FIRST, p[-1:]) * 1)  # noqa: E731
+    second = lambda p, q: (p.index_add(0, FIRST, q[:1]), q - p)  # noqa: E731
+    r, s = torch.cond(b, first, second, (y, q))
+    return q.index_add(0, FIRST, r[:1]), s * 1
+
+
+def branch_in_a_branch(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    q = x + 1
+    update = lambda p, q: q.index_copy(0, FIRST, p[-1:])  # noqa: E731
+    inner = lambda p, q: torch.cond((q > 0).any(), update, lambda p, q: q + p, (p, q))  # noqa: E731
+    return q, torch.cond((y > 0).all(), lambda p, q: q * p, inner, (x, q)).index_add(0, FIRST, q[:1])
+
+
 def _program(update: Update) -> Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]:
     def program(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
         is_zero = (y == 0).all()
@@ -36,14 +53,31 @@ def _program(update: Update) -> Callable[[Tensor, Tensor], tuple[Tensor, Tensor]
 def test_it_is_as_it_was(output_type: str, size: int | None) -> None:
     if size is None and output_type == "stablehlo":
         pytest.skip("IREE takes no branches with StableHLO of unknown sizes")
-    together = Together({name: _program(update) for name, update in UPDATES.items()})
+    programs = {name: _program(update) for name, update in UPDATES.items()}
+    programs |= {each.__name__: each for each in (two_results, branch_in_a_branch)}
+    together = Together(programs)
+
+    counts = cycle([size] if size else [3, 1, 4, 2])
 
     def arguments() -> tuple[dict[str, tuple[Tensor, Tensor]]]:
-        count = size or int(torch.randint(1, 5, ()))
+        count = next(counts)
         pair = lambda: (torch.randn(count), torch.full((count,), float(torch.randint(2, ()))))  # noqa: E731
-        return ({name: pair() for name in UPDATES},)
+        return ({name: pair() for name in programs},)
 
-    sizes = ({name: ({0: Dim.AUTO}, {0: Dim.AUTO}) for name in UPDATES},) if size is None else None
+    sizes = ({name: ({0: Dim.AUTO}, {0: Dim.AUTO}) for name in programs},) if size is None else None
     agrees_with_eager(
         together, arguments, calls=6, output_type=output_type, engine="iree", dynamic_shapes=sizes
     )
+
+
+@pytest.mark.share(3)
+@pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
+@pytest.mark.parametrize("shape", [(1,), (2, 2)], ids=str)
+def test_two_results_alone(output_type: str, shape: tuple[int, ...]) -> None:
+    """IREE gave away the memory of a copy that the first branch made and updated ("ref is null")."""
+    values = cycle([-1, 1])
+
+    def arguments() -> tuple[Tensor, Tensor]:
+        return torch.randn(shape), torch.full(shape, float(next(values)))
+
+    agrees_with_eager(two_results, arguments, calls=6, output_type=output_type, engine="iree")
