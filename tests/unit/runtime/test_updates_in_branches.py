@@ -35,7 +35,9 @@ def branch_in_a_branch(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     q = x + 1
     update = lambda p, q: q.index_copy(0, FIRST, p[-1:])  # noqa: E731
     inner = lambda p, q: torch.cond((q > 0).any(), update, lambda p, q: q + p, (p, q))  # noqa: E731
-    return q, torch.cond((y > 0).all(), lambda p, q: q * p, inner, (x, q)).index_add(0, FIRST, q[:1])
+    return q, torch.cond((y > 0).all(), lambda p, q: q * p, inner, (x, q)).index_add(
+        0, FIRST, q[:1]
+    )
 
 
 def _program(update: Update) -> Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]:
