@@ -21,6 +21,7 @@ CONFIGURATIONS: Mapping[str, tuple[str, str]] = {
     "stablehlo-xla": ("stablehlo", "xla"),
     "stablehlo-iree": ("stablehlo", "iree"),
     "onnx-onnxruntime": ("onnx", "onnxruntime"),
+    "onnx-openvino": ("onnx", "openvino"),
 }
 
 

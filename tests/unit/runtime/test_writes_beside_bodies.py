@@ -27,6 +27,15 @@ def in_both_branches(x: Tensor) -> Tensor:
     return cond(x.sum() > 0, first, lambda p: p * torch.tensor([1.0, -2.0, 3.0, 4.0]), (x,))
 
 
+def selected_in_a_branch(x: Tensor) -> Tensor:
+    return cond(x.sum() > 0, lambda p: p.index_select(0, rows()), lambda p: p[1:3] * 2, (x,))
+
+
+def written_in_a_branch(x: Tensor) -> Tensor:
+    chosen = lambda p: p.index_put((rows(),), p[:2] * 3)  # noqa: E731
+    return cond(x.sum() > 0, chosen, lambda p: p + 1, (x,))
+
+
 def in_a_loop(x: Tensor) -> Tensor:
     step = lambda i, p: (i + 1, p.index_add(0, rows(), p[1:3]))  # noqa: E731
     return while_loop(lambda i, p: i < torch.tensor(3), step, (torch.tensor(0), x.clone()))[1]
@@ -84,3 +93,15 @@ def test_agrees_with_eager(output_type: str, engine: str, varies: bool) -> None:
         engine=engine,
         dynamic_shapes=shapes if varies else None,
     )
+
+
+@pytest.mark.parametrize("body", [selected_in_a_branch, written_in_a_branch])
+@pytest.mark.parametrize(
+    "output_type, engine", [("linalg-on-tensors", "reference"), ("stablehlo", "xla")]
+)
+def test_they_have_the_sizes_they_have(
+    body: Callable[[Tensor], Tensor], output_type: str, engine: str
+) -> None:
+    """They were tensors of any size, so that branches had results of different types, and one could be refused."""
+    new = lambda: (torch.randn(3, 4),)  # noqa: E731
+    agrees_with_eager(Writing(body), new, output_type=output_type, engine=engine)

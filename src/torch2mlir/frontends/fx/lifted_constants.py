@@ -137,5 +137,5 @@ class _Lifting:
         known = graph.find_nodes(op="placeholder")
         with graph.inserting_after(known[-1]) if known else graph.inserting_before():
             node = graph.placeholder(next(self._names))
-        node.meta["val"] = self._fakes.from_tensor(tensor)
+        node.meta["val"] = self._fakes.from_tensor(tensor, static_shapes=True)
         return node
