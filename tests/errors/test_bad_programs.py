@@ -159,6 +159,31 @@ def test_writes_to_expanded_tensors_are_a_capture_error(
     assert "clone()" in str(caught.value)
 
 
+def test_an_expansion_that_elements_decide_is_a_capture_error() -> None:
+    """PyTorch's error about a guard came out of the look for tensors that share places of memory."""
+
+    def written_beside(x: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:
+        x = x.clone()
+        x.add_(1)
+        first = x.topk(counts.sum().item(), dim=0).values
+        a, b = torch.broadcast_tensors(x[:1], first)
+        return a * b
+
+    with pytest.raises(CaptureError, match="in-place writes") as raised:
+        torch2mlir.compile(written_beside, torch.rand(4, 3), torch.tensor([1, 0, 1, 1]))
+    assert __file__ in str(raised.value.location)
+
+
+def test_what_pytorch_cannot_decompose_is_not_said_to_write() -> None:
+    def off_diagonal(x: torch.Tensor) -> torch.Tensor:
+        rows = x[~torch.eye(3, dtype=torch.bool)].view(3, -1)
+        return torch.logsumexp(rows, 1)  # rows of what is selected
+
+    with pytest.raises(CaptureError, match="cannot decompose the program") as raised:
+        torch2mlir.compile(off_diagonal, torch.rand(3, 3), output_type="linalg-on-tensors")
+    assert "torch._check" in str(raised.value)
+
+
 def test_what_is_no_model_is_a_capture_error() -> None:
     with pytest.raises(CaptureError, match="int is neither a module"):
         torch2mlir.compile(3, torch.ones(3))  # type: ignore[arg-type]

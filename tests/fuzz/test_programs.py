@@ -23,6 +23,8 @@ FULL = 32
 """How many times as many with it; ``make fuzz`` takes others every day, an hour long."""
 REFUSED = 0.5
 """The generator makes few programs that nobody takes: a larger share of refusals is a finding."""
+MAY_REFUSE = {"onnx-openvino"}
+"""Is not asked for half floats, f64, most integers and sorts: it computes them otherwise. A third is left."""
 ON_EACH = ("linalg-reference", "tosa-iree", "stablehlo-xla")
 """One configuration of each dialect; Linalg on the engine that defines what is right."""
 
@@ -42,7 +44,8 @@ def test_agrees_with_eager(request: pytest.FixtureRequest) -> None:
     finally:
         worker.stop()
     assert not found, f"{len(found)} of {count}\n" + "\n".join(found[:5])
-    assert all(right[name] >= REFUSED * count for name in CONFIGURATIONS), right
+    asked = CONFIGURATIONS.keys() - MAY_REFUSE
+    assert all(right[name] >= REFUSED * count for name in asked), right
 
 
 @pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])

@@ -77,7 +77,10 @@ def check_draws(model: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[
     """
     start = _Generators()
     try:
-        results = list(repeated(model, [(args, kwargs)] * _CALLS, has_same_tensors=True))
+        calls = repeated(
+            model, [(args, kwargs)] * _CALLS, has_same_tensors=True, has_same_objects=True
+        )
+        results = list(calls)
     finally:
         start.restore()
     if any(not have_same_elements(results[0], other) for other in results[1:]):

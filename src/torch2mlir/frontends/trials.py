@@ -24,7 +24,8 @@ def python_undone(model: Callable[..., Any]) -> Iterator[PythonState]:
     state = PythonState(model)
     before = [(t, t._version, t.detach().clone()) for t in state.reached.tensors]
     try:
-        yield state
+        with memory_kept(state):
+            yield state
     finally:
         state.restore()
         with torch.no_grad():
@@ -34,17 +35,36 @@ def python_undone(model: Callable[..., Any]) -> Iterator[PythonState]:
 
 
 @contextmanager
+def memory_kept(state: PythonState) -> Iterator[None]:
+    """Around a trace: the model's tensors are afterwards real ones.
+
+    ``self.w.data = self.w.data * 2`` gives a weight the memory of a tensor that a trace has in its place, which has no
+    elements, if the model is called by a function: ``torch.export`` works on copies of its module's parameters only.
+    """
+    tensors = [*_parameters(state), *_buffers(state), *state.reached.tensors]
+    before = [(tensor, tensor.detach()) for tensor in tensors]
+    try:
+        yield
+    finally:
+        for tensor, was in before:
+            if tensor.device != was.device:
+                tensor.data = was
+
+
+@contextmanager
 def undone(
-    model: Callable[..., Any], parameters: Iterable[torch.Tensor] = ()
+    model: Callable[..., Any], parameters: Iterable[torch.Tensor] | None = ()
 ) -> Iterator[PythonState]:
     """A trial: what happens to buffers, to Python's objects and to PyTorch's random numbers is undone after it.
 
     Args:
         model: a module or a function.
-        parameters: those of its parameters that the trial may write to; a copy of all would take as much memory again.
+        parameters: those of its parameters that the trial may write to; a copy of all, which None stands for, takes as
+            much memory again.
     """
     with torch.random.fork_rng(devices=[]), python_undone(model) as state, torch.no_grad():
-        tensors = [*_buffers(state), *parameters]
+        written = _parameters(state) if parameters is None else parameters
+        tensors = [*_buffers(state), *written]
         saved = [tensor.detach().clone() for tensor in tensors]
         try:
             yield state
@@ -125,6 +145,8 @@ def _put_back(tensors: Sequence[torch.Tensor], saved: Sequence[torch.Tensor]) ->
     """Writes to tensors what they were, where they are something else and have not been resized."""
     with torch.no_grad():
         for tensor, value in zip(tensors, saved, strict=True):
+            if tensor.is_meta:
+                continue
             is_strided = tensor.layout is torch.strided  # PyTorch compares no others
             if tensor.shape == value.shape and not (is_strided and torch.equal(tensor, value)):
                 tensor.copy_(value)

@@ -20,7 +20,7 @@ from torch2mlir.frontends.fx.numbers_of_constants import numbers_asked
 from torch2mlir.frontends.module_state import GRAD_MODE, Modes
 from torch2mlir.frontends.python_state import PythonState
 from torch2mlir.frontends.reached_objects import AroundModel, Reached
-from torch2mlir.frontends.trials import cloned, undone
+from torch2mlir.frontends.trials import cloned, memory_kept, undone
 from torch2mlir.hybrid.calls import kind_of_call
 from torch2mlir.hybrid.capture import Captured, ExportedProgram, export_whole
 from torch2mlir.hybrid.config import Config
@@ -262,10 +262,10 @@ class OptimizedModule(AroundModel):
         with torch.no_grad():
             found, _ = self._variant(args, kwargs)
             if found is None and not (self.exported or self._regions or self._refused):
-                with undone(self.model, self.model.parameters()):  # which says what is wrong
+                with undone(self.model, None):  # which says what is wrong
                     self.model(*cloned(args), **cloned(dict(kwargs)))
             if self._regions is not None and self._settings[0] and not self._iterates():
-                with undone(self.model, self.model.parameters()):
+                with undone(self.model, None):
                     self._regions(*cloned(args), **cloned(dict(kwargs)))
 
     def _iterates(self) -> bool:
@@ -282,7 +282,8 @@ class OptimizedModule(AroundModel):
         if is_further and self._refuses(args, kwargs):  # a run takes less than a failing capture
             return
         try:
-            exported = self._exported(args, kwargs)
+            with memory_kept(state):
+                exported = self._exported(args, kwargs)
             captured = Captured(exported)
         except Exception as error:  # ours or PyTorch's: the model may run all the same
             reason = (
@@ -326,7 +327,7 @@ class OptimizedModule(AroundModel):
         """Whether the model itself raises for arguments like these, of which no capture is to be asked then."""
         given = cloned((tuple(args), dict(kwargs)))
         try:
-            with undone(self.model, self.model.parameters()):
+            with undone(self.model, None):
                 self.model(*given[0], **given[1])
         except Exception:
             self._captures -= 1
@@ -344,7 +345,8 @@ class OptimizedModule(AroundModel):
         """The model for these sizes alone, if more of it can be compiled then; else what there is."""
         state = PythonState(self.model)
         try:
-            other = Captured(export_whole(self.model, args, kwargs, None))
+            with memory_kept(state):
+                other = Captured(export_whole(self.model, args, kwargs, None))
         except Exception:  # whatever is in the way: there is a capture already
             return captured, parts
         finally:

@@ -36,12 +36,13 @@ class _Update:
 
     Args:
         op: it.
-        mask: where it writes.
+        mask: where it writes, and the dimension that is the mask's first.
         values: of the block.
     """
 
-    def __init__(self, op: Operation, mask: SSAValue, values: Values) -> None:
-        self.op, self.mask, self.values = op, mask, values
+    def __init__(self, op: Operation, mask: tuple[SSAValue, int], values: Values) -> None:
+        self.op, self.values = op, values
+        self.mask, self.place = mask
         self.type: t.ValueTensorType = op.operands[0].type  # type: ignore[assignment]
         self._whole = dict[SSAValue, SSAValue | None]()
         self._made = list[Operation]()
@@ -75,7 +76,7 @@ class _Update:
         if op.name == _TAKE:
             source = op.operands[0]
             mask = _mask_of(op, self.values)
-            same = mask is not None and _is_same(mask, self.mask)
+            same = mask is not None and mask[1] == self.place and _is_same(mask[0], self.mask)
             return source if same and t.tensor_of(source).sizes == self.type.sizes else None
         if len(op.results) != 1 or not _is_elementwise(op):
             return None
@@ -97,14 +98,14 @@ class _Update:
         if type.sizes is None:
             return None
         sizes = self.type.sizes or ()
-        behind = sizes[len(t.known_sizes(self.mask)) :]
+        behind = sizes[self.place + len(t.known_sizes(self.mask)) :]
         is_known = all(isinstance(size, int) or size in behind for size in type.sizes)
         return operand if is_known and len(type.sizes) <= len(behind) else self.whole(operand)
 
     def _spread(self) -> SSAValue:
-        """The mask with a dimension for each that it takes whole."""
+        """The mask with a dimension for each behind it that it takes whole."""
         mask, sizes = self.mask, t.known_sizes(self.mask)
-        for _ in range(len(self.type.sizes or ()) - len(sizes)):
+        for _ in range(len(self.type.sizes or ()) - len(sizes) - self.place):
             sizes = (*sizes, 1)
             last = int_before(self.op, -1)
             wider = core.build("torch.aten.unsqueeze", [mask, last], [t.vtensor(sizes, i1)])
@@ -113,14 +114,17 @@ class _Update:
         return mask
 
 
-def _mask_of(op: Operation, values: Values) -> SSAValue | None:
-    """The boolean tensor that is an op's only index."""
+def _mask_of(op: Operation, values: Values) -> tuple[SSAValue, int] | None:
+    """The boolean tensor that is an op's only index, and how many dimensions are before those it indexes."""
     indices = values.of(op.operands[1])
-    if not isinstance(indices, list) or len(indices) != 1 or not isinstance(indices[0], SSAValue):
+    if not isinstance(indices, list):
         return None
-    type = indices[0].type
+    given = [(index, place) for place, index in enumerate(indices) if index is not None]
+    if len(given) != 1 or not isinstance(given[0][0], SSAValue):
+        return None
+    type = given[0][0].type
     is_mask = isinstance(type, t.ValueTensorType) and type.dtype == i1 and bool(type.sizes)
-    return indices[0] if is_mask else None
+    return given[0] if is_mask else None
 
 
 def _is_same(one: SSAValue, other: SSAValue) -> bool:
@@ -157,12 +161,12 @@ def _drop_bounds(taken: Operation, values: Values) -> None:
     mask = _mask_of(taken, values)
     if mask is None:
         return
-    sizes = t.known_sizes(mask)
+    sizes = t.known_sizes(mask[0])
     if not are_known(sizes):
         return
     most = product(sizes)
     for size in list(_users(taken, _SIZE)):
-        if values.of(size.operands[1]) != 0:
+        if values.of(size.operands[1]) != mask[1]:
             continue
         for name, bound in ((_AT_LEAST, 0), (_AT_MOST, most)):
             for compared in list(_users(size, name)):

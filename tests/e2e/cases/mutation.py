@@ -176,6 +176,24 @@ def _whole_quotients(x: torch.Tensor) -> torch.Tensor:
     return y
 
 
+def _columns_by_mask(x: torch.Tensor, mask: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+    y = x.clone()
+    y[:, mask] = y[:, mask] * 2 + values
+    y[..., ~mask] -= 1
+    y[1:, mask] = 0.5
+    return y
+
+
+def _planes_by_mask(x: torch.Tensor, mask: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+    y, z = x.clone(), x.clone()
+    y[:, mask] = values
+    z[:, mask] += values
+    z.index_put_((None, mask), values, accumulate=True)
+    return y - z
+
+
+case("masked_columns", _columns_by_mask, X, b1(4), f32())
+case("masked_planes", _planes_by_mask, f32("B", 2, 3, 4), b1(2, 3), f32(4))
 case("masked_update", _doubled, X)
 case("masked_update_in_place", _in_place_where_masked, X)
 case("masked_update_by_route", _routed, f32("B", 3), i64("B", low=0, high=4), f32(3))

@@ -100,6 +100,30 @@ def test_what_is_drawn_and_not_used_is_nothing() -> None:
         torch.testing.assert_close(ours(x), model(x))
 
 
+class Cached(nn.Module):
+    """Fills a buffer in the first call, which it knows by a number of Python's, and draws what it does not use."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("cache", torch.zeros(3), persistent=False)
+        self.length = 0
+
+    def forward(self, x: Tensor) -> Tensor:
+        random.random()
+        if not self.length:
+            self.cache.copy_(torch.arange(3.0))
+            self.length = 3
+        return x + self.cache
+
+
+def test_a_cache_of_the_first_call_is_not_drawn() -> None:
+    """The calls on trial had the buffer of the first and the number of the last."""
+    x = torch.randn(3)
+    ours = torch2mlir.compile(Cached().eval(), x, engine="reference")
+    for _ in range(3):
+        torch.testing.assert_close(ours(x), x + torch.arange(3.0))
+
+
 @torch.no_grad()
 def test_optimize_draws_them_anew() -> None:
     model = Layers().train()

@@ -33,6 +33,26 @@ def repeated(x: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:
     return torch.repeat_interleave(x, counts)
 
 
+def whole_rows_written(x: torch.Tensor) -> torch.Tensor:
+    """Of no row none is read: ONNX Runtime looks at places that nothing takes."""
+    x = torch.stack([x, x + 1], 1)
+    chosen = x[:, 0] > 0
+    x[chosen] = x[chosen].flip(0)
+    return x
+
+
+def columns_written(x: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+    chosen = x > 0
+    x = torch.stack([x, x + 1])
+    x[:, chosen] += values
+    return x
+
+
+def divided_by_their_number(x: torch.Tensor) -> torch.Tensor:
+    chosen = x > 0
+    return x.long()[chosen] // chosen.sum()
+
+
 COUNTS = torch.tensor([0, 1, 2, 0, 1])
 CROSSING = torch.tensor([5, -4, 0, 2, 1])  # running sums beyond their total
 PROGRAMS: dict[
@@ -69,6 +89,40 @@ PROGRAMS: dict[
         [(FEW,), (OTHER,)],
         [(ONE,), (NONE,)],
     ),
+    "as many rows as one number says": (
+        lambda x, n: x.repeat_interleave(n[2:3], dim=0).view(2, 5),
+        [(FEW, COUNTS), (OTHER, COUNTS)],
+        [(FEW, COUNTS + 1), (FEW, COUNTS * 0)],
+    ),
+    "as many elements as one number says": (
+        lambda x, n: (
+            x.repeat_interleave(n[2:3]).view(5, 2) + torch.repeat_interleave(x, 2).view(5, 2)
+        ),
+        [(FEW, COUNTS), (OTHER, COUNTS)],
+        [(FEW, COUNTS + 1)],
+    ),
+    "selected by a mask of rows": (
+        lambda x: torch.stack([x, x], 1).masked_select((x > 0)[:, None]).view(3, 2),
+        [(FEW,), (OTHER,)],
+        [(ONE,), (NONE,)],
+    ),
+    "selected by a mask of columns": (
+        lambda x: torch.stack([x, x]).masked_select(x > 0).view(2, 3),
+        [(FEW,), (OTHER,)],
+        [(ONE,), (NONE,)],
+    ),
+    "turned rows": (whole_rows_written, [(FEW,), (ONE,), (NONE,), (OTHER,)], []),
+    "columns written": (
+        columns_written,
+        [(FEW, torch.ones(2, 3)), (OTHER, torch.ones(2, 3))],
+        [(ONE, torch.ones(2, 3))],
+    ),
+    "a number for each row of columns": (
+        columns_written,
+        [(FEW, torch.ones(2, 1)), (ONE, torch.ones(2, 1)), (NONE, torch.ones(2, 1))],
+        [],
+    ),
+    "divided by their number": (divided_by_their_number, [(FEW,), (ONE,), (NONE,)], []),
     "sum of two": (lambda x: x[x > 0] + x[x < 2], [(FEW,)], [(ONE,)]),
     "sum with repeated": (
         lambda x, n: repeated(x, n) + torch.ones(4),
@@ -123,6 +177,17 @@ def test_elements_are_looked_at() -> None:
     results = run(first)
     for name, (function, _, _) in PROGRAMS.items():
         assert_agrees(results[name], function(*first[name]))
+
+
+def test_nothing_is_written_on_onnxruntime() -> None:
+    names = ("turned rows", "a number for each row of columns")
+    together = Together({name: PROGRAMS[name][0] for name in names})
+    first = {name: PROGRAMS[name][1][0] for name in names}
+    run: Any = torch2mlir.compile(together, first, output_type="onnx", engine="onnxruntime")
+    for name in names:
+        function, right, _ = PROGRAMS[name]
+        for arguments in right:
+            assert_agrees(run(first | {name: arguments})[name], function(*arguments))
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

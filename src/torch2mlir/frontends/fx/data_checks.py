@@ -83,21 +83,52 @@ class _Checks:
         size = self.node.kwargs.get("output_size")
         if isinstance(size, int):
             message = f"the counts of {_name(self.node)} do not give its output_size, {size}"
-            self._hold("eq.Scalar", self._sum(counts), self.scalar(size), message)
+            self._hold("eq.Scalar", self._repeated(counts), self.scalar(size), message)
         if size is None:
-            own = self.node.target is aten.repeat_interleave.Tensor
-            dim: Any = 0 if own or len(self.node.args) < 3 else self.node.args[2]
-            self._count_is_size(counts, dim or 0)
+            self._count_is_size(self._repeated(counts), self._repeated_dim() or 0)
+
+    def _repeated_dim(self) -> int | None:
+        """Along which dimension ``repeat_interleave`` repeats; None for all elements in a row."""
+        args = self.node.args
+        if self.node.target is aten.repeat_interleave.Tensor:
+            return 0
+        return args[2] if len(args) > 2 else self.node.kwargs.get("dim")  # type: ignore[return-value]
+
+    def _repeated(self, counts: Node) -> SSAValue:
+        """How long what is repeated becomes: one count is that of every element."""
+        own = self.node.target is aten.repeat_interleave.Tensor
+        if own or not statically_known_true(_fake(counts).numel() == 1):
+            return self._sum(counts)
+        given, dim = self.importer.operand(self.node.args[0]), self._repeated_dim()
+        size = (
+            self._int("numel", given)
+            if dim is None
+            else self._int("size.int", given, self.scalar(dim))
+        )
+        return self._number("mul.Scalar", self._sum(counts), size)
 
     def found(self) -> None:
         """As many elements are found as the rest of the program needs."""
-        masks: list[Any] = [
-            (0, self.node.args[0 if self.node.target is aten.nonzero.default else 1])
-        ]
-        if self.node.target is aten.index.Tensor:
-            masks = list(_masks(self.node))
+        if self.node.target is aten.masked_select.default:
+            self._count_is_size(self._selected(*self.node.args[:2]), 0)
+            return
+        nonzero = self.node.target is aten.nonzero.default
+        masks: Any = [(0, self.node.args[0])] if nonzero else _masks(self.node)
         for dim, mask in masks:
-            self._count_is_size(mask, dim)
+            self._count_is_size(self._sum(mask), dim)
+
+    def _selected(self, given: Any, mask: Any) -> SSAValue:
+        """How many elements a mask selects of a tensor that it is broadcast with."""
+        count, sizes = self._sum(mask), _fake(mask).shape
+        operand, shape = self.importer.operand(given), _fake(given).shape
+        for dim in range(1, len(shape) + 1):
+            if dim > len(sizes) or (
+                statically_known_true(sizes[-dim] == 1)
+                and not statically_known_true(shape[-dim] == 1)
+            ):
+                size = self._int("size.int", operand, self.scalar(-dim))
+                count = self._number("mul.Scalar", count, size)
+        return count
 
     def bins(self) -> None:
         """The numbers that are counted are not negative."""
@@ -122,7 +153,15 @@ class _Checks:
                 "ne.Scalar", self._like(other, _BOOL), self.importer.operand(other), self.scalar(0)
             )
             every = self._emit("all", t.vtensor((), _BOOL), apart) if fake.dim() else apart
-            self._assert(every, message)
+            if fake.dim() or statically_known_true(result.numel() > 0):
+                self._assert(every, message)
+                return
+            # of no element nothing is divided, by whatever number
+            divided = self._int("numel", self.result)
+            wrong = self._number("logical_not", every)
+            self._hold(
+                "eq.Scalar", self._number("mul.Scalar", wrong, divided), self.scalar(0), message
+            )
         elif isinstance(fake, int) and fake == 0 and result.numel():
             raise CaptureError(message, hint="PyTorch refuses it too, in every call")
 
@@ -152,7 +191,7 @@ class _Checks:
 
     # words
 
-    def _count_is_size(self, counts: Any, dim: int) -> None:
+    def _count_is_size(self, count: SSAValue, dim: int) -> None:
         """What elements count is the size of the result, where capture has put that size in their place.
 
         Raises:
@@ -170,7 +209,7 @@ class _Checks:
                 hint="write the program so that this size stands alone",
             )
         message = f"a size that elements decide is to be {size}: the rest of the program needs it"
-        self._hold("eq.Scalar", self._sum(counts), wanted, message)
+        self._hold("eq.Scalar", count, wanted, message)
 
     def _size_is_not(self, size: int, of: Any, dim: int, message: str) -> None:
         found = self._int("size.int", self.importer.operand(of), self.scalar(dim))

@@ -22,7 +22,12 @@ from torch2mlir.frontends.fx.lifted_constants import with_lifted_constants
 from torch2mlir.frontends.fx.mutation import undeclared_views
 from torch2mlir.frontends.fx.numbers_of_elements import forget_results, numbers_kept_apart
 from torch2mlir.frontends.fx.quiet import quiet
-from torch2mlir.frontends.fx.refused_writes import EXPANDING, expands_nothing, operand_taken
+from torch2mlir.frontends.fx.refused_writes import (
+    EXPANDING,
+    expands_nothing,
+    operand_taken,
+    writes_elements_of,
+)
 from torch2mlir.frontends.fx.shared_memory import shares_memory
 from torch2mlir.frontends.fx.written_constants import written_constants_forgotten
 from torch2mlir.frontends.weights import refuse_sharing_in_part
@@ -91,11 +96,29 @@ def functionalized(exported: ExportedProgram) -> ExportedProgram:
             return exported.run_decompositions(table)
     except Exception as error:
         reason = next((line for line in str(error).splitlines() if line.strip()), "no reason given")
+        writes = any(_writes(node) for body in bodies for node in body.graph.nodes)
         raise CaptureError(
-            f"PyTorch cannot express the program's in-place writes as values: {type(error).__name__}: {reason}",
+            f"PyTorch cannot {_ABOUT_WRITES if writes else 'decompose the program'}: {type(error).__name__}: {reason}",
             location=_line_of(error),
-            hint="write x = x + 1 for x += 1 where another view of x is read later, and copy before as_strided",
+            hint=_WITHOUT_WRITES if writes else _WITH_CHECKS,
         ) from error
+
+
+_ABOUT_WRITES = "express the program's in-place writes as values"
+_WITHOUT_WRITES = (
+    "write x = x + 1 for x += 1 where another view of x is read later, and copy before as_strided"
+)
+_WITH_CHECKS = (
+    "where elements decide a size, say what the op takes for granted with torch._check(size > 0), or leave that part "
+    "to PyTorch with torch2mlir.optimize"
+)
+
+
+def _writes(node: Node) -> bool:
+    """Whether it writes elements; ``detach_`` of what a constant is made of does not."""
+    if not isinstance(node.target, OpOverload):
+        return False
+    return next(writes_elements_of(node.target, node.args, node.kwargs), None) is not None
 
 
 @contextmanager

@@ -65,7 +65,7 @@ def _gives_expanded(node: Node) -> bool:
         return not expands_nothing(node)
     if node.target in _EXPANDING_LISTS:
         operands = [n.meta["val"] for n in _operands_of(node)]
-        return [t.shape for t in operands] != [t.shape for t in node.meta["val"]]
+        return not all(map(_have_same_sizes, operands, node.meta["val"]))
     return overlaps_itself(
         node.meta.get("val"), is_strided=node.target is torch.ops.aten.as_strided.default
     )
@@ -101,11 +101,14 @@ def operand_taken(node: Node) -> Node | None:
     if not isinstance(expansion, Node) or expansion.target not in _EXPANDING_LISTS:
         return None
     operand = _operands_of(expansion)[node.args[1]]  # type: ignore[index]
-    before, after = operand.meta["val"].shape, node.meta["val"].shape
-    if len(before) != len(after):
-        return None
-    stays = all(statically_known_true(a == b) for a, b in zip(before, after, strict=True))
-    return operand if stays else None
+    return operand if _have_same_sizes(operand.meta["val"], node.meta["val"]) else None
+
+
+def _have_same_sizes(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Whether two tensors have them for certain: elements may decide sizes."""
+    return one.dim() == other.dim() and all(
+        statically_known_true(a == b) for a, b in zip(one.shape, other.shape, strict=True)
+    )
 
 
 def _operands_of(expansion: Node) -> list[Node]:

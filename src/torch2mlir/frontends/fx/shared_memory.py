@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch._subclasses import FakeTensor
 from torch.fx import Node
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.utils import _pytree as pytree
 
 from torch2mlir.dialects.torch.schema import UNDECLARED_VIEWS
@@ -44,7 +45,10 @@ def _declared(node: Node, schema: torch.FunctionSchema) -> list[Node]:
 
 
 def shares_memory(node: Node, source: Node) -> bool:
-    """Whether a call gives a view of one of its operands: ``reshape`` does or does not, as the layout is."""
+    """Whether a call gives a view of one of its operands: ``reshape`` does or does not, as the layout is.
+
+    Where elements decide it, as the sizes of what ``broadcast_tensors`` is given, it may.
+    """
     fakes = {operand: operand.meta.get("val") for operand in node.all_input_nodes}
     if any(fake is None for fake in fakes.values()):
         return True
@@ -57,7 +61,10 @@ def shares_memory(node: Node, source: Node) -> bool:
 
     args, kwargs = pytree.tree_map(value, (node.args, dict(node.kwargs)))
     env = fake.fake_mode.shape_env
-    with fake.fake_mode, nullcontext() if env is None else env.suppress_guards():
-        results = pytree.tree_leaves(node.target(*args, **kwargs))  # type: ignore[operator]
+    try:
+        with fake.fake_mode, nullcontext() if env is None else env.suppress_guards():
+            results = pytree.tree_leaves(node.target(*args, **kwargs))  # type: ignore[operator]
+    except GuardOnDataDependentSymNode:
+        return True
     memory = fake.untyped_storage()._cdata
     return any(r.untyped_storage()._cdata == memory for r in results)

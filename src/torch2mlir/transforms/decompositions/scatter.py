@@ -141,14 +141,26 @@ def _counted(mask: Tensor) -> Tensor:
     return torch.cumsum(flat, 0) - flat
 
 
+def _in_turn(rows: Tensor, mask: Tensor) -> Tensor:
+    """For each place of a mask, flattened, the row that it takes if it is set: the first the first, and so on.
+
+    Other places take any; where there may be no row, there is one more, so that none is read that is not there.
+    """
+    count = rows.shape[0]
+    if isinstance(count, int):
+        count -= 1
+    else:
+        rows = aten.constant_pad_nd(rows, [*[0] * (2 * rows.dim() - 1), 1])
+    return aten.index_select(rows, 0, torch.clamp(_counted(mask), max=count))
+
+
 @decomposes(aten.masked_scatter.default)
 def _masked_scatter(a: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """The places of a mask filled from the source in order."""
     a, mask = torch.broadcast_tensors(a, mask)
     if source.numel() == 0:
         return aten.alias(a)
-    at = torch.clamp(_counted(mask), max=source.numel() - 1)
-    taken = aten.index_select(source.reshape(-1), 0, at).reshape(a.shape)
+    taken = _in_turn(source.reshape(-1), mask).reshape(a.shape)
     return torch.where(mask, taken, a)
 
 
@@ -157,19 +169,35 @@ def _index_put(
     a: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False
 ) -> Tensor:
     """Positions are core; a mask chooses between what is there and the rows of the values, taken in order."""
-    mask = indices[0] if len(indices) == 1 else None
-    if mask is None or mask.dtype is not torch.bool:
+    place = next(place for place, index in enumerate(indices) if index is not None)
+    mask, *others = indices[place:]
+    assert mask is not None
+    if mask.dtype is not torch.bool or any(index is not None for index in others):
         return NotImplemented
+    if place:
+        return _index_put_behind(a, place, mask, values, accumulate)
     rest = a.shape[mask.dim() :]
     count = values.shape[-1 - len(rest)] if values.dim() > len(rest) else 1
     if isinstance(count, int) and count == 1:
         taken = values.reshape(values.shape[-len(rest) :] if rest else [])
     else:
-        at = torch.clamp(_counted(mask), max=count - 1)
-        taken = aten.index_select(values.expand([count, *rest]), 0, at).reshape(a.shape)
+        taken = _in_turn(values.expand([count, *rest]), mask).reshape(a.shape)
     places = mask.reshape([*mask.shape, *[1] * len(rest)])
     taken = taken.to(a.dtype)
     return torch.where(places, a + taken if accumulate else taken, a)
+
+
+def _index_put_behind(
+    a: Tensor, place: int, mask: Tensor, values: Tensor, accumulate: bool
+) -> Tensor:
+    """The same by a mask of dimensions that are not the first: those it takes whole come behind it."""
+    last = place + mask.dim()
+    order = [*range(place, last), *range(place), *range(last, a.dim())]
+    back = [order.index(dim) for dim in range(a.dim())]
+    rank = a.dim() - mask.dim() + 1  # of what the mask selects, in which it has one dimension
+    values = values.reshape([*[1] * (rank - values.dim()), *values.shape])
+    rows = values.permute([place, *range(place), *range(place + 1, rank)])
+    return aten.index_put(a.permute(order), [mask], rows, accumulate).permute(back)
 
 
 @decomposes(aten.nonzero_static.default)
