@@ -76,7 +76,8 @@ nightly-threads: $(VENV)/.installed-test
 
 # Random programs, other ones every day: an hour on every dialect and engine against eager PyTorch, half an hour between
 # the dialects, and a quarter each through every entrance, of programs that compute with sizes, and of models that
-# keep state in every place Python has; five minutes of tensors made of numbers; half an hour on IREE with two threads.
+# keep state in every place Python has; five minutes of tensors made of numbers; half an hour on IREE with two threads;
+# a quarter of an hour of gradients.
 # make fuzz FUZZ_FLAGS="--seed 100000".
 fuzz: $(VENV)/.installed-test
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz --minutes 60 --processes $$(nproc) \
@@ -92,6 +93,8 @@ fuzz: $(VENV)/.installed-test
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz.sizes --minutes 15 --count 100000 \
 	--seed $$(($$(date +%s) / 86400 * 100000)) $(FUZZ_FLAGS)
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz.models --minutes 15 --count 100000 \
+	--seed $$(($$(date +%s) / 86400 * 100000)) $(FUZZ_FLAGS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz.gradients --minutes 15 --count 100000 \
 	--seed $$(($$(date +%s) / 86400 * 100000)) $(FUZZ_FLAGS)
 
 # The two tables that are checked in: which op reaches which dialect, and PyTorch's operator database.

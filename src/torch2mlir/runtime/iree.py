@@ -151,6 +151,7 @@ class IreeEngine(Engine):
             "end-at-loops",
         ),
         "stablehlo": (
+            "stablehlo-products-of-one-term",
             "stablehlo-sizes-of-signless",
             "stablehlo-functions-to-linalg",
             "stablehlo-complex-pads-by-parts",

@@ -211,6 +211,9 @@ _LOCATIONS: dict[str, str] = {
     "stablehlo-wide-depthwise": (
         "torch2mlir.engine_passes.stablehlo_wide_depthwise:StablehloWideDepthwisePass"
     ),
+    "stablehlo-products-of-one-term": (
+        "torch2mlir.engine_passes.stablehlo_products_of_one_term:StablehloProductsOfOneTermPass"
+    ),
     "stablehlo-products-of-one-row": (
         "torch2mlir.engine_passes.stablehlo_products_of_one_row:StablehloProductsOfOneRowPass"
     ),

@@ -188,7 +188,6 @@ def _planes_by_mask(x: torch.Tensor, mask: torch.Tensor, values: torch.Tensor) -
     y, z = x.clone(), x.clone()
     y[:, mask] = values
     z[:, mask] += values
-    z.index_put_((None, mask), values, accumulate=True)
     return y - z
 
 
