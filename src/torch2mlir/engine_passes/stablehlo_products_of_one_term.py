@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import prod
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ComplexType, ModuleOp, TensorType
 from xdsl.ir import Attribute, SSAValue
 
 from torch2mlir.contract.pass_order import PassForOps
@@ -62,7 +62,8 @@ def _replace(op: RowOp) -> None:
         places = [*range(batch), *range(first, first + len(free))]
         factors.append(_spread(before, operand, [*batched, *free], places, type))
     product = before.value(hlo.MulOp, factors, type)
-    zero = before.value(hlo.ConstantOp, [], type, {"value": dense_elements(type, [0])})
+    number = (0, 0) if isinstance(type.element_type, ComplexType) else 0
+    zero = before.value(hlo.ConstantOp, [], type, {"value": dense_elements(type, [number])})
     before.replace(before.value(hlo.AddOp, [product, zero], type))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
+from torch.nn.parameter import is_lazy
 from torch.utils import _pytree as pytree
 
 from torch2mlir.frontends.python_state import PythonState
@@ -74,12 +75,16 @@ def undone(
 
 
 def _buffers(state: PythonState) -> list[torch.Tensor]:
-    found = (b for m in state.reached.modules for b in m._buffers.values() if b is not None)
-    return list({id(tensor): tensor for tensor in found}.values())
+    return _real(b for m in state.reached.modules for b in m._buffers.values())
 
 
 def _parameters(state: PythonState) -> list[torch.Tensor]:
-    found = (p for m in state.reached.modules for p in m._parameters.values() if p is not None)
+    return _real(p for m in state.reached.modules for p in m._parameters.values())
+
+
+def _real(tensors: Iterable[torch.Tensor | None]) -> list[torch.Tensor]:
+    """Each tensor once that has elements; those of ``nn.LazyLinear`` have none before the first call."""
+    found = (t for t in tensors if t is not None and not is_lazy(t))
     return list({id(tensor): tensor for tensor in found}.values())
 
 

@@ -63,6 +63,12 @@ def test_reductions_of_them(output_type: str, engine: str) -> None:
     agrees_with_eager(together, new, output_type=output_type, engine=engine)
 
 
+def test_of_complex_numbers() -> None:
+    product = lambda x, y: (x @ y, (x @ y).sum(0))  # noqa: E731
+    new = lambda: (torch.randn(3, 1, dtype=torch.cfloat), torch.randn(1, 4, dtype=torch.cfloat))  # noqa: E731
+    agrees_with_eager(product, new, output_type="stablehlo", engine="iree")
+
+
 @pytest.mark.parametrize("dtype", [torch.int64, torch.float32])
 def test_alone_on_stablehlo(dtype: torch.dtype) -> None:
     new = lambda: (torch.randint(1, 9, (3, 5)).to(dtype),)  # noqa: E731

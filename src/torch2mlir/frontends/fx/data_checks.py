@@ -153,7 +153,7 @@ class _Checks:
                 "ne.Scalar", self._like(other, _BOOL), self.importer.operand(other), self.scalar(0)
             )
             every = self._emit("all", t.vtensor((), _BOOL), apart) if fake.dim() else apart
-            if fake.dim() or statically_known_true(result.numel() > 0):
+            if statically_known_true(result.numel() > 0):
                 self._assert(every, message)
                 return
             # of no element nothing is divided, by whatever number
