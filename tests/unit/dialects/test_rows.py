@@ -139,7 +139,8 @@ print("FftOp" in StableHLO._classes, "CholeskyOp" in StableHLO._classes)
 KINDS = {
     name: kind
     for name, kind in vars(op_kinds).items()
-    if name.isupper() and not name.startswith("_") and name != "LOOPS"  # control flow, all of them
+    # branches and loops are control flow
+    if name.isupper() and not name.startswith("_") and name not in ("BRANCHES", "LOOPS")
 }
 
 
