@@ -42,6 +42,8 @@ class EqualValues:
                 self._numbers[value] = id(value)
             elif _only_adds_ones(op):
                 self._numbers[value] = self.number(op.operands[0])
+            elif op.name in RESHAPES:
+                self._numbers[value] = self._of_reshaped(value)
             else:
                 read = op.operands[:1] if op.name in _MOVING else op.operands
                 operands = tuple(self.number(x) for x in read)
@@ -50,6 +52,16 @@ class EqualValues:
                 # of a number not the text, which grows with every op
                 self._numbers[value] = hash(key)
         return self._numbers[value]
+
+    def _of_reshaped(self, value: SSAValue) -> Hashable:
+        """The number of what one or several reshapes give, of any dialect and however they say the shape."""
+        read = value
+        while not isinstance(read.owner, Block) and read.owner.name in RESHAPES:
+            read = read.owner.operands[0]
+        given = _type_without_ones(value)
+        if given == _type_without_ones(read):
+            return self.number(read)
+        return hash(("reshape", self.number(read), given))
 
 
 def _only_adds_ones(op: Operation) -> bool:

@@ -71,6 +71,27 @@ def test_equal_reductions_with_and_without_dimensions_of_1(
     )
 
 
+@pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
+@pytest.mark.share(3)
+def test_equal_reductions_of_one_tensor_reshaped_in_two_ways(output_type: str) -> None:
+    """The program reshapes in the second; TOSA reshapes what a gather gives, at once, in the first."""
+
+    def taken(x: torch.Tensor, i: torch.Tensor, j: torch.Tensor) -> torch.Tensor:
+        v = x[(i % 2)[:, None], j]
+        return v.sum(-1, keepdim=True) + v.unsqueeze(-2).sum(-1).mT
+
+    def reshaped(x: torch.Tensor) -> torch.Tensor:
+        v = x.flip(0)
+        return v.reshape(2, 5).sum(1, keepdim=True) + v.reshape(2, 1, 5).sum(-1).mT
+
+    agrees_with_eager(
+        lambda x, i, j: (taken(x, i, j), reshaped(x.view(10))),
+        lambda: (torch.randn(2, 5), torch.randint(0, 9, (2,)), torch.randint(0, 5, (2,))),
+        output_type=output_type,
+        engine="iree",
+    )
+
+
 PROGRAMS: dict[str, Program] = {
     "outer": lambda x: torch.outer(x.sum(0), x.sum(0)),
     "sum_and_mean": lambda x: x.sum(0)[:, None] * x.mean(0)[None],
