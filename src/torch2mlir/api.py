@@ -138,6 +138,7 @@ def compile(
 
     def by(dialect: str, chosen: Engine, known: Program | None = None) -> CompiledFunction:
         pipeline = Pipeline.to(dialect, backend_legal_ops, check_indices)
+        keeps_state = chosen.needs_static_shapes or not get_target(dialect).sizes_from_data
         if request is not None:
             request.check_engine(chosen)
 
@@ -147,7 +148,9 @@ def compile(
             dynamic_shapes: Any,
             known: Program | None = None,
         ) -> CompiledFunction:
-            program = captured(model, args, kwargs, dynamic_shapes) if known is None else known
+            program = known
+            if program is None:
+                program = captured(model, args, kwargs, dynamic_shapes, keeps_state=keeps_state)
             if program is not model and program.signature.returned:
                 give_arguments_back(program)
             with paused_garbage_collection():

@@ -86,15 +86,20 @@ def captured(
     kwargs: Mapping[str, Any],
     dynamic_shapes: Any = None,
     func_name: str = "main",
+    keeps_state: bool = False,
 ) -> Program:
-    """As :func:`capture`, with the examples as a sequence and a mapping: no name is taken by an option."""
+    """As :func:`capture`, with the examples as a sequence and a mapping: no name is taken by an option.
+
+    ``keeps_state`` tells that sizes which elements of the model's own tensors decide are to be numbers: the program
+    asks at every call whether these elements are what they were.
+    """
     if isinstance(model, Program):
         return model
     if isinstance(model, torch.jit.ScriptModule | torch.jit.ScriptFunction):
         return _capture_script(model, args, kwargs, dynamic_shapes)
     if isinstance(model, torch.export.ExportedProgram):
         with paused_garbage_collection():
-            return import_exported_program(model, func_name)
+            return import_exported_program(model, func_name, keeps_state=keeps_state)
     caches: Pairs = []
     returned = dict[int, int]()
     with asked_by(by_model, with_settled=True) as asked:
@@ -109,7 +114,7 @@ def captured(
             return _from_source(model, args, kwargs, func_name, error)
     names = Reached(model).names
     with paused_garbage_collection():
-        program = import_exported_program(exported, func_name, names)
+        program = import_exported_program(exported, func_name, names, keeps_state)
     program.signature.flags = flags_of(names, pytree.tree_leaves((tuple(args), dict(kwargs))))
     program.signature.arrangements = arrangements(names)
     with suppress(ValueError, TypeError):  # PyTorch's own functions have no signature

@@ -22,6 +22,7 @@ from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.capture import export
 from torch2mlir.frontends.fx.data_checks import squeezed_by_data
 from torch2mlir.frontends.fx.functionalization import functionalized
+from torch2mlir.frontends.fx.known_sizes import with_known_sizes
 from torch2mlir.frontends.fx.mutation import has_transforms, needs_functionalization
 from torch2mlir.frontends.fx.refused_writes import check_writes
 from torch2mlir.frontends.fx.regions import without_regions
@@ -165,6 +166,8 @@ def _share_memory(leaves: Sequence[Any]) -> bool:
 def functional(exported: ExportedProgram) -> ExportedProgram:
     """The program with writes at its end only, if it writes.
 
+    One whose sizes are known though elements decide them has numbers for these.
+
     One that draws random numbers stays as it is: decomposed, dropout would draw others than PyTorch's. So does one
     whose results are views of what is written: decomposed, they would share no memory with it. And one that writes
     what cannot be said as a value. Calls between the beginning and the end of a ``torch.vmap`` mean nothing by
@@ -181,13 +184,14 @@ def functional(exported: ExportedProgram) -> ExportedProgram:
         return functionalized(exported)
     bodies = [m.graph for m in exported.graph_module.modules() if isinstance(m, GraphModule)]
     writes = any(map(written_arguments, calls)) or any(map(needs_functionalization, bodies))
-    if not writes or any(map(draws, calls)):
+    known = with_known_sizes(exported)
+    if not (writes or known is not exported) or any(map(draws, calls)):
         return exported
     if returns_views_of_written(exported.graph):
         return exported
     try:
         check_writes(exported.graph)
-        return functionalized(exported)
+        return functionalized(known)
     except CaptureError:
         return exported
 

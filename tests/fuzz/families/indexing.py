@@ -51,6 +51,32 @@ def columns(s: Scope) -> Draft:
 
 
 @line("indexing", 2)
+def by_known_masks(s: Scope) -> Draft:
+    """Elements that a mask or counts select which depend on no input: their number is known before a call."""
+    x = s.pick(rank=1)
+    dim = s.dim(x) % x.rank
+    if x.varies(dim):
+        raise NoFit
+    size = int(x.shape[dim])
+    counts = [s.rng.randrange(3) for _ in range(size)]
+    places, mask = ":, " * dim, f"torch.tensor({[count > 0 for count in counts]}, dtype=torch.bool)"
+    made = f"(torch.arange({size}) % 3 != 1)"
+    forms = [
+        f"{x}[{places}{mask}]",
+        f"{x}[{places}{made}]",
+        f"{x}[{places}{made} & {mask}].flip({dim})",
+        f"{x}.repeat_interleave(torch.tensor({counts}, dtype=torch.int64), {dim})",
+        f"{x}.index_select({dim}, {made}.nonzero()[:, 0])",
+    ]
+    if not any(x.varies(d) for d in range(x.rank)) and dim == x.rank - 1:
+        forms.append(f"{x}.masked_select({made})")
+    if s.chance(0.2):
+        update = f"{{out}}[{places}{mask}] = {{out}}[{places}{mask}].flip({dim})"
+        return Draft(f"{{out}} = {x}.clone()\n{update}", "never")
+    return Draft(f"{{out}} = {s.choice(forms)}", "never")
+
+
+@line("indexing", 2)
 def gathered(s: Scope) -> Draft:
     """``gather`` and its like along a dimension."""
     x = s.pick(rank=1)

@@ -25,7 +25,7 @@ aten = torch.ops.aten
 _INT64 = dtypes.element_type(torch.int64)
 
 
-def _is_size(node: Node) -> bool:
+def is_size(node: Node) -> bool:
     """Whether an element read by ``item`` is the size of a tensor somewhere in the graph."""
     value = node.meta.get("val")
     if not isinstance(value, torch.SymInt):
@@ -40,7 +40,7 @@ def _is_size(node: Node) -> bool:
 
 def _size_from_element(importer: GraphImporter, node: Node) -> SSAValue | None:
     """The number that ``item`` gives, as the size of a tensor that is as long, if it is one."""
-    if not _is_size(node):
+    if not is_size(node):
         return None
     source = importer.operand(node.args[0])
     count = _as_int64(importer, source, ())
@@ -56,7 +56,7 @@ def of_number(importer: GraphImporter, node: Node, number: SSAValue) -> SSAValue
         node: what the integer is computed by; its symbol is its own.
         number: the integer, ``!torch.int``.
     """
-    if not _is_size(node):
+    if not is_size(node):
         return number
     scalar = importer.constants.scalar
     code = scalar(dtypes.SCALAR_TYPE[torch.int64])

@@ -37,6 +37,7 @@ from torch2mlir.frontends.fx.functionalization import (
     written_placeholders,
 )
 from torch2mlir.frontends.fx.importer import GraphImporter, _attribute
+from torch2mlir.frontends.fx.known_sizes import with_known_sizes
 from torch2mlir.frontends.fx.mutation import (
     has_transforms,
     is_functional,
@@ -74,16 +75,19 @@ def import_exported_program(
     exported: torch.export.ExportedProgram,
     func_name: str = "main",
     asked: Collection[str] = (),
+    keeps_state: bool = False,
 ) -> Program:
     """The raw torch-dialect module of an exported program, imported as it is.
 
     A graph whose in-place writes are seen through views is functionalized first, and one with calls of ``torch.vmap``
-    (as ``associative_scan`` has) or ``flex_attention`` is traced through them.
+    (as ``associative_scan`` has) or ``flex_attention`` is traced through them, as is one whose sizes are known though
+    elements decide them.
 
     Args:
         exported: the program.
         func_name: of the function.
         asked: names that the model's code has for things.
+        keeps_state: whether sizes that elements of its tensors decide are what they are now.
 
     Raises:
         CaptureError: something in the graph has no torch-dialect form.
@@ -99,9 +103,14 @@ def import_exported_program(
         check_memory(graph)
     for graph in writing:
         check_writes(graph)
-    is_to_be_traced = any(map(has_flex_attention, graphs)) or any(map(has_transforms, writing))
+    known = with_known_sizes(exported, keeps_state)
+    is_to_be_traced = (
+        known is not exported
+        or any(map(has_flex_attention, graphs))
+        or any(map(has_transforms, writing))
+    )
     if is_to_be_traced or any(map(needs_functionalization, writing)):
-        exported = functionalized(exported)
+        exported = functionalized(known)
     return _ExportedImport(without_tokens(exported), func_name, written, asked).run()
 
 

@@ -164,7 +164,7 @@ def with_tied_state_joined(exported: ExportedProgram) -> ExportedProgram:
     held = {
         node: tensor
         for node, spec in zip(placeholders, specs, strict=True)
-        if spec.kind in WEIGHT_KINDS and (tensor := _tensor(exported, spec)) is not None
+        if spec.kind in WEIGHT_KINDS and (tensor := state_tensor(exported, spec)) is not None
     }
     written = written_placeholders(exported) & held.keys()
     by_memory = defaultdict[int, list[Node]](list)
@@ -193,7 +193,8 @@ def without_tokens(exported: ExportedProgram) -> ExportedProgram:
     return _remove_effect_tokens(_rebuilt(exported, {}, set()))
 
 
-def _tensor(exported: ExportedProgram, spec: InputSpec) -> torch.Tensor | None:
+def state_tensor(exported: ExportedProgram, spec: InputSpec) -> torch.Tensor | None:
+    """What a program holds for one of its inputs, if that is a dense tensor."""
     name = str(spec.target)
     tensor = exported.state_dict.get(name, exported.constants.get(name))
     return tensor if isinstance(tensor, torch.Tensor) and tensor.layout is torch.strided else None

@@ -44,6 +44,19 @@ def with_lifted_constants(exported: ExportedProgram) -> ExportedProgram:
     if not any(node.target in _BODIES for node in exported.graph.nodes):
         return exported
     module, tensors = _Lifting(exported).lifted(exported.graph_module, is_body=False)
+    return with_constants(exported, module, tensors)
+
+
+def with_constants(
+    exported: ExportedProgram, module: GraphModule, tensors: Sequence[torch.Tensor]
+) -> ExportedProgram:
+    """The program with another graph, whose last placeholders are further constants.
+
+    Args:
+        exported: the program.
+        module: of the graph.
+        tensors: what the last placeholders are, in their order; the same program if there are none.
+    """
     if not tensors:
         return exported
     placeholders = module.graph.find_nodes(op="placeholder")
@@ -72,8 +85,8 @@ def with_lifted_constants(exported: ExportedProgram) -> ExportedProgram:
     )
 
 
-class _Lifting:
-    """Makes the copies of the graphs of one program."""
+class Placeholders:
+    """Makes placeholders for further constants of a program."""
 
     def __init__(self, exported: ExportedProgram) -> None:
         values = (node.meta.get("val") for node in exported.graph.nodes)
@@ -82,6 +95,21 @@ class _Lifting:
         taken = {*exported.constants, *exported.state_dict}
         names = (f"lifted_constant_{number}" for number in count())
         self._names = (name for name in names if name not in taken)
+
+    def add(self, graph: Graph, tensor: torch.Tensor) -> Node:
+        """A further placeholder, behind the others."""
+        known = graph.find_nodes(op="placeholder")
+        with graph.inserting_after(known[-1]) if known else graph.inserting_before():
+            node = graph.placeholder(next(self._names))
+        node.meta["val"] = self._fakes.from_tensor(tensor, static_shapes=True)
+        return node
+
+
+class _Lifting:
+    """Makes the copies of the graphs of one program."""
+
+    def __init__(self, exported: ExportedProgram) -> None:
+        self._placeholder = Placeholders(exported).add
 
     def lifted(self, module: GraphModule, is_body: bool) -> _Lifted:
         """A copy of a graph whose branches and loops, and itself if it is a body, have no tensors of their own."""
@@ -131,11 +159,3 @@ class _Lifting:
                 self._placeholder(graph, tensor)
             body.module.recompile()
         return dict(zip(names, (body.module for body in bodies), strict=True)), taken
-
-    def _placeholder(self, graph: Graph, tensor: torch.Tensor) -> Node:
-        """A further placeholder, behind the others."""
-        known = graph.find_nodes(op="placeholder")
-        with graph.inserting_after(known[-1]) if known else graph.inserting_before():
-            node = graph.placeholder(next(self._names))
-        node.meta["val"] = self._fakes.from_tensor(tensor, static_shapes=True)
-        return node
