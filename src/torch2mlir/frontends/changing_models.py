@@ -14,11 +14,18 @@ from types import FunctionType, MethodType
 from typing import Any
 
 import torch
+from torch._subclasses import FakeTensor
+from torch.fx.experimental.proxy_tensor import py_sym_types
+from torch.utils import _pytree as pytree
 
 from torch2mlir.callers import frames_of_ours
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.later_calls import difference
-from torch2mlir.frontends.python_state import PythonState
+from torch2mlir.frontends.python_state import Change, PythonState, name_of
+
+
+class LaterCallsDiffer(CaptureError):
+    """A call of a model changes what its next call computes."""
 
 
 class Changes:
@@ -35,6 +42,7 @@ class Changes:
     def __init__(self, model: Callable[..., Any]) -> None:
         self.model = model
         self._names = list[str]()
+        self._computed = list[Change]()
         self._is_known = False
         self.code_names = set[str]()
 
@@ -54,7 +62,9 @@ class Changes:
 
         def ends(_model: Any, _args: Any, _result: Any) -> None:
             self._is_known = not any(state.reached.iterates for state in at_start)
-            self._names[:] = [name for state in at_start for name in state.changed()]
+            changes = [each for state in at_start for each in state.changes()]
+            self._names[:] = [*map(name_of, changes)]
+            self._computed[:] = [each for each in changes if _is_traced(each.now)]
 
         handles = [traced.register_forward_pre_hook(starts), traced.register_forward_hook(ends)]
         try:
@@ -69,13 +79,13 @@ class Changes:
         What does not matter to calls, but is another after each, is lost: that is a warning.
 
         Raises:
-            CaptureError: a later call gives another result for what the calls before it have left.
+            LaterCallsDiffer: a later call gives another result for what the calls before it have left.
         """
         if self._is_known and not self._names:
             return
-        left = difference(self.model, args, kwargs)
+        left = difference(self.model, args, kwargs, self._computed if self._is_known else None)
         if left.matters:
-            raise CaptureError(
+            raise LaterCallsDiffer(
                 f"a call of the model changes what its next call computes: {_listed(left.matters)}. "
                 "A compiled program would repeat the first call",
                 hint="keep it in a buffer (register_buffer) or make it an argument and a result; torch2mlir.optimize "
@@ -87,6 +97,12 @@ class Changes:
                 "afterwards finds what was there before. Make it a result, or keep it in a buffer (register_buffer)",
                 stacklevel=frames_of_ours() + 1,
             )
+
+
+def _is_traced(value: Any) -> bool:
+    """Whether there is something in it that a trace computes."""
+    leaves = pytree.tree_leaves(value)
+    return any(isinstance(leaf, (FakeTensor, *py_sym_types)) for leaf in leaves)
 
 
 def _listed(names: Sequence[str]) -> str:

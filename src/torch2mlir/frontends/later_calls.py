@@ -2,6 +2,10 @@
 
 Two series of calls have the same arguments and random numbers. In one Python's objects are before each call what they
 were at the capture, as for a compiled program; in the other they are what the calls before have left.
+
+What a call computes of its arguments and keeps may be what was there before, for these arguments: a neuron that has
+fired begins anew, and a largest value stays where none is larger. So calls with far larger and smaller elements come
+between others, and numbers that a trace has computed are given other values.
 """
 
 from __future__ import annotations
@@ -9,7 +13,8 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
+from functools import partial
 from typing import Any, NamedTuple
 
 import torch
@@ -25,6 +30,8 @@ _SECONDS = 2.0
 _COUNTS = (18_017_999, 18_018_000, -18_018_000)
 """Of calls, far away: behind any threshold, and before and at what most numbers divide."""
 _NUMBERS = (math.nan, 1e30, -1e30)
+_ELEMENTS = (1e9, -1e9, math.nan)
+"""Of arguments, far from most, and integers if they are made such."""
 
 
 class Difference(NamedTuple):
@@ -40,14 +47,32 @@ class Difference(NamedTuple):
 
 
 def difference(
-    model: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+    model: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    computed: Sequence[Change] | None,
 ) -> Difference:
     """What calls of a model leave behind, found by calling it; all of that is undone.
 
     What a model keeps of the first call, as a cache that is filled once, may show in a call with other elements only;
     what it counts, in a much later one.
+
+    Args:
+        model: a module or a function.
+        args, kwargs: the example.
+        computed: what a trace of it has left of values that it computes; None if there was no trace.
     """
     given: _Call = args, kwargs
+    found = _kept_on(model, given)
+    if not found.matters and (computed or computed is None):
+        matters = _of_numbers(model, given, computed or ()) or _of_far_elements(model, given)
+        if matters:
+            return Difference(matters=matters)
+    return found
+
+
+def _kept_on(model: Callable[..., Any], given: _Call) -> Difference:
+    """What shows in calls with the example and its like."""
     calls = [given, given, pytree.tree_map(_other, given)] * 4
     going_on = _GoingOn(model, calls)
     if going_on.failed:  # it may take the example and nothing else
@@ -55,13 +80,79 @@ def difference(
         going_on = _GoingOn(model, calls)
     if not going_on.names:
         return Difference()  # or PyTorch refuses the example as well: nothing to compare with
+    agree = _are_repeated(model, calls[: len(going_on.kept) + going_on.failed], going_on.kept)
+    return Difference(lost=going_on.moving) if agree else Difference(matters=going_on.names)
+
+
+def _are_repeated(
+    model: Callable[..., Any], calls: Sequence[_Call], kept: Sequence[list[Any]]
+) -> bool:
+    """Whether calls give the same where Python's objects are before each what they were at the capture."""
     states, fixed = list[PythonState](), list[list[Any]]()
     with suppress(Exception):
-        count = len(going_on.kept) + going_on.failed
-        for results in repeated(model, calls[:count], states, has_same_objects=True):
+        for results in repeated(model, calls, states, has_same_objects=True):
             fixed.append([*results, *_written(states[0])])
-    agree = len(going_on.kept) == len(fixed) and all(map(have_same_elements, going_on.kept, fixed))
-    return Difference(lost=going_on.moving) if agree else Difference(matters=going_on.names)
+    return len(kept) == len(fixed) and all(map(have_same_elements, kept, fixed))
+
+
+def _of_numbers(
+    model: Callable[..., Any], given: _Call, computed: Sequence[Change]
+) -> Sequence[str]:
+    """The names of numbers that a trace has computed, if a call gives something else where they are others."""
+    numbers = [each for each in computed if isinstance(each.then, int | float)]
+    states, kept = list[PythonState](), list[list[Any]]()
+    if not numbers:
+        return ()
+    with closing(repeated(model, [given, given], states)) as series, suppress(Exception):
+        kept.append([*next(series), *_written(states[0])])
+        for each in numbers:
+            entries = each.table.entries()
+            if (near := _near(entries.get(each.key))) is not None:
+                each.table.write(entries | {each.key: near})
+        kept.append([*next(series), *_written(states[0])])
+    agree = len(kept) < 2 or _are_repeated(model, [given, given], kept)
+    return () if agree else [*map(name_of, numbers)]
+
+
+def _near(value: Any) -> bool | int | float | None:
+    """Another number, not far away: there may be a tensor of so many elements."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int):
+        return value + 1
+    return 2 * value + 1 if isinstance(value, float) else None
+
+
+def _of_far_elements(model: Callable[..., Any], given: _Call) -> Sequence[str]:
+    """The names of what calls with far larger or smaller elements leave, if the example gives something else then."""
+    calls, end = list[_Call](), time.perf_counter() + _SECONDS
+    for place in range(len(_ELEMENTS)):
+        far = pytree.tree_map(partial(_far_elements, place=place), given)
+        with suppress(Exception):  # the model may ask whether elements are in a range
+            if list(repeated(model, [far])):
+                calls += [far, given]
+        if time.perf_counter() > end:
+            break
+    states, kept, names = list[PythonState](), list[list[Any]](), dict[str, None]()
+    with suppress(Exception):
+        for results in repeated(model, calls, states):
+            kept.append([*results, *_written(states[0])])
+            names |= dict.fromkeys(states[0].changed())
+    agree = not names or len(kept) < len(calls) or _are_repeated(model, calls, kept)
+    return () if agree else [*names]
+
+
+def _far_elements(value: Any, place: int) -> Any:
+    """A tensor of the same kind and far larger or smaller elements; of integers, which may be places, its own."""
+    if not isinstance(value, torch.Tensor) or not value.numel():
+        return value
+    with suppress(RuntimeError, TypeError):
+        if value.dtype.is_floating_point or value.dtype.is_complex:
+            return torch.full_like(value, _ELEMENTS[place])
+        if place < 2:
+            return torch.full_like(value, (value.max(), value.min())[place].item())
+        return value.detach().flip([*range(value.dim())])
+    return value
 
 
 class _GoingOn:

@@ -48,7 +48,12 @@ class PythonState:
     def __init__(self, model: Callable[..., Any]) -> None:
         self.reached = Reached(model)
         dtypes = OfTensors("dtype", self.reached.kept)
-        self._watch = Watch([*self.reached.tables, dtypes])
+        buffers = {
+            path: tensor
+            for path, tensor in self.reached.kept.items()
+            if not isinstance(tensor, torch.nn.Parameter)
+        }
+        self._watch = Watch([*self.reached.tables, dtypes, OfTensors("shape", buffers)])
         self._hooks = Hooks(model) if isinstance(model, torch.nn.Module) else None
         tensors = [*self.reached.tensors, *self._buffers()]
         self._versions = [(t, t._version) for t in tensors if not t.is_inference()]

@@ -12,6 +12,7 @@ import logging
 import os
 import random
 import sys
+from array import array
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
@@ -38,6 +39,7 @@ from torch2mlir.frontends.python_tables import (
     Variable,
     members_of,
     of_array,
+    of_bytes,
     of_context,
     of_generator,
     size_of,
@@ -172,6 +174,9 @@ class Reached:
         elif _is_array(value):
             if value.nbytes <= _MOST_BYTES:
                 self.tables.append(of_array(path, name, value, owner))
+        elif isinstance(value, bytearray | array):
+            if memoryview(value).nbytes <= _MOST_BYTES:
+                self.tables.append(of_bytes(path, name, value, owner))
         elif not is_installed(type(value).__module__) and any(map(slots_of, type(value).__mro__)):
             table = Slots(path, name, value)
             self.tables.append(table)

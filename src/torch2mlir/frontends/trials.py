@@ -37,19 +37,18 @@ def python_undone(model: Callable[..., Any]) -> Iterator[PythonState]:
 
 @contextmanager
 def memory_kept(state: PythonState) -> Iterator[None]:
-    """Around a trace: the model's tensors are afterwards real ones.
+    """Around a trace: the model's tensors are afterwards real ones, of the sizes and in the memory that they had.
 
     ``self.w.data = self.w.data * 2`` gives a weight the memory of a tensor that a trace has in its place, which has no
     elements, if the model is called by a function: ``torch.export`` works on copies of its module's parameters only.
+    ``self.low.resize_(..)`` and ``self.low.squeeze_()`` change the sizes of a buffer.
     """
     tensors = [*_parameters(state), *_buffers(state), *state.reached.tensors]
-    before = [(tensor, tensor.detach()) for tensor in tensors]
+    before = [tensor.detach() for tensor in tensors]
     try:
         yield
     finally:
-        for tensor, was in before:
-            if tensor.device != was.device:
-                tensor.data = was
+        _lay_back(tensors, before)
 
 
 @contextmanager
@@ -66,11 +65,13 @@ def undone(
     with torch.random.fork_rng(devices=[]), python_undone(model) as state, torch.no_grad():
         written = _parameters(state) if parameters is None else parameters
         tensors = [*_buffers(state), *written]
-        saved = [tensor.detach().clone() for tensor in tensors]
+        before = [tensor.detach() for tensor in tensors]
+        saved = [tensor.clone() for tensor in before]
         try:
             yield state
         finally:
             state.restore()
+            _lay_back(tensors, before)
             _put_back(tensors, saved)
 
 
@@ -116,14 +117,17 @@ def repeated(
         given = (t for t in pytree.tree_leaves(calls) if isinstance(t, torch.Tensor))
         if any(isinstance(t, FakeTensor) or t.is_meta for t in (*tensors, *given)):
             return
-        elements = [tensor.detach().clone() for tensor in tensors]
+        before = [tensor.detach() for tensor in tensors]
+        elements = [tensor.clone() for tensor in before]
         trial.callback(_put_back, tensors, elements)
+        trial.callback(_lay_back, tensors, before)
         if states is not None:
             states.append(state)
         for args, kwargs in calls:
             if has_same_tensors:
                 for table, saved in buffers:
                     table.update(saved)
+                _lay_back(tensors, before)
                 _put_back(tensors, elements)
             if has_same_objects:
                 state.restore(keep=["_buffers"])
@@ -144,6 +148,19 @@ def _is_equal(one: Any, other: Any) -> bool:
     if one.shape != other.shape or one.dtype != other.dtype:
         return False
     return bool(((one == other) | ((one != one) & (other != other))).all())
+
+
+def _lay_back(tensors: Sequence[torch.Tensor], before: Sequence[torch.Tensor]) -> None:
+    """Gives tensors the memory, sizes and strides that they had."""
+    for tensor, was in zip(tensors, before, strict=True):
+        if tensor.device != was.device or _places(tensor) != _places(was):
+            tensor.data = was
+
+
+def _places(tensor: torch.Tensor) -> Any:
+    if tensor.layout is not torch.strided:
+        return tensor.shape
+    return tensor.shape, tensor.stride(), tensor.storage_offset()
 
 
 def _put_back(tensors: Sequence[torch.Tensor], saved: Sequence[torch.Tensor]) -> None:

@@ -117,15 +117,20 @@ def _operands_of(expansion: Node) -> list[Node]:
 
 
 def check_memory(graph: Graph) -> None:
-    """Refuses ``set_`` and ``w.data = ..``.
+    """Refuses ``set_``, ``w.data = ..`` and, of what the program is given or holds, ``squeeze_`` and ``t_``.
 
     PyTorch's functionalization may end the process at the one. Of the other, its tracing keeps the question whether it
-    is allowed only, and goes on with the tensor as it was.
+    is allowed only, and goes on with the tensor as it was. The third change the sizes of the caller's own tensor.
 
     Raises:
-        CaptureError: the graph gives a tensor other memory.
+        CaptureError: the graph gives a tensor other memory, or its caller's other sizes.
     """
+    given = set(graph.find_nodes(op="placeholder"))
     for node in graph.nodes:
+        first = node.args[0] if node.args else None
+        if isinstance(first, Node) and first in given and _is_in_place(node.target):
+            given.add(node)
+            _check_sizes_kept(node)
         is_given = node.target is _MAY_HAVE_DATA_OF and node.args[0] is not node.args[1]
         if is_given or getattr(node.target, "overloadpacket", None) is torch.ops.aten.set_:
             raise CaptureError(
@@ -134,6 +139,23 @@ def check_memory(graph: Graph) -> None:
                 location=_line_of(node),
                 hint="write into the tensor, w.copy_(..) for w.data = ..",
             )
+
+
+def _is_in_place(target: Any) -> bool:
+    return isinstance(target, torch._ops.OpOverload) and target._schema.is_mutable
+
+
+def _check_sizes_kept(node: Node) -> None:
+    target: Any = node.target
+    if torch.Tag.inplace_view in target.tags and target is not torch.ops.aten.detach_.default:
+        name = target._schema.name.split("::")[-1]
+        raise CaptureError(
+            f"the program changes the sizes of a tensor that it is given or holds, by {name}, which no compiled "
+            "program does",
+            op=f"aten.{name}",
+            location=_line_of(node),
+            hint=f"make another tensor: y = x.{name.rstrip('_')}(..)",
+        )
 
 
 def write_to_expanded(op: str, location: str | None = None) -> CaptureError:
