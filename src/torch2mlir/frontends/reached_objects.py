@@ -104,6 +104,7 @@ class Reached:
         modules: the modules, each once.
         names: that the user's own code among them has for attributes and global variables.
         draws: whether there is a generator of Python's random numbers, which TorchDynamo takes for constants.
+        pushes_out: whether there is a deque of a largest length, which TorchDynamo takes for longer than it is.
         iterates: whether there is an iterator: what it gives next nobody can look up.
     """
 
@@ -116,6 +117,7 @@ class Reached:
         self.names = set[str]()
         self.iterates = False
         self.draws = False
+        self.pushes_out = False
         self._seen = dict[
             int, Any
         ]()  # with the objects, whose numbers are theirs as long as they live
@@ -152,6 +154,7 @@ class Reached:
             self._visit_items(path, name, dict.items(value), owner)
         elif isinstance(value, list | deque | set):
             self.tables.append(Members(path, name, value, owner))
+            self.pushes_out |= isinstance(value, deque) and value.maxlen is not None
             self._visit_items(path, name, enumerate(members_of(value)), owner)
         elif _is_generator(value):
             self.tables.append(of_generator(path, name, value, owner))

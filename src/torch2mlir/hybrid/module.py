@@ -322,6 +322,7 @@ class OptimizedModule(AroundModel):
             self._variants.append(variant)
         else:
             self._distrust(problem)
+            self._check_regions(args, kwargs)
 
     def _refuses(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
         """Whether the model itself raises for arguments like these, of which no capture is to be asked then."""
@@ -407,11 +408,32 @@ class OptimizedModule(AroundModel):
         self._variants.clear()
         self._not_whole(reason)
 
+    def _check_regions(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        """Runs the model and its regions on copies of the arguments: where one capture is wrong, both may be."""
+        if self._regions is None:
+            return
+        results = list[list[Any]]()
+        for run in (self.model, self._regions):
+            given = cloned((tuple(args), dict(kwargs)))
+            try:
+                with undone(self.model, None):
+                    results.append(pytree.tree_leaves(run(*given[0], **given[1])))
+            except Exception:  # a call says what is wrong
+                return
+        wanted, found = results
+        if (problem := difference(found, wanted)) is not None:
+            self._refused = f"{self._regions.reason}; nor are PyTorch's regions of it: {problem}"
+            self._regions = None
+
     def _by_regions(self, reason: str) -> None:
-        if Reached(self.model).draws:
-            self._refused = (
-                f"{reason}; TorchDynamo takes what a generator of Python's draws for a constant"
+        reached = Reached(self.model)
+        if reached.draws or reached.pushes_out:
+            wrong = (
+                "takes what a generator of Python's draws for a constant"
+                if reached.draws
+                else "does not let go of what a full deque pushes out"
             )
+            self._refused = f"{reason}; TorchDynamo {wrong}"
             return
         self._regions = RegionByRegion(self.model, self.config, reason)
 

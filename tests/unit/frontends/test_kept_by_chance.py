@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -96,6 +97,44 @@ def test_compile_refuses_and_optimize_goes_on(make: Callable[[], nn.Module]) -> 
     for x in CALLS:
         with torch.no_grad():
             torch.testing.assert_close(optimized(x), eager(x))
+
+
+class Window(nn.Module):
+    """A full deque lets go of its first: TorchDynamo goes on with what was in it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.last = deque([torch.zeros(3)] * 2, maxlen=2)
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.last.append(x * 1)
+        return x + self.last[0]
+
+
+@torch.no_grad()
+def test_a_window_of_the_last_calls() -> None:
+    with pytest.raises(CaptureError, match="changes what its next call computes"):
+        torch2mlir.compile(Window(), CALLS[0])
+    eager = Window()
+    optimized = torch2mlir.optimize(Window(), allow_tracing=True, model_inputs=(CALLS[0],))
+    for x in CALLS:
+        torch.testing.assert_close(optimized(x), eager(x))
+    assert "a full deque" in str(optimized.report())
+
+
+def _asks_whether_it_is_compiled(x: Tensor) -> Tensor:
+    return x * 3 if torch.compiler.is_compiling() else x * 2
+
+
+@torch.no_grad()
+def test_neither_the_whole_nor_regions_are_the_model() -> None:
+    """The graphs of ``torch.export`` and ``torch.compile`` differ from the model in the same way."""
+    optimized = torch2mlir.optimize(
+        _asks_whether_it_is_compiled, allow_tracing=True, model_inputs=(CALLS[0],)
+    )
+    for x in CALLS:
+        torch.testing.assert_close(optimized(x), x * 2)
+    assert "nor are PyTorch's regions of it" in str(optimized.report())
 
 
 class Longest(nn.Module):
