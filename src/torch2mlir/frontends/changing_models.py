@@ -20,7 +20,7 @@ from torch.utils import _pytree as pytree
 
 from torch2mlir.callers import frames_of_ours
 from torch2mlir.errors import CaptureError
-from torch2mlir.frontends.later_calls import difference
+from torch2mlir.frontends.later_calls import Call, difference
 from torch2mlir.frontends.python_state import Change, PythonState, name_of
 
 
@@ -43,6 +43,7 @@ class Changes:
         self.model = model
         self._names = list[str]()
         self._computed = list[Change]()
+        self._traced_sizes = list[tuple[Any, ...]]()
         self._is_known = False
         self.code_names = set[str]()
 
@@ -54,7 +55,9 @@ class Changes:
         """
         at_start = list[PythonState]()
 
-        def starts(_model: Any, _args: Any) -> None:
+        def starts(_model: Any, args: Any, kwargs: Any) -> None:
+            leaves = pytree.tree_leaves((args, kwargs))
+            self._traced_sizes = [tuple(getattr(leaf, "shape", ())) for leaf in leaves]
             for state in at_start:
                 state.restore(keep=["_parameters", "_buffers"])  # these are PyTorch's in a trace
             at_start[:] = [PythonState(self.model)]
@@ -66,7 +69,10 @@ class Changes:
             self._names[:] = [*map(name_of, changes)]
             self._computed[:] = [each for each in changes if _is_traced(each.now)]
 
-        handles = [traced.register_forward_pre_hook(starts), traced.register_forward_hook(ends)]
+        handles = [
+            traced.register_forward_pre_hook(starts, with_kwargs=True),
+            traced.register_forward_hook(ends),
+        ]
         try:
             yield
         finally:
@@ -83,7 +89,8 @@ class Changes:
         """
         if self._is_known and not self._names:
             return
-        left = difference(self.model, args, kwargs, self._computed if self._is_known else None)
+        computed = self._computed if self._is_known else None
+        left = difference(self.model, args, kwargs, computed, self._smaller(args, kwargs))
         if left.matters:
             raise LaterCallsDiffer(
                 f"a call of the model changes what its next call computes: {_listed(left.matters)}. "
@@ -97,6 +104,23 @@ class Changes:
                 "afterwards finds what was there before. Make it a result, or keep it in a buffer (register_buffer)",
                 stacklevel=frames_of_ours() + 1,
             )
+
+    def _smaller(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Call | None:
+        """A call whose sizes that vary in the trace are less by one; None if there is none."""
+        leaves, spec = pytree.tree_flatten((tuple(args), dict(kwargs)))
+        if len(leaves) != len(self._traced_sizes):
+            return None
+        is_other = False
+        for place, (leaf, sizes) in enumerate(zip(leaves, self._traced_sizes, strict=True)):
+            for dim, size in enumerate(sizes):
+                if not isinstance(size, torch.SymInt):
+                    continue
+                if not size.node.expr.is_symbol or leaf.shape[dim] <= 2:
+                    return None
+                leaves[place] = leaf = leaf.narrow(dim, 0, leaf.shape[dim] - 1)
+                is_other = True
+        call: Call = pytree.tree_unflatten(leaves, spec)
+        return call if is_other else None
 
 
 def _is_traced(value: Any) -> bool:

@@ -23,7 +23,7 @@ from torch.utils import _pytree as pytree
 from torch2mlir.frontends.python_state import Change, PythonState, name_of
 from torch2mlir.frontends.trials import have_same_elements, repeated
 
-_Call = tuple[Sequence[Any], Mapping[str, Any]]
+Call = tuple[Sequence[Any], Mapping[str, Any]]
 _MOST_CALLS = 9
 _SECONDS = 2.0
 """Three calls there are in any case, more of them within this time."""
@@ -51,6 +51,7 @@ def difference(
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
     computed: Sequence[Change] | None,
+    smaller: Call | None = None,
 ) -> Difference:
     """What calls of a model leave behind, found by calling it; all of that is undone.
 
@@ -61,17 +62,23 @@ def difference(
         model: a module or a function.
         args, kwargs: the example.
         computed: what a trace of it has left of values that it computes; None if there was no trace.
+        smaller: a call like the example, of smaller sizes.
     """
-    given: _Call = args, kwargs
+    given: Call = args, kwargs
     found = _kept_on(model, given)
     if not found.matters and (computed or computed is None):
-        matters = _of_numbers(model, given, computed or ()) or _of_far_elements(model, given)
+        others = [smaller] if smaller is not None else []
+        others += [
+            pytree.tree_map(partial(_far_elements, place=place), given)
+            for place in range(len(_ELEMENTS))
+        ]
+        matters = _of_numbers(model, given, computed or ()) or _of_others(model, given, others)
         if matters:
             return Difference(matters=matters)
     return found
 
 
-def _kept_on(model: Callable[..., Any], given: _Call) -> Difference:
+def _kept_on(model: Callable[..., Any], given: Call) -> Difference:
     """What shows in calls with the example and its like."""
     calls = [given, given, pytree.tree_map(_other, given)] * 4
     going_on = _GoingOn(model, calls)
@@ -85,7 +92,7 @@ def _kept_on(model: Callable[..., Any], given: _Call) -> Difference:
 
 
 def _are_repeated(
-    model: Callable[..., Any], calls: Sequence[_Call], kept: Sequence[list[Any]]
+    model: Callable[..., Any], calls: Sequence[Call], kept: Sequence[list[Any]]
 ) -> bool:
     """Whether calls give the same where Python's objects are before each what they were at the capture."""
     states, fixed = list[PythonState](), list[list[Any]]()
@@ -96,7 +103,7 @@ def _are_repeated(
 
 
 def _of_numbers(
-    model: Callable[..., Any], given: _Call, computed: Sequence[Change]
+    model: Callable[..., Any], given: Call, computed: Sequence[Change]
 ) -> Sequence[str]:
     """The names of numbers that a trace has computed, if a call gives something else where they are others."""
     numbers = [each for each in computed if isinstance(each.then, int | float)]
@@ -123,16 +130,16 @@ def _near(value: Any) -> bool | int | float | None:
     return 2 * value + 1 if isinstance(value, float) else None
 
 
-def _of_far_elements(model: Callable[..., Any], given: _Call) -> Sequence[str]:
-    """The names of what calls with far larger or smaller elements leave, if the example gives something else then."""
-    calls, end = list[_Call](), time.perf_counter() + _SECONDS
-    for place in range(len(_ELEMENTS)):
-        far = pytree.tree_map(partial(_far_elements, place=place), given)
+def _of_others(model: Callable[..., Any], given: Call, others: Sequence[Call]) -> Sequence[str]:
+    """The names of what other calls leave, if the example or the next of them gives something else then."""
+    calls, end = list[Call](), time.perf_counter() + _SECONDS
+    for other in others:
         with suppress(Exception):  # the model may ask whether elements are in a range
-            if list(repeated(model, [far])):
-                calls += [far, given]
+            if list(repeated(model, [other])):
+                calls += [given, other]
         if time.perf_counter() > end:
             break
+    calls.append(given)
     states, kept, names = list[PythonState](), list[list[Any]](), dict[str, None]()
     with suppress(Exception):
         for results in repeated(model, calls, states):
@@ -169,7 +176,7 @@ class _GoingOn:
         moving: of what each call changes again.
     """
 
-    def __init__(self, model: Callable[..., Any], calls: Sequence[_Call]) -> None:
+    def __init__(self, model: Callable[..., Any], calls: Sequence[Call]) -> None:
         self.kept = list[list[Any]]()
         self.failed = False
         self.names = list[str]()

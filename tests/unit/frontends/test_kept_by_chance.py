@@ -171,6 +171,30 @@ def test_the_longest_size_so_far() -> None:
             torch.testing.assert_close(optimized(torch.ones(length)), eager(torch.ones(length)))
 
 
+class Table(nn.Module):
+    """Grows by chunks; what is in it depends on the size at which it grew."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count, self.table = 4, torch.arange(4.0)
+
+    def forward(self, x: Tensor) -> Tensor:
+        if x.shape[0] > self.count:
+            self.count = 2 * x.shape[0]
+            self.table = torch.arange(self.count) / x.shape[0]
+        return x + self.table[: x.shape[0]]
+
+
+def test_a_table_that_depends_on_when_it_grew() -> None:
+    dynamic = {"dynamic_shapes": ({0: Dim.DYNAMIC},)}
+    with pytest.raises(CaptureError, match="changes what its next call computes"):
+        torch2mlir.compile(Table(), torch.ones(5), **dynamic)
+    compiled = torch2mlir.compile(Table(), torch.ones(3), **dynamic)
+    torch.testing.assert_close(compiled(torch.ones(4)), Table()(torch.ones(4)))
+    with pytest.raises(torch2mlir.InputError):
+        compiled(torch.ones(8))
+
+
 class OnlyWritten(nn.Module):
     """What later calls do not read is no reason: the last attention, a table that grows, a largest value to look at."""
 

@@ -127,10 +127,6 @@ def check_memory(graph: Graph) -> None:
     """
     given = set(graph.find_nodes(op="placeholder"))
     for node in graph.nodes:
-        first = node.args[0] if node.args else None
-        if isinstance(first, Node) and first in given and _is_in_place(node.target):
-            given.add(node)
-            _check_sizes_kept(node)
         is_given = node.target is _MAY_HAVE_DATA_OF and node.args[0] is not node.args[1]
         if is_given or getattr(node.target, "overloadpacket", None) is torch.ops.aten.set_:
             raise CaptureError(
@@ -139,6 +135,10 @@ def check_memory(graph: Graph) -> None:
                 location=_line_of(node),
                 hint="write into the tensor, w.copy_(..) for w.data = ..",
             )
+        first = node.args[0] if node.args else None
+        if isinstance(first, Node) and first in given and _is_in_place(node.target):
+            given.add(node)
+            _check_sizes_kept(node)
 
 
 def _is_in_place(target: Any) -> bool:
