@@ -115,7 +115,8 @@ class Changes:
             for dim, size in enumerate(sizes):
                 if not isinstance(size, torch.SymInt):
                     continue
-                if not size.node.expr.is_symbol or leaf.shape[dim] <= 2:
+                is_like_it = isinstance(leaf, torch.Tensor) and leaf.dim() == len(sizes)
+                if not is_like_it or not size.node.expr.is_symbol or leaf.shape[dim] <= 2:
                     return None
                 leaves[place] = leaf = leaf.narrow(dim, 0, leaf.shape[dim] - 1)
                 is_other = True

@@ -11,6 +11,7 @@ from types import FunctionType
 from typing import Any, NamedTuple
 
 import torch
+from torch.nn.parameter import is_lazy
 
 from torch2mlir.frontends.module_state import Hooks, dict_versions
 from torch2mlir.frontends.python_tables import OfClass, OfModule, OfTensors, Table, members_of
@@ -51,7 +52,7 @@ class PythonState:
         buffers = {
             path: tensor
             for path, tensor in self.reached.kept.items()
-            if not isinstance(tensor, torch.nn.Parameter)
+            if not isinstance(tensor, torch.nn.Parameter) and not is_lazy(tensor)
         }
         self._watch = Watch([*self.reached.tables, dtypes, OfTensors("shape", buffers)])
         self._hooks = Hooks(model) if isinstance(model, torch.nn.Module) else None
@@ -85,7 +86,8 @@ class PythonState:
 
     def _buffers(self) -> list[torch.Tensor]:
         found = (b for m in self.reached.modules for b in m._buffers.values())
-        return list({id(b): b for b in found if isinstance(b, torch.Tensor)}.values())
+        made = (b for b in found if isinstance(b, torch.Tensor) and not is_lazy(b))
+        return list({id(b): b for b in made}.values())
 
     def restore(self, keep: Sequence[str] = ()) -> None:
         """Puts back what has changed, but for tensors that modules hold in tables that are to ``keep`` theirs."""

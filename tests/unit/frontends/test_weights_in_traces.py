@@ -56,7 +56,8 @@ def test_optimize_leaves_them(
 
 def test_optimize_takes_weights_that_the_first_call_makes() -> None:
     """PyTorch refuses to copy them before, as trials did."""
-    model, x = nn.Sequential(nn.LazyLinear(4), nn.ReLU(), nn.LazyLinear(2)).eval(), torch.rand(2, 3)
+    layers = nn.LazyLinear(4), nn.LazyBatchNorm1d(), nn.ReLU(), nn.LazyLinear(2)
+    model, x = nn.Sequential(*layers).eval(), torch.rand(2, 3)
     with torch.no_grad():
         optimized = torch2mlir.optimize(model, model_inputs=(x,))
         for _ in range(3):

@@ -135,14 +135,18 @@ def check_memory(graph: Graph) -> None:
                 location=_line_of(node),
                 hint="write into the tensor, w.copy_(..) for w.data = ..",
             )
-        first = node.args[0] if node.args else None
-        if isinstance(first, Node) and first in given and _is_in_place(node.target):
+        if _changes_first(node.target) and node.args[0] in given:
             given.add(node)
             _check_sizes_kept(node)
 
 
-def _is_in_place(target: Any) -> bool:
-    return isinstance(target, torch._ops.OpOverload) and target._schema.is_mutable
+def _changes_first(target: Any) -> bool:
+    """Whether an op changes its first operand, a tensor, and gives it back."""
+    if not isinstance(target, torch._ops.OpOverload) or not target._schema.arguments:
+        return False
+    first = target._schema.arguments[0]
+    is_written = first.alias_info is not None and first.alias_info.is_write
+    return is_written and isinstance(first.type, torch.TensorType)
 
 
 def _check_sizes_kept(node: Node) -> None:
