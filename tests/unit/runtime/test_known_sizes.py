@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.export import Dim
 
 import torch2mlir
-from torch2mlir.errors import EngineError, InputError
+from torch2mlir.errors import EngineError, InputError, Torch2MLIRError
 
 CONFIGURATIONS = [
     ("stablehlo", "xla"),
@@ -66,6 +66,7 @@ def _of_nothing(x: Tensor) -> tuple[Tensor, Tensor]:
 PROGRAMS: dict[str, Callable[..., Any]] = {
     "of_pairs": _of_pairs,
     "off_the_diagonal": lambda x: x[~torch.eye(4, dtype=torch.bool)].view(4, 3).softmax(1),
+    "rows_off_the_diagonal": lambda x: x[~torch.eye(4).bool()].view(4, -1).logsumexp(1),
     "triangle": lambda x: x[torch.ones(4, 4, dtype=torch.bool).triu(1)],
     "columns": lambda x: x[:, torch.tensor([True, False, True, True])] * 2,
     "masked_select": lambda x: x.masked_select(torch.tensor([True, False, False, True])),
@@ -231,6 +232,18 @@ def test_what_the_program_writes_is_not_known() -> None:
     for _ in range(3):
         torch.testing.assert_close(compiled(x), eager(x))
     assert torch.equal(model.mask, eager.mask)
+
+
+@pytest.mark.parametrize("counts", [[1, -1, 2, 0], [1, 2, 3]])
+def test_counts_that_pytorch_refuses(counts: list[int]) -> None:
+    def program(x: Tensor) -> Tensor:
+        return x.repeat_interleave(torch.tensor(counts), dim=1)
+
+    x = torch.randn(3, 4)
+    with pytest.raises(RuntimeError):
+        program(x)
+    with pytest.raises(Torch2MLIRError):
+        torch2mlir.compile(program, x, output_type="linalg-on-tensors")(x)
 
 
 @torch.no_grad()

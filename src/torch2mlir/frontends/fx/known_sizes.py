@@ -201,8 +201,9 @@ class _Folding:
 
     def _say_by_positions(self, node: Node) -> bool:
         """Has a call take positions in place of known masks or counts; whether it does."""
-        rewrite = _BY_POSITIONS.get(node.target)
-        deciding = [] if rewrite is None else rewrite(self, node)
+        rewrite, deciding = _BY_POSITIONS.get(node.target), list[Node]()
+        with suppress(RuntimeError):  # the program's, of each call
+            deciding = [] if rewrite is None else rewrite(self, node)
         if not deciding:
             return False
         self._hold(node, deciding)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from contextlib import nullcontext
+from contextlib import ExitStack
 from typing import Any
 
 import torch
@@ -62,7 +62,11 @@ def shares_memory(node: Node, source: Node) -> bool:
     args, kwargs = pytree.tree_map(value, (node.args, dict(node.kwargs)))
     env = fake.fake_mode.shape_env
     try:
-        with fake.fake_mode, nullcontext() if env is None else env.suppress_guards():
+        with ExitStack() as around:
+            around.enter_context(fake.fake_mode)
+            if env is not None:
+                around.enter_context(env.suppress_guards())
+                around.enter_context(env.ignore_fresh_unbacked_symbols())
             results = pytree.tree_leaves(node.target(*args, **kwargs))  # type: ignore[operator]
     except GuardOnDataDependentSymNode:
         return True
