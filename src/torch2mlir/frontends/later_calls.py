@@ -30,8 +30,8 @@ _SECONDS = 2.0
 _COUNTS = (18_017_999, 18_018_000, -18_018_000)
 """Of calls, far away: behind any threshold, and before and at what most numbers divide."""
 _NUMBERS = (math.nan, 1e30, -1e30)
-_ELEMENTS = (1e9, -1e9, math.nan)
-"""Of arguments, far from most, and integers if they are made such."""
+_ELEMENTS = (100.0, -100.0, math.nan)
+"""Of arguments, far from most, and not so large that a tensor of so many elements takes all memory."""
 
 
 class Difference(NamedTuple):
