@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 from torch import nn
+from torch._dynamo.variables.tensor import TensorVariable
 
 import torch2mlir
 
@@ -44,6 +45,21 @@ def test_errors_are_the_models_own() -> None:
     with pytest.raises(RuntimeError, match="cannot be multiplied"):
         optimized(torch.ones(2, 3))
     torch.testing.assert_close(optimized(-square), model(-square))
+
+
+def test_a_number_of_a_tensor_between_regions(capfd: pytest.CaptureFixture[str]) -> None:
+    """PyTorch warned of the break, once in a process, and told how its own configuration prevents it."""
+
+    def model(x: torch.Tensor) -> torch.Tensor:
+        y = x.sin() + x.cos()
+        return y * 2 if int(y.argmax()) > 1 else y.tolist()[0] + y
+
+    TensorVariable._warn_capture_scalar_outputs.cache_clear()
+    optimized = torch2mlir.optimize(model, allow_tracing=False)
+    for _ in range(3):
+        x = torch.randn(4)
+        torch.testing.assert_close(optimized(x), model(x))
+    assert capfd.readouterr().err == ""
 
 
 class OfTwo(nn.Module):

@@ -64,7 +64,9 @@ class Changes:
             self.code_names = at_start[0].reached.names
 
         def ends(_model: Any, _args: Any, _result: Any) -> None:
-            self._is_known = not any(state.reached.iterates for state in at_start)
+            reached = [state.reached for state in at_start]
+            # of an iterator nobody can tell; of a weight a trace marks the tensor that it has in its place
+            self._is_known = not any(each.iterates or each.marks for each in reached)
             changes = [each for state in at_start for each in state.changes()]
             self._names[:] = [*map(name_of, changes)]
             self._computed[:] = [each for each in changes if _is_traced(each.now)]

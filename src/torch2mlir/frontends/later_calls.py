@@ -21,6 +21,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from torch2mlir.frontends.python_state import Change, PythonState, name_of
+from torch2mlir.frontends.reached_objects import Reached
 from torch2mlir.frontends.trials import have_same_elements, repeated
 
 Call = tuple[Sequence[Any], Mapping[str, Any]]
@@ -30,8 +31,11 @@ _SECONDS = 2.0
 _COUNTS = (18_017_999, 18_018_000, -18_018_000)
 """Of calls, far away: behind any threshold, and before and at what most numbers divide."""
 _NUMBERS = (math.nan, 1e30, -1e30)
-_ELEMENTS = (100.0, -100.0, math.nan)
-"""Of arguments, far from most, and not so large that a tensor of so many elements takes all memory."""
+_ELEMENTS = (1.0, -1.0, math.nan)
+"""Of arguments, times what is far from most: larger and smaller ones, and what is no number."""
+_FAR = 100.0
+_FARTHEST = 1e5
+"""Not so large that a tensor of so many elements takes all memory."""
 
 
 class Difference(NamedTuple):
@@ -68,8 +72,9 @@ def difference(
     found = _kept_on(model, given)
     if not found.matters and (computed or computed is None):
         others = [smaller] if smaller is not None else []
+        far = _farther_than(model)
         others += [
-            pytree.tree_map(partial(_far_elements, place=place), given)
+            pytree.tree_map(partial(_far_elements, place=place, far=far), given)
             for place in range(len(_ELEMENTS))
         ]
         matters = _of_numbers(model, given, computed or ()) or _of_others(model, given, others)
@@ -149,13 +154,34 @@ def _of_others(model: Callable[..., Any], given: Call, others: Sequence[Call]) -
     return () if agree else [*names]
 
 
-def _far_elements(value: Any, place: int) -> Any:
+def _farther_than(model: Callable[..., Any]) -> float:
+    """A number beyond those that code sets, as they are now: a largest value so far may be 1000."""
+    reached = Reached(model)
+    entries = [entry for table in reached.tables for entry in table.saved.items()]
+    set_by_code = [value for name, value in entries if name in reached.stored]
+    values = pytree.tree_leaves(set_by_code)
+    sizes = [size for value in values if math.isfinite(size := _largest_in(value))]
+    return min(max([_FAR, *(2 * size for size in sizes)]), _FARTHEST)
+
+
+def _largest_in(value: Any) -> float:
+    """The largest of the absolute values of a tensor or of a number; 0 of anything else."""
+    if isinstance(value, int | float):
+        return float(abs(value))
+    if isinstance(value, torch.Tensor) and value.numel():
+        with suppress(RuntimeError, TypeError):  # quantized tensors have none
+            return float(value.abs().max())
+    return 0.0
+
+
+def _far_elements(value: Any, place: int, far: float) -> Any:
     """A tensor of the same kind and far larger or smaller elements; of integers, which may be places, its own."""
     if not isinstance(value, torch.Tensor) or not value.numel():
         return value
     with suppress(RuntimeError, TypeError):
         if value.dtype.is_floating_point or value.dtype.is_complex:
-            return torch.full_like(value, _ELEMENTS[place])
+            most = torch.finfo(value.dtype).max
+            return torch.full_like(value, _ELEMENTS[place] * min(far, most))
         if place < 2:
             return torch.full_like(value, (value.max(), value.min())[place].item())
         return value.detach().flip([*range(value.dim())])

@@ -106,6 +106,8 @@ class Reached:
         draws: whether there is a generator of Python's random numbers, which TorchDynamo takes for constants.
         pushes_out: whether there is a deque of a largest length, which TorchDynamo takes for longer than it is.
         iterates: whether there is an iterator: what it gives next nobody can look up.
+        stored: the attributes that the user's own code among them sets.
+        marks: those of these that no object has but a tensor, which may get them: ``self.scores.calls = 1``.
     """
 
     def __init__(self, model: Callable[..., Any]) -> None:
@@ -118,6 +120,7 @@ class Reached:
         self.iterates = False
         self.draws = False
         self.pushes_out = False
+        self.stored = set[str]()
         self._seen = dict[
             int, Any
         ]()  # with the objects, whose numbers are theirs as long as they live
@@ -127,6 +130,9 @@ class Reached:
             self._visit(*self._waiting.popleft())
         for path, space, read in self._spaces.values():
             self.tables.append(Names(path, "", space, names=frozenset(read)))
+        objects = [table for table in self.tables if isinstance(table, Names)]
+        self.marks = frozenset(self.stored - {name for table in objects for name in table.live})
+        self.tables += self._marks_of_tensors() if self.marks else []
         if "requires_grad" in self.names:
             self.tables.append(OfTensors("requires_grad", self.kept))
 
@@ -231,6 +237,12 @@ class Reached:
             self.tables.append(Names(path, "", attributes, x))
             self._visit_attributes(path, attributes, x)
 
+    def _marks_of_tensors(self) -> list[Names]:
+        """What tensors without attributes may get."""
+        tensors = [*zip(self.paths, self.tensors, strict=True), *self.kept.items()]
+        bare = [(path, vars(x)) for path, x in tensors if not vars(x)]
+        return [Names(path, "", attributes, names=self.marks) for path, attributes in bare]
+
     def _visit_script(self, path: str, program: torch.jit.ScriptModule) -> None:
         names = _read_by(program)
         for way, module in program.named_modules():
@@ -277,6 +289,7 @@ class Reached:
         self._seen[id(function.__code__)] = function.__code__
         read = names_in(function.__code__)
         self.names |= read
+        self.stored |= stored_by(function.__code__)
         space = function.__globals__
         self._visit_namespace("", space, globals_of(function.__code__))
         if any(space.get(name) is os for name in read) and not _OF_ENVIRONMENT.isdisjoint(read):
@@ -359,6 +372,11 @@ def globals_of(code: CodeType) -> frozenset[str]:
 def imported_by(code: CodeType) -> frozenset[str]:
     """The Python files that a function and those within import when they are called."""
     return _named_by(code, ("IMPORT_NAME",))
+
+
+def stored_by(code: CodeType) -> frozenset[str]:
+    """The attributes that a function and those within set, by name."""
+    return _named_by(code, ("STORE_ATTR",))
 
 
 @cache

@@ -100,9 +100,13 @@ def _noted(record: logging.LogRecord) -> bool:
 
 
 def _is_of_no_call(_: logging.LogRecord) -> bool:
-    """Whether what PyTorch logs of an op on fake tensors goes to the terminal: the frame that it is of fails too."""
+    """Whether what PyTorch logs goes to the terminal.
+
+    Of an op on fake tensors the frame that it is of fails too; what a number of a tensor breaks the report tells.
+    """
     return getattr(_of_thread, "call", None) is None or bool(os.environ.get("TORCH_LOGS"))
 
 
 logging.getLogger("torch._dynamo.convert_frame").addFilter(_noted)
-logging.getLogger("torch._subclasses.fake_tensor").addFilter(_is_of_no_call)
+for _name in ("torch._subclasses.fake_tensor", "torch._dynamo.variables.tensor"):
+    logging.getLogger(_name).addFilter(_is_of_no_call)

@@ -84,10 +84,53 @@ class Bytes(nn.Module):
         return x + self.calls[0] + self.counts[0]
 
 
-CALLS = [torch.full((3,), value) for value in (5.0, 0.6, 20.0, 0.6, 5.0)]
+class FarTop(nn.Module):
+    """No element of an example comes near what was there at first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.top = torch.tensor(1000.0)
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.top = torch.maximum(self.top, x.amax())
+        return x / self.top
 
 
-@pytest.mark.parametrize("make", [Neuron, Top, TopNumber, Hits, Largest, Bytes])
+class FarTopNumber(FarTop):
+    def __init__(self) -> None:
+        super().__init__()
+        self.top: Any = 1000.0
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.top = max(self.top, x.amax().item())
+        return x / self.top
+
+
+class Marked(nn.Module):
+    """The state is an attribute of a tensor."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scores = torch.ones(3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.scores.calls = getattr(self.scores, "calls", 0) + 1
+        return x * self.scores * self.scores.calls
+
+
+class MarkedWeight(Marked):
+    def __init__(self) -> None:
+        super().__init__()
+        self.scores = nn.Parameter(torch.ones(3), requires_grad=False)
+
+
+CALLS = [torch.full((3,), value) for value in (5.0, 0.6, 20.0, 4e3, 0.6, 5.0)]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [Neuron, Top, TopNumber, Hits, Largest, Bytes, FarTop, FarTopNumber, Marked, MarkedWeight],
+)
 def test_compile_refuses_and_optimize_goes_on(make: Callable[[], nn.Module]) -> None:
     """``compile`` went on with what the example had left, and ``optimize`` with numbers of the first call."""
     with pytest.raises(CaptureError, match="changes what its next call computes"):
