@@ -50,7 +50,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> tuple[nn.Module, Path]:
     return model, torch2mlir.save(compiled, tmp_path_factory.mktemp("artefact") / "model")
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize(("engine", "output_type"), ENGINES)
 def test_what_is_loaded_computes_what_was_saved(
     engine: str, output_type: str, tmp_path: Path

@@ -40,7 +40,7 @@ def _all(x: Tensor) -> list[Tensor]:
     ],
     ids=["of an argument", "of a result", "of what is no result", "of a written argument"],
 )
-@pytest.mark.share(4)
+@pytest.mark.share(8)
 def test_views_at_sizes_that_change(
     program: Callable[[Tensor], list[Tensor]], is_trained: bool
 ) -> None:

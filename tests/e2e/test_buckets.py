@@ -98,7 +98,7 @@ RIGHT: list[tuple[str, Callable[..., Any], list[str]]] = [
 
 
 @pytest.mark.parametrize("function, shapes", [c[1:] for c in RIGHT], ids=[c[0] for c in RIGHT])
-@pytest.mark.share(4)
+@pytest.mark.share(8)
 def test_padding_changes_nothing(function: Callable[..., Any], shapes: list[str]) -> None:
     compiled = bucketed(function, shapes)
     same(compiled, function, shapes)

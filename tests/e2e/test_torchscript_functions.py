@@ -50,7 +50,7 @@ def rows(x):
     return filled
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize(
     "function",
     [

@@ -183,7 +183,7 @@ ALIKE = {"attention_in_inference", "encoder_frozen", "encoder_masked"}
 """What others here have most of: with ``--full``."""
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @pytest.mark.parametrize(
     "name",
     [

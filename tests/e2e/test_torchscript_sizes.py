@@ -71,7 +71,7 @@ SLICES = [
 SIZES = [(9, 4), (8, 3), (8, 1), (8, 0), (3, 0), (3, 5), (3, 7), (4, 4), (0, 0), (0, 2), (2, 1)]
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("target, function", product(TARGETS, SLICES))
 def test_right_or_refused(
     target: tuple[str, str], function: Callable[[Tensor, Tensor], Tensor]

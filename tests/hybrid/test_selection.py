@@ -41,7 +41,7 @@ def right(module: Any) -> None:
             torch.testing.assert_close(module(x), model(x))
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("fastest", [*ENGINES, choice.PREPARED, choice.EAGER])
 def test_the_fastest_way_is_chosen(fastest: str, monkeypatch: pytest.MonkeyPatch) -> None:
     times(monkeypatch, {fastest: 0.5})

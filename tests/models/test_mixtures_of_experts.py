@@ -82,7 +82,7 @@ TARGETS = [("stablehlo", "xla"), ("linalg-on-tensors", "iree"), ("tosa", "iree")
 @pytest.mark.parametrize("output_type, engine", TARGETS)
 @pytest.mark.parametrize("name", [*MODELS, *MORE])
 @torch.no_grad()
-@pytest.mark.share(6)
+@pytest.mark.share(12)
 def test_agrees_with_eager(
     name: str, output_type: str, engine: str, request: pytest.FixtureRequest
 ) -> None:

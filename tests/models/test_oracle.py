@@ -46,7 +46,7 @@ def _module(name: str, mode: str, output_type: str) -> MlirModule:
     return export_and_import(_exported(name, mode), output_type=output_type)
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(8)
 def test_torch_dialect_goes_there_and_back(name: str, output_type: str, mode: str) -> None:
     module = _module(name, mode, output_type)
     theirs = torch_mlir_opt(module.text(debuginfo=True))
@@ -56,7 +56,7 @@ def test_torch_dialect_goes_there_and_back(name: str, output_type: str, mode: st
     assert _op_counts(read) == _op_counts(module.operation)
 
 
-@pytest.mark.share(6)
+@pytest.mark.share(12)
 def test_targets_are_accepted_in_both_forms(name: str, output_type: str, mode: str) -> None:
     module = _module(name, mode, output_type)
     assert torch_mlir_opt(module.text())

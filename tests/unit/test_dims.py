@@ -164,3 +164,9 @@ def test_affine_maps_keep_the_value() -> None:
             continue
         values = assignments(seed)
         assert dims.substitute(from_affine(affine, names), values) == value(dim, values), str(dim)
+
+
+def test_nothing_is_larger_than_the_end_of_a_slice() -> None:
+    assert dims.minimum(A, dims.INT64_MAX) == A
+    assert dims.minimum(dims.INT64_MAX) == dims.INT64_MAX
+    assert dims.minimum(A, dims.INT64_MAX, 7) == dims.minimum(A, 7)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from torch2mlir.dialects.torch import dims
-from torch2mlir.dialects.torch.dims import Dim, KnownSize
+from torch2mlir.dialects.torch.dims import INT64_MAX, Dim, KnownSize
 
 
 def is_natural(size: KnownSize) -> bool:
@@ -75,7 +75,7 @@ def length_of_slice(
 
 def _inside(position: KnownSize, size: KnownSize) -> KnownSize:
     if isinstance(position, int):
-        if position >= _NO_END:
+        if position >= INT64_MAX:
             return size
         position = dims.add(size, position) if position < 0 else position
     elif is_natural(dims.mul(-1, position)):
@@ -83,7 +83,3 @@ def _inside(position: KnownSize, size: KnownSize) -> KnownSize:
     if isinstance(position, int) and isinstance(size, int):
         return min(max(position, 0), size)
     return position
-
-
-_NO_END = 2**63 - 1
-"""What PyTorch writes for an end that is not given."""

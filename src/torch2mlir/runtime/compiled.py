@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,7 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from torch2mlir.conversion.prepare_weights import SMALL, prepare_weights
-from torch2mlir.errors import Torch2MLIRError
+from torch2mlir.errors import EngineError, Torch2MLIRError
 from torch2mlir.frontends.changing_models import module_of
 from torch2mlir.frontends.reached_objects import Reached
 from torch2mlir.frontends.updated_caches import update_caches
@@ -32,7 +33,7 @@ from torch2mlir.runtime.binding import Shapes
 from torch2mlir.runtime.buckets import Buckets
 from torch2mlir.runtime.cache import cache_from_environment, compile_cached
 from torch2mlir.runtime.calling import CallingConvention
-from torch2mlir.runtime.engine import Engine, Executable, check_not_traced
+from torch2mlir.runtime.engine import Engine, Executable, check_not_traced, get_engine
 from torch2mlir.runtime.gradients import GradientNotice
 from torch2mlir.runtime.guard import VARIABLE as GUARDED
 from torch2mlir.runtime.guard import Guard
@@ -40,6 +41,7 @@ from torch2mlir.runtime.lowered import LoweredFunction, TensorSpec
 from torch2mlir.runtime.model_state import ModelState
 from torch2mlir.runtime.other_programs import OtherPrograms
 from torch2mlir.runtime.out_of_sight import out_of_sight
+from torch2mlir.runtime.small_programs import is_small
 from torch2mlir.runtime.small_sizes import AnotherProgram, SmallSizes
 from torch2mlir.runtime.verification import Verification
 from torch2mlir.runtime.weights import Held, PreparedWeights, counts_writes
@@ -411,9 +413,17 @@ class CompiledFunction:
         names = [item.name for item in converted.prepared]
         key = "\n".join([*names, function.text()])
         if key not in self._prepare:
-            executable = self._compile(function)
+            executable = self._compile(function) if names else self._of_numbers(function)
             self._prepare[key] = PreparedWeights(executable, converted.prepared)
         return self._prepare[key]
+
+    def _of_numbers(self, function: LoweredFunction) -> Executable:
+        """A function of nothing, run once: to interpret a few elements takes less than to compile for them."""
+        interpreter = get_engine("reference")
+        if function.target.name in interpreter.output_types and is_small(function):
+            with suppress(EngineError):  # an op that only the engine's own passes write
+                return interpreter.compile(function)
+        return self._compile(function)
 
     def _compile(self, function: LoweredFunction) -> Executable:
         code = cache_from_environment(default=False)

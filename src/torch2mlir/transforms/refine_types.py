@@ -20,9 +20,10 @@ from torch2mlir.dialects.placing import end_of, ops_in
 from torch2mlir.dialects.set_type import set_type
 from torch2mlir.dialects.torch import core, dims
 from torch2mlir.dialects.torch import types as t
+from torch2mlir.dialects.torch.dims import INT64_MAX
 from torch2mlir.dialects.torch.lists import is_written
 from torch2mlir.dialects.torch.ops import RegistryOp
-from torch2mlir.dialects.torch.symbols import INT64_MAX, bind_shape, resolve_shapes, retype_function
+from torch2mlir.dialects.torch.symbols import bind_shape, resolve_shapes, retype_function
 from torch2mlir.dialects.torch.values import Values
 from torch2mlir.errors import BackendContractError
 from torch2mlir.transforms.folding.branches import UNINITIALIZED

@@ -18,6 +18,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from torch2mlir.contract.pass_order import PassForOps
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
+from torch2mlir.dialects.torch.dims import INT64_MAX
 from torch2mlir.dialects.torch.values import Unknown, Values
 from torch2mlir.frontends import dtypes
 from torch2mlir.frontends.fx.constants import ConstantPool, list_type
@@ -25,8 +26,6 @@ from torch2mlir.transforms.semantics.needs import Needs
 from torch2mlir.transforms.semantics.symbols import symbol_ranges
 
 _INDEX = IntegerType(64, Signedness.SIGNED)
-_END = (1 << 63) - 1
-"""What PyTorch takes for the end of a dimension."""
 
 
 class _Rewriter:
@@ -142,7 +141,7 @@ def _slice(rewriter: _Rewriter) -> SSAValue | None:
 def _check_slice(rewriter: _Rewriter, bounds: Sequence[SSAValue], count: int) -> None:
     """That a slice between two bounds, cut to the tensor as Python does, has ``count`` places."""
     dim, start, end = bounds
-    if isinstance(end.type, t.OptionalType | t.NoneType) or rewriter.values.of(end) == _END:
+    if isinstance(end.type, t.OptionalType | t.NoneType) or rewriter.values.of(end) == INT64_MAX:
         rewriter.check_within(dim, start, count)
         return
     size = rewriter.emit("torch.aten.size.int", [rewriter.op.operands[0], dim], t.int_type)

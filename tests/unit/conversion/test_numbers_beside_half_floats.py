@@ -48,7 +48,7 @@ def _elements(dtype: torch.dtype) -> Tensor:
     return torch.tensor([torch.inf, -torch.inf, 1.0, -2.0, 3.3, 1e-3, 6e4, -6e4], dtype=dtype)
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
 @pytest.mark.parametrize("dialect", ["linalg-on-tensors", "tosa", "stablehlo"])
 def test_numbers_of_elements(dialect: str, dtype: torch.dtype) -> None:

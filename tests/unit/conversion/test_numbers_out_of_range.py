@@ -32,7 +32,7 @@ on_every_target = pytest.mark.parametrize(
 )
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @on_every_target
 def test_numbers_that_a_dtype_cannot_hold(output_type: str, engine: str) -> None:
     if engine == "onnxruntime":
@@ -65,7 +65,7 @@ def _beside_bytes(x: torch.Tensor) -> list[torch.Tensor]:
     ]
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @on_every_target
 def test_integers_that_a_dtype_cannot_hold(output_type: str, engine: str) -> None:
     if engine == "onnxruntime":

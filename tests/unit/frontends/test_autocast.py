@@ -36,7 +36,7 @@ class Mixed(nn.Module):
 
 @pytest.mark.parametrize("output_type", ["stablehlo", "linalg-on-tensors", "tosa"])
 @pytest.mark.parametrize("is_dynamic, is_training", [(False, True), (True, False)])
-@pytest.mark.share(4)
+@pytest.mark.share(8)
 def test_regions_with_autocast(output_type: str, is_dynamic: bool, is_training: bool) -> None:
     model = Mixed().train(is_training)
     eager = copy.deepcopy(model)

@@ -45,7 +45,7 @@ NUMBERS: dict[str, Any] = {
 }
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("output_type, engine", TARGETS)
 @pytest.mark.parametrize("name", NUMBERS)
 def test_numbers_computed_from_tensors_are_results(
@@ -68,7 +68,7 @@ SIZES: dict[str, Any] = {
 }
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("name", SIZES)
 def test_numbers_computed_from_tensors_are_sizes(name: str) -> None:
     generator = torch.Generator().manual_seed(1)
@@ -154,7 +154,7 @@ def _small_model() -> Any:
 @pytest.mark.parametrize("kind", ["DynamicCache", "StaticCache"])
 @pytest.mark.parametrize("output_type, engine", TARGETS)
 @torch.no_grad()
-@pytest.mark.share(4)
+@pytest.mark.share(8)
 def test_caches_of_transformers(kind: str, output_type: str, engine: str) -> None:
     import transformers
 

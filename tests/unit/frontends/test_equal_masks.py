@@ -31,7 +31,7 @@ def _arguments(*scores: float) -> tuple[Tensor, Tensor]:
     return torch.randn(len(scores), 4), torch.tensor(scores)
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("engine", ["iree", "reference"])
 @pytest.mark.parametrize("program", [_labels_first, _logits_first, _of_three])
 def test_in_either_order(program, engine: str) -> None:

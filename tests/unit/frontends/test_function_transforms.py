@@ -38,7 +38,7 @@ class Step(nn.Module):
 
 @pytest.mark.parametrize("output_type", ["stablehlo", "linalg-on-tensors", "tosa"])
 @pytest.mark.parametrize("is_dynamic", [False, True])
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 def test_a_training_step_by_grad(output_type: str, is_dynamic: bool) -> None:
     step, eager = Step(), Step()
     eager.load_state_dict(step.state_dict())
@@ -67,7 +67,7 @@ PROGRAMS: dict[str, Callable[..., Any]] = {
 }
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_derivatives_agree_with_eager(name: str) -> None:
     program = PROGRAMS[name]

@@ -82,7 +82,7 @@ def _check(program: Program, compiled: Program, refused: bool = True) -> None:
             compiled(torch.tensor(elements))
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("program", SIZED, ids=_name)
 def test_they_are_sizes(program: Program, tmp_path: Path) -> None:
     compiled = torch2mlir.compile(program, torch.ones(3), output_type="linalg-on-tensors")
@@ -91,7 +91,7 @@ def test_they_are_sizes(program: Program, tmp_path: Path) -> None:
     _check(program, torch2mlir.load(tmp_path / "program"))
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("program", SIZED, ids=_name)
 def test_optimize_and_torch_compile_leave_them_to_python(program: Program) -> None:
     _check(program, torch2mlir.optimize(program, model_inputs=(torch.ones(3),)), refused=False)
@@ -169,7 +169,7 @@ ASSERTS = [
 ]
 
 
-@pytest.mark.share(6)
+@pytest.mark.share(12)
 @pytest.mark.parametrize("dialect", ["stablehlo", "linalg-on-tensors", "tosa"])
 @pytest.mark.parametrize("program", ASSERTS, ids=_name)
 def test_asserts_are_kept(program: Program, dialect: str) -> None:
@@ -203,7 +203,7 @@ def _in_a_script(x: Tensor) -> Tensor:
     return x + 1.0 / (a - 1.0)
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("dialect", ["stablehlo", "linalg-on-tensors", "tosa"])
 def test_programs_by_source_refuse_what_python_refuses(dialect: str) -> None:
     compiled = torch2mlir.compile(_in_a_branch, torch.ones(3), output_type=dialect)

@@ -40,7 +40,7 @@ class Remembers(nn.Module):
 TARGETS = [("stablehlo", "xla"), ("linalg-on-tensors", "iree"), ("tosa", "iree")]
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("registered", [False, True])
 @pytest.mark.parametrize("output_type, engine", TARGETS)
 def test_tensors_of_an_object_are_state(output_type: str, engine: str, registered: bool) -> None:

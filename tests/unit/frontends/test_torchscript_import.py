@@ -190,7 +190,7 @@ def test_scripted_modules_go_where_others_go() -> None:
         torch.testing.assert_close(compiled(X), scripted(X))
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @pytest.mark.parametrize(
     ("function", "first", "second"),
     [

@@ -9,7 +9,7 @@ import torch
 from repeated_calls import agrees_with_eager
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
 def test_booleans_that_are_one(output_type: str) -> None:
     def program(x: torch.Tensor, y: torch.Tensor) -> Any:

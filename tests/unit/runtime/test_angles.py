@@ -23,7 +23,7 @@ def _angles(seed: int) -> torch.Tensor:
     return torch.cat([*far, zeros.flatten(), numbers])
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize("output_type", DIALECTS)
 @pytest.mark.parametrize("is_dynamic", [False, True])

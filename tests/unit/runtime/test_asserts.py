@@ -27,7 +27,7 @@ def _loss(x: torch.Tensor) -> torch.Tensor:
     return f.gaussian_nll_loss(x, x * 2, x)
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize(
     ("function", "message"),
     [(_asserting, "x is positive"), (_weighted, "cannot be negative"), (_loss, "negative entries")],

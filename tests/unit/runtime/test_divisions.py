@@ -15,7 +15,7 @@ def _divided(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, ...]:
     return x // y, torch.div(x, y, rounding_mode="trunc"), x % y, torch.fmod(x, y)
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
 @pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.uint8])
 def test_divisions_of_tensors_of_any_size(output_type: str, dtype: torch.dtype) -> None:

@@ -157,7 +157,7 @@ ZEROS: dict[torch.dtype, Any] = {torch.float16: (0.0,), torch.int8: (0,), torch.
 
 @pytest.mark.parametrize("filled", [FILLED, ZEROS], ids=["wide", "narrow"])
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 def test_of_any_size_filled(output_type: str, filled: dict[torch.dtype, Any]) -> None:
     """Two tensors of one number, which the program fills without a look at memory, however many there are."""
     dtypes = [each for each in filled if output_type != "tosa" or each is not torch.float64]

@@ -46,7 +46,7 @@ PROGRAMS: dict[str, Program] = {
         ("stablehlo", False),
     ],
 )
-@pytest.mark.share(4)
+@pytest.mark.share(8)
 def test_every_term_counts(output_type: str, dynamic: bool) -> None:
     programs = {
         name: program

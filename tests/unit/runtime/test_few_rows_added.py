@@ -27,7 +27,7 @@ def _rows(dtype: torch.dtype, count: int) -> Tensor:
     return torch.randint(-(1 << 20), 1 << 20, (count, 5)).to(dtype)
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.int32, torch.int64])
 def test_rows_are_added_in_their_order(dtype: torch.dtype) -> None:
     torch.manual_seed(0)
@@ -66,7 +66,7 @@ def test_sums_are_found_as_they_are_written(dtype: torch.dtype, places: int, cou
     assert "tosa.matmul" not in str(module)
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @pytest.mark.parametrize(
     "places, count, varies",
     [(PLACES, COUNT, False), (PLACES, 2, False), (6, 9, False), (6, 9, True), (40, 9, True)],

@@ -114,7 +114,7 @@ def _options(way: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.share(4)
+@pytest.mark.share(8)
 def test_an_index_outside_of_the_tensor_is_an_error(way: str) -> None:
     _raise_as_eager(PROGRAMS, way)
 
@@ -174,7 +174,7 @@ def _takers(
 DYNAMIC = ("index", "put", "gather", "index_add", "scatter_add", "embedding", "one_hot")
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("way", [way for way in WAYS if way != "openvino"])
 def test_the_range_is_that_of_the_sizes_of_a_call(way: str) -> None:
     programs = {name: PROGRAMS[name] for name in DYNAMIC}

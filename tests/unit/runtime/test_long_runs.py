@@ -82,7 +82,7 @@ def calls(request: pytest.FixtureRequest) -> int:
     ],
 )
 @pytest.mark.parametrize(("output_type", "engine"), CONFIGURATIONS)
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 def test_memory_stays_flat(
     output_type: str, engine: str, dynamic: bool, request: pytest.FixtureRequest
 ) -> None:

@@ -23,7 +23,7 @@ def sums(line: Tensor, table: Tensor, images: Tensor) -> Sequence[Tensor]:
 
 @pytest.mark.parametrize("is_dynamic", [False, True], ids=["static", "dynamic"])
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 def test_they_are_near_the_real_ones(output_type: str, is_dynamic: bool) -> None:
     numbers = torch.randn(300_000), torch.randn(20_000, 3), torch.randn(20, 3, 40, 40)
     n = Dim("n", min=2, max=1 << 20)

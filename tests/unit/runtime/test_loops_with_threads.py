@@ -18,7 +18,7 @@ def _factor(x: torch.Tensor) -> torch.Tensor:
     return torch.linalg.cholesky(x @ x.mT + 3 * torch.eye(x.shape[0]), upper=True)
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("output_type", ["tosa", "linalg-on-tensors"])
 def test_a_factor_of_any_size(
@@ -58,7 +58,7 @@ def handed_back_and_forth(x: Tensor, y: Tensor, rounds: Tensor) -> Sequence[Tens
     return total, looped(lambda a, b: (b.clone(), a.clone()), rounds, x, total)
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @pytest.mark.parametrize(
     "output_type, program",
     [

@@ -24,7 +24,7 @@ def reached(v: torch.Tensor) -> torch.Tensor:
 
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
 @pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 def test_many_steps(output_type: str, dynamic: bool) -> None:
     def steps(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         v = w = x > 0

@@ -45,7 +45,7 @@ def _agrees(compiled: Any, model: nn.Module, eager: nn.Module) -> None:
             assert torch.equal(got, want)
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("output_type, engine", TARGETS)
 def test_what_the_model_gets_in_the_place_of_a_tensor_is_used(
     output_type: str, engine: str

@@ -82,7 +82,7 @@ def assert_as_eager(ours: object, function: Callable[..., Tensor], *given: Tenso
 
 
 @pytest.mark.parametrize("target, name", product(TARGETS, OF_OPS))
-@pytest.mark.share(9)
+@pytest.mark.share(18)
 def test_of_ops(target: tuple[str, str], name: str) -> None:
     function = OF_OPS[name]
     if (target[1], name) == ("openvino", "windows"):
@@ -94,7 +94,7 @@ def test_of_ops(target: tuple[str, str], name: str) -> None:
         assert_as_eager(ours, function, torch.randn(*sizes))
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("name", OF_NUMBERS)
 def test_of_numbers(name: str) -> None:
     """Capture answers them: one dialect will do."""
@@ -104,7 +104,7 @@ def test_of_numbers(name: str) -> None:
         assert_as_eager(ours, function, torch.randn(rows, 7))
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("name", OF_SHAPES)
 def test_of_what_nobody_reads(name: str) -> None:
     """The op has gone before any dialect sees it: one will do."""
@@ -136,7 +136,7 @@ EVEN: dict[str, tuple[Callable[[Tensor], Tensor], list[tuple[int, ...]]]] = {
         *((n, t) for n in EVEN for t in TARGETS if n != "pixel_unshuffle"),
     ],
 )
-@pytest.mark.share(4)
+@pytest.mark.share(8)
 def test_sizes_that_something_divides(target: tuple[str, str], name: str) -> None:
     """The examples that an op was looked at with were primes, and ``glu`` of a size that varies was refused."""
     function, calls = EVEN[name]
@@ -155,7 +155,7 @@ OF_TWO = [((6, 4, 2), 3), ((4, 8, 2), 2), ((8, 3, 2), 4), ((6, 5, 2), 5), ((5, 3
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", OF_OTHERS)
-@pytest.mark.share(4)
+@pytest.mark.share(8)
 def test_sizes_that_another_divides(target: tuple[str, str], name: str) -> None:
     """Attention over frames has ``x.reshape(batch, -1, heads)`` of another tensor's batch, and was refused."""
     function = OF_OTHERS[name]
@@ -164,7 +164,7 @@ def test_sizes_that_another_divides(target: tuple[str, str], name: str) -> None:
         assert_as_eager(ours, function, torch.randn(sizes), torch.randn(other))
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("name", OF_OTHERS)
 def test_clusters_of_sizes_that_another_divides(name: str) -> None:
     function = OF_OTHERS[name]
@@ -229,7 +229,7 @@ CALLS = [
 
 @pytest.mark.parametrize("engine", ["iree", "onnxruntime"])
 @pytest.mark.parametrize("name", OF_ELEMENTS)
-@pytest.mark.share(7)
+@pytest.mark.share(14)
 def test_sizes_that_elements_decide(engine: str, name: str) -> None:
     """``y[n]`` behind the end of ``y`` read other memory on IREE; writes to ``z[:n]`` were refused, or lost the rest."""
     require(engine)

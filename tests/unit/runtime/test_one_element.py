@@ -18,7 +18,7 @@ PROGRAMS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 }
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
 def test_more_dimensions_for_one_element(output_type: str) -> None:
     agrees_with_eager(

@@ -190,7 +190,7 @@ def test_positions_in_branches_and_loops_are_checked(dialect: str) -> None:
             compiled(x, torch.tensor(places))
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_torch_compile_checks_positions(dialect: str) -> None:
     def select(x: torch.Tensor, i: torch.Tensor) -> torch.Tensor:

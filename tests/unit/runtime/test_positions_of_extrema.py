@@ -14,7 +14,7 @@ class Positions(torch.nn.Module):
         return (x.argmax(-1), x.argmin(0), x.argmax(), *x.max(-1), *x.min(0), x.topk(1, -1)[1])
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.int32, torch.int64])
 def test_the_first_extremum_is_found(dtype: torch.dtype) -> None:
     torch.manual_seed(0)

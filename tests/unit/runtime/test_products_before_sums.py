@@ -31,7 +31,7 @@ PROGRAMS: dict[str, tuple[Function, tuple[tuple[int, ...], ...]]] = {
 
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "stablehlo", "tosa"])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 def test_of_known_sizes(output_type: str, dtype: torch.dtype) -> None:
     if output_type == "tosa" and dtype is torch.float64:
         pytest.skip("TOSA has no 64-bit floats")

@@ -54,7 +54,7 @@ PROGRAMS: tuple[Callable[[Tensor], Tensors], ...] = (extrema, sums, columns, bat
         ("stablehlo", "xla"),
     ],
 )
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 def test_reductions_of_them(output_type: str, engine: str) -> None:
     def new() -> tuple[dict[str, tuple[Tensor]]]:
         return ({each.__name__: (torch.randint(1, 9, (3, 5)).float(),) for each in PROGRAMS},)

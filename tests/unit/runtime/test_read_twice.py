@@ -49,7 +49,7 @@ APART: dict[str, Program] = {
 
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
 @pytest.mark.parametrize("is_dynamic", [False, True], ids=["static", "dynamic"])
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 def test_equal_reductions_with_and_without_dimensions_of_1(
     output_type: str, is_dynamic: bool
 ) -> None:
@@ -105,7 +105,7 @@ PROGRAMS: dict[str, Program] = {
 }
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_both_are_read(name: str, output_type: str) -> None:

@@ -30,7 +30,7 @@ PROGRAMS: dict[str, Program] = {
 
 @pytest.mark.parametrize("dynamic", [False, True])
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo", "onnx"])
-@pytest.mark.share(4)
+@pytest.mark.share(8)
 def test_the_rounding_is_seen(output_type: str, dynamic: bool) -> None:
     sizes = {name: ({0: Dim("rows"), 1: Dim("columns")},) for name in PROGRAMS}
     agrees_with_eager(

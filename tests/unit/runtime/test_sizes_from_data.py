@@ -22,7 +22,7 @@ INPUTS = ([3, 0, 1, 1, 0, 2], [0, 0, 0, 0, 0, 0], [0, 0, 0, 1, 0, 0], [5, 4, 3, 
 """Among the results are empty ones, ones of one element and full ones."""
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_call_has_its_own_size(name: str) -> None:
     function = PROGRAMS[name]
@@ -40,7 +40,7 @@ SQUEEZES: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 }
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("name", SQUEEZES)
 def test_a_rank_that_elements_decide_is_refused(name: str) -> None:
     """PyTorch captures that the dimension stays; where there is one element, eager drops it."""

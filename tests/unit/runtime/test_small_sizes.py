@@ -111,7 +111,7 @@ def test_another_program_for_one_is_refused(function: Callable[..., Any], dialec
         dropped_of_several,
     ],
 )
-@pytest.mark.share(4)
+@pytest.mark.share(8)
 def test_a_model_gets_another_program_for_one(function: Callable[..., Any], dialect: str) -> None:
     ours = compiled(function, dialect)
     for size in (4, 1, 6, 1, 4):
@@ -163,7 +163,7 @@ def test_other_programs_share_the_state_of_the_model() -> None:
     assert len(ours.others) == 1
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("function", [attention, centred, rolled])
 def test_the_same_program_is_taken(function: Callable[..., Any], dialect: str) -> None:
@@ -173,7 +173,7 @@ def test_the_same_program_is_taken(function: Callable[..., Any], dialect: str) -
         assert_agrees(ours(x), function(x))
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_nothing_is_taken_from_an_empty_tensor(dialect: str) -> None:
     ours = compiled(of_bytes, dialect)
@@ -231,7 +231,7 @@ class _Module(nn.Module):
         return self.function(*args)
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("exported", [False, True], ids=["model", "exported"])
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("function", [the_longer, by_remainder])
@@ -267,7 +267,7 @@ def test_a_remainder_of_a_size_that_an_op_asked_for_is_one_of_the_program() -> N
         torch.testing.assert_close(compiled(x), program(x))
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_batch_of_nothing_leaves_running_statistics(dialect: str) -> None:
     model = nn.BatchNorm2d(3).train()

@@ -37,7 +37,7 @@ def _number(x: Tensor, y: Tensor) -> Tensor:
 PROGRAMS: list[Callable[[Tensor, Tensor], Tensor]] = [_parts, _parts_of_parts, _asked, _number]
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__.strip("_"))
 def test_memory_is_left_alone(program: Callable[[Tensor, Tensor], Tensor]) -> None:
     """The C library ended the process at one of the next calls: "double free or corruption"."""

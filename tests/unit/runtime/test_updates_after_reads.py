@@ -118,7 +118,7 @@ def test_an_argument_of_any_length(output_type: str) -> None:
     )
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @on_every_dialect
 def test_arguments_of_other_types(output_type: str) -> None:
     dtypes = [torch.bool, torch.uint8, torch.int64, torch.float16]

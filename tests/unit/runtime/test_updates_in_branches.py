@@ -49,7 +49,7 @@ def _program(update: Update) -> Callable[[Tensor, Tensor], tuple[Tensor, Tensor]
     return program
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(8)
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
 @pytest.mark.parametrize("size", [1, 3, None])
 def test_it_is_as_it_was(output_type: str, size: int | None) -> None:
@@ -72,7 +72,7 @@ def test_it_is_as_it_was(output_type: str, size: int | None) -> None:
     )
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
 @pytest.mark.parametrize("shape", [(1,), (2, 2)], ids=str)
 def test_two_results_alone(output_type: str, shape: tuple[int, ...]) -> None:

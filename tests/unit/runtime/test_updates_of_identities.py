@@ -33,7 +33,7 @@ IDENTITIES: list[Callable[[torch.Tensor], Pair]] = [
 _FIRST = torch.tensor([0])
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @pytest.mark.parametrize(("output_type", "engine"), ON)
 def test_lines_are_updated(output_type: str, engine: str) -> None:
     """Each of an argument of its own, which nothing else reads."""

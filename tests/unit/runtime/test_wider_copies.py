@@ -47,7 +47,7 @@ READ_BY_STEPS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 }
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.int8])
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
 def test_what_is_read_by_steps_of_a_wider_copy(output_type: str, dtype: torch.dtype) -> None:

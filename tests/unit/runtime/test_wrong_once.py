@@ -170,7 +170,7 @@ def two_tensors_in_a_loop(x: torch.Tensor) -> Any:
     return while_loop(condition, body, (start, x.sin(), x.cos()))
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
 def test_a_loop_over_two_tensors_of_one_unknown_size(output_type: str) -> None:
     agrees_with_eager(

@@ -56,7 +56,7 @@ def _signal(window: Tensor, **options: Any) -> Any:
     return program
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("dialect", DIALECTS[:2])
 @pytest.mark.parametrize("options", [{}, {"normalized": True, "length": 190}])
 def test_signals_of_any_number_and_length(options: dict[str, Any], dialect: str) -> None:

@@ -13,6 +13,8 @@ from math import gcd, prod
 from typing import Any, TypeGuard
 
 COMMUTATIVE = {"add", "mul", "max", "min"}
+INT64_MAX = 2**63 - 1
+"""Also what PyTorch writes for an end of a slice that is not given, and for a size without a bound."""
 
 
 @dataclass(frozen=True, eq=True)
@@ -230,8 +232,9 @@ def maximum(*dims: KnownSize) -> KnownSize:
 
 
 def minimum(*dims: KnownSize) -> KnownSize:
-    """The smallest of the dimensions."""
-    return _extremum("min", dims)
+    """The smallest of the dimensions; none is larger than what stands for the end of a slice."""
+    bounded = tuple(dim for dim in dims if dim != INT64_MAX)
+    return _extremum("min", bounded) if bounded else INT64_MAX
 
 
 def is_size(dim: KnownSize) -> bool:

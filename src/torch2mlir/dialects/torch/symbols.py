@@ -15,9 +15,7 @@ from torch2mlir.dialects.placing import place_after
 from torch2mlir.dialects.set_type import set_type
 from torch2mlir.dialects.torch import core, dims
 from torch2mlir.dialects.torch import types as t
-from torch2mlir.dialects.torch.dims import Dim, KnownSize
-
-INT64_MAX = 2**63 - 1
+from torch2mlir.dialects.torch.dims import INT64_MAX, Dim, KnownSize
 
 
 def to_affine(dim: KnownSize, positions: Mapping[str, int]) -> AffineExpr | None:

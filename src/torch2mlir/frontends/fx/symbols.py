@@ -14,9 +14,8 @@ from torch.utils._sympy import functions as torch_sympy
 from torch.utils._sympy.value_ranges import ValueRanges
 
 from torch2mlir.dialects.torch import dims, quotients
-from torch2mlir.dialects.torch.dims import KnownSize, Size
+from torch2mlir.dialects.torch.dims import INT64_MAX, KnownSize, Size
 from torch2mlir.dialects.torch.quotients import Quotient
-from torch2mlir.dialects.torch.symbols import INT64_MAX
 from torch2mlir.errors import CaptureError
 from torch2mlir.program import Signature
 

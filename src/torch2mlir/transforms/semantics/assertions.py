@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
-from torch2mlir.dialects.torch.dims import is_symbol
+from torch2mlir.dialects.torch.dims import INT64_MAX, is_symbol
 from torch2mlir.dialects.torch.values import Values
 from torch2mlir.program import Decision
 from torch2mlir.transforms.folding.constants import insert_before, int_before
@@ -173,6 +173,8 @@ class _Writer:
         """A position of a slice, counted from the front and held inside of a dimension."""
         if place is None:
             return otherwise
+        if isinstance(place, ast.Constant) and place.value == INT64_MAX:
+            return size
         number, zero = self.number(place), int_before(self.op, 0)
         is_negative = self.emit("aten.lt.int", t.bool_type, number, zero)
         turns = self.emit("aten.Int.bool", t.int_type, is_negative)

@@ -15,8 +15,7 @@ from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
 from xdsl.ir import Attribute
 
 from torch2mlir.dialects.torch import types as t
-from torch2mlir.dialects.torch.dims import Dim, KnownSize, substitute
-from torch2mlir.dialects.torch.symbols import INT64_MAX
+from torch2mlir.dialects.torch.dims import INT64_MAX, Dim, KnownSize, substitute
 from torch2mlir.errors import BackendContractError
 from torch2mlir.frontends import dtypes
 from torch2mlir.frontends.fx import symbols

@@ -13,8 +13,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from torch2mlir.dialects.locations import describe
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
-from torch2mlir.dialects.torch.dims import Dim
-from torch2mlir.dialects.torch.symbols import INT64_MAX
+from torch2mlir.dialects.torch.dims import INT64_MAX, Dim
 from torch2mlir.dialects.torch.values import Values
 from torch2mlir.program import Decision
 from torch2mlir.transforms.semantics.symbols import symbol_ranges

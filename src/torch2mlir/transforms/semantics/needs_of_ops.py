@@ -8,8 +8,7 @@ from typing import Any
 from xdsl.ir import Attribute
 
 from torch2mlir.dialects.torch import dims
-from torch2mlir.dialects.torch.dims import Dim, KnownSize
-from torch2mlir.dialects.torch.symbols import INT64_MAX
+from torch2mlir.dialects.torch.dims import INT64_MAX, Dim, KnownSize
 from torch2mlir.transforms.typing.type_lattice import is_known_tensor
 
 Types = Sequence[Attribute | None]
