@@ -298,10 +298,22 @@ def test_a_size_from_data_on_xla_names_the_line_of_the_model() -> None:
 
 @pytest.mark.parametrize("engine", ["xla", "iree"])
 def test_sizes_that_stablehlo_cannot_count_are_named(engine: str) -> None:
-    """The end of the slice was a ValueError of another library's."""
+    """The end of a slice was a ValueError of another library's."""
 
     def function(x: torch.Tensor) -> torch.Tensor:
-        return x[x > 1][1:].sum()
+        return x[x > 1][1 : 2**40].sum()
 
     with pytest.raises(UnsupportedOpError, match="count sizes in 32 bits"):
         torch2mlir.compile(function, torch.rand(5) * 4, output_type="stablehlo", engine=engine)
+
+
+def test_slices_to_the_end_of_what_is_selected() -> None:
+    def function(x: torch.Tensor) -> torch.Tensor:
+        return x[x > 1][1:].sum()
+
+    compiled = torch2mlir.compile(
+        function, torch.rand(5) * 4, output_type="stablehlo", engine="iree"
+    )
+    for _ in range(3):
+        x = torch.rand(5) * 4
+        torch.testing.assert_close(compiled(x), function(x))
