@@ -230,6 +230,9 @@ def _name_a_file_outside(path: Path) -> None:
         ("manifest.json", _edit("machine.architecture", "vax"), "compiled for vax"),
         ("manifest.json", _edit("machine.features", ["avx9000"]), "avx9000"),
         ("manifest.json", _edit("kind", "other"), "unknown kind"),
+        ("manifest.json", _edit("kind", ["compiled"]), "'kind' is a list"),
+        ("manifest.json", _edit("engine", "xla"), "'engine' is a str"),
+        ("manifest.json", _edit("machine", []), "'machine' is a list"),
         ("manifest.json", _edit("files", {}), "does not list"),
         ("manifest.json", lambda path: _name_a_file_outside(path), "outside of itself"),
     ],
@@ -246,6 +249,27 @@ def test_what_is_not_what_was_saved_is_refused(
     harm(directory / file)
     with pytest.raises(ArtefactError, match=message):
         torch2mlir.load(directory)
+
+
+def _transposed(linear: nn.Linear) -> None:
+    linear.weight.data = linear.weight.data.t().contiguous()
+
+
+def _of_integers(linear: nn.Linear) -> None:
+    linear.weight.data = (linear.weight.data * 100).int()
+
+
+@pytest.mark.parametrize("change", [_transposed, _of_integers, nn.Module.double])
+def test_weights_that_the_program_does_not_take_are_not_saved(
+    change: Callable[[Any], Any], tmp_path: Path
+) -> None:
+    """XLA asks for the number of bytes only: what was loaded computed something else."""
+    linear = nn.Linear(4, 8, bias=False).requires_grad_(False)
+    compiled = torch2mlir.compile(linear, torch.ones(2, 4))
+    change(linear)
+    with pytest.raises(torch2mlir.InputError, match="'weight' is a"):
+        torch2mlir.save(compiled, tmp_path / "artefact")
+    assert not list(tmp_path.iterdir())
 
 
 def test_files_that_are_no_artefacts_are_refused(tmp_path: Path) -> None:

@@ -343,6 +343,32 @@ def test_the_command_line_reports(tmp_path: Path, capsys: pytest.CaptureFixture[
     page = tmp_path / "r.html"
     assert main(["optimize", str(tmp_path / "model.pt2"), "--report", str(page), "-q"]) == 0
     assert "<svg" in page.read_text()
+    other = tmp_path / "r.pdf"
+    assert main(["optimize", str(tmp_path / "model.pt2"), "--report", str(other), "-q"]) != 0
+    assert "ends in .html" in capsys.readouterr().err
+    assert not other.exists()
+
+
+class _Marked(torch.Tensor):
+    """A class of the user's own that adds nothing."""
+
+
+@torch.no_grad()
+def test_arguments_that_no_program_takes_are_pytorchs() -> None:
+    """Tensors without elements were a raw error at the call, those of another class at construction."""
+    model = nn.Sequential(nn.Linear(3, 3), nn.Tanh()).eval()
+    optimized = torch2mlir.optimize(model, model_inputs=(torch.randn(2, 3),))
+    function = torch2mlir.optimize(torch.tanh, model_inputs=(torch.empty(3, device="meta"),))
+    marked = torch.randn(2, 3).as_subclass(_Marked)
+    of_marked = torch2mlir.optimize(model, model_inputs=(marked,))
+    for _ in range(3):
+        assert function(torch.empty(3, device="meta")).is_meta
+        x = torch.randn(2, 3)
+        torch.testing.assert_close(optimized(x), model(x))
+        torch.testing.assert_close(of_marked(x), model(x))
+        found = of_marked(x.as_subclass(_Marked))
+        assert type(found) is _Marked
+        torch.testing.assert_close(found.as_subclass(torch.Tensor), model(x))
 
 
 def test_schemas_of_torchscript_nodes() -> None:

@@ -31,6 +31,10 @@ def failing() -> Any:
     raise ValueError("no luck today")
 
 
+def two_arguments() -> Any:
+    return torch.nn.Tanh(), torch.ones(3), 3
+
+
 def data_dependent() -> Any:
     class Branch(torch.nn.Module):
         def forward(self, x: torch.Tensor) -> torch.Tensor:

@@ -97,6 +97,7 @@ def test_a_plain_function_is_a_program(capsys: pytest.CaptureFixture[str]) -> No
         (f"{programs.__file__}:NOT_CALLABLE", "has no function NOT_CALLABLE"),
         (f"{programs.__file__}:failing", "ValueError: no luck today"),
         ("os:getcwd", "returned str, not (model, example inputs)"),
+        (f"{programs.__file__}:two_arguments", "a int in the place of keyword arguments"),
         (f"{programs.__file__}:data_dependent", "data-dependent"),
     ],
 )

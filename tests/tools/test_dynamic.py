@@ -35,6 +35,11 @@ def test_other_text_is_wrong_usage(text: str) -> None:
         dynamic_request(text)
 
 
+def test_bounds_without_a_size_between_them() -> None:
+    with pytest.raises(argparse.ArgumentTypeError, match="5 is more than 2"):
+        dynamic_request("0:0=b:5-2")
+
+
 @pytest.mark.parametrize("request_text", [None, "0:0=n:2-9,scale:0=n:2-9", "x:0,1:0"])
 def test_a_varying_batch_is_left_open(request_text: str | None) -> None:
     program = _export(request_text)

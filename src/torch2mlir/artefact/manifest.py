@@ -102,7 +102,11 @@ def read_manifest(directory: Path) -> Manifest:
         )
     try:
         files = {name: FileRecord(**record) for name, record in found.pop("files").items()}
-        return Manifest(**found, files=files)
+        manifest = Manifest(**found, files=files)
+        for name, kind in (("kind", str), ("engine", dict), ("machine", dict)):
+            if not isinstance(value := getattr(manifest, name), kind):
+                raise TypeError(f"'{name}' is a {type(value).__name__}, not a {kind.__name__}")
+        return manifest
     except (TypeError, KeyError, AttributeError) as error:
         raise ArtefactError(f"{path} is damaged: {error}") from error
 

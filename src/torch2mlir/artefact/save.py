@@ -21,6 +21,7 @@ from torch2mlir.hybrid.module import OptimizedModule
 from torch2mlir.hybrid.ways import suited_to_graph
 from torch2mlir.program import StateInput
 from torch2mlir.runtime.compiled import CompiledFunction, LoadedProgram
+from torch2mlir.runtime.model_state import check_state
 from torch2mlir.runtime.small_sizes import FoundSizes
 
 
@@ -36,7 +37,8 @@ def save(compiled: CompiledFunction | OptimizedModule, directory: str | os.PathL
 
     Raises:
         ArtefactError: nothing is compiled yet, or the program cannot be saved.
-        InputError: the directory holds something else, or ``compiled`` is something else.
+        InputError: the directory holds something else, or ``compiled`` is something else, or a weight has got other
+            sizes or another dtype than the program takes.
     """
     target = Path(directory)
     if isinstance(compiled, OptimizedModule):
@@ -63,6 +65,8 @@ def _write_compiled(compiled: CompiledFunction, place: Path) -> None:
             "nothing is compiled yet: the program's sizes vary, and the engine compiles for given ones",
             hint="call compiled.compile_like(*example_inputs) for every combination of sizes to serve",
         )
+    for state in signature.state_inputs:
+        check_state(state, state.tensor)
     tensors = _Tensors()
     for state in signature.state_inputs:
         if not compiled.calling.is_weight(state):

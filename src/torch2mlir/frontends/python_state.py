@@ -58,6 +58,7 @@ class PythonState:
         self._hooks = Hooks(model) if isinstance(model, torch.nn.Module) else None
         tensors = [*self.reached.tensors, *self._buffers()]
         self._versions = [(t, t._version) for t in tensors if not t.is_inference()]
+        self._misses = [(cache, cache.cache_info().misses) for cache in self.reached.caches]
 
     def is_current(self) -> bool:
         """Whether a call would read the same."""
@@ -90,7 +91,14 @@ class PythonState:
         return list({id(b): b for b in made}.values())
 
     def restore(self, keep: Sequence[str] = ()) -> None:
-        """Puts back what has changed, but for tensors that modules hold in tables that are to ``keep`` theirs."""
+        """Puts back what has changed, but for tensors that modules hold in tables that are to ``keep`` theirs.
+
+        Of a function's cache nothing is put back: one that has got more is emptied, for what a trace has left in it are
+        tensors without elements.
+        """
+        for cache, misses in self._misses:
+            if cache.cache_info().misses != misses:
+                cache.cache_clear()
         for table in self.reached.tables:
             changes = list(changes_of([table]))
             kept = {each.key: each.now for each in changes if _is_tensor_in(keep, each)}

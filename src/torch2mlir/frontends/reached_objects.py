@@ -12,11 +12,13 @@ import logging
 import os
 import random
 import sys
+import weakref
 from array import array
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
 from enum import Enum
+from functools import _lru_cache_wrapper as Cache
 from functools import cache, partial
 from pathlib import Path
 from types import CodeType, FunctionType, MethodType, ModuleType
@@ -106,6 +108,7 @@ class Reached:
         draws: whether there is a generator of Python's random numbers, which TorchDynamo takes for constants.
         pushes_out: whether there is a deque of a largest length, which TorchDynamo takes for longer than it is.
         iterates: whether there is an iterator: what it gives next nobody can look up.
+        caches: of functions that keep what they have given (``functools.lru_cache``), in which nobody can look either.
         stored: the attributes that the user's own code among them sets.
         marks: those of these that no object has but a tensor, which may get them: ``self.scores.calls = 1``.
     """
@@ -117,6 +120,7 @@ class Reached:
         self.kept = dict[str, torch.Tensor]()
         self.modules = list[torch.nn.Module]()
         self.names = set[str]()
+        self.caches = list[Cache]()
         self.iterates = False
         self.draws = False
         self.pushes_out = False
@@ -124,6 +128,7 @@ class Reached:
         self._seen = dict[
             int, Any
         ]()  # with the objects, whose numbers are theirs as long as they live
+        self._files = set[str]()
         self._spaces = dict[int, tuple[str, dict[str, Any], set[str]]]()
         self._waiting = deque([_Value("", "", model)])
         while self._waiting and len(self.tables) < _MOST:
@@ -175,6 +180,12 @@ class Reached:
             self._visit_all(
                 [_Value("self", "", value.__self__), _Value(path, name, value.__func__)]
             )
+        elif isinstance(value, Cache):
+            self.caches.append(value)
+            self._waiting.append(_Value(path, name, value.__wrapped__))
+        elif isinstance(value, weakref.ref):
+            if not is_installed(type(target := value()).__module__):  # PyTorch's are of its hooks
+                self._waiting.append(_Value(path, name, target))
         elif isinstance(value, partial):
             held = (value.func, value.args, value.keywords)
             self._visit_all(_Value(path, name, item) for item in held)
@@ -257,6 +268,7 @@ class Reached:
                 continue
             self._seen[id(each)] = each
             if is_installed(each.__module__):
+                self._note_caches(each)
                 if issubclass(each, torch.nn.Module) and "forward" in vars(each):
                     self.tables.append(OfClass(each, _FORWARD))
                 continue
@@ -264,9 +276,31 @@ class Reached:
             self.tables.append(table)
             self._visit_attributes(each.__name__, table.saved, each)
             for function in functions_of(each):
-                self._visit_globals(function)
-            for value in vars(each).values():  # classes within it, and those of descriptors
+                self._visit_method(f"{each.__name__}.{function.__name__}", function)
+            for name, value in vars(each).items():
+                # classes within it, and objects of the user's, which may be descriptors
                 self._visit_class(value if isinstance(value, type) else type(value))
+                own = getattr(value, "__func__", value)
+                if isinstance(own, Cache) or not is_installed(type(own).__module__):
+                    self._visit_all([_Value(f"{each.__name__}.{name}", name, own, each)])
+
+    def _note_caches(self, kind: type) -> None:
+        """The caches in the file and the methods of an installed class, which a trace fills as those of the user's."""
+        if kind.__module__.partition(".")[0] in _WITHOUT_CACHES:
+            return
+        values = [*vars(kind).values()]
+        if kind.__module__ not in self._files:
+            self._files.add(kind.__module__)
+            values += getattr(sys.modules.get(kind.__module__), "__dict__", {}).values()
+        held = (getattr(value, "__func__", value) for value in values)
+        self.caches += [value for value in held if isinstance(value, Cache)]
+
+    def _visit_method(self, path: str, function: FunctionType) -> None:
+        self._visit_globals(function)
+        if function.__closure__ or vars(function) or function.__kwdefaults__:
+            self._visit_all([_Value(path, function.__name__, function)])
+        else:
+            self._visit_all(_Value("a default", "", each) for each in function.__defaults__ or ())
 
     def _visit_function(self, path: str, function: FunctionType) -> None:
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
@@ -279,8 +313,9 @@ class Reached:
         self.tables.append(Names(path, "", vars(function)))
         self._visit_attributes(path, vars(function))
         self._visit_all(held)
-        defaults = (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
-        self._visit_all(_Value("a default", "", value) for value in defaults)
+        self._visit_all(_Value("a default", "", value) for value in function.__defaults__ or ())
+        if function.__kwdefaults__:
+            self._visit_all([_Value("a default", "", function.__kwdefaults__)])
         self._visit_globals(function)
 
     def _visit_globals(self, function: FunctionType) -> None:
@@ -317,6 +352,8 @@ class Reached:
         known.update(names)
 
 
+_WITHOUT_CACHES = frozenset({"torch", "torch2mlir", *sys.stdlib_module_names})
+"""Packages whose caches hold no tensors."""
 _NO_VARIABLES = (type, ModuleType, logging.Logger)
 _OF_ENVIRONMENT = frozenset({"environ", "getenv"})
 _CALLED = (FunctionType, type(len), type(list.append))

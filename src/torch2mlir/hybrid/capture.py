@@ -27,6 +27,7 @@ from torch2mlir.frontends.fx.mutation import has_transforms, needs_functionaliza
 from torch2mlir.frontends.fx.refused_writes import check_writes
 from torch2mlir.frontends.fx.regions import without_regions
 from torch2mlir.frontends.fx.symbols import bounds
+from torch2mlir.frontends.fx.texts_of_numbers import check_texts
 from torch2mlir.hybrid.effects import (
     draws,
     effects,
@@ -45,10 +46,12 @@ class Captured:
         graph_module: takes the leaves of a call's arguments and returns the leaves of its result.
 
     Raises:
+        TextOfNumber: a result is a text of what elements or sizes decide.
         CaptureError: its results have fewer dimensions for some elements than for others.
     """
 
     def __init__(self, exported: ExportedProgram) -> None:
+        check_texts(exported.graph)
         self.exported = functional(exported)
         self.graph_module = _flat(self.exported.module(check_guards=False))
         self.out_spec = exported.call_spec.out_spec

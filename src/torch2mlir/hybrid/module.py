@@ -17,6 +17,7 @@ from torch2mlir.errors import CaptureError, InputError, Torch2MLIRError
 from torch2mlir.frontends.asked_of_tensors import flags_of, holds
 from torch2mlir.frontends.example_tensors import apart
 from torch2mlir.frontends.fx.numbers_of_constants import numbers_asked
+from torch2mlir.frontends.fx.texts_of_numbers import is_of_text
 from torch2mlir.frontends.module_state import GRAD_MODE, Modes
 from torch2mlir.frontends.python_state import PythonState
 from torch2mlir.frontends.reached_objects import AroundModel, Reached
@@ -208,6 +209,8 @@ class OptimizedModule(AroundModel):
         tensors = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
         if any(type(t) not in (torch.Tensor, torch.nn.Parameter) for t in tensors):
             return "tensors of another class than torch.Tensor"
+        if any(t.is_meta for t in tensors):
+            return "tensors without elements"
         if not torch.is_grad_enabled():
             return None
         if self._asks_for_grad_mode:  # captures are made without
@@ -260,6 +263,8 @@ class OptimizedModule(AroundModel):
     def prepare(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         """Captures, compiles and examines ahead of the first call with arguments like these."""
         with torch.no_grad():
+            if self._reason_for_pytorch(args, kwargs) is not None and not self.exported:
+                return
             found, _ = self._variant(args, kwargs)
             if found is None and not (self.exported or self._regions or self._refused):
                 with undone(self.model, None):  # which says what is wrong
@@ -291,6 +296,9 @@ class OptimizedModule(AroundModel):
                 if isinstance(error, CaptureError)
                 else f"{type(error).__name__}: {error}"
             )
+            if is_of_text(error):  # regions make none of it either, or of the first number
+                self._refused = shortened(reason)
+                return
             if is_further or self.exported or not self._refuses(args, kwargs):
                 self._not_whole(shortened(reason))
             return

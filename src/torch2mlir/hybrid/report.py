@@ -13,11 +13,14 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from torch2mlir.errors import InputError
 from torch2mlir.files import write_whole
 from torch2mlir.hybrid.choice import Trial
 from torch2mlir.hybrid.partition import Partition
 from torch2mlir.hybrid.selection import Selection
 from torch2mlir.hybrid.tune import Segment
+
+_SUFFIXES = (".html", ".htm", ".svg")
 
 
 @dataclass(frozen=True)
@@ -177,8 +180,12 @@ class Report:
             console.print(table)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Writes the picture: a file ending in ``.svg``, or a page of HTML with the tables too."""
-        target = Path(path)
+        """Writes the picture: a file ending in ``.svg``, or a page of HTML with the tables too.
+
+        Raises:
+            InputError: its name ends otherwise.
+        """
+        target = picture_file(path)
         text = picture(self.segments)
         if target.suffix != ".svg":
             text = self._page(text)
@@ -195,6 +202,21 @@ class Report:
             "text-align:left;vertical-align:top}caption{text-align:left;font-weight:bold}</style>"
             f"<h1>What runs compiled</h1>{body}{svg}{tables}</html>"
         )
+
+
+def picture_file(path: str | os.PathLike[str]) -> Path:
+    """The file that a report goes to.
+
+    Raises:
+        InputError: it is neither a picture nor a page, by the ending of its name.
+    """
+    target = Path(path)
+    if target.suffix not in _SUFFIXES:
+        raise InputError(
+            f"a report is a picture or a page, and {target} is neither",
+            hint=f"name a file that ends in {' or '.join(_SUFFIXES)}",
+        )
+    return target
 
 
 def _ms(seconds: float | None) -> str:

@@ -57,6 +57,8 @@ def dynamic_request(text: str) -> DynamicRequest:
                 f"'{part}' is not INPUT:DIM[=NAME[:MIN-MAX]], for example 0:0=batch"
             )
         low, high = (int(match[end]) if match[end] else None for end in ("min", "max"))
+        if low is not None and high is not None and low > high:
+            raise argparse.ArgumentTypeError(f"'{part}' has no sizes: {low} is more than {high}")
         items.append(VaryingDim(match["input"], int(match["dim"]), match["name"], low, high))
     return DynamicRequest(tuple(items))
 

@@ -63,7 +63,10 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     import torch2mlir
 
     check_engine(options.engine, parser)
-    picture = None if options.report in (None, STDOUT) else checked_target(Path(options.report))
+    from torch2mlir.hybrid.report import picture_file
+
+    is_drawn = options.report not in (None, STDOUT)
+    picture = checked_target(picture_file(options.report)) if is_drawn else None
     config = torch2mlir.Config(
         engine=options.engine,
         output_type=options.to,

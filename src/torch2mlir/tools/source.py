@@ -158,6 +158,11 @@ def _as_program(reference: str, name: str, result: Any) -> Source:
             hint="return model, args   or   return model, args, kwargs",
         )
     args, kwargs = inputs if len(inputs) == 2 else (inputs[0], {})
+    if not isinstance(kwargs, Mapping):
+        raise InputError(
+            f"{reference} returned a {type(kwargs).__name__} in the place of keyword arguments",
+            hint="return model, (x, y)   for two arguments, or   return model, args, {'name': value}",
+        )
     if isinstance(args, Mapping):
         args, kwargs = (), args
     elif not isinstance(args, (tuple, list)):

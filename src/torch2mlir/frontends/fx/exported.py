@@ -47,6 +47,7 @@ from torch2mlir.frontends.fx.mutation import (
 )
 from torch2mlir.frontends.fx.refused_writes import check_memory, check_writes
 from torch2mlir.frontends.fx.regions import without_regions
+from torch2mlir.frontends.fx.texts_of_numbers import check_texts
 from torch2mlir.program import (
     ConstantInput,
     ConstantOutput,
@@ -93,6 +94,7 @@ def import_exported_program(
         CaptureError: something in the graph has no torch-dialect form.
     """
     check_transforms(exported)
+    check_texts(exported.graph)
     exported = without_regions(exported)
     written = _written_by_layout(exported)
     if exported.state_dict or exported.constants:

@@ -381,7 +381,10 @@ class GraphImporter:
                 return t.none_type
             case str():
                 return t.str_type
-        raise CaptureError(f"cannot give a dialect type to a {type(value).__name__}")
+        raise CaptureError(
+            f"cannot give a dialect type to a {type(value).__name__}",
+            hint="make it no argument: functools.partial of the function, or an attribute of the model",
+        )
 
     # higher-order ops
 
