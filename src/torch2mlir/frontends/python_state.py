@@ -11,6 +11,7 @@ from types import FunctionType
 from typing import Any, NamedTuple
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.nn.parameter import is_lazy
 
 from torch2mlir.frontends.module_state import Hooks, dict_versions
@@ -94,11 +95,15 @@ class PythonState:
         """Puts back what has changed, but for tensors that modules hold in tables that are to ``keep`` theirs.
 
         Of a function's cache nothing is put back: one that has got more is emptied, for what a trace has left in it are
-        tensors without elements.
+        tensors without elements. These are dropped from an installed library's dictionaries as well.
         """
         for cache, misses in self._misses:
             if cache.cache_info().misses != misses:
                 cache.cache_clear()
+        for live in self.reached.library_tables:
+            fake = [key for key, value in list(live.items()) if _has_fake(value)]
+            for key in fake:
+                del live[key]
         for table in self.reached.tables:
             changes = list(changes_of([table]))
             kept = {each.key: each.now for each in changes if _is_tensor_in(keep, each)}
@@ -154,6 +159,12 @@ class Methods:
         return not any(
             isinstance(value, FunctionType) for c in changes for value in (c.then, c.now)
         )
+
+
+def _has_fake(value: Any) -> bool:
+    return isinstance(value, FakeTensor) or (
+        isinstance(value, tuple | list) and any(isinstance(each, FakeTensor) for each in value)
+    )
 
 
 def _is_current(table: Table) -> bool:

@@ -109,6 +109,7 @@ class Reached:
         pushes_out: whether there is a deque of a largest length, which TorchDynamo takes for longer than it is.
         iterates: whether there is an iterator: what it gives next nobody can look up.
         caches: of functions that keep what they have given (``functools.lru_cache``), in which nobody can look either.
+        library_tables: the dictionaries in the files of installed classes.
         stored: the attributes that the user's own code among them sets.
         marks: those of these that no object has but a tensor, which may get them: ``self.scores.calls = 1``.
     """
@@ -121,6 +122,7 @@ class Reached:
         self.modules = list[torch.nn.Module]()
         self.names = set[str]()
         self.caches = list[Cache]()
+        self.library_tables = list[dict[Any, Any]]()
         self.iterates = False
         self.draws = False
         self.pushes_out = False
@@ -285,15 +287,19 @@ class Reached:
                     self._visit_all([_Value(f"{each.__name__}.{name}", name, own, each)])
 
     def _note_caches(self, kind: type) -> None:
-        """The caches in the file and the methods of an installed class, which a trace fills as those of the user's."""
+        """The caches in the file and the methods of an installed class, which a trace fills as it does the user's."""
         if kind.__module__.partition(".")[0] in _WITHOUT_CACHES:
             return
         values = [*vars(kind).values()]
         if kind.__module__ not in self._files:
             self._files.add(kind.__module__)
             values += getattr(sys.modules.get(kind.__module__), "__dict__", {}).values()
-        held = (getattr(value, "__func__", value) for value in values)
-        self.caches += [value for value in held if isinstance(value, Cache)]
+        for value in values:
+            held = getattr(value, "__func__", value)
+            if isinstance(held, Cache):
+                self.caches.append(held)
+            elif type(held) is dict and len(held) <= _MOST_ENTRIES:
+                self.library_tables.append(held)
 
     def _visit_method(self, path: str, function: FunctionType) -> None:
         self._visit_globals(function)

@@ -121,9 +121,17 @@ import torch
 def table(n):
     return torch.arange(n) + 1.0
 
+_kept = {"none": None}
+
+def kept(n):
+    if n not in _kept:
+        _kept[n] = torch.arange(n), torch.ones(n)
+    return _kept[n]
+
 class Layer(torch.nn.Module):
     def forward(self, x):
-        return x * table(x.shape[-1])
+        places, ones = kept(x.shape[-1])
+        return x * table(x.shape[-1]) + places * ones
 """
 
 
