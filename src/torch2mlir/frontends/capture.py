@@ -234,6 +234,7 @@ def export(
                 model, args, kwargs, dynamic_shapes, strict, changes, returned, drawn
             )
         changes.check(args, kwargs)
+        changes.check_cached(args, kwargs, exported.graph)
         if drawn or not CLOCKS.isdisjoint(changes.code_names):
             check_draws(state, args, kwargs)
         return exported

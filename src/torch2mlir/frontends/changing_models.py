@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 from torch._subclasses import FakeTensor
+from torch.fx import Graph
 from torch.fx.experimental.proxy_tensor import py_sym_types
 from torch.utils import _pytree as pytree
 
@@ -22,10 +23,15 @@ from torch2mlir.callers import frames_of_ours
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.later_calls import Call, difference
 from torch2mlir.frontends.python_state import Change, PythonState, name_of
+from torch2mlir.frontends.trials import cloned, undone
 
 
 class LaterCallsDiffer(CaptureError):
     """A call of a model changes what its next call computes."""
+
+
+class DrawnOnce(CaptureError):
+    """A model draws random numbers once and keeps them where no program has anything."""
 
 
 class Changes:
@@ -46,6 +52,7 @@ class Changes:
         self._traced_sizes = list[tuple[Any, ...]]()
         self._is_known = False
         self.code_names = set[str]()
+        self._has_cached = False
 
     @contextmanager
     def noted(self, traced: torch.nn.Module) -> Iterator[None]:
@@ -67,6 +74,7 @@ class Changes:
             reached = [state.reached for state in at_start]
             # of an iterator nobody can tell; of a weight a trace marks the tensor that it has in its place
             self._is_known = not any(each.iterates or each.marks for each in reached)
+            self._has_cached = any(state.has_cached() for state in at_start)
             changes = [each for state in at_start for each in state.changes()]
             self._names[:] = [*map(name_of, changes)]
             self._computed[:] = [each for each in changes if _is_traced(each.now)]
@@ -80,6 +88,31 @@ class Changes:
         finally:
             for handle in handles:
                 handle.remove()
+
+    def check_cached(self, args: Sequence[Any], kwargs: Mapping[str, Any], graph: Graph) -> None:
+        """Looks whether a graph draws at every call what a function's cache keeps of the first, by calling the model.
+
+        Raises:
+            DrawnOnce: a call that fills a cache draws more than the next one.
+        """
+        if not self._has_cached or not any(_draws(node.target) for node in graph.nodes):
+            return
+        ends = list[torch.Tensor]()
+        with (
+            undone(self.model, None),
+            suppress(Exception),
+        ):  # PyTorch may refuse the example as well
+            for _ in range(2):
+                own, named = cloned((tuple(args), dict(kwargs)))
+                with torch.random.fork_rng(devices=[]):
+                    self.model(*own, **named)
+                    ends.append(torch.get_rng_state())
+        if len(ends) == 2 and not torch.equal(*ends):
+            raise DrawnOnce(
+                "the model fills a function's cache (functools.lru_cache) and draws random numbers, which a program "
+                "would draw anew at every call",
+                hint="call the model once before, so that the cache is full, or keep what is drawn in a buffer",
+            )
 
     def check(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         """Looks whether what was noted matters; where nothing ran, as in strict mode, whether a call changes anything.
@@ -124,6 +157,11 @@ class Changes:
                 is_other = True
         call: Call = pytree.tree_unflatten(leaves, spec)
         return call if is_other else None
+
+
+def _draws(target: Any) -> bool:
+    tags = getattr(target, "tags", ())
+    return torch.Tag.nondeterministic_seeded in tags
 
 
 def _is_traced(value: Any) -> bool:

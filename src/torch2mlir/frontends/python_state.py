@@ -80,6 +80,10 @@ class PythonState:
         kept = () if buffers else ("_buffers",)
         return [each for each in changes if not _is_tensor_in(kept, each)]
 
+    def has_cached(self) -> bool:
+        """Whether a function's cache has got something that it had not."""
+        return any(cache.cache_info().misses != misses for cache, misses in self._misses)
+
     def written(self) -> list[torch.Tensor]:
         """The tensors that have been written to, but for parameters, and the buffers in the place of others."""
         known = {id(tensor) for tensor, _ in self._versions}

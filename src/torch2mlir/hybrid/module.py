@@ -15,6 +15,7 @@ from torch.utils import _pytree as pytree
 
 from torch2mlir.errors import CaptureError, InputError, Torch2MLIRError
 from torch2mlir.frontends.asked_of_tensors import flags_of, holds
+from torch2mlir.frontends.changing_models import DrawnOnce
 from torch2mlir.frontends.example_tensors import apart
 from torch2mlir.frontends.fx.numbers_of_constants import numbers_asked
 from torch2mlir.frontends.fx.texts_of_numbers import is_of_text
@@ -296,7 +297,8 @@ class OptimizedModule(AroundModel):
                 if isinstance(error, CaptureError)
                 else f"{type(error).__name__}: {error}"
             )
-            if is_of_text(error):  # regions make none of it either, or of the first number
+            # regions make no text either, or of the first number, and know no caches
+            if is_of_text(error) or isinstance(error, DrawnOnce):
                 self._refused = shortened(reason)
                 return
             if is_further or self.exported or not self._refuses(args, kwargs):

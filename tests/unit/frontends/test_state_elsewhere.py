@@ -113,6 +113,46 @@ def test_no_cache_keeps_what_a_trace_has_put_there(make: Callable[[], nn.Module]
     assert result.tolist() == [[1.0, 2.0, 3.0]] * 2
 
 
+@lru_cache
+def _drawn(n: int) -> Tensor:
+    return torch.randn(n)
+
+
+class DrawnOnce(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x * _drawn(x.shape[-1])
+
+
+@torch.no_grad()
+def test_what_a_cache_keeps_is_drawn_once() -> None:
+    """Programs drew it anew at every call."""
+    _drawn.cache_clear()
+    model, x = DrawnOnce(), torch.ones(2, 3)
+    with pytest.raises(CaptureError, match="draws random numbers"):
+        torch2mlir.compile(model, x)
+    optimized = torch2mlir.optimize(model, model_inputs=(x,))
+    for _ in range(3):
+        torch.testing.assert_close(optimized(x), model(x))
+    compiled = torch2mlir.compile(model, x)  # the cache is full
+    for factor in (1.0, 2.0, 3.0):
+        torch.testing.assert_close(compiled(x * factor), model(x * factor))
+
+
+class Dropped(OfFunction):
+    """Draws at every call, and what its cache keeps is no draw."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return nn.functional.dropout(x, 0.5, training=True) * _table(x.shape[-1])
+
+
+@torch.no_grad()
+def test_draws_beside_a_cache() -> None:
+    _table.cache_clear()
+    compiled = torch2mlir.compile(Dropped(), torch.ones(2, 3))
+    for _ in range(3):
+        assert set((compiled(torch.ones(2, 3)) / _table(3)).unique().tolist()) <= {0.0, 2.0}
+
+
 _LIBRARY = """
 from functools import lru_cache
 import torch
