@@ -419,19 +419,10 @@ class OptimizedModule(AroundModel):
         self._not_whole(reason)
 
     def _check_regions(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-        """Runs the model and its regions on copies of the arguments: where one capture is wrong, both may be."""
+        """Where one capture of the model is wrong, the other may be too: then PyTorch runs it."""
         if self._regions is None:
             return
-        results = list[list[Any]]()
-        for run in (self.model, self._regions):
-            given = cloned((tuple(args), dict(kwargs)))
-            try:
-                with undone(self.model, None):
-                    results.append(pytree.tree_leaves(run(*given[0], **given[1])))
-            except Exception:  # a call says what is wrong
-                return
-        wanted, found = results
-        if (problem := difference(found, wanted)) is not None:
+        if (problem := self._regions.difference(args, kwargs)) is not None:
             self._refused = f"{self._regions.reason}; nor are PyTorch's regions of it: {problem}"
             self._regions = None
 

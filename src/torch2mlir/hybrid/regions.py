@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -13,12 +13,15 @@ from torch._functorch._aot_autograd.utils import make_boxed_func
 from torch._functorch.aot_autograd import aot_module_simplified
 from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.fx import GraphModule
+from torch.utils import _pytree as pytree
 
 from torch2mlir.frontends.fx.flex_attention import flex_attention_as_ops
 from torch2mlir.frontends.module_state import Hooks
 from torch2mlir.frontends.python_state import Methods
+from torch2mlir.frontends.trials import cloned, undone
 from torch2mlir.hybrid.capture import quiet
 from torch2mlir.hybrid.config import Config
+from torch2mlir.hybrid.difference import difference
 from torch2mlir.hybrid.failed_frames import FailedFrames
 from torch2mlir.hybrid.partition import Partition, partition
 from torch2mlir.hybrid.selection import Selection
@@ -75,6 +78,19 @@ class RegionByRegion:
             met = Counter(counters["graph_break"]) - seen
             self.breaks.update({reason.splitlines()[0]: met[reason] for reason in met})
         return result
+
+    def difference(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str | None:
+        """How a call's results differ from the model's, on copies of the arguments; None where either raises."""
+        results = list[list[Any]]()
+        for run in (self._model, self):
+            given = cloned((tuple(args), dict(kwargs)))
+            try:
+                with undone(self._model, None):
+                    results.append(pytree.tree_leaves(run(*given[0], **given[1])))
+            except Exception:  # a call says what is wrong
+                return None
+        wanted, found = results
+        return difference(found, wanted)
 
     def summary(self) -> list[str]:
         """How the model is captured, a line each."""
