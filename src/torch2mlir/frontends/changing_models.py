@@ -98,10 +98,8 @@ class Changes:
         if not self._has_cached or not any(_draws(node.target) for node in graph.nodes):
             return
         ends = list[torch.Tensor]()
-        with (
-            undone(self.model, None),
-            suppress(Exception),
-        ):  # PyTorch may refuse the example as well
+        # PyTorch may refuse the example as well
+        with undone(self.model, None), suppress(Exception):
             for _ in range(2):
                 own, named = cloned((tuple(args), dict(kwargs)))
                 with torch.random.fork_rng(devices=[]):
@@ -124,7 +122,7 @@ class Changes:
         """
         if self._is_known and not self._names:
             return
-        computed = self._computed if self._is_known else None
+        computed = self._computed if self._is_known else self._computed or None
         left = difference(self.model, args, kwargs, computed, self._smaller(args, kwargs))
         if left.matters:
             raise LaterCallsDiffer(

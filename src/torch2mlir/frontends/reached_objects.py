@@ -303,7 +303,8 @@ class Reached:
 
     def _visit_method(self, path: str, function: FunctionType) -> None:
         self._visit_globals(function)
-        if function.__closure__ or vars(function) or function.__kwdefaults__:
+        around = {*function.__code__.co_freevars} - {"__class__"}  # which ``super()`` reads
+        if around or vars(function) or function.__kwdefaults__:
             self._visit_all([_Value(path, function.__name__, function)])
         else:
             self._visit_all(_Value("a default", "", each) for each in function.__defaults__ or ())
