@@ -209,3 +209,23 @@ def test_sizes_that_tracing_observed_are_not_those_of_other_values(function, fir
         assert torch.equal(compiled(values), function(values))
     with pytest.raises(torch2mlir.Torch2MLIRError):
         torch2mlir.compile(traced, output_type="stablehlo", engine="xla")(x)
+
+
+class NotScriptable(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("scale", torch.ones(2))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.scale.data = x.std(0)
+        return x * self.scale
+
+
+def test_a_class_that_cannot_be_scripted_is_told_the_same_again() -> None:
+    """PyTorch said the second time that the class has its method already, with an address."""
+    said = list[str]()
+    for _ in range(2):
+        with pytest.raises(torch2mlir.CaptureError, match="non-class") as caught:
+            torchscript.compile(NotScriptable(), torch.ones(3, 2), output_type="torch")
+        said.append(str(caught.value))
+    assert said[0] == said[1]

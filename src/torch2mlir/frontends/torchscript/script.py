@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
+from torch.jit._recursive import concrete_type_store
 from xdsl.dialects.builtin import ModuleOp
 
 from torch2mlir.errors import CaptureError, Torch2MLIRError
@@ -58,8 +59,21 @@ def to_script(
                     hint="write it with def, or pass use_tracing=True",
                 )
             return function
-        with _exported(model, example_args.methods):
+        with _exported(model, example_args.methods), _failures_forgotten(model):
             return objects.script_object(torch.jit.script(model))
+
+
+@contextmanager
+def _failures_forgotten(model: torch.nn.Module) -> Iterator[None]:
+    """PyTorch keeps a class that it could not script half made, and the next time says only that it is there."""
+    try:
+        yield
+    except Exception:
+        store = concrete_type_store
+        for kind in {type(part) for part in model.modules()} & store.type_store.keys():
+            known = store.type_store[kind]
+            store.type_store[kind] = [each for each in known if each in store.methods_compiled]
+        raise
 
 
 _MARK = "_torchscript_modifier"
