@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -28,6 +28,27 @@ def register_types(value: Any) -> None:
         if known == len(pytree.SUPPORTED_NODES):
             return
         known = len(pytree.SUPPORTED_NODES)
+
+
+def unflattener(spec: pytree.TreeSpec) -> Callable[[Iterable[Any]], Any]:
+    """What puts leaves together as they were; of PyTorch, which makes a tuple of a ``torch.Size``."""
+    if not _has_size(spec):
+        return lambda leaves: pytree.tree_unflatten(leaves, spec)
+    return lambda leaves: _put_together(spec, iter(leaves))
+
+
+def _has_size(spec: pytree.TreeSpec) -> bool:
+    return spec.type is torch.Size or any(map(_has_size, spec.children()))
+
+
+def _put_together(spec: pytree.TreeSpec, leaves: Iterator[Any]) -> Any:
+    if spec.is_leaf():
+        return next(leaves)
+    parts = [_put_together(each, leaves) for each in spec.children()]
+    if spec.type is torch.Size:
+        return torch.Size(parts)
+    one_level = pytree.tree_structure([None] * len(parts)).children()
+    return pytree.tree_unflatten(parts, pytree.TreeSpec(spec.type, spec.context, one_level))
 
 
 def knows_caches() -> bool:

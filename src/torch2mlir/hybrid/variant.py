@@ -7,11 +7,11 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import torch
-from torch.utils import _pytree as pytree
 
 from torch2mlir.frontends.asked_of_tensors import holds
 from torch2mlir.frontends.module_state import Modes
 from torch2mlir.frontends.python_state import PythonState
+from torch2mlir.frontends.pytrees import unflattener
 from torch2mlir.hybrid.calls import direct_call
 from torch2mlir.hybrid.capture import Captured
 from torch2mlir.hybrid.partition import Partition
@@ -39,15 +39,12 @@ class Variant:
     def __post_init__(self) -> None:
         self.run = direct_call(self.parts.module)
         spec = self.captured.out_spec
-        self._result = (lambda results: results[0]) if spec.is_leaf() else self._unflattened
+        self._result = (lambda results: results[0]) if spec.is_leaf() else unflattener(spec)
 
     def take(self, parts: Partition, examination: Examination) -> None:
         """The parts as an examination has left them."""
         self.parts, self.run = parts, direct_call(parts.module)
         self.segments, self.selection = examination.segments, examination.selection
-
-    def _unflattened(self, results: Sequence[Any]) -> Any:
-        return pytree.tree_unflatten(list(results), self.captured.out_spec)
 
     def is_current(self) -> bool:
         """Whether PyTorch and Python are as they were for the capture."""

@@ -12,6 +12,7 @@ from torch.utils import _pytree as pytree
 from torch2mlir.dialects.torch.types import ValueTensorType
 from torch2mlir.errors import InputError
 from torch2mlir.frontends import dtypes
+from torch2mlir.frontends.pytrees import unflattener
 from torch2mlir.program import (
     ArgumentOutput,
     Check,
@@ -50,6 +51,8 @@ class CallingConvention:
         for mutation in signature.mutations:
             if mutation.position is None:
                 self._written.add(mutation.name)
+        spec = signature.out_spec
+        self._put_together = tuple if spec is None else unflattener(spec)
         self._container = _container(signature.out_spec, signature.outputs)
         self._memory = WrittenMemory(signature) if signature.mutations else None
 
@@ -160,9 +163,7 @@ class CallingConvention:
                 leaves.append(
                     value.item() if output.type is None else _retyped(value, _dtype(output.type))
                 )
-        if self.signature.out_spec is None:
-            return tuple(leaves)
-        return pytree.tree_unflatten(leaves, self.signature.out_spec)
+        return self._put_together(leaves)
 
 
 def check_indices(signature: Signature, given: Sequence[Any]) -> None:
