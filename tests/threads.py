@@ -6,6 +6,9 @@ import torch
 
 from torch2mlir.runtime import small_programs
 
+SMALL = small_programs._MOST
+"""What one thread is enough for, also where tests have small programs keep their threads."""
+
 
 def use_threads(count: int) -> None:
     """Has engines that this process makes from now on run on so many threads, small programs too."""

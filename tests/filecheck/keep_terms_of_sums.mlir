@@ -55,3 +55,31 @@ func.func @maxima_and_sums_of_products(%x: tensor<4xf32>, %init: tensor<f32>) ->
   } -> tensor<f32>
   return %0, %1 : tensor<1xf32>, tensor<f32>
 }
+
+// A reduction that yields a number for each element is made into one that does not read what was there before.
+// CHECK-LABEL: func.func @any_of_none(
+// CHECK:         iterator_types = ["reduction"]
+// CHECK:         tensor.dim
+// CHECK:         arith.cmpi eq
+// CHECK:         arith.constant false
+// CHECK:         linalg.generic
+// CHECK:           arith.select
+// CHECK:         func.return
+func.func @any_of_none(%x: tensor<?xi64>, %init: tensor<i1>) -> tensor<i1> {
+  %any = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>], iterator_types = ["reduction"]} ins(%x : tensor<?xi64>) outs(%init : tensor<i1>) {
+  ^bb0(%a: i64, %b: i1):
+    %e = arith.cmpi eq, %a, %a : i64
+    %c = arith.ori %e, %b : i1
+    linalg.yield %c : i1
+  } -> tensor<i1>
+  return %any : tensor<i1>
+}
+
+// CHECK-LABEL: func.func @of_one_size(
+// CHECK-NOT:     tensor.dim
+func.func @of_one_size(%x: tensor<?x4xi1>) -> tensor<?x1xi1> {
+  %true = "tosa.const"() <{values = dense<true> : tensor<1x1xi1>}> : () -> tensor<1x1xi1>
+  %0 = tosa.logical_or %x, %true : (tensor<?x4xi1>, tensor<1x1xi1>) -> tensor<?x4xi1>
+  %1 = tosa.reduce_any %0 {axis = 1 : i32} : (tensor<?x4xi1>) -> tensor<?x1xi1>
+  return %1 : tensor<?x1xi1>
+}

@@ -4,14 +4,17 @@ MLIR's vectorizer combines what the body of a reduction yields once, if that doe
 gives 1.0 for the sum of ``torch.ones(n)``, and 1 for that of ``x >= x``. So nothing that may fold to a number is
 summed as it is: a zero that the compiler knows nothing of is added to it.
 
-Whether all of unknown many booleans hold is decided by a false one before anybody knows that there is one: ``(x !=
-x).all()`` of an empty tensor was false. These get a false that the compiler knows nothing of.
+Whether all of unknown many booleans hold is decided by a false one before anybody knows that there is one, and whether
+any holds by a true one: ``(x != x).all()`` of an empty tensor was false, and ``(x == x).any()`` what was in memory, for
+what is combined is not what was there before any more. Such a result is only taken where there are booleans.
 """
 
 from __future__ import annotations
 
+from collections.abc import Container, Sequence
+
 from xdsl.context import Context
-from xdsl.dialects import arith
+from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     AnyFloat,
@@ -26,15 +29,16 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.linalg.attrs import IteratorTypeAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir.affine import AffineDimExpr
 
 from torch2mlir.contract.pass_order import PassForOps
 from torch2mlir.dialects import arith_ext, linalg, tosa
 from torch2mlir.dialects import stablehlo as hlo
 from torch2mlir.dialects.iree_barriers import OptimizationBarrierOp
 from torch2mlir.dialects.linalg.structured import dims_map
-from torch2mlir.dialects.tensors import element_of, shape_of
+from torch2mlir.dialects.tensors import element_of, integer, integers, shape_of
 from torch2mlir.dialects.weights import dense_elements
-from torch2mlir.engine_passes.beside import Beside
+from torch2mlir.engine_passes.beside import INDEX, Beside
 from torch2mlir.engine_passes.loop_nests import computed
 from torch2mlir.engine_passes.op_kinds import (
     BROADCASTS,
@@ -51,8 +55,10 @@ from torch2mlir.engine_passes.op_kinds import (
 _COMBINING = ("arith.addf", "arith.addi", "arith.mulf", "arith.muli")
 _COUNTED = (*_COMBINING, "stablehlo.add", "stablehlo.multiply")
 """Of these the number of equal terms matters, unlike of maxima."""
-_DECIDING = ("arith.andi", "stablehlo.and")
-"""Of these it matters whether there are any; a disjunction of nothing is false all the same."""
+_DECIDING = {"arith.andi": 1, "stablehlo.and": 1, "arith.ori": 0, "stablehlo.or": 0}
+"""Of booleans: one element can decide, so that it matters whether there are any; and what is true of none."""
+_IS_EQUAL = {"predicate": IntegerAttr(0, 64)}
+_OF_NONE = {tosa.ReduceAllOp.name: 1, tosa.ReduceAnyOp.name: 0}
 _WINDOWS = frozenset(
     f"linalg.pooling_{layout}_sum" for layout in ("ncw", "nwc", "nchw", "nhwc", "ndhwc")
 )
@@ -82,14 +88,17 @@ class KeepTermsOfSumsPass(PassForOps):
     name = "keep-terms-of-sums"
     looks_for = _WINDOWS | {
         *(linalg.GenericOp.name, hlo.ReduceOp.name, hlo.ReduceWindowOp.name),
-        *(tosa.ReduceSumOp.name, tosa.ReduceProductOp.name, tosa.ReduceAllOp.name),
+        *(tosa.ReduceSumOp.name, tosa.ReduceProductOp.name, *_OF_NONE),
     }
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         variation = _Variation()
         found = [(each, position) for each in op.walk() for position in variation.terms(each)]
+        deciding = [each for each in op.walk() if variation.may_decide(each)]
         for each, position in found:
             _keep(each, position)
+        for each in deciding:
+            _take_where_there_are_booleans(each)
 
 
 def _is_reduction(op: linalg.GenericOp) -> bool:
@@ -97,12 +106,10 @@ def _is_reduction(op: linalg.GenericOp) -> bool:
 
 
 def _is_kept(x: SSAValue) -> bool:
-    """Whether a zero can be added to its elements, or they are booleans of which there may be none."""
+    """Whether a zero can be added to its elements."""
     element = x.type.element_type if isinstance(x.type, TensorType) else None
-    if element == i1:
-        return DYNAMIC_INDEX in shape_of(x)
     if isinstance(element, IntegerType):
-        return element.signedness.data == Signedness.SIGNLESS
+        return element != i1 and element.signedness.data == Signedness.SIGNLESS
     return isinstance(element, AnyFloat)
 
 
@@ -116,14 +123,15 @@ class _Variation:
     def terms(self, op: Operation) -> list[int]:
         """The operands with elements that are added or multiplied, and that may be one number."""
         match op:
-            case tosa.ReduceSumOp() | tosa.ReduceProductOp() | tosa.ReduceAllOp():
+            case tosa.ReduceSumOp() | tosa.ReduceProductOp():
                 positions = [0]
             case hlo.ReduceOp() | hlo.ReduceWindowOp():
                 body = op.regions[0].block.first_op
-                counted = (*_COUNTED, *_DECIDING)
-                positions = [0] if body is not None and body.name in counted else []
+                positions = [0] if body is not None and body.name in _COUNTED else []
             case linalg.GenericOp() if _is_reduction(op):
-                positions = self._terms_of_loops(op)
+                count, terms = len(op.inputs), self._terms_of_loops(op, _COMBINING)
+                used = [i for i in range(count) if op.body.block.args[i].uses]
+                positions = used if any(not self.of(term) for term in terms) else []
             case _ if op.name in _WINDOWS:
                 positions = [0]
             case _:
@@ -131,19 +139,28 @@ class _Variation:
         operands = op.operands
         return [i for i in positions if _is_kept(operands[i]) and not self.of(operands[i])]
 
-    def _terms_of_loops(self, op: linalg.GenericOp) -> list[int]:
-        """The inputs that what is combined with an output is computed from, if that may be one number."""
-        block, count = op.body.block, len(op.inputs)
+    def may_decide(self, op: Operation) -> bool:
+        """Whether it asks if all or any of booleans hold that may be one to the compiler."""
+        match op:
+            case tosa.ReduceAllOp() | tosa.ReduceAnyOp():
+                return not self.of(op.operands[0])
+            case hlo.ReduceOp():
+                body = op.regions[0].block.first_op
+                decides = body is not None and body.name in _DECIDING
+                return decides and not self.of(op.operands[0])
+            case linalg.GenericOp() if _is_reduction(op):
+                return any(not self.of(term) for term in self._terms_of_loops(op, _DECIDING))
+        return False
+
+    def _terms_of_loops(self, op: linalg.GenericOp, words: Container[str]) -> list[SSAValue]:
+        """What ops of these names combine with an output."""
+        block, terms = op.body.block, list[SSAValue]()
         for value in block.last_op.operands if block.last_op is not None else ():
             combine = value.owner
-            if not isinstance(combine, Operation):
-                continue
-            if combine.name not in (*_COMBINING, *_DECIDING):
-                continue
-            terms = [v for v in combine.operands if v not in block.args[count:]]
-            if len(terms) == 1 and not self.of(terms[0]):
-                return [i for i in range(count) if block.args[i].uses]
-        return []
+            if isinstance(combine, Operation) and combine.name in words:
+                found = [v for v in combine.operands if v not in block.args[len(op.inputs) :]]
+                terms += found if len(found) == 1 else []
+        return terms
 
     def of(self, value: SSAValue) -> bool:
         """Follows tensors to the ops that make them, and elements in the bodies of loops to the tensors."""
@@ -203,9 +220,6 @@ def _keep(op: Operation, position: int) -> None:
     """Adds a zero, the one that leaves zeros their sign."""
     x = op.operands[position]
     element, rank = element_of(x), len(shape_of(x))
-    if element == i1:
-        op.operands[position] = _beside_false(Beside(op), x)
-        return
     is_float = isinstance(element, AnyFloat)
     scalar = TensorType(element, [])
     before = Beside(op)
@@ -231,7 +245,60 @@ def _keep(op: Operation, position: int) -> None:
     op.operands[position] = sums.results[0]
 
 
-def _beside_false(before: Beside, x: SSAValue) -> SSAValue:
-    """Booleans or a false that the compiler knows nothing of."""
-    unknown = before.value(OptimizationBarrierOp, [before.constant(IntegerAttr(0, i1))], i1)
-    return computed(before, [x], i1, lambda inside, a: inside.value(arith.OrIOp, [a, unknown], i1))
+def _take_where_there_are_booleans(op: Operation) -> None:
+    """Has users of a conjunction or disjunction take what is true of none where there are none."""
+    after = Beside(op, behind=True)
+    unknown = [(x, axis) for x, axis in _combined(op) if shape_of(x)[axis] == DYNAMIC_INDEX]
+    sizes = [after.value(tensor.DimOp, [x, after.index(axis)], INDEX) for x, axis in unknown]
+    for result, of_none in zip(op.results, _of_none(op)):
+        users = tuple(result.uses)
+        if of_none is not None and sizes and users:
+            found = _unless_none(after, sizes, result, of_none)
+            for use in users:
+                use.operation.operands[use.index] = found
+
+
+def _unless_none(
+    after: Beside, sizes: Sequence[SSAValue], result: SSAValue, of_none: int
+) -> SSAValue:
+    """A result, or what is true of none where one of the sizes is 0."""
+    there_are_none = after.constant(IntegerAttr(0, i1))
+    for size in sizes:
+        is_none = after.value(arith.CmpiOp, [size, after.index(0)], i1, _IS_EQUAL)
+        there_are_none = after.value(arith.OrIOp, [there_are_none, is_none], i1)
+    neutral = after.constant(IntegerAttr(of_none, i1))
+    return computed(
+        after,
+        [result],
+        i1,
+        lambda inside, a: inside.value(arith.SelectOp, [there_are_none, neutral, a], i1),
+    )
+
+
+def _of_none(op: Operation) -> Sequence[int | None]:
+    """Of each result, what it is if nothing is combined; None where nobody is asked whether all or any holds."""
+    if op.name in _OF_NONE:
+        return [_OF_NONE[op.name]]
+    block = op.regions[0].block
+    combined = block.last_op.operands if block.last_op is not None else ()
+    return [
+        _DECIDING.get(each.owner.name)
+        if each.type == i1 and isinstance(each.owner, Operation)
+        else None
+        for each in combined
+    ]
+
+
+def _combined(op: Operation) -> Sequence[tuple[SSAValue, int]]:
+    """The dimensions along which elements are combined, each of an operand."""
+    if isinstance(op, hlo.ReduceOp):
+        return [(op.operands[0], axis) for axis in integers(op.properties["dimensions"])]
+    if not isinstance(op, linalg.GenericOp):
+        return [(op.operands[0], integer(op.properties["axis"]))]
+    kinds = op.iterator_types.data
+    return [
+        (x, axis)
+        for x, map in zip(op.inputs, op.indexing_maps.data)
+        for axis, loop in enumerate(map.data.results)
+        if isinstance(loop, AffineDimExpr) and kinds[loop.position] == linalg.REDUCTION
+    ]

@@ -4,8 +4,8 @@ Two series of calls have the same arguments and random numbers. In one Python's 
 were at the capture, as for a compiled program; in the other they are what the calls before have left.
 
 What a call computes of its arguments and keeps may be what was there before, for these arguments: a neuron that has
-fired begins anew, and a largest value stays where none is larger. So calls with far larger and smaller elements come
-between others, and numbers that a trace has computed are given other values.
+fired begins anew, and a largest value stays where none is larger. So calls with larger and smaller elements, beyond
+what the model keeps and up to 1e5, come between others, and numbers that a trace has computed are given other values.
 """
 
 from __future__ import annotations

@@ -41,11 +41,14 @@ from torch2mlir.runtime.lowered import LoweredFunction, TensorSpec
 from torch2mlir.runtime.model_state import ModelState
 from torch2mlir.runtime.other_programs import OtherPrograms
 from torch2mlir.runtime.out_of_sight import out_of_sight
-from torch2mlir.runtime.small_programs import is_small
+from torch2mlir.runtime.small_programs import does_at_most
 from torch2mlir.runtime.small_sizes import AnotherProgram, SmallSizes
 from torch2mlir.runtime.verification import Verification
 from torch2mlir.runtime.weights import Held, PreparedWeights, counts_writes
 from torch2mlir.turns import in_turn
+
+_INTERPRETED = 1 << 18
+"""Elements of a program of constants that is interpreted and not compiled: less than a second, mostly far less."""
 
 
 @dataclass(frozen=True)
@@ -420,7 +423,9 @@ class CompiledFunction:
     def _of_numbers(self, function: LoweredFunction) -> Executable:
         """A function of nothing, run once: to interpret a few elements takes less than to compile for them."""
         interpreter = get_engine("reference")
-        if function.target.name in interpreter.output_types and is_small(function):
+        if function.target.name in interpreter.output_types and does_at_most(
+            _INTERPRETED, function
+        ):
             with suppress(EngineError):  # an op that only the engine's own passes write
                 return interpreter.compile(function)
         return self._compile(function)

@@ -22,7 +22,12 @@ _UNKNOWN = {"for", "while", "while_loop", "loop", "scan", "lstm", "gru", "rnn", 
 
 
 def is_small(function: LoweredFunction) -> bool:
-    """Whether one thread is enough for a program, in any dialect; of unknown sizes and of loops nobody knows."""
+    """Whether one thread is enough for a program, in any dialect."""
+    return does_at_most(_MOST, function)
+
+
+def does_at_most(most: int, function: LoweredFunction) -> bool:
+    """Whether a program reads, writes and adds up so many elements at most; of unknown sizes nobody knows."""
     work = 0
     for op in ops_in(function.entry):
         kind = op.name.rpartition(".")[2].lower()
@@ -30,7 +35,7 @@ def is_small(function: LoweredFunction) -> bool:
         if kind in _UNKNOWN or any(size < 0 for shape in shapes for size in shape):
             return False
         work += sum(map(math.prod, shapes)) + _products(kind, op, shapes)
-        if work > _MOST:
+        if work > most:
             return False
     return True
 

@@ -309,31 +309,86 @@ def test_counts_are_seen(make: Any) -> None:
     assert [optimized(torch.ones(2))[0].item() for _ in range(3)] == [1, 2, 3]
 
 
-@pytest.mark.parametrize("make", COUNTED[1:5])
+class Setting:
+    """A descriptor with a value of its own."""
+
+    def __init__(self) -> None:
+        self.value = 2.0
+
+    def __get__(self, instance: Any, owner: Any) -> float:
+        return self.value
+
+
+class ReadsADescriptor(nn.Module):
+    scale = Setting()
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.scale
+
+
+class Owned:
+    value = 2.0
+
+
+OWNED = Owned()
+
+
+class ReadsAWeakReference(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.owned = weakref.ref(OWNED)
+
+    def forward(self, x: Tensor) -> Tensor:
+        owned: Any = self.owned()
+        return x * owned.value
+
+
+class ReadsAStaticMethod(nn.Module):
+    @staticmethod
+    def scale() -> None: ...
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * ReadsAStaticMethod.scale.value  # type: ignore[attr-defined]
+
+
+class ReadsItsMethod(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x * ReadsItsMethod.forward.value  # type: ignore[attr-defined]
+
+
+def _scaled(x: Tensor, *, scale: float = 2.0) -> Tensor:
+    return x * scale
+
+
+class ReadsADefault(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return _scaled(x)
+
+
+def _assign(value: float) -> None:
+    """Not a method of theirs: what code of a class names is looked at in any case."""
+    vars(ReadsADescriptor)["scale"].value = value
+    OWNED.value = value
+    ReadsAStaticMethod.scale.value = value  # type: ignore[attr-defined]
+    ReadsItsMethod.forward.value = value  # type: ignore[attr-defined]
+    _scaled.__kwdefaults__["scale"] = value
+
+
+READERS: list[Any] = [
+    ReadsADescriptor,
+    ReadsAWeakReference,
+    ReadsAStaticMethod,
+    ReadsItsMethod,
+    ReadsADefault,
+]
+
+
+@pytest.mark.parametrize("make", READERS)
 @torch.no_grad()
 def test_changes_from_outside_are_seen(make: Any) -> None:
-    class Reader(make):  # type: ignore[misc]
-        def forward(self, x: Tensor) -> Tensor:
-            if make is CountedByAWeakReference:
-                return x * self.config().calls
-            if make is CountedByItsMethod:
-                return x * CountedByItsMethod.forward.calls  # type: ignore[attr-defined]
-            if make is CountedByADefault:
-                return x * _scaled_by()
-            return x * self.shared.calls
-
-    def assign(value: int) -> None:
-        CONFIG.calls = value
-        CountedByItsMethod.forward.calls = value  # type: ignore[attr-defined]
-        _scaled_by.__kwdefaults__["scale"] = value
-        CountedByAnObjectOfItsClass.shared.calls = value
-
-    assign(2)
-    optimized = torch2mlir.optimize(Reader(), model_inputs=(torch.ones(2),))
-    for value in (2, 5, 3):
-        assign(value)
+    """All but that of the model's own method kept the first value."""
+    _assign(2.0)
+    optimized = torch2mlir.optimize(make(), model_inputs=(torch.ones(2),))
+    for value in (2.0, 5.0, 3.0):
+        _assign(value)
         assert optimized(torch.ones(2))[0].item() == value
-
-
-def _scaled_by(*, scale: int = 2) -> int:
-    return scale

@@ -10,8 +10,9 @@ from torch import Tensor, nn
 from torch.export import Dim
 
 import torch2mlir
+from tests.threads import SMALL as MOST
 from torch2mlir.runtime.lowered import LoweredFunction
-from torch2mlir.runtime.small_programs import is_small
+from torch2mlir.runtime.small_programs import does_at_most
 
 DIALECTS = ("stablehlo", "linalg-on-tensors", "tosa", "onnx")
 
@@ -52,17 +53,17 @@ def _lowered(
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("name", SMALL)
 def test_small(name: str, dialect: str) -> None:
-    assert is_small(_lowered(*SMALL[name], dialect))
+    assert does_at_most(MOST, _lowered(*SMALL[name], dialect))
 
 
 @pytest.mark.share(2)
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("name", LARGE)
 def test_not_small(name: str, dialect: str) -> None:
-    assert not is_small(_lowered(*LARGE[name], dialect))
+    assert not does_at_most(MOST, _lowered(*LARGE[name], dialect))
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_unknown_sizes(dialect: str) -> None:
     model, shape = SMALL["a few elements"]
-    assert not is_small(_lowered(model, shape, dialect, varies=True))
+    assert not does_at_most(MOST, _lowered(model, shape, dialect, varies=True))
