@@ -282,6 +282,33 @@ def test_files_that_are_no_artefacts_are_refused(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
+@pytest.mark.parametrize("manifest", ['{"name": "of an app"}', "[1]", "no JSON", None])
+def test_no_file_of_others_is_lost(manifest: str | None, tmp_path: Path) -> None:
+    """Every directory with a file called ``manifest.json`` was replaced, and what was in it with it."""
+    compiled = torch2mlir.compile(nn.Tanh(), torch.ones(2))
+    mine = tmp_path / "src" / "mine.txt"
+    if manifest is None:
+        torch2mlir.save(compiled, tmp_path)
+    else:
+        (tmp_path / "manifest.json").write_text(manifest)
+    mine.parent.mkdir()
+    mine.write_text("mine")
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(torch2mlir.InputError, match=r"would be lost: .*src/mine.txt"):
+        torch2mlir.save(compiled, tmp_path)
+    assert sorted(tmp_path.rglob("*")) == before
+    assert mine.read_text() == "mine"
+
+
+def test_artefacts_of_other_versions_are_replaced(tmp_path: Path) -> None:
+    compiled, manifest = torch2mlir.compile(nn.Tanh(), torch.ones(2)), tmp_path / "manifest.json"
+    torch2mlir.save(compiled, tmp_path)
+    data = json.loads(manifest.read_text()) | {"format_version": 0, "engine": None}
+    manifest.write_text(json.dumps(data))
+    torch2mlir.save(compiled, tmp_path)
+    check(torch2mlir.load(tmp_path), nn.Tanh(), (2,))
+
+
 def test_an_artefact_is_replaced_as_a_whole_or_stays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,6 +8,7 @@ import os
 import platform
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
@@ -109,6 +110,17 @@ def read_manifest(directory: Path) -> Manifest:
         return manifest
     except (TypeError, KeyError, AttributeError) as error:
         raise ArtefactError(f"{path} is damaged: {error}") from error
+
+
+def other_files(directory: Path) -> list[str]:
+    """The files of a directory that no manifest of an artefact names there, whatever its version and their contents."""
+    found = sorted(path for path in directory.rglob("*") if not path.is_dir() or path.is_symlink())
+    named = set[Path]()
+    with suppress(ArtefactError):
+        manifest = read_json(directory / NAME)
+        if isinstance(manifest, dict) and manifest.get("format") == FORMAT:
+            named = {directory / name for name in (NAME, *manifest.get("files", ()))}
+    return [path.relative_to(directory).as_posix() for path in found if path not in named]
 
 
 def check_files(directory: Path, manifest: Manifest) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from torch2mlir.artefact.manifest import CONFIG, NAME, PROGRAM, WEIGHTS, manifest_for
+from torch2mlir.artefact.manifest import CONFIG, NAME, PROGRAM, WEIGHTS, manifest_for, other_files
 from torch2mlir.artefact.signature import canonical, dtype_name, dump_signature, dump_spec
 from torch2mlir.artefact.weights import write_tensors
 from torch2mlir.errors import ArtefactError, InputError
@@ -191,9 +191,11 @@ def _whole_directory(target: Path) -> Iterator[Path]:
     replaces = target.exists()
     if replaces and not target.is_dir():
         raise InputError(f"{target} is a file", hint="name a directory")
-    if replaces and any(target.iterdir()) and not (target / NAME).is_file():
+    if replaces and (others := other_files(target)):
+        listed = ", ".join(others[:3]) + (", .." if len(others) > 3 else "")
         raise InputError(
-            f"{target} holds other files", hint="name a new directory, or one with an artefact"
+            f"{target} holds other files, which would be lost: {listed}",
+            hint="name a new directory, or one with an artefact and nothing else",
         )
     target.parent.mkdir(parents=True, exist_ok=True)
     place = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
