@@ -42,14 +42,22 @@ def _begin_noted(noted: list[str], name: str, begin: Callable[[], int]) -> int:
 
 
 def has_autocast(exported: torch.export.ExportedProgram) -> bool:
-    """Whether a region of the program is computed with casts that are not in it."""
-    region = torch.ops.higher_order.wrap_with_autocast
-    for body in exported.graph_module.modules():
-        if not isinstance(body, torch.fx.GraphModule):
-            continue
-        if body.graph.find_nodes(op="call_function", target=region):
-            return True
-    return False
+    """Whether a region of the program is computed with casts that are not in it.
+
+    Most models that enter a region turn autocast off there, for what needs all its bits, or turn it on for GPUs: that
+    changes nothing where it is off for CPUs anyway.
+    """
+    regions = [
+        node
+        for body in exported.graph_module.modules()
+        if isinstance(body, torch.fx.GraphModule)
+        for node in body.graph.find_nodes(
+            op="call_function", target=torch.ops.higher_order.wrap_with_autocast
+        )
+    ]
+    if torch.is_autocast_enabled("cpu"):
+        return bool(regions)
+    return any(device == "cpu" and enabled for device, _, enabled, *_ in (r.args for r in regions))
 
 
 def exported_below_autograd(
