@@ -44,7 +44,13 @@ from torch2mlir.frontends.fx.small_constants import small_constants_known
 from torch2mlir.frontends.fx.symbols import free_sizes, size_names
 from torch2mlir.frontends.fx.unneeded_conversions import unneeded_conversions_left_out
 from torch2mlir.frontends.fx.written_constants import written_constants_forgotten
-from torch2mlir.frontends.python_random import CLOCKS, check_draws, draws_noted
+from torch2mlir.frontends.python_random import (
+    CLOCKS,
+    DRAWN,
+    check_draws,
+    check_generators,
+    draws_noted,
+)
 from torch2mlir.frontends.pytrees import knows_caches, register_types
 from torch2mlir.frontends.reached_objects import Reached
 from torch2mlir.frontends.returned_arguments import results_noted
@@ -235,7 +241,8 @@ def export(
             )
         changes.check(args, kwargs)
         changes.check_cached(args, kwargs, exported.graph)
-        if drawn or not CLOCKS.isdisjoint(changes.code_names):
+        check_generators(drawn, exported)
+        if DRAWN in drawn or not CLOCKS.isdisjoint(changes.code_names):
             check_draws(state, args, kwargs)
         return exported
     except Torch2MLIRError:

@@ -22,7 +22,7 @@ from torch.utils import _pytree as pytree
 from torch2mlir.callers import frames_of_ours
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.later_calls import Call, difference
-from torch2mlir.frontends.python_state import Change, PythonState, name_of
+from torch2mlir.frontends.python_state import Change, PythonState
 from torch2mlir.frontends.trials import cloned, undone
 
 
@@ -76,7 +76,7 @@ class Changes:
             self._is_known = not any(each.iterates or each.marks for each in reached)
             self._has_cached = any(state.has_cached() for state in at_start)
             changes = [each for state in at_start for each in state.changes()]
-            self._names[:] = [*map(name_of, changes)]
+            self._names[:] = [name for state in at_start for name in state.changed()]
             self._computed[:] = [each for each in changes if _is_traced(each.now)]
 
         handles = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -11,6 +11,8 @@ from torch.utils.hooks import RemovableHandle
 
 _dict_version = getattr(torch._C._dynamo.guards, "dict_version", None)
 """What Python counts writes to a dictionary with, as TorchDynamo's guards ask for it; not of every PyTorch."""
+_COME_AND_GO = __name__.partition(".")[0] + ".", "torch.nn.modules.lazy"
+"""Where hooks are from that nobody puts back."""
 
 
 def dict_versions(tables: Sequence[dict[Any, Any]]) -> list[int] | None:
@@ -48,6 +50,50 @@ class Hooks:
             others = (path for path in paths if self._hooks.get(path) != now.get(path))
             self._changed = next(others, None)
         return self._changed
+
+
+class InstalledHooks:
+    """All hooks of modules, and those that every module has, as they were at some time, to be put back.
+
+    Models install hooks in their first call, and note that in a flag: where the flag is set back the hooks have to be.
+    A capture's own hooks come and go as they like.
+
+    Args:
+        parts: the modules.
+    """
+
+    def __init__(self, parts: Iterable[torch.nn.Module]) -> None:
+        holders = [vars(modules), *map(vars, parts)]
+        live = (table for each in holders for name, table in each.items() if "_hooks" in name)
+        tables = {id(table): table for table in live if isinstance(table, dict)}
+        self._tables = [(table, dict(table)) for table in tables.values()]
+
+    def changed(self) -> bool:
+        """Whether one has come or gone."""
+        others = [(now, then) for now, then in self._tables if now.keys() != then.keys()]
+        own = _coming_and_going(others)
+        return any((now.keys() ^ then.keys()) - own for now, then in others)
+
+    def restore(self) -> None:
+        """Takes those away that have come, and brings back those that have gone."""
+        others = [(now, then) for now, then in self._tables if now.keys() != then.keys()]
+        own = _coming_and_going(others)
+        for now, then in others:
+            kept = {key: hook for key, hook in now.items() if key in own}
+            wanted = {key: hook for key, hook in then.items() if key not in own} | kept
+            now.clear()
+            now.update(wanted)
+
+
+def _coming_and_going(tables: Iterable[tuple[dict[int, Any], dict[int, Any]]]) -> set[int]:
+    """The numbers of hooks that are torch2mlir's, or of a module whose first call gives it weights, for good."""
+    return {
+        key
+        for pair in tables
+        for table in pair
+        for key, hook in table.items()
+        if str(getattr(hook, "__module__", "")).startswith(_COME_AND_GO)
+    }
 
 
 def _tables_of_hooks(model: torch.nn.Module) -> Iterator[tuple[str, dict[int, Any]]]:

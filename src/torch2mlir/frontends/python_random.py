@@ -1,4 +1,7 @@
-"""Random numbers of Python's or NumPy's that a model draws, and the time: a program would repeat its capture's."""
+"""Random numbers of Python's or NumPy's that a model draws, and the time: a program would repeat its capture's.
+
+And what a model does to PyTorch's generator of them, which a program does not: it draws with a new seed at each call.
+"""
 
 from __future__ import annotations
 
@@ -52,21 +55,84 @@ class _Generators:
             sys.modules["numpy"].random.set_state(self._numpy)
 
 
+DRAWN, SEEDED = "drawn", "seeded"
+_SEEDING = ("manual_seed", "seed", "set_state")
+
+
+class _SeedsNoted(torch.Generator):
+    """In the place of PyTorch's default generator, which it hands everything on to.
+
+    Args:
+        generator: it.
+        noted: gets an entry for each time that it is given a seed or a state.
+    """
+
+    _generator: torch.Generator
+    _noted: list[str]
+
+    def __new__(cls, generator: torch.Generator, noted: list[str]) -> _SeedsNoted:
+        found: _SeedsNoted = super().__new__(cls)
+        found._generator, found._noted = generator, noted
+        return found
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in _SeedsNoted.__annotations__:
+            return object.__getattribute__(self, name)
+        if name in _SEEDING:
+            self._noted.append(SEEDED)
+        return getattr(self._generator, name)
+
+
 @contextmanager
 def draws_noted(traced: torch.nn.Module, noted: list[str]) -> Iterator[None]:
-    """Around a trace: ``noted`` gets an entry if the model's call has drawn such numbers, which are drawn again."""
+    """Around a trace: what the model's call does to generators of random numbers.
+
+    Args:
+        traced: the model.
+        noted: gets ``DRAWN`` if Python's or NumPy's were drawn from, which draw the same again, and ``SEEDED`` if
+            PyTorch's was given a seed or a state.
+    """
     start = list[_Generators]()
+    default: torch.Generator = vars(torch)["default_generator"]
+
+    def take(generator: torch.Generator) -> None:
+        for holder in (torch, torch.random):
+            vars(holder)["default_generator"] = generator
 
     def at_start(_model: Any, _args: Any, _kwargs: Any) -> None:
         start[:] = [_Generators()]
+        take(_SeedsNoted(default, noted))
 
     def at_end(_model: Any, _args: Any, _kwargs: Any, _result: Any) -> None:
+        take(default)
         if start and start[0].have_moved():
-            noted.append("drawn")
+            noted.append(DRAWN)
             start[0].restore()
 
-    with calls_watched(traced, at_start, at_end):
-        yield
+    try:
+        with calls_watched(traced, at_start, at_end):
+            yield
+    finally:
+        take(default)
+
+
+def check_generators(noted: Sequence[str], exported: torch.export.ExportedProgram) -> None:
+    """Looks whether PyTorch's random numbers are those of a seed, or of a generator, that the program knows nothing of.
+
+    Raises:
+        CaptureError: they are.
+    """
+    if SEEDED in noted:
+        what = "gives PyTorch's random numbers a seed or a state (torch.manual_seed, torch.random.fork_rng, ..)"
+    elif any(isinstance(held, torch.Generator) for held in exported.constants.values()):
+        what = "draws random numbers from a torch.Generator of its own"
+    else:
+        return
+    raise CaptureError(
+        f"the model {what}, and a compiled program draws others",
+        hint="make the random numbers an argument, or keep them in a buffer; torch2mlir.optimize leaves such a model "
+        "to PyTorch",
+    )
 
 
 def check_draws(model: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:

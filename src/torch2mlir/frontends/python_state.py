@@ -14,7 +14,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.nn.parameter import is_lazy
 
-from torch2mlir.frontends.module_state import Hooks, dict_versions
+from torch2mlir.frontends.module_state import Hooks, InstalledHooks, dict_versions
 from torch2mlir.frontends.python_tables import OfClass, OfModule, OfTensors, Table, members_of
 from torch2mlir.frontends.reached_objects import Reached
 
@@ -57,6 +57,9 @@ class PythonState:
         }
         self._watch = Watch([*self.reached.tables, dtypes, OfTensors("shape", buffers)])
         self._hooks = Hooks(model) if isinstance(model, torch.nn.Module) else None
+        held = (value for table in self.reached.tables for value in table.saved.values())
+        self._generators = [(g, g.get_state()) for g in held if isinstance(g, torch.Generator)]
+        self._installed = InstalledHooks(self.reached.modules)
         tensors = [*self.reached.tensors, *self._buffers()]
         self._versions = [(t, t._version) for t in tensors if not t.is_inference()]
         self._misses = [(cache, cache.cache_info().misses) for cache in self.reached.caches]
@@ -72,7 +75,9 @@ class PythonState:
 
         Of ``buffers`` that were tensors only if they are asked for: a program writes to those.
         """
-        return list(map(name_of, self.changes(buffers)))
+        hooks = ["hooks of modules"] if self._installed.changed() else []
+        moved = [g for g, state in self._generators if not torch.equal(g.get_state(), state)]
+        return [*map(name_of, self.changes(buffers)), *hooks, *["a torch.Generator" for _ in moved]]
 
     def changes(self, buffers: bool = False) -> list[Change]:
         """As :meth:`changed`, what it was and is."""
@@ -108,6 +113,9 @@ class PythonState:
             fake = [key for key, value in list(live.items()) if _has_fake(value)]
             for key in fake:
                 del live[key]
+        self._installed.restore()
+        for generator, state in self._generators:
+            generator.set_state(state)
         for table in self.reached.tables:
             changes = list(changes_of([table]))
             kept = {each.key: each.now for each in changes if _is_tensor_in(keep, each)}
