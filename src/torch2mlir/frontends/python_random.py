@@ -9,6 +9,7 @@ import random
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 import torch
@@ -78,9 +79,16 @@ class _SeedsNoted(torch.Generator):
     def __getattribute__(self, name: str) -> Any:
         if name in _SeedsNoted.__annotations__:
             return object.__getattribute__(self, name)
-        if name in _SEEDING:
+        if name in _SEEDING and not _is_of_a_capture(sys._getframe(1)):
             self._noted.append(SEEDED)
         return getattr(self._generator, name)
+
+
+def _is_of_a_capture(frame: FrameType | None) -> bool:
+    """Whether code of PyTorch's asks for it of its own accord, as around the bodies of ``torch.cond``."""
+    while frame is not None and frame.f_globals.get("__name__") in ("torch.random", "contextlib"):
+        frame = frame.f_back
+    return frame is not None and str(frame.f_globals.get("__name__")).startswith("torch.")
 
 
 @contextmanager
