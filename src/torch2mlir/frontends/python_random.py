@@ -58,6 +58,8 @@ class _Generators:
 
 DRAWN, SEEDED = "drawn", "seeded"
 _SEEDING = ("manual_seed", "seed", "set_state")
+_ON_THE_WAY = ("torch.random", "contextlib", "torch._compile", "torch._dynamo.eval_frame")
+"""Modules of functions that stand between a model's code and the generator."""
 
 
 class _SeedsNoted(torch.Generator):
@@ -86,7 +88,7 @@ class _SeedsNoted(torch.Generator):
 
 def _is_of_a_capture(frame: FrameType | None) -> bool:
     """Whether code of PyTorch's asks for it of its own accord, as around the bodies of ``torch.cond``."""
-    while frame is not None and frame.f_globals.get("__name__") in ("torch.random", "contextlib"):
+    while frame is not None and frame.f_globals.get("__name__") in _ON_THE_WAY:
         frame = frame.f_back
     return frame is not None and str(frame.f_globals.get("__name__")).startswith("torch.")
 
