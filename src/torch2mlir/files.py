@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO
@@ -25,14 +26,32 @@ def checked_target(target: Path) -> Path:
 
 
 def write_whole(target: Path, write: Callable[[IO[bytes]], object]) -> None:
-    """Replace ``target`` by what ``write`` writes, once all of it is written."""
-    checked_target(target)
-    descriptor, aside = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    """Replace ``target`` by what ``write`` writes, once all of it is written.
+
+    What is no plain file, as a pipe or ``/dev/null``, is written to; where a link leads to is replaced, and keeps its
+    permissions.
+
+    Raises:
+        InputError: the system refuses it, or there is no such folder.
+    """
     try:
-        with os.fdopen(descriptor, "wb") as stream:
+        checked_target(target)
+        if target.exists() and not target.is_file():
+            with target.open("wb") as stream:
+                write(stream)
+            return
+        _replace(Path(os.path.realpath(target)), write)
+    except OSError as error:
+        raise InputError(f"{target} cannot be written: {error.strerror or error}") from error
+
+
+def _replace(target: Path, write: Callable[[IO[bytes]], object]) -> None:
+    aside = target.with_name(f".{secrets.token_hex(6)}.partial")
+    try:
+        with aside.open("xb") as stream:  # with the permissions that new files have here
             write(stream)
-        os.chmod(aside, 0o644)
+        if target.exists():
+            shutil.copymode(target, aside)
         os.replace(aside, target)
-    except BaseException:
-        os.unlink(aside)
-        raise
+    finally:
+        aside.unlink(missing_ok=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from io import TextIOWrapper
 from pathlib import Path
@@ -12,17 +13,22 @@ from typing import IO, TYPE_CHECKING, Any
 import torch
 from xdsl.dialects.builtin import ModuleOp
 
+from torch2mlir import __version__
 from torch2mlir.contract.target import BEFORE_TARGETS, get_target
 from torch2mlir.dialects.bytecode import BYTECODE_SUFFIX, Piece, bytecode_pieces
 from torch2mlir.dialects.onnx.schema import OPSETS
 from torch2mlir.dialects.printer import WeightSyntax, module_text, weights_of, write_module
-from torch2mlir.errors import Torch2MLIRError
+from torch2mlir.errors import InputError, Torch2MLIRError
 from torch2mlir.files import write_whole
 from torch2mlir.frontends.weights import TorchSource
 from torch2mlir.program import Program, entry_function
 
 if TYPE_CHECKING:
     from torch2mlir.dialects.onnx.model import OnnxModel
+
+_WEIGHTS_SUFFIX = ".safetensors"
+_WRITTEN_BY = "torch2mlir"
+"""Among the metadata of a file of weights, with the version."""
 
 
 @dataclass
@@ -106,7 +112,7 @@ class MlirModule:
         generic: bool | None = None,
         debuginfo: bool = False,
     ) -> list[Path]:
-        """Writes the text, and ``path`` with the ending ``.safetensors`` for weights outside it.
+        """Writes the text, and weights outside it to a file beside it: ``model.safetensors`` for ``model.mlir``.
 
         A path that ends in ``.mlirbc`` gets MLIR bytecode, one that ends in ``.onnx`` an ONNX model of a program in
         that dialect, external weights in a file beside it. The files appear complete or not at all.
@@ -120,14 +126,16 @@ class MlirModule:
             What was written.
 
         Raises:
-            InputError: the folder does not exist.
+            InputError: the folder does not exist, or there is a file of other tensors where the weights go.
         """
         target = Path(path)
         if target.suffix == ".onnx":
             from torch2mlir.dialects.onnx.model import save_model
 
             return save_model(self._onnx(debuginfo), target, external=self.weights == "external")
-        written = [target]
+        written, beside = [target], _weights_beside(target)
+        if self.named_weights():
+            _check_replaceable(beside)
 
         def write(stream: IO[bytes]) -> None:
             if target.suffix == BYTECODE_SUFFIX:
@@ -135,8 +143,8 @@ class MlirModule:
             else:
                 self._write_text(stream, generic, debuginfo)
             if weights := self.named_weights():
-                written.append(target.with_suffix(".safetensors"))
-                _save_weights(weights, written[-1])
+                written.append(beside)
+                _save_weights(weights, beside)
 
         write_whole(target, write)
         return written
@@ -173,6 +181,26 @@ class MlirModule:
         return model_of(function, opset=opset, debuginfo=debuginfo)
 
 
+def _weights_beside(target: Path) -> Path:
+    is_ours = target.suffix in (".mlir", BYTECODE_SUFFIX)
+    return target.with_name((target.stem if is_ours else target.name) + _WEIGHTS_SUFFIX)
+
+
+def _check_replaceable(target: Path) -> None:
+    """Refuses to write weights in the place of tensors of others, as a checkpoint of the model."""
+    from safetensors import SafetensorError, safe_open
+
+    if not target.exists():
+        return
+    with suppress(SafetensorError, OSError), safe_open(target, "pt") as there:
+        if _WRITTEN_BY in (there.metadata() or {}):
+            return
+    raise InputError(
+        f"{target} is there, and it is not from torch2mlir: the weights would replace it",
+        hint="give the program another name",
+    )
+
+
 def _save_weights(weights: Mapping[str, torch.Tensor], target: Path) -> None:
     from safetensors.torch import save_file
 
@@ -188,8 +216,12 @@ def _save_weights(weights: Mapping[str, torch.Tensor], target: Path) -> None:
         seen.add(storage)
     partial = target.with_name(f".{target.name}.partial")
     try:
-        save_file(distinct, partial)
-        partial.chmod(0o644)
+        partial.touch()
+        mode = (
+            partial.stat().st_mode
+        )  # as new files have here: safetensors makes them for the user alone
+        save_file(distinct, partial, metadata={_WRITTEN_BY: __version__})
+        partial.chmod(mode)
         os.replace(partial, target)
     finally:
         partial.unlink(missing_ok=True)

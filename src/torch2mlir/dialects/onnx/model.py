@@ -38,6 +38,7 @@ from torch2mlir.dialects.onnx import NoValueOp, OnnxOp, YieldOp
 from torch2mlir.dialects.onnx.schema import OPSET
 from torch2mlir.dialects.weights import TensorSource, WeightAttr
 from torch2mlir.errors import Torch2MLIRError
+from torch2mlir.files import write_whole
 
 LARGEST_MODEL = (1 << 31) - (1 << 20)
 """The bytes of weights from which on a protobuf message cannot hold them."""
@@ -377,6 +378,7 @@ def save_model(model: OnnxModel, path: str | os.PathLike[str], external: bool) -
 
     Raises:
         Torch2MLIRError: the weights are too large for the file itself.
+        InputError: a file cannot be written.
     """
     target = Path(path)
     if not external:
@@ -389,13 +391,13 @@ def save_model(model: OnnxModel, path: str | os.PathLike[str], external: bool) -
             tensor.ClearField("external_data")
             tensor.ClearField("data_location")
             tensor.raw_data = bytes(source.view())
-        _replace(target, [model.proto.SerializeToString()])
+        write_whole(target, lambda stream: stream.write(model.proto.SerializeToString()))
         return [target]
     data = target.with_name(target.name + ".data")
     place_weights(model, data.name)
     if model.weights:
-        _replace(data, _padded(model.weights))
-    _replace(target, [model.proto.SerializeToString()])
+        write_whole(data, lambda stream: stream.writelines(_padded(model.weights)))
+    write_whole(target, lambda stream: stream.write(model.proto.SerializeToString()))
     return [target, data] if model.weights else [target]
 
 
@@ -414,14 +416,3 @@ def _padded(weights: Sequence[tuple[Any, TensorSource]]) -> Any:
     for _, source in weights:
         yield source.view()
         yield bytes(-source.nbytes % ALIGNMENT)
-
-
-def _replace(target: Path, pieces: Any) -> None:
-    partial = target.with_name(f".{target.name}.partial")
-    try:
-        with partial.open("wb") as stream:
-            for piece in pieces:
-                stream.write(piece)
-        os.replace(partial, target)
-    finally:
-        partial.unlink(missing_ok=True)
