@@ -17,6 +17,7 @@ from safetensors.torch import load_file
 from torch import nn
 
 import torch2mlir
+from torch2mlir.artefact import weights
 from torch2mlir.errors import ArtefactError
 from torch2mlir.tools.cli import main
 
@@ -307,6 +308,56 @@ def test_artefacts_of_other_versions_are_replaced(tmp_path: Path) -> None:
     manifest.write_text(json.dumps(data))
     torch2mlir.save(compiled, tmp_path)
     check(torch2mlir.load(tmp_path), nn.Tanh(), (2,))
+
+
+class Scaled(nn.Module):
+    def __init__(self, weight: float, factor: float) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.full((3,), weight), requires_grad=False)
+        self.factor = factor
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * self.weight * self.factor
+
+
+def test_what_is_replaced_while_it_is_read_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One version's code ran with the other's weights: 10 or 2 where 1 or 20 is right."""
+    versions = [torch2mlir.compile(Scaled(*each), torch.ones(3)) for each in ((1, 1), (2, 10))]
+    directory, map_tensors = tmp_path / "a", weights.map_tensors
+    torch2mlir.save(versions[0], directory)
+    waiting = [versions[1]]
+
+    def replaced_before(*args: Any) -> Any:
+        if waiting:
+            torch2mlir.save(waiting.pop(), directory)
+        return map_tensors(*args)
+
+    monkeypatch.setattr("torch2mlir.artefact.load.map_tensors", replaced_before)
+    for factor in (1.0, 2.0, 3.0):
+        x = torch.full((3,), factor)
+        torch.testing.assert_close(torch2mlir.load(directory)(x), 20 * x)
+
+    def replaced_always(*args: Any) -> Any:
+        waiting.append(versions[0])
+        return replaced_before(*args)
+
+    monkeypatch.setattr("torch2mlir.artefact.load.map_tensors", replaced_always)
+    with pytest.raises(ArtefactError, match="again and again"):
+        torch2mlir.load(directory)
+
+
+def test_links_to_artefacts_stay(tmp_path: Path) -> None:
+    compiled, link = torch2mlir.compile(nn.Tanh(), torch.ones(2)), tmp_path / "link"
+    link.symlink_to(tmp_path / "real")
+    for _ in range(2):
+        torch2mlir.save(compiled, link)
+        assert link.is_symlink()
+        check(torch2mlir.load(tmp_path / "real"), nn.Tanh(), (2,))
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(torch2mlir.InputError, match="cannot be made"):
+        torch2mlir.save(compiled, tmp_path / "file" / "x")
 
 
 def test_an_artefact_is_replaced_as_a_whole_or_stays(

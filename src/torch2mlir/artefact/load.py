@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +27,7 @@ from torch2mlir.artefact.manifest import (
 from torch2mlir.artefact.signature import dtype_of, load_signature, load_spec
 from torch2mlir.artefact.weights import map_tensors
 from torch2mlir.contract.target import get_target
-from torch2mlir.errors import ArtefactError, InputError
+from torch2mlir.errors import ArtefactError, InputError, Torch2MLIRError
 from torch2mlir.program import FunctionInput, StateInput
 from torch2mlir.runtime.binding import Shapes
 from torch2mlir.runtime.calling import CallingConvention
@@ -35,6 +37,9 @@ from torch2mlir.runtime.small_sizes import FoundSizes
 
 if TYPE_CHECKING:
     from torch2mlir.hybrid.module import OptimizedModule
+
+_TRIES, _PAUSE = 20, 0.01
+"""How often an artefact is read that another process replaces meanwhile, and seconds between."""
 
 
 @dataclass(frozen=True)
@@ -118,6 +123,54 @@ def load(directory: str | os.PathLike[str]) -> LoadedFunction | OptimizedModule:
         EngineError: its engine is not installed, or refuses the code.
     """
     place = Path(directory)
+    for turn in range(_TRIES):
+        time.sleep(_PAUSE * bool(turn))
+        with _held(place) as is_replaced:
+            try:
+                found = _load(place)
+            except (Torch2MLIRError, OSError, RuntimeError) as error:
+                if is_replaced():
+                    continue
+                if not isinstance(error, OSError):
+                    raise
+                raise ArtefactError(f"{place} cannot be read: {error}") from error
+            if not is_replaced():
+                return found
+    raise ArtefactError(
+        f"{place} was replaced again and again while it was read",
+        hint="load it once it is no longer built anew",
+    )
+
+
+@contextmanager
+def _held(place: Path) -> Iterator[Callable[[], bool]]:
+    """While this lasts, a function tells whether another directory has come to this place.
+
+    Code of one version and weights of another would compute something that neither does. The system gives no other
+    directory the number of one that is open.
+    """
+    try:
+        handle = os.open(place, os.O_RDONLY)
+    except FileNotFoundError:  # a moment ago there was none
+        yield place.exists
+        return
+    except OSError:  # the system opens no directories
+        yield lambda: False
+        return
+
+    def is_replaced() -> bool:
+        try:
+            return not os.path.samestat(os.fstat(handle), os.stat(place))
+        except OSError:
+            return True
+
+    try:
+        yield is_replaced
+    finally:
+        os.close(handle)
+
+
+def _load(place: Path) -> LoadedFunction | OptimizedModule:
     manifest = read_manifest(place)
     check_files(place, manifest)
     if manifest.kind == "optimized":

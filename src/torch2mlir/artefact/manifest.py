@@ -114,6 +114,8 @@ def read_manifest(directory: Path) -> Manifest:
 
 def other_files(directory: Path) -> list[str]:
     """The files of a directory that no manifest of an artefact names there, whatever its version and their contents."""
+    if not directory.is_dir():
+        return []
     found = sorted(path for path in directory.rglob("*") if not path.is_dir() or path.is_symlink())
     named = set[Path]()
     with suppress(ArtefactError):

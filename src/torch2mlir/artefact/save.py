@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -188,24 +189,47 @@ def _finish(place: Path, kind: str, engine: Any, dialect: str) -> None:
 @contextmanager
 def _whole_directory(target: Path) -> Iterator[Path]:
     """A directory to write to that takes the place of ``target`` once everything has been written."""
-    replaces = target.exists()
-    if replaces and not target.is_dir():
-        raise InputError(f"{target} is a file", hint="name a directory")
-    if replaces and (others := other_files(target)):
-        listed = ", ".join(others[:3]) + (", .." if len(others) > 3 else "")
-        raise InputError(
-            f"{target} holds other files, which would be lost: {listed}",
-            hint="name a new directory, or one with an artefact and nothing else",
-        )
-    target.parent.mkdir(parents=True, exist_ok=True)
-    place = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    target = Path(os.path.realpath(target))  # a link stays one
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{target.parent} cannot be made: {error.strerror}") from error
+    with _alone_in(target.parent):
+        if target.is_file():
+            raise InputError(f"{target} is a file", hint="name a directory")
+        if others := other_files(target):
+            listed = ", ".join(others[:3]) + (", .." if len(others) > 3 else "")
+            raise InputError(
+                f"{target} holds other files, which would be lost: {listed}",
+                hint="name a new directory, or one with an artefact and nothing else",
+            )
+    place = target.with_name(f".{target.name}.{secrets.token_hex(6)}")
+    place.mkdir()  # with the permissions that new directories have here
     try:
         yield place
-        place.chmod(0o755)
-        _swap(place, target) if replaces else place.rename(target)
+        with _alone_in(target.parent):
+            _swap(place, target) if target.exists() else place.rename(target)
     except BaseException:
         shutil.rmtree(place, ignore_errors=True)
         raise
+
+
+@contextmanager
+def _alone_in(directory: Path) -> Iterator[None]:
+    """While this lasts, no other process saves to a directory, where the system can lock one."""
+    try:
+        import fcntl
+
+        handle = os.open(directory, os.O_RDONLY)
+    except (ImportError, OSError):
+        yield
+        return
+    try:
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def _swap(place: Path, target: Path) -> None:
