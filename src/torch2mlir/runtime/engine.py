@@ -26,6 +26,7 @@ from xdsl.dialects.func import FuncOp
 
 from torch2mlir.errors import EngineError, InputError
 from torch2mlir.frontends.tensor_classes import overrides_functions
+from torch2mlir.runtime.forks import in_forked_process
 from torch2mlir.runtime.lowered import LoweredFunction
 
 Run = Callable[[Sequence[Any]], list[torch.Tensor]]
@@ -312,6 +313,7 @@ class _Builtin:
 
 _lock = threading.RLock()
 _engines: dict[str, Engine] = {}
+_engines_of_parents = list[Engine]()
 _to_close = WeakSet[Closable]()
 
 
@@ -357,6 +359,17 @@ def unregister_engine(name: str) -> None:
     with _lock:
         _factories.pop(name, None)
         _engines.pop(name, None)
+
+
+def _begin_anew() -> None:
+    """In a forked process: those of its parent are kept, since nobody can close them, and not given to anybody."""
+    global _lock
+    _lock = threading.RLock()
+    _engines_of_parents.extend(_engines.values())
+    _engines.clear()
+
+
+in_forked_process(_begin_anew)
 
 
 def get_engine(name: str) -> Engine:

@@ -82,6 +82,7 @@ from torch2mlir.runtime.engine import (
     close_at_exit,
     host_tensor,
 )
+from torch2mlir.runtime.forks import ThreadsOf
 from torch2mlir.runtime.iree_compiler import compile_to_bytecode, system_linker_flags
 from torch2mlir.runtime.lowered import LoweredFunction, TensorSpec
 from torch2mlir.runtime.refused_op import with_model_line
@@ -210,6 +211,7 @@ class IreeEngine(Engine):
         self._instance = rt.VmInstance()
         self._device = rt.get_device("local-task" if threads > 1 else "local-sync")
         self._hal = rt.create_hal_module(self._instance, self._device)
+        self._threads = ThreadsOf("IREE") if threads > 1 else None
         close_at_exit(self)
 
     def close(self) -> None:
@@ -288,7 +290,8 @@ class IreeEngine(Engine):
                 dialect=function.target.name,
                 hint=ANOTHER,
             ) from error
-        return IreeExecutable(device, context, entry, function, in_turn, bytecode)
+        threads = None if in_turn else self._threads
+        return IreeExecutable(device, context, entry, function, in_turn, bytecode, threads)
 
 
 class IreeExecutable(Executable):
@@ -304,8 +307,10 @@ class IreeExecutable(Executable):
         function: LoweredFunction,
         in_turn: bool,
         bytecode: bytes,
+        threads: ThreadsOf | None,
     ) -> None:
         super().__init__(function)
+        self._threads = threads
         self._device = device
         self._context = context
         self._entry = entry
@@ -333,6 +338,8 @@ class IreeExecutable(Executable):
         function, context = self.function, self._context
         if context is None:
             raise EngineError(f"@{function.name} cannot be called any more: Python is ending")
+        if self._threads is not None:
+            self._threads.check("cannot run a program")
         views = rt.VmVariantList(len(args))
         pointers = {0}
         for arg in args:

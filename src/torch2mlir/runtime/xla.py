@@ -41,6 +41,7 @@ import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any, ClassVar
 
 import jax
@@ -58,6 +59,7 @@ from torch2mlir.errors import EngineError
 from torch2mlir.runtime.adopted_memory import AdoptedMemory, is_alone
 from torch2mlir.runtime.diagnostics import compile_error, run_error, shortened
 from torch2mlir.runtime.engine import Engine, Executable, Prepared, Run, host_tensor
+from torch2mlir.runtime.forks import ThreadsOf
 from torch2mlir.runtime.lent_memory import ALIGNMENT, LentMemory, owning_array
 from torch2mlir.runtime.lowered import LoweredFunction
 
@@ -119,6 +121,7 @@ class XlaEngine(Engine):
                     hint="use the iree engine or output_type='linalg-on-tensors'",
                 )
         text = function.renamed("main").text()
+        _threads().check("cannot compile")
         try:
             loaded = self._client.compile_and_load(text, self._devices, _options(function))
         except jax.errors.JaxRuntimeError as error:
@@ -150,6 +153,7 @@ class XlaEngine(Engine):
         return bytes(executable.loaded.serialize())
 
     def load(self, code: bytes, function: LoweredFunction) -> XlaExecutable:
+        _threads().check("cannot load a program")
         try:
             loaded = self._client.deserialize_executable(code, self._devices, _options(function))
         except jax.errors.JaxRuntimeError as error:
@@ -157,8 +161,15 @@ class XlaEngine(Engine):
         return XlaExecutable(loaded, function, self._memory, self._adopted)
 
 
+@cache
+def _threads() -> ThreadsOf:
+    """Those that JAX's client has, of which a process has one: a forked one that of its parent."""
+    return ThreadsOf("XLA")
+
+
 def _client() -> Any:
     """JAX's client for the CPU, one that runs programs in the calling thread if JAX has none yet."""
+    _threads()
     jax.config.update("jax_cpu_enable_async_dispatch", False)
     return jax.extend.backend.get_backend("cpu")
 
