@@ -56,7 +56,7 @@ def test_torch_dialect_goes_there_and_back(name: str, output_type: str, mode: st
     assert _op_counts(read) == _op_counts(module.operation)
 
 
-@pytest.mark.share(12)
+@pytest.mark.share(24)
 def test_targets_are_accepted_in_both_forms(name: str, output_type: str, mode: str) -> None:
     module = _module(name, mode, output_type)
     assert torch_mlir_opt(module.text())

@@ -10,7 +10,7 @@ from tests.opdb.calls import failure, recorded
 from torch2mlir.tools.registry_ways import UNSUPPORTED, ways
 from torch2mlir.transforms.decompositions import op_name
 
-SHARE = 7
+SHARE = 10
 """Without ``--full`` one entry of the database in so many is run, and one overload in so many of its calls is lowered."""
 
 

@@ -65,7 +65,7 @@ GRU = pytest.param("gru", marks=pytest.mark.full("a recurrent layer as the LSTM"
 @pytest.mark.parametrize("target", ENGINES)
 @pytest.mark.parametrize("name", [GRU if name == "gru" else name for name in PROGRAMS])
 @torch.no_grad()
-@pytest.mark.share(18)
+@pytest.mark.share(36)
 def test_a_size_of_0(target: tuple[str, str], name: str) -> None:
     output_type, engine = target
     require(engine)

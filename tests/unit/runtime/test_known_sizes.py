@@ -85,7 +85,7 @@ PROGRAMS: dict[str, Callable[..., Any]] = {
 }
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize(("output_type", "engine"), CONFIGURATIONS)
 def test_constants_decide(output_type: str, engine: str) -> None:
     agrees_with_eager(
@@ -135,7 +135,7 @@ class _Held(nn.Module):
         )
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize(("output_type", "engine"), CONFIGURATIONS)
 def test_tensors_of_the_model_decide(output_type: str, engine: str) -> None:
     agrees_with_eager(_Held(), lambda: (torch.randn(3, 4),), output_type=output_type, engine=engine)
@@ -154,7 +154,7 @@ def _counted_otherwise(model: _Held) -> None:
     model.counts += 1
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("change", [_negated, _pruned, _counted_otherwise])
 @pytest.mark.parametrize(("output_type", "engine"), CONFIGURATIONS[:3])
 @torch.no_grad()

@@ -229,7 +229,7 @@ CALLS = [
 
 @pytest.mark.parametrize("engine", ["iree", "onnxruntime"])
 @pytest.mark.parametrize("name", OF_ELEMENTS)
-@pytest.mark.share(14)
+@pytest.mark.share(28)
 def test_sizes_that_elements_decide(engine: str, name: str) -> None:
     """``y[n]`` behind the end of ``y`` read other memory on IREE; writes to ``z[:n]`` were refused, or lost the rest."""
     require(engine)

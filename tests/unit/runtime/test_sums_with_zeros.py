@@ -23,7 +23,7 @@ PROGRAMS: dict[str, Callable[[Tensor], Tensor]] = {
 
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
 @pytest.mark.parametrize("dialect", ["stablehlo", "linalg-on-tensors", "tosa", "onnx"])
-@pytest.mark.share(6)
+@pytest.mark.share(12)
 def test_the_zero_is_not_lost(dialect: str, program: Callable[[Tensor], Tensor]) -> None:
     compiled = torch2mlir.compile(program, torch.ones(3), output_type=dialect)
     x = torch.tensor([-0.0, 0.0, -0.0])
