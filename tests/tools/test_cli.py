@@ -198,6 +198,12 @@ def test_traceback_on_request(
     assert "Traceback" in capsys.readouterr().err
 
 
+def test_there_is_no_such_op_and_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    """A typing error had an empty table, and the explorer without a terminal did not end."""
+    assert "no op of the core ops has 'sofmax' in its name" in _error(capsys, "coverage", "sofmax")
+    assert "needs a terminal" in _error(capsys, "explore")
+
+
 def test_coverage_is_read_from_the_code(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["coverage", "aten.exp", "--markdown"]) == 0
     lines = capsys.readouterr().out.splitlines()

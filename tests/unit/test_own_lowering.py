@@ -53,6 +53,22 @@ def test_to_stablehlo(wave: Any) -> None:
     torch.testing.assert_close(compiled(x), wave(x))
 
 
+@pytest.mark.parametrize(
+    ("returned", "said"),
+    [
+        (lambda x: None, "returned a NoneType"),
+        (lambda x: "x", "returned a str"),
+        (lambda x: torch.ones(7), "returned a Tensor where a tensor of its own"),
+        (lambda x: (x, x), "returned 2 values"),
+    ],
+)
+def test_what_no_lowering_returns(wave: Any, returned: Any, said: str) -> None:
+    """Each was a raw error that named no op."""
+    torch2mlir.lowering(NAME, "stablehlo")(lambda lower, x: returned(x))
+    with pytest.raises(torch2mlir.Torch2MLIRError, match=f"torch2mlir_own.wave.*{said}"):
+        torch2mlir.compile(wave, torch.ones(7))
+
+
 def test_to_linalg(wave: Any) -> None:
     @torch2mlir.lowering(NAME, "linalg-on-tensors")
     def lower_wave(lower: Any, x: Any) -> Any:

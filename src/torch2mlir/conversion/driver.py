@@ -240,9 +240,17 @@ class FunctionConversion:
         returned = self._applied(function, operands)
         outputs = returned if isinstance(returned, tuple | list) else (returned,)
         expected_types = lower.results
+        if len(outputs) != len(expected_types):
+            lower.fail(
+                f"the lowering returned {len(outputs)} values, and the op has {len(expected_types)}"
+            )
         for value, expected, output in zip(op.results, expected_types, outputs, strict=True):
-            if output is None:
+            if output is None and not value.uses:
                 continue
+            if not isinstance(output, Tensor):
+                lower.fail(
+                    f"the lowering returned a {output.__class__.__name__} where a tensor of its own is expected"
+                )
             wanted = lower.tensor_type(expected.sizes, expected.dtype)
             # the capture may know more of sizes than their expressions say
             if _is_less_known(output, expected):

@@ -24,6 +24,7 @@ from torch2mlir.contract.core_ops import CONTROL_FLOW, CORE_OPS, FAMILIES
 from torch2mlir.contract.op_name import OpName
 from torch2mlir.contract.target import get_target, lowered_targets
 from torch2mlir.conversion.registry import lowering_functions
+from torch2mlir.errors import InputError
 
 SUMMARY = "show which op lowers to which dialect"
 UNSUPPORTED = "unsupported"
@@ -64,6 +65,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     """Do what ``torch2mlir coverage`` was asked for."""
     rows = list(coverage(tuple(options.pattern), everything=options.all))
+    if options.pattern and not rows:
+        asked = " or ".join(map(repr, options.pattern))
+        where = "PyTorch's registry" if options.all else "the core ops"
+        raise InputError(
+            f"no op of {where} has {asked} in its name", hint="--all looks at every op of PyTorch's"
+        )
     shown = [row for row in rows if not (options.missing and row.is_covered)]
     if options.markdown:
         print("\n".join(markdown(shown)))

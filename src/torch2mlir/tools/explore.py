@@ -7,6 +7,7 @@ torch2mlir explore package.module:factory
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,7 +39,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     """Open the explorer and stay until it is left."""
-    make_app(options.program, options.passes, options.load).run()
+    app = make_app(options.program, options.passes, options.load)
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise InputError(
+            "the explorer needs a terminal", hint="torch2mlir opt runs passes without one"
+        )
+    app.run()
     return 0
 
 
