@@ -197,7 +197,7 @@ def _check_replaceable(target: Path) -> None:
             return
     raise InputError(
         f"{target} is there, and it is not from torch2mlir: the weights would replace it",
-        hint="give the program another name",
+        hint="remove it, or give the program another name",
     )
 
 
