@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import atexit
 import importlib
+import sys
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Container, Mapping, Sequence
@@ -320,6 +321,15 @@ _to_close = WeakSet[Closable]()
 def close_at_exit(holder: Closable) -> None:
     """Has ``holder`` closed before modules go: what is held of a library by then may be reported as leaked."""
     _to_close.add(holder)
+
+
+def free_after_results(device: object) -> None:
+    """Has what allocated the memory of results freed after them, in a Python that ends.
+
+    Results are where the user keeps them: in modules, or in cycles that only the last collection finds. The names of
+    :mod:`sys` go after both, and still before libraries report leaks.
+    """
+    vars(sys).setdefault("_torch2mlir_devices", []).append(device)
 
 
 @atexit.register

@@ -80,6 +80,7 @@ from torch2mlir.runtime.engine import (
     Prepared,
     best_dialect,
     close_at_exit,
+    free_after_results,
     host_tensor,
 )
 from torch2mlir.runtime.forks import ThreadsOf
@@ -212,6 +213,7 @@ class IreeEngine(Engine):
         self._device = rt.get_device("local-task" if threads > 1 else "local-sync")
         self._hal = rt.create_hal_module(self._instance, self._device)
         self._threads = ThreadsOf("IREE") if threads > 1 else None
+        free_after_results(self._device)
         close_at_exit(self)
 
     def close(self) -> None:
@@ -221,6 +223,7 @@ class IreeEngine(Engine):
     def _in_turn(self) -> tuple[Any, Any]:
         """The device that runs what is dispatched one after the other, and its module."""
         device = rt.get_device("local-sync")
+        free_after_results(device)
         return device, rt.create_hal_module(self._instance, device)
 
     def compile(self, function: LoweredFunction) -> IreeExecutable:
