@@ -61,6 +61,9 @@ def device(
     PyTorch's own step marker, ``torch._lazy.mark_step()``, means ours meanwhile. When the context closes, whatever
     is still pending is computed, also where an exception of the program closes it.
 
+    A step has one seed, of PyTorch's generator at its first draw; a draw after ``torch.manual_seed`` begins another
+    step. To repeat numbers by ``torch.get_rng_state``, mark a step before the state is read.
+
     Args:
         engine: ``xla``, ``iree``, ``reference`` or an :class:`~torch2mlir.runtime.engine.Engine`; by default XLA for
             StableHLO and IREE for the others.

@@ -10,6 +10,7 @@ from functools import cache
 from types import CodeType
 from typing import Any, NamedTuple
 
+import torch
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 
@@ -159,6 +160,11 @@ class SeedInput:
     """
 
     type: ValueTensorType
+
+    @staticmethod
+    def draw() -> torch.Tensor:
+        """The next one: a tensor of rank 0 and dtype int64."""
+        return torch.empty((), dtype=torch.int64).random_(-(1 << 63), None)
 
 
 @dataclass(frozen=True)

@@ -85,7 +85,7 @@ class CallingConvention:
                 check_state(item, tensor)
             return tensor
         if isinstance(item, SeedInput):
-            return torch.empty((), dtype=torch.int64).random_(-(1 << 63), None)
+            return item.draw()
         leaf = leaves[item.position]
         value = leaf if isinstance(leaf, torch.Tensor) else torch.tensor(leaf)
         # a dialect may hold complex numbers of halves as complex<f32>

@@ -186,7 +186,8 @@ class LazyRuntime:
             return
         with self._timed("run_seconds"):
             try:
-                results = computation.compiled(*graph.parameters)
+                with self.recorder.drawing():
+                    results = computation.compiled(*graph.parameters)
             except InputError:  # an index is outside of its range: it would be so again
                 self.recorder.computed(pending)
                 raise

@@ -133,6 +133,34 @@ def test_random_numbers_are_drawn_once_and_repeat_with_the_seed(device: torch.de
     assert_close(draw(), first)
 
 
+def test_seeds_between_the_draws_of_a_step(device: torch.device) -> None:
+    torch.manual_seed(3)
+    one = torch.rand(100, device=device)
+    torch.manual_seed(3)
+    same = torch.rand(100, device=device)
+    another = torch.rand(100, device=device)
+    torch.manual_seed(5)  # after the draw, and before it is computed
+    assert torch.equal(one.cpu(), same.cpu())
+    assert not torch.equal(one.cpu(), another.cpu())
+    torch.manual_seed(3)
+    assert torch.equal(torch.rand(100, device=device).cpu(), one.cpu())
+
+
+def test_what_draws_nothing_leaves_the_generator(device: torch.device) -> None:
+    x = torch.ones(2, 3, 4).to(device)
+    before = torch.get_rng_state()
+    functional = torch.nn.functional
+    for y in (
+        functional.dropout(x, 0.5, training=False),
+        functional.dropout(x, 0.0, training=True),
+        functional.scaled_dot_product_attention(x, x, x),
+    ):
+        assert_close(y, torch.ones(2, 3, 4))
+    assert torch.equal(torch.get_rng_state(), before)
+    functional.dropout(x, 0.5, training=True)
+    assert not torch.equal(torch.get_rng_state(), before)
+
+
 def test_a_number_that_changes_is_no_new_graph(device: torch.device) -> None:
     x = torch.randn(4)
     for factor in (0.25, 0.5, 0.75):

@@ -31,6 +31,7 @@ from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.dtypes import tensor_of
 from torch2mlir.frontends.fx.refused_writes import write_to_windows
 from torch2mlir.frontends.lazy.carried import CALLS, Call, TensorType, carry
+from torch2mlir.frontends.lazy.draws import Draws, draws
 
 aten = torch.ops.aten
 
@@ -269,6 +270,7 @@ class Recorder(TorchDispatchMode):
         self._statistics: list[weakref.ref[torch.Tensor]] = []
         self._watch = True
         self._writing = set[OpOverload]()
+        self._draws = Draws()
         self.fallbacks = Counter[str]()
         """Calls PyTorch has run itself, by name."""
 
@@ -286,6 +288,12 @@ class Recorder(TorchDispatchMode):
         """Forgets tensors that have their values."""
         for tensor in tensors:
             self._pending.pop(id(tensor), None)
+
+    @contextmanager
+    def drawing(self) -> Iterator[None]:
+        """While it lasts, PyTorch's generator is as it was when the step drew first."""
+        with self._draws.repeated():
+            yield
 
     def statistics(self, parameters: Sequence[torch.Tensor]) -> list[torch.Tensor | None]:
         """The running statistics of batch normalization that parameters of a graph stand for, as far as they live."""
@@ -329,6 +337,8 @@ class Recorder(TorchDispatchMode):
             func, args = aten.empty.memory_format, args[:1]
         args = _tensors_for_numbers(func, args)
         road = _road(func)
+        if road in (_Road.RECORDED, _Road.CARRIED) and draws(func, args, kwargs):
+            self._draw()
         if road is _Road.COMPOSITE and func not in self._writing:
             result = self._in_other_calls(func, args, kwargs, watch=bool(lazy))
             return result if lazy else self._created(result)
@@ -356,6 +366,14 @@ class Recorder(TorchDispatchMode):
         if lazy:
             self._record(result)
         return result if lazy else self._created(result)
+
+    def _draw(self) -> None:
+        """Before a call that draws is recorded: what is drawn after PyTorch's generator was seeded is another step."""
+        if self._draws.are_of_another_state():
+            with _functionalization():
+                self._compute(self.pending())
+            self._draws.forget()
+        self._draws.begin()
 
     def _created(self, result: Any) -> Any:
         """What a call without lazy arguments gives: the user gets a tensor that functionalization watches."""

@@ -1,0 +1,70 @@
+"""Random numbers of the ``lazy`` device: a step has one seed, of PyTorch's generator as it is at the step's first draw.
+
+Programs draw their seed when they run, which is later than the user's call: by then the generator may have been seeded
+for something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch._ops import OpOverload
+
+from torch2mlir.program import SeedInput
+
+
+_CHANCES = {"p", "dropout_p"}
+_SWITCHES = {"train", "training"}
+
+
+def draws(func: OpOverload, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+    """Whether a call draws random numbers: dropout does in training only, and if there is a chance."""
+    if torch.Tag.nondeterministic_seeded not in func.tags:
+        return False
+    for place, argument in enumerate(func._schema.arguments):
+        default = argument.default_value
+        value = args[place] if place < len(args) else kwargs.get(argument.name, default)
+        if argument.name in _CHANCES and value == 0 or argument.name in _SWITCHES and value is False:
+            return False
+    return True
+
+
+class Draws:
+    """Of one step: the state of PyTorch's generator before its first draw, and after."""
+
+    def __init__(self) -> None:
+        self._before: torch.Tensor | None = None
+        self._after: torch.Tensor | None = None
+
+    def are_of_another_state(self) -> bool:
+        """Whether there are some, and the generator has been seeded, or drawn from, since."""
+        return self._after is not None and not torch.equal(self._after, torch.get_rng_state())
+
+    def begin(self) -> None:
+        """Before the device records a draw; takes the seed off the generator with the first."""
+        if self._before is None:
+            self._before = torch.get_rng_state()
+            SeedInput.draw()
+            self._after = torch.get_rng_state()
+
+    def forget(self) -> None:
+        """Ends the step."""
+        self._before = self._after = None
+
+    @contextmanager
+    def repeated(self) -> Iterator[None]:
+        """While it lasts, the next seed is the one of these draws. Afterwards there are none."""
+        before = self._before
+        self.forget()
+        if before is None:
+            yield
+            return
+        now = torch.get_rng_state()
+        torch.set_rng_state(before)
+        try:
+            yield
+        finally:
+            torch.set_rng_state(now)
