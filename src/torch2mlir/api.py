@@ -21,7 +21,7 @@ from torch2mlir.pipeline import Pipeline
 from torch2mlir.program import Program
 from torch2mlir.runtime.buckets import BucketRequest
 from torch2mlir.runtime.compiled import CompiledFunction
-from torch2mlir.runtime.engine import Engine, dialect_for, get_engine
+from torch2mlir.runtime.engine import Engine, as_engine, dialect_for
 from torch2mlir.runtime.other_programs import OtherPrograms
 
 if TYPE_CHECKING:
@@ -250,6 +250,6 @@ def engine_for(pipeline: Pipeline, engine: str | Engine | None) -> Engine:
             f"output_type '{pipeline.output_type}' cannot be run",
             hint=f"use one of {', '.join(runnable)}",
         )
-    chosen = engine if isinstance(engine, Engine) else get_engine(engine or default or "")
+    chosen = as_engine(engine or default)
     chosen.check_output_type(pipeline.output_type)
     return chosen

@@ -14,7 +14,7 @@ from torch2mlir.errors import EngineError
 from torch2mlir.hybrid.content import Content, content_of_graph
 from torch2mlir.hybrid.rules import rule_for
 from torch2mlir.pipeline import Pipeline
-from torch2mlir.runtime.engine import Engine, best_dialect, get_engine
+from torch2mlir.runtime.engine import Engine, as_engine, best_dialect, get_engine
 
 BY_PREFERENCE = ("onnxruntime", "openvino", "xla", "iree")
 """The engines to choose among. Of equally fast ones the first: it takes more programs than the second, varying sizes
@@ -55,7 +55,7 @@ class Way:
         Raises:
             EngineError: it is not installed, or does not take the dialect.
         """
-        found = engine if isinstance(engine, Engine) else get_engine(engine)
+        found = as_engine(engine)
         chosen = dialect or best_dialect(found)
         found.check_output_type(chosen)
         return Way(chosen, found)

@@ -19,6 +19,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any, ClassVar, Protocol
 from weakref import WeakSet
 
@@ -53,6 +54,11 @@ class Executable(ABC):
 
     def __init__(self, function: LoweredFunction) -> None:
         self.function = function
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "run" in vars(cls) and not cls.__module__.startswith("torch2mlir."):
+            cls.run = _with_checked_results(cls.run)  # type: ignore[method-assign]
 
     @abstractmethod
     def prepare(self, tensor: torch.Tensor) -> Any:
@@ -100,6 +106,18 @@ class Executable(ABC):
         """
         self.function.check(args)
         return self.run(args)
+
+
+def _with_checked_results(run: Callable[[Any, Sequence[Any]], Any]) -> Any:
+    """The ``run`` of an engine that somebody else wrote: nobody further on looks at what it returns."""
+
+    @wraps(run)
+    def checked(executable: Executable, args: Sequence[Any]) -> list[torch.Tensor]:
+        results = run(executable, args)
+        executable.function.check_results(results)
+        return list(results)
+
+    return checked
 
 
 class Engine(ABC):
@@ -203,7 +221,7 @@ def dialect_for(engine: str | Engine | None, output_type: str | None) -> str:
         return output_type
     if engine is None:
         return "stablehlo"
-    return best_dialect(engine if isinstance(engine, Engine) else get_engine(engine))
+    return best_dialect(as_engine(engine))
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,7 +376,16 @@ def engine_names() -> list[str]:
 
 
 def register_engine(name: str, factory: Factory) -> None:
-    """Make an engine available as ``engine=name``; the factory runs when it is first asked for."""
+    """Make an engine available as ``engine=name``; the factory runs when it is first asked for.
+
+    Raises:
+        EngineError: the name is no text, or nobody can call the factory.
+    """
+    if not isinstance(name, str) or not callable(factory):
+        raise EngineError(
+            f"cannot register {factory!r} as the engine {name!r}",
+            hint="give a name and what makes the engine: a class, or a function without arguments",
+        )
     with _lock:
         _factories[name] = factory
         _engines.pop(name, None)
@@ -394,5 +421,24 @@ def get_engine(name: str) -> Engine:
                 raise EngineError(
                     f"there is no engine {name!r}", hint=f"engines: {', '.join(engine_names())}"
                 )
-            _engines[name] = _factories[name]()
+            _engines[name] = as_engine(_factories[name]())
         return _engines[name]
+
+
+def as_engine(engine: Any) -> Engine:
+    """An engine, or the one of that name.
+
+    Raises:
+        EngineError: it is none, or does not say its name and what it takes.
+    """
+    if isinstance(engine, str):
+        return get_engine(engine)
+    lacks = [name for name in ("name", "output_types") if not hasattr(engine, name)]
+    if not isinstance(engine, Engine) or lacks:
+        what = "has no " + " and no ".join(lacks) if isinstance(engine, Engine) else "is no engine"
+        raise EngineError(
+            f"{type(engine).__qualname__} {what}",
+            hint="an engine is a torch2mlir.runtime.engine.Engine with a name and the output_types that it takes, "
+            'as output_types = frozenset({"stablehlo"}); docs/own_targets.md has one',
+        )
+    return engine

@@ -81,6 +81,16 @@ class TensorSpec:
         return f"{str(self.dtype).removeprefix('torch.')}[{dims}]"
 
 
+def _is_value(value: object, spec: TensorSpec) -> bool:
+    return isinstance(value, torch.Tensor) and spec.accepts(value.dtype, value.shape)
+
+
+def _described(value: object) -> str:
+    if isinstance(value, torch.Tensor):
+        return str(TensorSpec(value.dtype, tuple(value.shape)))
+    return type(value).__name__
+
+
 @dataclass(frozen=True)
 class LoweredFunction:
     """A public function of a module in a target dialect.
@@ -137,6 +147,25 @@ class LoweredFunction:
     def is_static(self) -> bool:
         """Whether every dimension of the arguments and results is known."""
         return all(spec.is_static for spec in (*self.arguments, *self.results))
+
+    def check_results(self, results: Any) -> None:
+        """Looks at what an engine returned.
+
+        Raises:
+            EngineError: it is something else than tensors of the function's types.
+        """
+        is_list = isinstance(results, (list, tuple))
+        if is_list and len(results) == len(self.results):
+            pairs = zip(results, self.results)
+            if all(_is_value(value, spec) for value, spec in pairs):
+                return
+        found = ", ".join(map(_described, results)) if is_list else _described(results)
+        raise EngineError(
+            f"the engine returned ({found}) of @{self.name} where the program declares "
+            f"({', '.join(map(str, self.results))})",
+            dialect=self.target.name,
+            hint="the engine's run returns a list of CPU tensors, one for each result of the function",
+        )
 
     @property
     def entry(self) -> FuncOp:

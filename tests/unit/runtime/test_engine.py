@@ -5,14 +5,17 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 
 import engine_programs as programs
 import pytest
 import torch
 
+import torch2mlir
 from torch2mlir.errors import EngineError, InputError
 from torch2mlir.runtime.engine import (
     Engine,
+    Executable,
     get_engine,
     host_tensor,
     register_engine,
@@ -264,6 +267,62 @@ def test_own_engines_are_made_once() -> None:
         unregister_engine("mine")
     with pytest.raises(EngineError, match="no engine 'mine'"):
         get_engine("mine")
+
+
+class _Returning(Engine):
+    """What somebody else wrote, with a mistake."""
+
+    name = "returning"
+    output_types = frozenset({"stablehlo"})
+
+    def __init__(self, result: object) -> None:
+        self.result = result
+
+    def compile(self, function: LoweredFunction) -> Executable:
+        result = self.result
+
+        class Compiled(Executable):
+            def prepare(self, tensor: torch.Tensor) -> torch.Tensor:
+                return tensor
+
+            def run(self, args: Sequence[object]) -> list[torch.Tensor]:
+                return result  # type: ignore[return-value]
+
+        return Compiled(function)
+
+
+@pytest.mark.parametrize(
+    ("result", "said"),
+    [
+        ([torch.ones(7)], r"\(float32\[7\]\)"),
+        ([torch.ones(2, 3).int()], r"\(int32\[2, 3\]\)"),
+        ([], r"\(\)"),
+        ([torch.ones(2, 3)] * 2, r"\(float32\[2, 3\], float32\[2, 3\]\)"),
+        ([torch.ones(2, 3).numpy()], r"\(ndarray\)"),
+        (None, r"\(NoneType\)"),
+    ],
+    ids=["shape", "dtype", "none", "two", "numpy", "nothing"],
+)
+def test_what_an_own_engine_returns_is_checked(result: object, said: str) -> None:
+    model, x = torch.nn.Linear(3, 3).requires_grad_(False), torch.ones(2, 3)
+    compiled = torch2mlir.compile(model, x, engine=_Returning(result))
+    with pytest.raises(EngineError, match=f"returned {said} of @main .* declares .*2, 3"):
+        compiled(x)
+
+
+def test_what_is_no_engine_is_refused() -> None:
+    class Unnamed(Engine):
+        def compile(self, function: LoweredFunction) -> Executable:
+            raise NotImplementedError
+
+    for name, factory in (("nn", None), (3, Unnamed)):
+        with pytest.raises(EngineError, match="cannot register"):
+            register_engine(name, factory)  # type: ignore[arg-type]
+    model, x = torch.nn.Linear(3, 3).requires_grad_(False), torch.ones(2, 3)
+    with pytest.raises(EngineError, match="Unnamed has no name and no output_types"):
+        torch2mlir.compile(model, x, engine=Unnamed())
+    with pytest.raises(EngineError, match="float is no engine"):
+        torch2mlir.compile(model, x, engine=1.5)  # type: ignore[arg-type]
 
 
 EXTRAS = {"xla": "xla", "iree": "iree", "onnxruntime": "ort", "openvino": "openvino"}

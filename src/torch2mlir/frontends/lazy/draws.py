@@ -15,7 +15,6 @@ from torch._ops import OpOverload
 
 from torch2mlir.program import SeedInput
 
-
 _CHANCES = {"p", "dropout_p"}
 _SWITCHES = {"train", "training"}
 
@@ -27,7 +26,12 @@ def draws(func: OpOverload, args: Sequence[Any], kwargs: Mapping[str, Any]) -> b
     for place, argument in enumerate(func._schema.arguments):
         default = argument.default_value
         value = args[place] if place < len(args) else kwargs.get(argument.name, default)
-        if argument.name in _CHANCES and value == 0 or argument.name in _SWITCHES and value is False:
+        if (
+            argument.name in _CHANCES
+            and value == 0
+            or argument.name in _SWITCHES
+            and value is False
+        ):
             return False
     return True
 
