@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -36,6 +38,7 @@ def test_the_benchmark_compares_with_the_peer() -> None:
     assert "less memory" in table and "save external" in table
 
 
+@pytest.mark.full("the demo generates text with the same functions")
 def test_generated_tokens_are_eagers() -> None:
     options = ["--layers", "2", "--hidden", "32", "--prompt", "5", "--tokens", "6", "--sample"]
     said = _run("examples/generate.py", *options)

@@ -33,7 +33,7 @@ def model() -> Any:
 
 @pytest.mark.parametrize(
     "cache",
-    [pytest.param("static", marks=pytest.mark.full("the command line's test has one")), "dynamic"],
+    [pytest.param("static", marks=pytest.mark.full("the demo has one")), "dynamic"],
 )
 def test_generated_tokens(model: Any, cache: str, capfd: pytest.CaptureFixture[str]) -> None:
     """Prefill and decode are compiled whole: of a dynamic cache, keys and values turn out to be of one length."""

@@ -57,11 +57,8 @@ SIZES = ((3, 6, 5), (2, 9, 3), (5, 4, 7), (17, 5, 18))
 DIALECTS = ("linalg-on-tensors", "tosa")
 
 
-@pytest.mark.parametrize(
-    "output_type",
-    [DIALECTS[0], pytest.param(DIALECTS[1], marks=pytest.mark.full("of more dimensions it runs"))],
-)
-@pytest.mark.share(2)
+@pytest.mark.parametrize("output_type", DIALECTS)
+@pytest.mark.full("what has three dimensions runs")
 def test_of_a_matrix(output_type: str) -> None:
     _check(PROGRAMS, 2, output_type)
 
