@@ -12,6 +12,23 @@ from typing import IO
 from torch2mlir.errors import InputError
 
 
+def path_of(place: object) -> Path:
+    """The path that the user means.
+
+    Raises:
+        InputError: it is no path, or one that no system has.
+    """
+    try:
+        path = Path(place)  # type: ignore[arg-type]
+    except TypeError as error:
+        raise InputError(
+            f"a {type(place).__name__} is no path", hint="give a text or a Path"
+        ) from error
+    if "\0" in str(path):
+        raise InputError(f"{str(path)!r} is no path: it has a null character")
+    return path
+
+
 def checked_target(target: Path) -> Path:
     """The same path, which can be written.
 

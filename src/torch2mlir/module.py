@@ -19,7 +19,7 @@ from torch2mlir.dialects.bytecode import BYTECODE_SUFFIX, Piece, bytecode_pieces
 from torch2mlir.dialects.onnx.schema import OPSETS
 from torch2mlir.dialects.printer import WeightSyntax, module_text, weights_of, write_module
 from torch2mlir.errors import InputError, Torch2MLIRError
-from torch2mlir.files import write_whole
+from torch2mlir.files import path_of, write_whole
 from torch2mlir.frontends.weights import TorchSource
 from torch2mlir.program import Program, entry_function
 
@@ -128,7 +128,7 @@ class MlirModule:
         Raises:
             InputError: the folder does not exist, or there is a file of other tensors where the weights go.
         """
-        target = Path(path)
+        target = path_of(path)
         if target.suffix == ".onnx":
             from torch2mlir.dialects.onnx.model import save_model
 

@@ -25,7 +25,7 @@ from torch2mlir.dialects import Context, make_context
 from torch2mlir.dialects.torch.core import RuntimeAssertOp, ValueTensorLiteralOp
 from torch2mlir.dialects.torch.symbols import bind_all_shapes
 from torch2mlir.dialects.torch.types import ValueTensorType
-from torch2mlir.errors import BackendContractError
+from torch2mlir.errors import BackendContractError, PassError
 from torch2mlir.frontends.fx.decisions import noted
 from torch2mlir.frontends.weights import TorchSource
 from torch2mlir.program import Program, SeedInput, Signature, StateInput, UserOutput, entry_function
@@ -168,6 +168,11 @@ class Pipeline:
 
 
 def _passes(names: Sequence[str]) -> list[ModulePass]:
+    if unknown := [name for name in names if name not in PASSES]:
+        raise PassError(
+            f"there is no pass {unknown[0]}",
+            hint="a target's preparation and finishing name passes: torch2mlir opt --help lists them",
+        )
     return [PASSES[name]()() for name in names]
 
 

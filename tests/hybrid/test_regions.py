@@ -91,3 +91,23 @@ def test_hooks_that_come_later() -> None:
         "model.part.register_forward_hook(lambda module, given, result: result + 2)",
         "model.register_forward_pre_hook(lambda module, given: (given[0] * 2,))",
     )
+
+
+class Force(nn.Module):
+    """What a potential's gradient says, in the caller's grad mode."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.energy = nn.Linear(6, 1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = x.detach().requires_grad_()
+        return torch.autograd.grad(torch.tanh(self.energy(x)).sum(), x)[0]
+
+
+def test_examples_of_a_model_that_differentiates() -> None:
+    model = Force().eval()
+    optimized = torch2mlir.optimize(model, True, model_inputs=(torch.randn(4, 6),))
+    for _ in range(3):
+        x = torch.randn(4, 6)
+        torch.testing.assert_close(optimized(x), model(x))

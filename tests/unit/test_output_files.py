@@ -93,3 +93,18 @@ def test_two_programs_have_two_files_of_weights(tmp_path: Path) -> None:
     assert len({path for paths in written for path in paths}) == 6
     for n, paths in enumerate(written):
         assert load_file(paths[1])["weight"].unique().tolist() == [n]
+
+
+@pytest.mark.parametrize(
+    ("place", "said"), [(None, "a NoneType is no path"), ("a\0b", "null character")]
+)
+def test_what_is_no_path_is_refused(place: object, said: str) -> None:
+    compiled = torch2mlir.compile(nn.ReLU(), torch.ones(3))
+    program = torch2mlir.export_and_import(nn.ReLU(), torch.ones(3))
+    for use in (
+        lambda: torch2mlir.save(compiled, place),  # type: ignore[arg-type]
+        lambda: torch2mlir.load(place),  # type: ignore[arg-type]
+        lambda: program.save(place),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(InputError, match=said):
+            use()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -64,6 +65,22 @@ def test_a_target_needs_lowerings_or_a_base() -> None:
         register_target(Target(name="accel", base="nowhere"))
     with pytest.raises(torch2mlir.Torch2MLIRError, match="before they reach a target"):
         register_target(Target(name="torch", base="tosa"))
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"preparation": ("nopass",)}, "there is no pass nopass"),
+        ({"finishing": ("nopass",)}, "there is no pass nopass"),
+        ({"lowering": "no.such.package"}, "'no.such.package' cannot be imported"),
+        ({"lowering": "json"}, "'json' has no LOWERING"),
+    ],
+    ids=["preparation", "finishing", "package", "class"],
+)
+def test_names_of_a_target_that_lead_nowhere(fields: dict[str, Any], said: str) -> None:
+    register_target(Target(name="accel", base="stablehlo", **fields))
+    with pytest.raises(torch2mlir.Torch2MLIRError, match=said):
+        torch2mlir.export_and_import(nn.ReLU(), torch.ones(2), output_type="accel")
 
 
 def test_a_target_based_on_another_says_its_own_name_in_errors() -> None:

@@ -28,6 +28,7 @@ from torch2mlir.artefact.signature import dtype_of, load_signature, load_spec
 from torch2mlir.artefact.weights import map_tensors
 from torch2mlir.contract.target import get_target
 from torch2mlir.errors import ArtefactError, InputError, Torch2MLIRError
+from torch2mlir.files import path_of
 from torch2mlir.program import FunctionInput, StateInput
 from torch2mlir.runtime.binding import Shapes
 from torch2mlir.runtime.calling import CallingConvention
@@ -121,8 +122,9 @@ def load(directory: str | os.PathLike[str]) -> LoadedFunction | OptimizedModule:
     Raises:
         ArtefactError: it is no artefact, incomplete, damaged, or made for another version or machine.
         EngineError: its engine is not installed, or refuses the code.
+        InputError: ``directory`` is no path.
     """
-    place = Path(directory)
+    place = path_of(directory)
     for turn in range(_TRIES):
         time.sleep(_PAUSE * bool(turn))
         with _held(place) as is_replaced:

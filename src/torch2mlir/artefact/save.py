@@ -18,6 +18,7 @@ from torch2mlir.artefact.manifest import CONFIG, NAME, PROGRAM, WEIGHTS, manifes
 from torch2mlir.artefact.signature import canonical, dtype_name, dump_signature, dump_spec
 from torch2mlir.artefact.weights import write_tensors
 from torch2mlir.errors import ArtefactError, InputError
+from torch2mlir.files import path_of
 from torch2mlir.hybrid.module import OptimizedModule
 from torch2mlir.hybrid.ways import suited_to_graph
 from torch2mlir.program import StateInput
@@ -41,7 +42,7 @@ def save(compiled: CompiledFunction | OptimizedModule, directory: str | os.PathL
         InputError: the directory holds something else, or ``compiled`` is something else, or a weight has got other
             sizes or another dtype than the program takes.
     """
-    target = Path(directory)
+    target = path_of(directory)
     if isinstance(compiled, OptimizedModule):
         with _whole_directory(target) as place:
             _write_optimized(compiled, place)

@@ -74,9 +74,23 @@ class Target:
         yield target
 
 
+_LOWERING_HINT = "a target's lowering= is a Lowering class, or a package that has one as LOWERING and can be imported"
+
+
 @cache
 def _class_of(package: str) -> type[Any]:
-    found: type[Any] = loaded(package).LOWERING
+    try:
+        found: type[Any] = loaded(package).LOWERING
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{package}.".startswith(f"{error.name}."):
+            raise
+        raise Torch2MLIRError(
+            f"the package of lowerings '{package}' cannot be imported: {error}", hint=_LOWERING_HINT
+        ) from error
+    except AttributeError as error:
+        if error.name != "LOWERING":
+            raise
+        raise Torch2MLIRError(f"'{package}' has no LOWERING", hint=_LOWERING_HINT) from error
     return found
 
 

@@ -263,12 +263,14 @@ class OptimizedModule(AroundModel):
 
     def prepare(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         """Captures, compiles and examines ahead of the first call with arguments like these."""
+        own_mode = torch.is_grad_enabled()
         with torch.no_grad():
             if self._reason_for_pytorch(args, kwargs) is not None and not self.exported:
                 return
             found, _ = self._variant(args, kwargs)
             if found is None and not (self.exported or self._regions or self._refused):
-                with undone(self.model, None):  # which says what is wrong
+                # which says what is wrong; the model may differentiate
+                with undone(self.model, None), torch.set_grad_enabled(own_mode):
                     self.model(*cloned(args), **cloned(dict(kwargs)))
             if self._regions is not None and self._settings[0] and not self._iterates():
                 with undone(self.model, None):
