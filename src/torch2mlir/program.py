@@ -8,14 +8,16 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from types import CodeType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import torch
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 
 from torch2mlir.dialects.torch.dims import KnownSize
 from torch2mlir.dialects.torch.types import ValueTensorType
+
+if TYPE_CHECKING:
+    import torch
 
 
 @dataclass(frozen=True)
@@ -164,6 +166,8 @@ class SeedInput:
     @staticmethod
     def draw() -> torch.Tensor:
         """The next one: a tensor of rank 0 and dtype int64."""
+        import torch
+
         return torch.empty((), dtype=torch.int64).random_(-(1 << 63), None)
 
 

@@ -133,6 +133,8 @@ def test_dynamic_comes_too_late_for_an_exported_program(
         ["compile", FACTORY, "--weights", "external", "-o", "-"],
         ["run", FACTORY, "--engine", "abacus"],
         ["run", FACTORY, "--repeat", "0"],
+        ["run", FACTORY, "--rtol", "nan"],
+        ["run", FACTORY, "--random", str(1 << 63)],
     ],
 )
 def test_wrong_usage_exits_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -152,6 +154,25 @@ def test_run_agrees_with_eager(
     captured = capsys.readouterr()
     assert "[2, 8] float32" in captured.out
     assert "median" in captured.err
+
+
+class Written(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("sum", torch.zeros(3))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.sum += x.mul_(2)
+        return self.sum
+
+
+def written() -> tuple[torch.nn.Module, tuple[torch.Tensor]]:
+    return Written(), (torch.ones(3),)
+
+
+def test_run_compares_from_one_state() -> None:
+    """The calls of eager mode leave nothing behind that the compiled program begins with."""
+    assert main(["run", f"{__file__}:written", "--compare", "-q"]) == 0
 
 
 def test_run_goes_through_the_dialect_of_the_engine(

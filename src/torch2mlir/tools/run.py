@@ -7,6 +7,7 @@ torch2mlir run package.module:factory --engine iree --to linalg-on-tensors --inp
 from __future__ import annotations
 
 import argparse
+import math
 import statistics
 import time
 from collections.abc import Callable
@@ -68,9 +69,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     """Do what ``torch2mlir run`` was asked for."""
     import torch2mlir
+    from torch2mlir.frontends.trials import undone
 
     if options.repeat < 1:
         parser.error("--repeat needs at least 1")
+    for tolerance in (options.rtol, options.atol):
+        if not 0 <= tolerance < math.inf:
+            parser.error(f"a tolerance is a number from 0 on, not {tolerance}")
+    if options.random is not None and not -(1 << 63) <= options.random < 1 << 63:
+        parser.error("the seed of --random has at most 64 bits")
     expected = None
     with Progress(options.quiet) as progress:
         with progress.stage("load"):
@@ -80,7 +87,9 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
         if options.compare:
             with progress.stage("eager") as stage:
                 eager = source.model.module() if source.is_exported else source.model
-                expected, times = _measure(eager, args, kwargs, options.repeat)
+                # the compiled program has the model's own tensors
+                with undone(eager, None):
+                    expected, times = _measure(eager, args, kwargs, options.repeat)
                 stage.detail = _spread(times)
         with progress.stage("compile") as stage:
             compiled = torch2mlir.compile(program, output_type=options.to, engine=options.engine)
@@ -106,15 +115,20 @@ def _inputs(source: Source, options: argparse.Namespace) -> Inputs:
 def _measure(
     call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], repeat: int
 ) -> tuple[Any, list[float]]:
-    """The first call's outputs, and the milliseconds of ``repeat`` more."""
+    """The first call's outputs, and the milliseconds of ``repeat`` more, each with arguments of its own to write to."""
     import torch
+
+    from torch2mlir.frontends.trials import cloned
 
     times = []
     with torch.no_grad():
-        outputs = call(*args, **kwargs)
+        given, named = cloned((args, kwargs))
+        # a later call may write to what this one returns
+        outputs = cloned(call(*given, **named))
         for _ in range(repeat):
+            given, named = cloned((args, kwargs))
             start = time.perf_counter()
-            call(*args, **kwargs)
+            call(*given, **named)
             times.append((time.perf_counter() - start) * 1e3)
     return outputs, times
 
