@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import torch
 from torch.nn.modules import module as modules
+from torch.overrides import _get_current_function_mode_stack
+from torch.utils._device import DeviceContext
 from torch.utils.hooks import RemovableHandle
 
 _dict_version = getattr(torch._C._dynamo.guards, "dict_version", None)
@@ -128,7 +130,21 @@ class Mode(NamedTuple):
 
 def _default_device() -> Hashable:
     # PyTorch holds another default device in a mode of this stack, and looks for it slowly
-    return torch.get_default_device() if torch._C._len_torch_function_stack() else None
+    has_one = any(isinstance(mode, DeviceContext) for mode in _function_mode_stack())
+    return torch.get_default_device() if has_one else None
+
+
+def _function_modes() -> Hashable:
+    others = [
+        type(mode).__qualname__
+        for mode in _function_mode_stack()
+        if not type(mode).__module__.startswith(("torch.", "torch2mlir."))
+    ]
+    return ", ".join(others) or "none"
+
+
+def _function_mode_stack() -> list[Any]:
+    return _get_current_function_mode_stack() if torch._C._len_torch_function_stack() else []
 
 
 def _autocast() -> Hashable:
@@ -139,6 +155,7 @@ AUTOCAST = Mode("autocast", _autocast)
 _DEFAULTS = (
     Mode("the default dtype", torch.get_default_dtype),
     Mode("the default device", _default_device),
+    Mode("the TorchFunctionMode", _function_modes),
 )
 GRAD_MODE = "is_grad_enabled"
 _ASKED = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from copy import deepcopy
 from functools import partial
@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import torch
 from torch import nn
+from torch.overrides import TorchFunctionMode
 
 import torch2mlir
 from torch2mlir.errors import InputError, Torch2MLIRError
@@ -356,6 +357,14 @@ class Asking(nn.Module):
         return x * self.asks()
 
 
+class _Negated(TorchFunctionMode):
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        result = func(*args, **kwargs or {})
+        return -result if func is torch.sin else result
+
+
 @contextmanager
 def _set(setter: Callable[[Any], Any], value: Any, before: Any) -> Iterator[None]:
     setter(value)
@@ -379,6 +388,7 @@ MODES: dict[str, tuple[Callable[[], Any], Callable[[], AbstractContextManager[An
         lambda: 2 if torch.are_deterministic_algorithms_enabled() else 3,
         lambda: _set(torch.use_deterministic_algorithms, True, False),
     ),
+    "the TorchFunctionMode": (lambda: torch.sin(torch.ones(3)), lambda: _Negated()),
     "the number of threads": (
         lambda: torch.get_num_threads(),
         lambda: _set(torch.set_num_threads, torch.get_num_threads() + 1, torch.get_num_threads()),
