@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-import shutil
+import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO
@@ -57,18 +57,31 @@ def write_whole(target: Path, write: Callable[[IO[bytes]], object]) -> None:
             with target.open("wb") as stream:
                 write(stream)
             return
-        _replace(Path(os.path.realpath(target)), write)
+        replace_whole(target, lambda aside: _write_to(aside, write))
     except OSError as error:
         raise InputError(f"{target} cannot be written: {error.strerror or error}") from error
 
 
-def _replace(target: Path, write: Callable[[IO[bytes]], object]) -> None:
+def _write_to(path: Path, write: Callable[[IO[bytes]], object]) -> None:
+    with path.open("wb") as stream:
+        write(stream)
+
+
+def replace_whole(target: Path, write: Callable[[Path], object]) -> None:
+    """Replace ``target`` by the file that ``write`` writes at the path it gets, once all of it is written.
+
+    Where a link leads to is replaced, and keeps its permissions.
+
+    Raises:
+        OSError: the system refuses it.
+    """
+    target = Path(os.path.realpath(target))
     aside = target.with_name(f".{secrets.token_hex(6)}.partial")
     try:
-        with aside.open("xb") as stream:  # with the permissions that new files have here
-            write(stream)
-        if target.exists():
-            shutil.copymode(target, aside)
+        aside.touch(exist_ok=False)
+        mode = (target if target.exists() else aside).stat().st_mode
+        write(aside)
+        aside.chmod(stat.S_IMODE(mode))  # which a library may have made its own
         os.replace(aside, target)
     finally:
         aside.unlink(missing_ok=True)

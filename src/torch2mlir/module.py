@@ -19,7 +19,7 @@ from torch2mlir.dialects.bytecode import BYTECODE_SUFFIX, Piece, bytecode_pieces
 from torch2mlir.dialects.onnx.schema import OPSETS
 from torch2mlir.dialects.printer import WeightSyntax, module_text, weights_of, write_module
 from torch2mlir.errors import InputError, Torch2MLIRError
-from torch2mlir.files import path_of, write_whole
+from torch2mlir.files import path_of, replace_whole, write_whole
 from torch2mlir.frontends.weights import TorchSource
 from torch2mlir.program import Program, entry_function
 
@@ -202,6 +202,7 @@ def _check_replaceable(target: Path) -> None:
 
 
 def _save_weights(weights: Mapping[str, torch.Tensor], target: Path) -> None:
+    from safetensors import SafetensorError
     from safetensors.torch import save_file
 
     from torch2mlir.frontends.weights import is_fake
@@ -214,14 +215,9 @@ def _save_weights(weights: Mapping[str, torch.Tensor], target: Path) -> None:
         storage = tensor.untyped_storage().data_ptr()
         distinct[name] = tensor.clone() if storage in seen else tensor
         seen.add(storage)
-    partial = target.with_name(f".{target.name}.partial")
     try:
-        partial.touch()
-        mode = (
-            partial.stat().st_mode
-        )  # as new files have here: safetensors makes them for the user alone
-        save_file(distinct, partial, metadata={_WRITTEN_BY: __version__})
-        partial.chmod(mode)
-        os.replace(partial, target)
-    finally:
-        partial.unlink(missing_ok=True)
+        replace_whole(
+            target, lambda aside: save_file(distinct, aside, metadata={_WRITTEN_BY: __version__})
+        )
+    except SafetensorError as error:
+        raise InputError(f"{target} cannot be written: {error}") from error
