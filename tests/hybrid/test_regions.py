@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import copy
 
+import pytest
 import torch
 from torch import nn
 
 import torch2mlir
+from torch2mlir.errors import CaptureError
 
 
 class TakesGradients(nn.Module):
@@ -111,3 +113,67 @@ def test_examples_of_a_model_that_differentiates() -> None:
     for _ in range(3):
         x = torch.randn(4, 6)
         torch.testing.assert_close(optimized(x), model(x))
+
+
+class TwiceDifferentiated(nn.Module):
+    """Two gradients of one graph, of which TorchDynamo captures the forward pass by itself."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner, self.outer = nn.Linear(3, 8), nn.Linear(8, 3)
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        with torch.enable_grad():
+            x = x.detach().requires_grad_()
+            y = torch.sigmoid(self.outer(torch.tanh(self.inner(x))))
+            torch._dynamo.graph_break()
+            [first] = torch.autograd.grad(y.sum(), x, retain_graph=True)
+            [second] = torch.autograd.grad(y.square().sum(), x)
+        return first, second
+
+
+@torch.no_grad()
+def test_a_graph_that_is_differentiated_twice() -> None:
+    model = TwiceDifferentiated().eval()
+    optimized = torch2mlir.optimize(model)
+    for rows in (4, 4, 2):
+        x = torch.randn(rows, 3)
+        torch.testing.assert_close(optimized(x), model(x))
+    assert torch._functorch.config.donated_buffer
+
+
+class LearnsInCalls(nn.Module):
+    """A forward pass that leaves gradients in the parameters."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(3, 1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        with torch.enable_grad():
+            x = x.detach().requires_grad_()
+            self.layer(x).sum().backward()
+        return x.grad * 2
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("has_gradients", [False, True])
+@pytest.mark.parametrize("has_examples", [False, True])
+def test_gradients_that_calls_leave(has_gradients: bool, has_examples: bool) -> None:
+    model = LearnsInCalls().eval()
+    if has_gradients:
+        model(torch.ones(2, 3))
+    twin, x = copy.deepcopy(model), torch.randn(4, 3)
+    for parameter, other in zip(twin.parameters(), model.parameters(), strict=True):
+        parameter.grad = None if other.grad is None else other.grad.clone()
+    held = model.layer.bias.grad
+    optimized = torch2mlir.optimize(model, model_inputs=(x,) if has_examples else None)
+    assert model.layer.bias.grad is held
+    for _ in range(3):
+        x = torch.randn(4, 3)
+        torch.testing.assert_close(optimized(x), twin(x))
+        torch.testing.assert_close(model.layer.weight.grad, twin.layer.weight.grad)
+        torch.testing.assert_close(model.layer.bias.grad, twin.layer.bias.grad)
+    with pytest.raises(CaptureError, match="backward"):
+        torch2mlir.compile(model, x)
+    torch.testing.assert_close(model.layer.bias.grad, twin.layer.bias.grad)

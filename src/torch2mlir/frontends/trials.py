@@ -39,16 +39,39 @@ def python_undone(model: Callable[..., Any]) -> Iterator[PythonState]:
 def memory_kept(state: PythonState) -> Iterator[None]:
     """Around a trace: the model's tensors are afterwards real ones, of the sizes and in the memory that they had.
 
+    Their gradients are those that they had: a forward pass may call ``backward``.
+
     ``self.w.data = self.w.data * 2`` gives a weight the memory of a tensor that a trace has in its place, which has no
     elements, if the model is called by a function: ``torch.export`` works on copies of its module's parameters only.
     ``self.low.resize_(..)`` and ``self.low.squeeze_()`` change the sizes of a buffer.
     """
     tensors = [*_parameters(state), *_buffers(state), *state.reached.tensors]
     before = [tensor.detach() for tensor in tensors]
+    gradients = _Gradients(tensors)
     try:
         yield
     finally:
         _lay_back(tensors, before)
+        gradients.restore()
+
+
+class _Gradients:
+    """Those that tensors have at some time."""
+
+    def __init__(self, tensors: Iterable[torch.Tensor]) -> None:
+        self._held = [
+            (tensor, grad, None if grad is None else (grad._version, grad.clone()))
+            for tensor, grad in ((t, t.grad) for t in tensors if t.is_leaf)
+        ]
+
+    def restore(self) -> None:
+        """Gives the tensors the same ones again, with the same elements."""
+        for tensor, grad, saved in self._held:
+            if tensor.grad is not grad:
+                tensor.grad = grad
+            if grad is not None and saved is not None and grad._version != saved[0]:
+                with torch.no_grad():
+                    grad.copy_(saved[1])
 
 
 @contextmanager

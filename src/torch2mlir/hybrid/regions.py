@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 from torch._dynamo.utils import counters
+from torch._functorch import config as functorch_config
 from torch._functorch._aot_autograd.utils import make_boxed_func
 from torch._functorch.aot_autograd import aot_module_simplified
 from torch._subclasses.fake_tensor import unset_fake_temporarily
@@ -30,6 +31,10 @@ from torch2mlir.turns import in_turn
 
 _MOST_CAPTURES = 64
 """For how many kinds of calls PyTorch captures one piece of Python; further ones are not compiled."""
+
+
+_give_nothing_away = functorch_config._make_closure_patcher(donated_buffer=False)  # type: ignore[attr-defined]
+"""Has PyTorch keep what a backward pass reads: a model that differentiates in its forward pass may do it twice."""
 
 
 class RegionByRegion:
@@ -71,8 +76,12 @@ class RegionByRegion:
         if self._hooks.changed() is not None or not self._methods.are_current():
             self._capture()
         known, seen = len(self.parts), Counter(counters["graph_break"])
-        with self._failed.as_breaks():
-            result = self._call(*args, **kwargs)
+        give_away_again = _give_nothing_away()
+        try:
+            with self._failed.as_breaks():
+                result = self._call(*args, **kwargs)
+        finally:
+            give_away_again()
         if len(self.parts) > known:
             self._methods = Methods(self._model)  # parts that came since have others
             met = Counter(counters["graph_break"]) - seen
