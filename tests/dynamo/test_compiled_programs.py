@@ -145,6 +145,25 @@ def test_random_numbers_are_those_of_eager_mode() -> None:
     assert dynamo.metrics().draws == 13, dynamo.metrics()
 
 
+def dropping(x: torch.Tensor) -> Any:
+    """Dropout draws in the order in which elements lie."""
+    image = torch.ones(2, 3, 4, 4).to(memory_format=torch.channels_last)
+    return (
+        F.dropout(x.t() * 2, 0.5),
+        F.dropout(x.t(), 0.5),
+        F.dropout(x[:, ::2], 0.5),
+        F.dropout(x.view(3, 2, 2).permute(2, 0, 1) * 2, 0.5),
+        F.dropout(x[:, :1].expand(-1, 6) * 2, 0.5),
+        F.dropout(image * x.sum(), 0.5),
+    )
+
+
+def test_dropout_of_what_does_not_lie_in_order() -> None:
+    assert_same(dropping, X)
+    assert dynamo.metrics().draws == 6, dynamo.metrics()
+    assert_same(lambda x: checkpoint(dropping, x, use_reentrant=False), LEAF)
+
+
 def test_random_numbers_of_dynamic_sizes() -> None:
     def function(x: torch.Tensor) -> torch.Tensor:
         return F.dropout(x * 2, 0.5) + torch.rand(x.shape[0] * 2, 4)[: x.shape[0]]

@@ -139,7 +139,6 @@ def test_a_graph_that_is_differentiated_twice() -> None:
     for rows in (4, 4, 2):
         x = torch.randn(rows, 3)
         torch.testing.assert_close(optimized(x), model(x))
-    assert torch._functorch.config.donated_buffer
 
 
 class LearnsInCalls(nn.Module):
@@ -177,3 +176,72 @@ def test_gradients_that_calls_leave(has_gradients: bool, has_examples: bool) -> 
     with pytest.raises(CaptureError, match="backward"):
         torch2mlir.compile(model, x)
     torch.testing.assert_close(model.layer.bias.grad, twin.layer.bias.grad)
+
+
+class AdaptsOneHead(nn.Module):
+    """One of two heads is trained in the forward pass; the other one has no gradient, and no decay of its weights."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.body, self.trained, self.other = nn.Linear(3, 5), nn.Linear(5, 4), nn.Linear(5, 2)
+        self.optimizer = torch.optim.SGD(self.parameters(), lr=0.1, weight_decay=0.1)
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        with torch.enable_grad():
+            hidden = torch.relu(self.body(x))
+            trained, other = self.trained(hidden), self.other(hidden)
+            self.optimizer.zero_grad()
+            trained.square().sum().backward()
+            self.optimizer.step()
+        return trained.detach(), other.detach()
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("allow_tracing", [False, True])
+def test_weights_without_part_in_what_is_differentiated(allow_tracing: bool) -> None:
+    model = AdaptsOneHead().eval()
+    twin = copy.deepcopy(model)
+    optimized = torch2mlir.optimize(model, allow_tracing)
+    for _ in range(4):
+        x = torch.randn(4, 3)
+        torch.testing.assert_close(optimized(x), twin(x))
+        assert model.other.weight.grad is None
+    assert torch.equal(model.other.weight, twin.other.weight)
+
+
+class GradientOfAnActivation(nn.Module):
+    """What lies between two results of a graph is differentiated with respect to one of them."""
+
+    def __init__(self, kept_by_hook: bool) -> None:
+        super().__init__()
+        self.first, self.second = nn.Linear(3, 5), nn.Linear(5, 4)
+        self.kept_by_hook = kept_by_hook
+        self.kept: torch.Tensor | None = None
+        if kept_by_hook:
+            self.first.register_forward_hook(self._keep)
+
+    def _keep(self, module: nn.Module, args: object, result: torch.Tensor) -> None:
+        self.kept = result
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        with torch.enable_grad():
+            activation = self.first(x)
+            result = self.second(torch.relu(activation))
+            weight = 1.0 if result.mean().item() > 0 else 2.0
+            if self.kept_by_hook:
+                activation, self.kept = self.kept, None
+            loss = result[:, 1].sum() * weight + 0.1 * activation.square().sum()
+            [gradient] = torch.autograd.grad(loss, activation, create_graph=True)
+            [second] = torch.autograd.grad(gradient.square().sum(), activation)
+        return (gradient * activation + second).detach()
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("kept_by_hook", [False, True])
+def test_gradients_of_what_lies_between(kept_by_hook: bool) -> None:
+    model = GradientOfAnActivation(kept_by_hook).eval()
+    optimized = torch2mlir.optimize(model)
+    for rows in (4, 4, 2):
+        x = torch.randn(rows, 3)
+        torch.testing.assert_close(optimized(x), model(x))
+    assert "for gradients that the model computes" in str(optimized.report())

@@ -9,11 +9,10 @@ from typing import Any
 
 import torch
 from torch._dynamo.utils import counters
-from torch._functorch import config as functorch_config
 from torch._functorch._aot_autograd.utils import make_boxed_func
 from torch._functorch.aot_autograd import aot_module_simplified
 from torch._subclasses.fake_tensor import unset_fake_temporarily
-from torch.fx import GraphModule
+from torch.fx import GraphModule, Node
 from torch.utils import _pytree as pytree
 
 from torch2mlir.frontends.fx.flex_attention import flex_attention_as_ops
@@ -33,10 +32,6 @@ _MOST_CAPTURES = 64
 """For how many kinds of calls PyTorch captures one piece of Python; further ones are not compiled."""
 
 
-_give_nothing_away = functorch_config._make_closure_patcher(donated_buffer=False)  # type: ignore[attr-defined]
-"""Has PyTorch keep what a backward pass reads: a model that differentiates in its forward pass may do it twice."""
-
-
 class RegionByRegion:
     """A model under ``torch.compile``, every graph of it in parts.
 
@@ -48,6 +43,7 @@ class RegionByRegion:
         parts: the graphs captured so far.
         segments: the parts of the examined runs, in order.
         selections: how the clusters of each graph were tuned, if they were.
+        recorded: how many graphs are left to PyTorch, which records them: the model differentiates what they compute.
         breaks: where Python comes between graphs: PyTorch's reason, and how often it was met.
     """
 
@@ -57,6 +53,7 @@ class RegionByRegion:
         self.parts = list[Partition]()
         self.segments = list[Segment]()
         self.selections = list[Selection | None]()
+        self.recorded = 0
         self.breaks = Counter[str]()
         self._failed = FailedFrames(self.breaks)
         self._lock = threading.Lock()
@@ -76,12 +73,8 @@ class RegionByRegion:
         if self._hooks.changed() is not None or not self._methods.are_current():
             self._capture()
         known, seen = len(self.parts), Counter(counters["graph_break"])
-        give_away_again = _give_nothing_away()
-        try:
-            with self._failed.as_breaks():
-                result = self._call(*args, **kwargs)
-        finally:
-            give_away_again()
+        with self._failed.as_breaks():
+            result = self._call(*args, **kwargs)
         if len(self.parts) > known:
             self._methods = Methods(self._model)  # parts that came since have others
             met = Counter(counters["graph_break"]) - seen
@@ -104,25 +97,23 @@ class RegionByRegion:
     def summary(self) -> list[str]:
         """How the model is captured, a line each."""
         lines = [f"captured region by region, {len(self.parts)} so far: {self.reason}"]
+        if self.recorded:
+            lines.append(
+                f"  left to PyTorch, for gradients that the model computes: {self.recorded}"
+            )
         return lines + [f"  Python between regions: {reason}" for reason in self.breaks]
 
     def _backend(self, module: GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
+        if any(map(_is_recorded, module.graph.nodes)):
+            self.recorded += 1
+            return module.forward
         with flex_attention_as_ops():
             return aot_module_simplified(
                 module,
                 list(inputs),
                 fw_compiler=self._compiled,
-                bw_compiler=self._compiled_backward,
                 keep_inference_input_mutations=True,
             )
-
-    def _compiled_backward(
-        self, gm: GraphModule, example_inputs: Sequence[Any]
-    ) -> Callable[..., Any]:
-        """Out of TorchDynamo's sight: a model that takes gradients comes here from a frame that it captures."""
-        hidden: Callable[..., Any] = torch._dynamo.disable(self._compiled)
-        run: Callable[..., Any] = torch._dynamo.disable(hidden(gm, example_inputs))
-        return run
 
     def _compiled(self, gm: GraphModule, example_inputs: Sequence[Any]) -> Callable[..., Any]:
         with in_turn(), quiet(), unset_fake_temporarily(), self._lock:
@@ -151,3 +142,15 @@ class RegionByRegion:
             return examination.results
 
         return make_boxed_func(run)
+
+
+def _is_recorded(node: Node) -> bool:
+    """Whether autograd records a call of a graph that TorchDynamo has captured.
+
+    A graph with a backward pass of its own is one step to autograd: no gradient leads to what is between its arguments
+    and results, weights without part in what is differentiated get zeros and not None, and it is differentiated once.
+    """
+    if node.op in ("placeholder", "get_attr", "output"):
+        return False
+    values = pytree.tree_leaves(node.meta.get("example_value"))
+    return any(isinstance(value, torch.Tensor) and value.requires_grad for value in values)

@@ -42,6 +42,20 @@ _SHAPE_ONLY = frozenset(
 )
 """Ops that read the shape, strides and dtype of their operand, and not its elements."""
 
+_LIBRARY = torch.library.Library("torch2mlir", "FRAGMENT")
+_LIBRARY.define(
+    "drawn_mask(Tensor like, float p) -> Tensor", tags=(torch.Tag.nondeterministic_seeded,)
+)
+
+
+@torch.library.impl(_LIBRARY, "drawn_mask", "CompositeExplicitAutograd")
+def _drawn_mask(like: torch.Tensor, p: float) -> torch.Tensor:
+    """As dropout draws it: in the order in which elements lie, and ``bernoulli.p`` in that of their indices."""
+    return torch.empty_like(like, dtype=torch.bool).bernoulli_(p)
+
+
+_DRAWN_MASK = torch.ops.torch2mlir.drawn_mask.default
+
 _KEEP_STATE = {"run_and_save_rng_state": 1, "run_with_rng_state": 2}
 """Higher-order operators of activation checkpointing -> where the operands of the op they run begin."""
 
@@ -158,7 +172,7 @@ def _split_dropout(node: Node, shapes: _Shapes) -> None:
     drawn = _mask_arguments(node, x, p, shapes)
     if drawn is not None:
         with node.graph.inserting_before(node):
-            mask = _call(node, aten.bernoulli.p, drawn, _mask_of(x))
+            mask = _call(node, _DRAWN_MASK, drawn, _mask_of(x))
         _replace_dropout(node, x, mask, p)
 
 
@@ -174,7 +188,7 @@ def _split_kept_draw(node: Node, shapes: _Shapes) -> None:
     drawn = _mask_arguments(node, x, p, shapes)
     if drawn is None:
         return
-    arguments = (*node.args[: first - 1], aten.bernoulli.p, *drawn)
+    arguments = (*node.args[: first - 1], _DRAWN_MASK, *drawn)
     graph = node.graph
     with graph.inserting_before(node):
         if first == 2:
@@ -198,7 +212,7 @@ def _operand_and_probability(arguments: Sequence[Any]) -> tuple[Node, float]:
 
 
 def _mask_arguments(node: Node, x: Node, p: float, shapes: _Shapes) -> tuple[Any, ...] | None:
-    """What ``bernoulli.p`` draws the mask of dropout from; None where that is not known."""
+    """What the mask of dropout is drawn from; None where that is not known."""
     if not isinstance(p, float | int) or 0 in x.meta["val"].shape:
         return None
     with node.graph.inserting_before(node):
@@ -212,7 +226,7 @@ def _mask_of(x: Node) -> torch.Tensor:
 
 def _replace_dropout(node: Node, x: Node, mask: Node, p: float) -> None:
     """Makes the parts of a dropout's result those computed from its mask."""
-    graph, value = node.graph, x.meta["val"]
+    graph, value = node.graph, torch.empty_like(x.meta["val"])  # laid out without gaps
     with graph.inserting_before(node):
         kept = _call(node, aten.mul.Tensor, (x, mask), value)
         scaled = _call(node, aten.mul.Tensor, (kept, 1 / (1 - p) if p < 1 else 0.0), value)
