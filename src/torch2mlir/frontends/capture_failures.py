@@ -38,8 +38,9 @@ _HINTS: Sequence[tuple[tuple[str, ...], str]] = (
     ),
     (
         ("fake tensor in the exported program",),
-        "the model gives a tensor other memory (w.data = ..), or keeps what it computes outside of its attributes: "
-        f"write into the tensor, w.copy_(..); or {_OPTIMIZE}",
+        "the model differentiates by torch.autograd.grad: write torch.func.grad; or it gives a tensor other memory "
+        "(w.data = ..), or keeps what it computes outside of its attributes: write into the tensor, w.copy_(..); "
+        f"or {_OPTIMIZE}",
     ),
     (("data-dependent", "Data-dependent", "DataDependent", "unbacked"), _DATA_DEPENDENT),
     (

@@ -95,7 +95,7 @@ def _gaussian_nll_loss(
 def _backward(*_: Any, **_options: Any) -> Tensor:
     raise CaptureError(
         "the model calls backward(), which writes gradients to where a program has no values",
-        hint="take them as values, torch.autograd.grad(loss, weights), or compile the model alone for training: "
+        hint="take them as values, torch.func.grad(loss_of)(x), or compile the model alone for training: "
         "torch.compile(model, backend='torch2mlir')",
     )
 
