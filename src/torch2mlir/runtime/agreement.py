@@ -31,10 +31,25 @@ def difference(actual: Any, expected: torch.Tensor) -> str | None:
     if tolerance is None:
         wrong = actual != expected
     else:
-        wrong = _too_far(actual.detach(), expected.detach(), tolerance)
+        mine, other = actual.detach(), expected.detach()
+        if _are_floats_of_32_bits(mine) and _are_floats_of_32_bits(other):
+            tolerance = max(tolerance, TOLERANCES[torch.float32])
+        wrong = _too_far(mine, other, tolerance)
     if not bool(wrong.any()):
         return None
     return _worst(actual, expected, wrong)
+
+
+def _are_floats_of_32_bits(tensor: torch.Tensor) -> bool:
+    """Whether a tensor of doubles holds what was computed in fewer bits, as ``logits.double()``.
+
+    Integers, which doubles count exactly, are no such.
+    """
+    if tensor.dtype is not torch.float64:
+        return False
+    numbers = tensor[tensor.isfinite()]
+    has_few_bits = bool((numbers.float() == numbers).all())
+    return has_few_bits and not bool((numbers == numbers.round()).all())
 
 
 def _wide(tensor: torch.Tensor) -> torch.Tensor:
