@@ -85,6 +85,7 @@ def _contract_as_it_lies(op: Operation) -> None:
     if order != [*range(rank - 2), rank - 1, rank - 2] or shape[-2:] != (rows, columns):
         return
     type = TensorType(rhs.element_type, [*batch, columns, rows])
-    op.operands[1] = Beside(op).value(hlo.ReshapeOp, [transpose.operands[0]], type)
+    lies = transpose.operands[0]
+    op.operands[1] = lies if lies.type == type else Beside(op).value(hlo.ReshapeOp, [lies], type)
     fields = {**numbers.fields(), "rhs_contracting_dimensions": [2]}
     op.properties["dot_dimension_numbers"] = hlo.DotDimensionNumbersAttr(**fields)

@@ -36,6 +36,14 @@ INTERPOLATIONS = {
     "area": ({"mode": "area", "size": (3, 4)}, IMAGE),
     "antialiased_bilinear": ({"mode": "bilinear", "size": (3, 4), "antialias": True}, IMAGE),
     "antialiased_bicubic": ({"mode": "bicubic", "size": (3, 9), "antialias": True}, IMAGE),
+    "antialiased_bilinear_to_one": (
+        {"mode": "bilinear", "size": (1, 3), "antialias": True, "align_corners": True},
+        IMAGE,
+    ),
+    "antialiased_bicubic_to_one": (
+        {"mode": "bicubic", "size": (1, 3), "antialias": True, "align_corners": True},
+        IMAGE,
+    ),
 }
 for name, (options, image) in INTERPOLATIONS.items():
     case(f"interpolate_{name}", lambda x, o=options: f.interpolate(x, **o), image, loose=5)
@@ -46,6 +54,7 @@ for name in (
     "trilinear",
     "bicubic_aligned",
     "antialiased_bicubic",
+    "antialiased_bilinear_to_one",
 ):
     options, image = INTERPOLATIONS[name]
     program = gradient_of(lambda x, o=options: f.interpolate(x, **o))

@@ -183,6 +183,31 @@ def test_code_from_the_disk_updates_in_place(
 
 
 @torch.no_grad()
+@pytest.mark.parametrize(
+    "product",
+    [
+        lambda row, rows: row[:, None] @ rows.mT,
+        lambda row, rows: torch.bmm(row[:, None], rows.transpose(1, 2)),
+        lambda row, rows: torch.einsum("bk,bnk->bn", row, rows),
+    ],
+    ids=["mT", "bmm", "einsum"],
+)
+@pytest.mark.parametrize("count", [4, 6])
+def test_rows_that_are_updated_and_multiplied(
+    product: Callable[[torch.Tensor, torch.Tensor], torch.Tensor], count: int
+) -> None:
+    def attend(rows: torch.Tensor, row: torch.Tensor) -> torch.Tensor:
+        rows[:, 1] = row
+        return product(row, rows)
+
+    ours, theirs = torch.zeros(2, count, 4), torch.zeros(2, count, 4)
+    compiled = torch2mlir.compile(attend, ours, torch.ones(2, 4), engine="xla")
+    for _ in range(3):
+        row = torch.randn(2, 4)
+        torch.testing.assert_close(compiled(ours, row), attend(theirs, row))
+        torch.testing.assert_close(ours, theirs)
+
+
 def test_other_engines_copy() -> None:
     """IREE could write into an argument, but does not see that an op still reads the old elements."""
     model = Decoder().eval()

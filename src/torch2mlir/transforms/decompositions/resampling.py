@@ -25,9 +25,10 @@ Weights = Callable[[Any, Any, bool, float | None, torch.dtype], Any]
 
 
 def _ratio(old: int, new: int, align_corners: bool, scale: float | None) -> float:
-    """How far apart new places are among the old ones."""
+    """How far apart new places are among the old ones; 0 where corners are aligned and there is one."""
     if align_corners:
-        return (old - 1) / torch.sym_max(new - 1, 1)
+        steps = torch.sym_max(new - 1, 1)
+        return (old - 1) * torch.sym_min(new - 1, 1) / steps
     return 1.0 / scale if scale is not None and scale > 0 else old / new
 
 
