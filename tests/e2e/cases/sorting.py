@@ -94,6 +94,15 @@ case(
     lambda x: (*x.median(0, keepdim=True), x.median()),
     f32(6, "B", values=(1.0, 5.0, nan, 2.0, 3.0, 7.0, nan)),
 )
+case(
+    "median_of_none",
+    lambda *given: tuple(m for x in given for m in (x.median(), x.nanmedian())),
+    f32(0),
+    f32(2, 0),
+    i32(0),
+    i64(0),
+    i8(0),
+)
 case("nanmedian", lambda x: x.nanmedian(1)[0], f32("B", 5, values=(1.0, nan, 3.0, nan, 2.0, 7.0)))
 case("mode", lambda x: _pair(x.mode(1)), i64("B", 7, values=TIES))
 case("mode_long", lambda x: x.mode(1)[0], i64(2, "L", low=0, high=99))

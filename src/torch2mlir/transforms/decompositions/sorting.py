@@ -128,7 +128,19 @@ def _median_dim(a: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Ten
 
 @decomposes(aten.median.default)
 def _median(a: Tensor) -> Tensor:
-    return aten.median.dim(_flat(a), 0)[0]
+    return _median_of_none(a) if _has_none(a) else aten.median.dim(_flat(a), 0)[0]
+
+
+def _has_none(a: Tensor) -> bool:
+    return any(isinstance(size, int) and size == 0 for size in a.shape)
+
+
+def _median_of_none(a: Tensor) -> Tensor:
+    """NaN, and what PyTorch makes of it in integers."""
+    if a.dtype.is_floating_point:
+        return torch.full((), torch.nan, dtype=a.dtype)
+    none = torch.iinfo(a.dtype).min if a.dtype.itemsize >= 4 else 0
+    return torch.full((), none, dtype=a.dtype)
 
 
 @decomposes(aten.nanmedian.dim)
@@ -145,7 +157,7 @@ def _nanmedian_dim(a: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, 
 
 @decomposes(aten.nanmedian.default)
 def _nanmedian(a: Tensor) -> Tensor:
-    return aten.nanmedian.dim(_flat(a), 0)[0]
+    return _median_of_none(a) if _has_none(a) else aten.nanmedian.dim(_flat(a), 0)[0]
 
 
 @decomposes(aten.mode.default)
