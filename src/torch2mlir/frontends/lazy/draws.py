@@ -26,12 +26,10 @@ def draws(func: OpOverload, args: Sequence[Any], kwargs: Mapping[str, Any]) -> b
     for place, argument in enumerate(func._schema.arguments):
         default = argument.default_value
         value = args[place] if place < len(args) else kwargs.get(argument.name, default)
-        if (
-            argument.name in _CHANCES
-            and value == 0
-            or argument.name in _SWITCHES
-            and value is False
-        ):
+        is_number = isinstance(value, float | int)
+        if argument.name in _CHANCES and is_number and value == 0:
+            return False
+        if argument.name in _SWITCHES and value is False:
             return False
     return True
 
