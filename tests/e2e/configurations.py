@@ -54,11 +54,11 @@ class Configuration:
 # is wrong when one of them is; seconds per case on an idle core: XLA 0.2, IREE 0.5 on Linalg and 0.8 on TOSA, reference 0.05.
 CONFIGURATIONS = (
     Configuration("linalg-on-tensors", "iree", share=28),
-    Configuration("stablehlo", "xla", share=18, turn=1),
+    Configuration("stablehlo", "xla", share=24, turn=1),
     Configuration("tosa", "iree", share=72),
     # IREE refuses most of StableHLO's dynamic ops
     Configuration("stablehlo", "iree", share=160, turn=1, modes=("static",)),
-    Configuration("onnx", "onnxruntime", share=48),
+    Configuration("onnx", "onnxruntime", share=64),
     Configuration("linalg-on-tensors", "reference", share=64),
 )
 

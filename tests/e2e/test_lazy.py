@@ -16,7 +16,7 @@ from tests.e2e.lazy_xfails import XFAILS
 from tests.e2e.registry import Case, load_cases
 from torch2mlir import lazy
 
-SHARE = 32
+SHARE = 48
 """One case in so many runs without ``--full``."""
 
 CASES = load_cases()

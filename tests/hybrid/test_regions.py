@@ -156,6 +156,7 @@ class LearnsInCalls(nn.Module):
 
 
 @torch.no_grad()
+@pytest.mark.share(2)
 @pytest.mark.parametrize("has_gradients", [False, True])
 @pytest.mark.parametrize("has_examples", [False, True])
 def test_gradients_that_calls_leave(has_gradients: bool, has_examples: bool) -> None:
@@ -197,6 +198,7 @@ class AdaptsOneHead(nn.Module):
 
 
 @torch.no_grad()
+@pytest.mark.share(2)
 @pytest.mark.parametrize("allow_tracing", [False, True])
 def test_weights_without_part_in_what_is_differentiated(allow_tracing: bool) -> None:
     model = AdaptsOneHead().eval()
@@ -237,6 +239,7 @@ class GradientOfAnActivation(nn.Module):
 
 
 @torch.no_grad()
+@pytest.mark.share(2)
 @pytest.mark.parametrize("kept_by_hook", [False, True])
 def test_gradients_of_what_lies_between(kept_by_hook: bool) -> None:
     model = GradientOfAnActivation(kept_by_hook).eval()

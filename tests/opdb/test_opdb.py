@@ -14,7 +14,7 @@ from tests.opdb.outcome import outcomes
 from tests.opdb.programs import Entry, entries
 
 SAMPLES = 2
-SHARE = 80
+SHARE = 112
 """One entry in so many runs without ``--full``."""
 _NEVER_IN_PROCESS = {"crash", "timeout"}
 
