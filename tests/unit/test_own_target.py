@@ -65,6 +65,10 @@ def test_a_target_needs_lowerings_or_a_base() -> None:
         register_target(Target(name="accel", base="nowhere"))
     with pytest.raises(torch2mlir.Torch2MLIRError, match="before they reach a target"):
         register_target(Target(name="torch", base="tosa"))
+    with pytest.raises(torch2mlir.Torch2MLIRError, match="a target of torch2mlir's own, stablehlo"):
+        register_target(Target(name="stablehlo", base="tosa"))
+    with pytest.raises(torch2mlir.Torch2MLIRError, match="'linalg' is .* linalg-on-tensors"):
+        register_target(Target(name="accel", base="tosa", aliases=("linalg",)))
 
 
 @pytest.mark.parametrize(

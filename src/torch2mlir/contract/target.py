@@ -95,6 +95,8 @@ def _class_of(package: str) -> type[Any]:
 
 
 _TARGETS: dict[str, Target] = {}
+_OWN_NAMES: dict[str, str] = {}
+"""Names and aliases of the targets below -> their names."""
 
 
 def register_target(target: Target) -> Target:
@@ -102,10 +104,16 @@ def register_target(target: Target) -> Target:
 
     Raises:
         Torch2MLIRError: its base is not registered, it has neither lowerings nor a base, or its name is taken by a
-            stage before the targets.
+            stage before the targets, or by a target or an alias that is there from the start.
     """
     if target.name in BEFORE_TARGETS:
         raise Torch2MLIRError(f"'{target.name}' is what programs are before they reach a target")
+    for name in (target.name, *target.aliases):
+        if (owner := _OWN_NAMES.get(name)) is not None:
+            raise Torch2MLIRError(
+                f"'{name}' is the name of a target of torch2mlir's own, {owner}",
+                hint=f'give yours another name; base="{owner}" makes it the same but for what you say',
+            )
     if target.base is not None:
         get_target(target.base)
     elif not target.lowering:
@@ -250,4 +258,7 @@ register_target(
         finishing=("stablehlo-legalize-to-hlo",),
         weight_syntax=WeightSyntax.HEX,
     )
+)
+_OWN_NAMES.update(
+    {name: target.name for target in _TARGETS.values() for name in (target.name, *target.aliases)}
 )

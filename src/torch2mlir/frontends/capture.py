@@ -118,11 +118,12 @@ def captured(
             if dynamic_shapes is not None or not is_for_its_source:
                 raise
             return _from_source(model, args, kwargs, func_name, error)
-    names = Reached(model).names
+    reached = Reached(model)
     with paused_garbage_collection():
-        program = import_exported_program(exported, func_name, names, keeps_state)
-    program.signature.flags = flags_of(names, pytree.tree_leaves((tuple(args), dict(kwargs))))
-    program.signature.arrangements = arrangements(names)
+        program = import_exported_program(exported, func_name, reached.asked, keeps_state)
+    leaves = pytree.tree_leaves((tuple(args), dict(kwargs)))
+    program.signature.flags = flags_of(reached.asked, leaves)
+    program.signature.arrangements = arrangements(reached.names)
     with suppress(ValueError, TypeError):  # PyTorch's own functions have no signature
         program.signature.parameters = inspect.signature(getattr(model, "forward", model))
     program.signature.caches = caches

@@ -105,6 +105,7 @@ class Reached:
         kept: the parameters and buffers, by their paths.
         modules: the modules, each once.
         names: that the user's own code among them has for attributes and global variables.
+        asked: these without the attributes that methods ask of their own object only.
         draws: whether there is a generator of Python's random numbers, which TorchDynamo takes for constants.
         pushes_out: whether there is a deque of a largest length, which TorchDynamo takes for longer than it is.
         iterates: whether there is an iterator: what it gives next nobody can look up.
@@ -121,6 +122,7 @@ class Reached:
         self.kept = dict[str, torch.Tensor]()
         self.modules = list[torch.nn.Module]()
         self.names = set[str]()
+        self.asked = set[str]()
         self.caches = list[Cache]()
         self.library_tables = list[dict[Any, Any]]()
         self.iterates = False
@@ -331,6 +333,7 @@ class Reached:
         self._seen[id(function.__code__)] = function.__code__
         read = names_in(function.__code__)
         self.names |= read
+        self.asked |= asked_in(function.__code__)
         self.stored |= stored_by(function.__code__)
         space = function.__globals__
         self._visit_namespace("", space, globals_of(function.__code__))
@@ -418,6 +421,9 @@ def imported_by(code: CodeType) -> frozenset[str]:
     return _named_by(code, ("IMPORT_NAME",))
 
 
+_OF_ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR")
+
+
 def stored_by(code: CodeType) -> frozenset[str]:
     """The attributes that a function and those within set, by name."""
     return _named_by(code, ("STORE_ATTR",))
@@ -436,10 +442,30 @@ def _named_by(code: CodeType, instructions: tuple[str, ...]) -> frozenset[str]:
 @cache
 def names_in(code: CodeType) -> frozenset[str]:
     """What a function and those within have names for: attributes and global variables, by ``getattr`` too."""
-    found = {name for each in nested(code) for name in each.co_names}
+    return _texts_in(code).union(*(part.co_names for part in nested(code)))
+
+
+def _texts_in(code: CodeType) -> frozenset[str]:
     constants = [constant for each in nested(code) for constant in each.co_consts]
     constants += [text for each in constants if isinstance(each, tuple) for text in each]
-    return frozenset(found | {c for c in constants if isinstance(c, str) and c.isidentifier()})
+    return frozenset(c for c in constants if isinstance(c, str) and c.isidentifier())
+
+
+@cache
+def asked_in(code: CodeType) -> frozenset[str]:
+    """The same without what is an attribute of a method's own object wherever the name is: ``self.stride``."""
+    asked, of_itself = set[str](), set[str]()
+    for part in nested(code):
+        is_method = part.co_varnames[: part.co_argcount][:1] == ("self",)
+        before = None
+        for each in dis.get_instructions(part):
+            is_own = is_method and before is not None and before.argval == "self"
+            if is_own and each.opname in _OF_ATTRIBUTES:
+                of_itself.add(each.argval)
+            elif isinstance(each.argval, str):
+                asked.add(each.argval)
+            before = each
+    return names_in(code) - (of_itself - asked - _texts_in(code))
 
 
 def nested(code: CodeType) -> Iterator[CodeType]:

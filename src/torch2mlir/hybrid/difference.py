@@ -5,22 +5,51 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from torch.fx import Graph, Node
 from torch.utils import _pytree as pytree
 
 from torch2mlir.runtime import agreement
 
 
-def difference(actual: Any, expected: Any) -> str | None:
-    """What is different about results; None if nothing is."""
+def difference(actual: Any, expected: Any, graph: Graph | None = None) -> str | None:
+    """What is different about results; None if nothing is.
+
+    Args:
+        actual: the results.
+        expected: what they should be.
+        graph: has computed what they should be.
+    """
     left, spec = pytree.tree_flatten(list(actual))
     right, other = pytree.tree_flatten(list(expected))
     if spec != other:
         return "another structure of results"
-    for index, (a, b) in enumerate(zip(left, right)):
+    computed_in = [None] * len(left) if graph is None else narrowest_floats(graph)
+    for index, (a, b, dtype) in enumerate(zip(left, right, computed_in, strict=True)):
         if isinstance(b, torch.Tensor):
-            said = agreement.difference(a, b)
+            said = agreement.difference(a, b, dtype)
         else:
             said = None if a == b else f"is {a!r} where it is {b!r}"
         if said is not None:
             return f"result {index} {said}"
     return None
+
+
+def narrowest_floats(graph: Graph) -> list[torch.dtype | None]:
+    """For each result of a graph, the narrowest floats that are computed on the way to it.
+
+    None where there are none, or none since integers or booleans, which are compared exactly.
+    """
+    found = dict[Node, torch.dtype | None]()
+    for node in graph.nodes:
+        if node.op == "output":
+            leaves = pytree.tree_leaves(node.args[0])
+            return [found.get(leaf) if isinstance(leaf, Node) else None for leaf in leaves]
+        value = node.meta.get("val")
+        dtypes = [v.dtype for v in pytree.tree_leaves(value) if isinstance(v, torch.Tensor)]
+        floats = [dtype for dtype in dtypes if dtype in agreement.TOLERANCES]
+        if node.op != "call_function" or not floats:
+            found[node] = None
+            continue
+        before = [dtype for each in node.all_input_nodes if (dtype := found[each]) is not None]
+        found[node] = max([*floats, *before], key=agreement.TOLERANCES.__getitem__)
+    return []

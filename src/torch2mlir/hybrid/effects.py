@@ -18,6 +18,7 @@ from torch.fx import Graph, GraphModule, Node
 from torch.utils import _pytree as pytree
 
 from torch2mlir.dialects.torch.schema import UNDECLARED_VIEWS
+from torch2mlir.frontends import drawing_ops
 from torch2mlir.frontends.fx.shared_memory import shares_memory
 
 WRITES = "writes to a tensor"
@@ -136,16 +137,7 @@ def argument_of(node: Node, name: str) -> Any:
 
 def draws(node: Node) -> bool:
     """Whether an op, called like this, draws random numbers."""
-    if torch.Tag.nondeterministic_seeded not in _op(node).tags:
-        return False
-    names = {a.name for a in _op(node)._schema.arguments}
-    if names & {"train", "training"}:
-        flag = "train" if "train" in names else "training"
-        probability = "dropout" if "dropout" in names else "p"
-        return argument_of(node, flag) is not False and argument_of(node, probability) != 0.0
-    if "dropout_p" in names:
-        return argument_of(node, "dropout_p") != 0.0
-    return True
+    return drawing_ops.draws(_op(node), node.args, node.kwargs)
 
 
 def written_arguments(node: Node) -> list[Node]:

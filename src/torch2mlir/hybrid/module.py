@@ -320,15 +320,17 @@ class OptimizedModule(AroundModel):
         parts = partition(captured.graph_module, self.config, ranges=captured.ranges)
         if parts.failures and captured.ranges and is_like_it and not self.exported:
             captured, parts = self._for_given_sizes(args, kwargs, captured, parts)
-        names = state.reached.names
+        reached = state.reached
         try:
-            flags = flags_of(names, pytree.tree_leaves((tuple(args), captured.ordered(kwargs))))
+            flags = flags_of(
+                reached.asked, pytree.tree_leaves((tuple(args), captured.ordered(kwargs)))
+            )
         except (
             CaptureError
         ) as error:  # of these arguments; TorchDynamo guards not all of them either
             self._refused = shortened(error.message)
             return
-        variant = Variant(captured, parts, state, Modes(names - {GRAD_MODE}), flags)
+        variant = Variant(captured, parts, state, Modes(reached.names - {GRAD_MODE}), flags)
         problem = self._check(variant, args, kwargs) if is_like_it else None
         if problem is None:
             self._variants.append(variant)
@@ -387,7 +389,7 @@ class OptimizedModule(AroundModel):
         wanted = pytree.tree_leaves(expected)
         if len(wanted) != len(examination.results):
             return "the captured program has another number of results"
-        problem = difference(examination.results, wanted)
+        problem = difference(examination.results, wanted, variant.captured.graph_module.graph)
         return None if problem is None else f"the captured program is not the model: {problem}"
 
     def _examined(

@@ -140,7 +140,7 @@ class _Examiner(Interpreter):
             results = cluster(*args)
         else:
             if cluster.compiled is not None and self.config.verify:
-                problem = difference(results, cluster.region(*args))
+                problem = difference(results, cluster.region(*args), cluster.region.graph)
                 if problem is not None:
                     self.culprits |= culprit_of(cluster, args)
                     cluster.leave_to_pytorch(f"differs from PyTorch: {problem}")

@@ -19,8 +19,17 @@ TOLERANCES = {
 ops; other dtypes must agree exactly."""
 
 
-def difference(actual: Any, expected: torch.Tensor) -> str | None:
-    """How a tensor differs from the one it should be; None if it does not."""
+def difference(
+    actual: Any, expected: torch.Tensor, computed_in: torch.dtype | None = None
+) -> str | None:
+    """How a tensor differs from the one it should be; None if it does not.
+
+    Args:
+        actual: the tensor.
+        expected: what it should be.
+        computed_in: the narrowest dtype of the floats on the way to it, where a graph tells; else that of its own, or
+            32 bits if no element of it has more.
+    """
     if not isinstance(actual, torch.Tensor):
         return f"is no tensor: {actual!r}"
     for what in ("dtype", "shape"):
@@ -32,7 +41,9 @@ def difference(actual: Any, expected: torch.Tensor) -> str | None:
         wrong = actual != expected
     else:
         mine, other = actual.detach(), expected.detach()
-        if _are_floats_of_32_bits(mine) and _are_floats_of_32_bits(other):
+        if computed_in is not None:
+            tolerance = max(tolerance, TOLERANCES[computed_in])
+        elif _are_floats_of_32_bits(mine) and _are_floats_of_32_bits(other):
             tolerance = max(tolerance, TOLERANCES[torch.float32])
         wrong = _too_far(mine, other, tolerance)
     if not bool(wrong.any()):

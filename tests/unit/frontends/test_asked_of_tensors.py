@@ -178,3 +178,25 @@ def test_saved_programs_refuse_other_answers(tmp_path: Path) -> None:
     torch.testing.assert_close(loaded(*program.first()), program.function(*program.first()))
     with pytest.raises(torch2mlir.InputError, match="is_inference: it says True, and said False"):
         loaded(*program.second())
+
+
+class OfAVersion(torch.nn.Module):
+    """Asks itself what one may ask tensors, too."""
+
+    _version = 3
+    grad = None
+
+    def forward(self, x: Tensor) -> Tensor:
+        return _tripled_if(self._version == 3 and self.grad is None, x)
+
+
+class AsksTensors(OfAVersion):
+    def forward(self, x: Tensor) -> Tensor:
+        return _tripled_if(self._version == x._version, x)
+
+
+def test_what_a_model_asks_itself_it_does_not_ask_tensors() -> None:
+    written = _x().mul_(2)
+    assert torch.equal(torch2mlir.compile(OfAVersion(), written, **TARGET)(written), written * 3)
+    with pytest.raises(torch2mlir.CaptureError, match="asks for _version"):
+        torch2mlir.compile(AsksTensors(), written, **TARGET)

@@ -20,6 +20,8 @@ from torch.fx.proxy import GraphAppendingTracer
 from torch.utils._sympy.interp import sympy_interp
 from torch.utils._sympy.reference import PythonReferenceAnalysis
 
+from torch2mlir.frontends import drawing_ops
+
 aten = torch.ops.aten
 
 _SHAPE_ONLY = frozenset(
@@ -66,19 +68,7 @@ def draws(node: Node) -> bool:
         return node.target.name() in _KEEP_STATE
     if not isinstance(node.target, OpOverload):
         return False
-    tagged = torch.Tag.nondeterministic_seeded in node.target.tags
-    return (tagged or node.target is aten.normal_functional.default) and not _drops_nothing(node)
-
-
-def _drops_nothing(node: Node) -> bool:
-    """Whether a node is dropout, or attention with it, that keeps everything: PyTorch tags these all the same."""
-    if node.target is aten.native_dropout.default:
-        return node.args[2] is False
-    for index, argument in enumerate(node.target._schema.arguments):  # type: ignore[union-attr]
-        if argument.name == "dropout_p":
-            given = node.args[index] if index < len(node.args) else argument.default_value
-            return bool(node.kwargs.get("dropout_p", given) == 0)
-    return False
+    return drawing_ops.draws(node.target, node.args, node.kwargs)
 
 
 def draw_from_shapes(module: GraphModule) -> None:

@@ -28,10 +28,11 @@ from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
 from torch2mlir.errors import CaptureError
+from torch2mlir.frontends.drawing_ops import draws
 from torch2mlir.frontends.dtypes import tensor_of
 from torch2mlir.frontends.fx.refused_writes import write_to_windows
 from torch2mlir.frontends.lazy.carried import CALLS, Call, TensorType, carry
-from torch2mlir.frontends.lazy.draws import Draws, draws
+from torch2mlir.frontends.lazy.draws import Draws
 
 aten = torch.ops.aten
 

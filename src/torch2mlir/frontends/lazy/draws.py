@@ -6,32 +6,12 @@ for something else.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import torch
-from torch._ops import OpOverload
 
 from torch2mlir.program import SeedInput
-
-_CHANCES = {"p", "dropout_p"}
-_SWITCHES = {"train", "training"}
-
-
-def draws(func: OpOverload, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
-    """Whether a call draws random numbers: dropout does in training only, and if there is a chance."""
-    if torch.Tag.nondeterministic_seeded not in func.tags:
-        return False
-    for place, argument in enumerate(func._schema.arguments):
-        default = argument.default_value
-        value = args[place] if place < len(args) else kwargs.get(argument.name, default)
-        is_number = isinstance(value, float | int)
-        if argument.name in _CHANCES and is_number and value == 0:
-            return False
-        if argument.name in _SWITCHES and value is False:
-            return False
-    return True
 
 
 class Draws:
