@@ -23,6 +23,10 @@ def two_inputs() -> Any:
     return TwoInputs().eval(), (torch.ones(2, 4),), {"scale": torch.full((2, 1), 2.0)}
 
 
+def linear_of(size: int) -> Any:
+    return torch.nn.Linear(size, size), torch.ones(2, size)
+
+
 def a_function() -> Any:
     return lambda x: x.exp() + 1, torch.ones(3)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from zipfile import ZipFile
 
 import numpy
 import pytest
@@ -113,7 +114,30 @@ def test_a_zip_that_is_no_program_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     torch.save({"a": torch.ones(2)}, tmp_path / "weights.pt2")
-    assert "ExportedProgram" in _error(capsys, "compile", str(tmp_path / "weights.pt2"), "-q")
+    message = _error(capsys, "compile", str(tmp_path / "weights.pt2"), "-q")
+    assert "is of torch.save" in message
+
+
+def test_a_damaged_program_is_refused_in_few_words(
+    saved: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    damaged = tmp_path / "damaged.pt2"
+    with ZipFile(saved) as old, ZipFile(damaged, "w") as new:
+        for name in old.namelist():
+            if not name.endswith("model.json"):
+                new.writestr(name, old.read(name))
+    assert main(["compile", str(damaged), "-q"]) == 1
+    said = capfd.readouterr().err
+    assert "is not an ExportedProgram" in said
+    assert "Traceback" not in said
+
+
+def test_a_factory_that_wants_arguments_is_at_no_line_of_ours(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    message = _error(capsys, "compile", f"{programs.__file__}:linear_of", "-q")
+    assert "missing 1 required positional argument" in message
+    assert "source.py" not in message
 
 
 def test_dynamic_comes_too_late_for_an_exported_program(

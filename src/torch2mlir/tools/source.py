@@ -82,12 +82,21 @@ def load_source(reference: str, inputs: Sequence[InputType] = ()) -> Source:
 def _load_saved(path: Path) -> Source:
     import torch
 
+    from torch2mlir.frontends.fx.quiet import quiet
+
     if not path.is_file() or not zipfile.is_zipfile(path):
         raise ParseError(
             f"{path} is neither a saved ExportedProgram nor saved TorchScript", hint=HOW
         )
+    if _is_pickled(path):
+        raise ParseError(
+            f"{path} is of torch.save: it has weights, or a model without its code, and no program",
+            hint="write a function that makes the model, loads these into it and returns (model, example inputs), and "
+            "name it: file.py:function",
+        )
     try:
-        program = torch.export.load(path)
+        with quiet():
+            program = torch.export.load(path)
     except Exception as error:
         raise ParseError(
             f"{path} is not an ExportedProgram that PyTorch {torch.__version__} can load: "
@@ -96,6 +105,13 @@ def _load_saved(path: Path) -> Source:
         ) from error
     args, kwargs = program.example_inputs or ((), {})
     return Source(path.stem, program, tuple(args), dict(kwargs))
+
+
+def _is_pickled(path: Path) -> bool:
+    """Whether a zip file is an archive of ``torch.save``; all of PyTorch's have a pickle, and programs something else."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name.partition("/")[2] for name in archive.namelist()}
+    return "data.pkl" in members and "archive_format" not in members
 
 
 def _call_factory(reference: str) -> Source:
@@ -175,9 +191,11 @@ def _first_line(error: BaseException) -> str:
 
 
 def _raised_at(error: BaseException) -> str | None:
+    """The line that has raised an error; none if the call itself did not fit."""
     trace = error.__traceback__
     line = None
     while trace is not None:
-        line = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
+        file = trace.tb_frame.f_code.co_filename
+        line = None if file == __file__ else f"{file}:{trace.tb_lineno}"
         trace = trace.tb_next
     return line
