@@ -19,8 +19,10 @@ def _run(*command: str) -> str:
     return done.stdout
 
 
-def test_the_demo_leaves_its_files_and_matches_eager(tmp_path: Path) -> None:
-    models = ["resnet50", "gpt2"]
+def test_the_demo_leaves_its_files_and_matches_eager(
+    tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    models = ["resnet50", "gpt2"] if request.config.getoption("--full") else ["resnet50"]
     options = ["--models", *models, "--size", "small", "--output", str(tmp_path)]
     table = _run("examples/demo.py", *options)
     assert str(tmp_path) in table.replace("\n", "")
@@ -31,6 +33,7 @@ def test_the_demo_leaves_its_files_and_matches_eager(tmp_path: Path) -> None:
     assert "train a CNN" in table and "generate text" in table
 
 
+@pytest.mark.full("the peer's lowering is most of its time")
 def test_the_benchmark_compares_with_the_peer() -> None:
     options = ["--size", "small", "--models", "resnet50", "--dialects", "torch", "--runs", "1"]
     table = _run("benchmarks/import_time.py", *options)

@@ -99,7 +99,7 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
 }
 
 
-@pytest.mark.share(6)
+@pytest.mark.share(12)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_program(name: str) -> None:
     function, arguments = PROGRAMS[name]

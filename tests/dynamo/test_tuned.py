@@ -22,7 +22,7 @@ def right(model: nn.Module, compiled: Any, rows: tuple[int, ...] = (3, 3, 5)) ->
 
 @pytest.mark.parametrize("fastest", ["onnxruntime", "openvino", "xla", "iree"])
 @pytest.mark.parametrize("dynamic", [False, True])
-@pytest.mark.share(6)
+@pytest.mark.share(12)
 def test_the_fastest_engine_runs_a_segment(
     fastest: str, dynamic: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -51,7 +51,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     metafunc.parametrize("case, mode", parameters)
 
 
-@pytest.mark.share(6)
+@pytest.mark.share(12)
 def test_right_or_refused(case: Case, mode: str) -> None:
     program = case.export(dynamic=mode == "dynamic")
     if program.graph_signature.buffers:

@@ -83,7 +83,7 @@ REFUSED: dict[str, Given] = {
 
 
 @torch.no_grad()
-@pytest.mark.share(8)
+@pytest.mark.share(16)
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("name", RIGHT)
 def test_is_right(name: str, dialect: str) -> None:

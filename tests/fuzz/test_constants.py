@@ -9,8 +9,8 @@ import pytest
 from tests.fuzz.entrances import Target, findings
 
 FIRST_SEED = 31000000
-PROGRAMS = 6
-FULL = 64
+PROGRAMS = 3
+FULL = 128
 """How many times as many with ``--full``."""
 
 

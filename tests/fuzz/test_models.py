@@ -9,8 +9,8 @@ import pytest
 from tests.fuzz.models import ENTRANCES, finding, model_of
 
 FIRST_SEED = 20_000
-MODELS = 6
-FULL = 43
+MODELS = 3
+FULL = 86
 """How many times as many with ``--full``."""
 
 

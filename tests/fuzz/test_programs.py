@@ -15,11 +15,11 @@ from tests.fuzz.generate import generate
 from tests.fuzz.trial import CONFIGURATIONS
 from tests.fuzz.worker import Worker
 
-PROGRAMS = 4
+PROGRAMS = 2
 """Programs without ``--full``."""
-BETWEEN = 16
+BETWEEN = 8
 """Programs on which the dialects are compared with each other, without ``--full``."""
-FULL = 32
+FULL = 64
 """How many times as many with it; ``make fuzz`` takes others every day, an hour long."""
 REFUSED = 0.5
 """The generator makes few programs that nobody takes: a larger share of refusals is a finding."""

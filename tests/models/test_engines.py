@@ -50,7 +50,7 @@ def _exported(name: str, mode: str) -> tuple[ZooModel, torch.export.ExportedProg
     return entry, entry.export(dynamic=mode == "dynamic")
 
 
-@pytest.mark.share(24)
+@pytest.mark.share(48)
 def test_agrees_with_eager(name: str, configuration: Configuration, mode: str) -> None:
     entry, program = _exported(name, mode)
     compiled = torch2mlir.compile(

@@ -11,7 +11,7 @@ from zoo import MODELS
 
 
 @pytest.mark.parametrize("name", MODELS)
-@pytest.mark.share(8)
+@pytest.mark.share(16)
 def test_dynamic_export_agrees_with_eager_at_other_sizes(name: str) -> None:
     entry = MODELS[name](size="small")
     args, kwargs = other_inputs(entry)

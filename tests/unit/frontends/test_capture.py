@@ -45,7 +45,7 @@ NUMBERS: dict[str, Any] = {
 }
 
 
-@pytest.mark.share(6)
+@pytest.mark.share(12)
 @pytest.mark.parametrize("output_type, engine", TARGETS)
 @pytest.mark.parametrize("name", NUMBERS)
 def test_numbers_computed_from_tensors_are_results(
@@ -68,7 +68,7 @@ SIZES: dict[str, Any] = {
 }
 
 
-@pytest.mark.share(6)
+@pytest.mark.share(12)
 @pytest.mark.parametrize("name", SIZES)
 def test_numbers_computed_from_tensors_are_sizes(name: str) -> None:
     generator = torch.Generator().manual_seed(1)

@@ -89,7 +89,7 @@ def _result(program: Program, x: Tensor) -> Tensor | tuple[Tensor, ...] | None:
         return None
 
 
-@pytest.mark.share(16)
+@pytest.mark.share(32)
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 6])
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__.strip("_"))
 def test_any_number_is_selected(program: Program, size: int) -> None:
@@ -123,7 +123,7 @@ REFUSED_FOR_NOTHING: dict[str, Program] = {
 }
 
 
-@pytest.mark.share(8)
+@pytest.mark.share(16)
 @pytest.mark.parametrize("name", REFUSED_FOR_NOTHING)
 def test_ops_that_want_elements_refuse_calls_without(name: str) -> None:
     """They gave NaN, zeros or nothing."""

@@ -82,7 +82,7 @@ def _check(program: Program, compiled: Program, refused: bool = True) -> None:
             compiled(torch.tensor(elements))
 
 
-@pytest.mark.share(6)
+@pytest.mark.share(12)
 @pytest.mark.parametrize("program", SIZED, ids=_name)
 def test_they_are_sizes(program: Program, tmp_path: Path) -> None:
     compiled = torch2mlir.compile(program, torch.ones(3), output_type="linalg-on-tensors")
@@ -91,7 +91,7 @@ def test_they_are_sizes(program: Program, tmp_path: Path) -> None:
     _check(program, torch2mlir.load(tmp_path / "program"))
 
 
-@pytest.mark.share(6)
+@pytest.mark.share(12)
 @pytest.mark.parametrize("program", SIZED, ids=_name)
 def test_optimize_and_torch_compile_leave_them_to_python(program: Program) -> None:
     _check(program, torch2mlir.optimize(program, model_inputs=(torch.ones(3),)), refused=False)

@@ -182,7 +182,7 @@ _OF_ANY_SIZE = ("inverse", "modulus", "root", "negative power", "large power", "
 """Those that make no integer."""
 
 
-@pytest.mark.share(12)
+@pytest.mark.share(24)
 @pytest.mark.parametrize("dialect", ["stablehlo", "linalg-on-tensors"])
 @pytest.mark.parametrize("name", _REFUSED)
 def test_what_python_refuses_is_an_error(name: str, dialect: str) -> None:

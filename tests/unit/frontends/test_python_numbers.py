@@ -94,7 +94,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("output_type", ["stablehlo", "linalg-on-tensors", "tosa"])
 @pytest.mark.parametrize("name", PROGRAMS)
-@pytest.mark.share(16)
+@pytest.mark.share(32)
 def test_numbers(name: str, output_type: str) -> None:
     program, calls = PROGRAMS[name]
     if (reason := REFUSED.get((name, output_type))) is not None:
@@ -173,7 +173,7 @@ BY_SOURCE: dict[str, tuple[Any, list[Any]]] = {
 
 @pytest.mark.parametrize("output_type", ["stablehlo", "linalg-on-tensors", "tosa"])
 @pytest.mark.parametrize("name", BY_SOURCE)
-@pytest.mark.share(12)
+@pytest.mark.share(24)
 def test_numbers_by_source(name: str, output_type: str) -> None:
     program, calls = BY_SOURCE[name]
     if output_type == "tosa" and name == "of_functions":

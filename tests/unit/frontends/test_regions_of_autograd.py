@@ -167,7 +167,7 @@ ENTRANCES = (_compiled, _for_all_sizes, _without_gradients, _exported, _optimize
 
 @pytest.mark.parametrize("entrance", ENTRANCES, ids=lambda entrance: entrance.__name__)
 @pytest.mark.parametrize("kind", MODELS)
-@pytest.mark.share(10)
+@pytest.mark.share(20)
 def test_what_a_region_writes_is_written(kind: type[Model], entrance: Call) -> None:
     ours, theirs = kind(), kind()
     before = copy.deepcopy(ours.state_dict())

@@ -115,7 +115,7 @@ SELECTING = ["lstm", GRU, "average", "largest", "convolution", "linear", "square
 @pytest.mark.parametrize("target", [ENGINES[0], ENGINES[3]])
 @pytest.mark.parametrize("name", SELECTING)
 @torch.no_grad()
-@pytest.mark.share(8)
+@pytest.mark.share(16)
 def test_nothing_selected(target: tuple[str, str], name: str) -> None:
     output_type, engine = target
     require(engine)
@@ -153,7 +153,7 @@ CHOICES: dict[str, Callable[[Tensor], Any]] = {
 
 @pytest.mark.parametrize("target, name", product(ENGINES[:4], CHOICES))
 @pytest.mark.parametrize("is_program", [False, True], ids=["model", "program"])
-@pytest.mark.share(8)
+@pytest.mark.share(16)
 def test_the_largest_of_nothing_is_refused(
     target: tuple[str, str], name: str, is_program: bool
 ) -> None:

@@ -33,7 +33,7 @@ def normalized(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
     )
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(8)
 @pytest.mark.parametrize(("output_type", "engine"), ON)
 def test_as_close_as_doubles(output_type: str, engine: str) -> None:
     pytest.importorskip(MODULES.get(engine, engine))

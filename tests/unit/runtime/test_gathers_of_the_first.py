@@ -34,7 +34,7 @@ def _added(x: Tensor, rows: Tensor) -> Any:
 
 @pytest.mark.parametrize("output_type", ["stablehlo", "linalg-on-tensors", "tosa"])
 @pytest.mark.parametrize("program", [_selected, _found_to_be_first, _updated, _added])
-@pytest.mark.share(6)
+@pytest.mark.share(12)
 def test_the_other_rows_are_computed(program: Callable[..., Any], output_type: str) -> None:
     agrees_with_eager(
         program,

@@ -154,7 +154,7 @@ def _counted_otherwise(model: _Held) -> None:
     model.counts += 1
 
 
-@pytest.mark.share(6)
+@pytest.mark.share(12)
 @pytest.mark.parametrize("change", [_negated, _pruned, _counted_otherwise])
 @pytest.mark.parametrize(("output_type", "engine"), CONFIGURATIONS[:3])
 @torch.no_grad()

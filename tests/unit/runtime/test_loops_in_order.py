@@ -70,7 +70,7 @@ NO_ORDER = pytest.mark.xfail(
         for dialect in ("linalg-on-tensors", "tosa", "stablehlo", "onnx")
     ],
 )
-@pytest.mark.share(12)
+@pytest.mark.share(24)
 def test_programs_with_loops_run_at_any_size(program: Program, output_type: str) -> None:
     shapes = ({0: Dim.AUTO, 1: Dim.AUTO},)
     compiled = torch2mlir.compile(

@@ -32,7 +32,7 @@ def _beside_a_loop(x: Tensor) -> tuple[Tensor, ...]:
     return y > 0.5, torch.ones(x.shape[0]), y
 
 
-@pytest.mark.share(6)
+@pytest.mark.share(12)
 @pytest.mark.parametrize(
     ("program", "dialect"),
     [

@@ -136,7 +136,7 @@ EVEN: dict[str, tuple[Callable[[Tensor], Tensor], list[tuple[int, ...]]]] = {
         *((n, t) for n in EVEN for t in TARGETS if n != "pixel_unshuffle"),
     ],
 )
-@pytest.mark.share(8)
+@pytest.mark.share(16)
 def test_sizes_that_something_divides(target: tuple[str, str], name: str) -> None:
     """The examples that an op was looked at with were primes, and ``glu`` of a size that varies was refused."""
     function, calls = EVEN[name]
@@ -155,7 +155,7 @@ OF_TWO = [((6, 4, 2), 3), ((4, 8, 2), 2), ((8, 3, 2), 4), ((6, 5, 2), 5), ((5, 3
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", OF_OTHERS)
-@pytest.mark.share(8)
+@pytest.mark.share(16)
 def test_sizes_that_another_divides(target: tuple[str, str], name: str) -> None:
     """Attention over frames has ``x.reshape(batch, -1, heads)`` of another tensor's batch, and was refused."""
     function = OF_OTHERS[name]

@@ -23,7 +23,7 @@ def _powers(x: Tensor, y: Tensor, number: Tensor) -> tuple[Tensor, ...]:
 
 @pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.int16], ids=str)
 @pytest.mark.parametrize(("dialect", "engine"), TARGETS)
-@pytest.mark.share(12)
+@pytest.mark.share(24)
 def test_large_exponents(dialect: str, engine: str, dtype: torch.dtype) -> None:
     x = torch.tensor([2, 3, 7, -3, -1, 1, 0, 5], dtype=dtype)
     y = torch.tensor([64, 100, 127, 129, 255, 1000, 70, 4], dtype=dtype)

@@ -43,7 +43,7 @@ def test_powers_of_negative_numbers_and_edges(output_type: str, dynamic: bool) -
 
 @pytest.mark.parametrize("output_type", DIALECTS)
 @pytest.mark.parametrize("exponent", EXPONENTS)
-@pytest.mark.share(6)
+@pytest.mark.share(12)
 def test_powers_by_numbers(output_type: str, exponent: float) -> None:
     agrees(lambda x: x**exponent, torch.tensor(EDGES), output_type=output_type, dynamic=False)
 

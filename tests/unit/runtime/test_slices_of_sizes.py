@@ -57,7 +57,7 @@ def _replaced(x: Tensor, y: Tensor) -> Tensor:
 
 @pytest.mark.parametrize("program", [_cleared, _added, _doubled, _shifted, _replaced])
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.share(14)
+@pytest.mark.share(28)
 def test_writes_are_right_or_refused(
     target: tuple[str, str], program: Callable[[Tensor, Tensor], Tensor]
 ) -> None:
@@ -85,7 +85,7 @@ def test_writes_are_right_or_refused(
 
 @pytest.mark.parametrize("is_program", [False, True], ids=["model", "program"])
 @pytest.mark.parametrize("target, name", product(TARGETS, SLICES))
-@pytest.mark.share(12)
+@pytest.mark.share(24)
 def test_right_or_refused(target: tuple[str, str], name: str, is_program: bool) -> None:
     output_type, engine = target
     require(engine)

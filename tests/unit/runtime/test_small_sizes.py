@@ -163,7 +163,7 @@ def test_other_programs_share_the_state_of_the_model() -> None:
     assert len(ours.others) == 1
 
 
-@pytest.mark.share(6)
+@pytest.mark.share(12)
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("function", [attention, centred, rolled])
 def test_the_same_program_is_taken(function: Callable[..., Any], dialect: str) -> None:

@@ -13,7 +13,7 @@ TIES = (3, 1, 2, 1, 3, 0, 2, 1, 1, 3, 0, 0, 2)
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
 @pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.float32, torch.bool])
 @pytest.mark.parametrize("descending", [False, True])
-@pytest.mark.share(16)
+@pytest.mark.share(32)
 def test_positions_of_equal_elements(
     output_type: str, dtype: torch.dtype, descending: bool
 ) -> None:

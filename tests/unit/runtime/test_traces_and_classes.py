@@ -70,7 +70,7 @@ class Doubled(Tensor):
         return result * 2 if function in (torch.relu, nn.functional.relu) else result
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(8)
 @torch.no_grad()
 @pytest.mark.parametrize("engine", ["reference", "xla", "iree", "onnxruntime", "openvino"])
 def test_classes_that_say_what_functions_do(engine: str) -> None:

@@ -168,7 +168,7 @@ def test_in_branches_and_loops(output_type: str) -> None:
     agrees_with_eager(updated, drawn, output_type=output_type, engine="iree", calls=4)
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @on_every_dialect
 def test_from_several_threads(output_type: str) -> None:
     def updated(v: torch.Tensor, x: torch.Tensor) -> tuple[torch.Tensor, ...]:

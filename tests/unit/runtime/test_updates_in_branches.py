@@ -49,7 +49,7 @@ def _program(update: Update) -> Callable[[Tensor, Tensor], tuple[Tensor, Tensor]
     return program
 
 
-@pytest.mark.share(8)
+@pytest.mark.share(16)
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
 @pytest.mark.parametrize("size", [1, 3, None])
 def test_it_is_as_it_was(output_type: str, size: int | None) -> None:

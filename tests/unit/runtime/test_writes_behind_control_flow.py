@@ -42,7 +42,7 @@ WRITES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 @pytest.mark.parametrize("write", WRITES)
 @pytest.mark.parametrize("read", READS)
 @torch.no_grad()
-@pytest.mark.share(12)
+@pytest.mark.share(24)
 def test_read_before_written(read: str, write: str, output_type: str) -> None:
     reads, expected = READS[read]
 
