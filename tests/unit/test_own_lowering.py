@@ -187,6 +187,20 @@ def test_a_decomposition_of_another_type_is_an_error(
         torch2mlir.compile(lambda x: op(x) * 2, torch.ones(3))
 
 
+@pytest.mark.usefixtures("decompositions_as_they_were")
+def test_a_decomposition_that_raises_is_not_called_pytorchs(library: torch.library.Library) -> None:
+    op = _opaque(library, "triple", lambda x: x * 3, "CPU")
+
+    @torch2mlir.decomposition("torch2mlir_own::triple")
+    def unlucky(x: torch.Tensor) -> torch.Tensor:
+        raise KeyError("three")
+
+    with pytest.raises(
+        torch2mlir.BackendContractError, match="'.*unlucky' raises KeyError: 'three'"
+    ):
+        torch2mlir.compile(lambda x: op(x) * 2, torch.ones(3))
+
+
 def test_a_kernel_alone_is_an_error_that_says_what_to_do(library: torch.library.Library) -> None:
     op = _opaque(library, "quadruple", lambda x: x * 4, "CPU")
     with pytest.raises(torch2mlir.BackendContractError, match="torch2mlir.decomposition"):

@@ -33,6 +33,7 @@ from torch2mlir.frontends.fx.decisions import note
 from torch2mlir.frontends.fx.importer import GraphImporter
 from torch2mlir.frontends.fx.mutation import is_pure, needs_functionalization
 from torch2mlir.frontends.fx.questions import asked_by, by_decomposition
+from torch2mlir.frontends.reached_objects import is_installed
 from torch2mlir.program import Decision
 from torch2mlir.transforms.decompositions import find_decomposition, find_overload, table
 from torch2mlir.transforms.decompositions.own_ops import body_of, schema_of_overload
@@ -172,8 +173,14 @@ class Decomposer:
         except Torch2MLIRError:
             raise
         except Exception as error:  # PyTorch's own errors: bad arguments, guards on unknown sizes
+            said = f"{type(error).__name__}: {error}"
+            if not is_installed(getattr(decomposition, "__module__", "torch")):
+                raise BackendContractError(
+                    f"its decomposition '{decomposition.__qualname__}' raises {said}",
+                    hint="it is called with fake tensors, whose sizes may be symbols and whose elements nobody knows",
+                ) from error
             raise BackendContractError(
-                f"PyTorch could not decompose this op: {type(error).__name__}: {error}",
+                f"PyTorch could not decompose this op: {said}",
                 hint="check the op's arguments, make the sizes it depends on static, or say what it "
                 "is with @torch2mlir.decomposition(..) or @torch2mlir.lowering(..)",
             ) from error
