@@ -28,6 +28,7 @@ from torch2mlir.api import engine_for
 from torch2mlir.frontends.dynamo.kept_whole import kept_whole
 from torch2mlir.frontends.dynamo.options import Options
 from torch2mlir.frontends.dynamo.refused_graphs import refused_write
+from torch2mlir.frontends.dynamo.single_elements import tensors_stay
 from torch2mlir.frontends.fx.flex_attention import flex_attention_as_ops
 from torch2mlir.pipeline import Pipeline
 from torch2mlir.runtime.cache import CodeCache, cache_from_environment, cache_in
@@ -84,7 +85,7 @@ def backend(
         keep_inference_input_mutations=True,
         decompositions=_decompositions(),
     )
-    with kept_whole(), flex_attention_as_ops():
+    with kept_whole(), flex_attention_as_ops(), tensors_stay(module):
         compiled: Callable[..., Any] = compiler(module, example_inputs)
     # PyTorch's wrappers copy it from what they wrap, but this takes its arguments one by one; the minifier asks
     vars(compiled).pop("_boxed_call", None)

@@ -38,6 +38,9 @@ _FARTHEST = 1e5
 """Not so large that a tensor of so many elements takes all memory."""
 
 
+_ITERATOR = "an iterator"
+
+
 class Difference(NamedTuple):
     """What calls leave behind.
 
@@ -92,7 +95,14 @@ def _kept_on(model: Callable[..., Any], given: Call) -> Difference:
         going_on = _GoingOn(model, calls)
     if not going_on.names:
         return Difference()  # or PyTorch refuses the example as well: nothing to compare with
-    agree = _are_repeated(model, calls[: len(going_on.kept) + going_on.failed], going_on.kept)
+    calls = calls[: len(going_on.kept) + going_on.failed]
+    agree = _are_repeated(model, calls, going_on.kept)
+    if agree and going_on.names == [
+        _ITERATOR
+    ]:  # which nobody winds back: it may turn as often as it is called
+        agree = _are_repeated(model, calls[:1], going_on.kept[:1]) and _are_repeated(
+            model, calls, going_on.kept
+        )
     return Difference(lost=going_on.moving) if agree else Difference(matters=going_on.names)
 
 
@@ -222,7 +232,7 @@ class _GoingOn:
     def _run(self, model: Callable[..., Any]) -> None:
         self._call()
         start = self._states[0]
-        self.names = start.changed() or (["an iterator"] if start.reached.iterates else [])
+        self.names = start.changed() or ([_ITERATOR] if start.reached.iterates else [])
         if not self.names:
             return
         after_first = PythonState(model)

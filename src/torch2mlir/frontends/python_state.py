@@ -225,6 +225,6 @@ def same(now: Any, then: Any) -> bool:
         return len(one) == len(other) and all(map(same, one, other))
     if isinstance(now, dict):
         get = dict.__getitem__
-        is_alike = dict.keys(now) == dict.keys(then)
+        is_alike = members_of(now) == members_of(then)  # a loop sees their order
         return is_alike and all(same(get(now, key), get(then, key)) for key in members_of(then))
     return False

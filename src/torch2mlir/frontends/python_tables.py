@@ -7,10 +7,11 @@ import pickle
 import random
 from abc import ABC, abstractmethod
 from array import array
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from functools import partial
+from io import BytesIO, StringIO
 from operator import attrgetter
 from types import CellType, FunctionType
 from typing import Any
@@ -164,13 +165,31 @@ def _hashed(value: Any) -> Any:
 
 
 class Keys(Names):
-    """A dictionary."""
+    """A dictionary: its values, and the order of its keys."""
+
+    @property
+    def versioned(self) -> dict[Any, Any] | None:
+        # move_to_end writes to no dictionary
+        return None if isinstance(self.live, OrderedDict) else self.live
+
+    def entries(self) -> dict[Any, Any]:
+        return super().entries() | {_ORDER: tuple(members_of(self.live))}
+
+    def write(self, entries: dict[Any, Any]) -> None:
+        kind: Any = OrderedDict if isinstance(self.live, OrderedDict) else dict
+        kind.clear(self.live)
+        for key in entries[_ORDER]:
+            kind.__setitem__(self.live, key, entries[key])
 
     def name_of(self, key: Any) -> str:
         return self.name
 
     def path_of(self, key: Any) -> str:
-        return f"{self.path}[{key!r}]"
+        return f"list({self.path})" if key is _ORDER else f"{self.path}[{key!r}]"
+
+
+_ORDER = object()
+"""The place of the order of keys among the values."""
 
 
 class Members(Table):
@@ -190,7 +209,7 @@ class Members(Table):
         add(self.live, entries.values())
 
 
-_CONTAINERS: tuple[Any, ...] = (dict, list, deque, set, frozenset, tuple)
+_CONTAINERS: tuple[Any, ...] = (OrderedDict, dict, list, deque, set, frozenset, tuple)
 
 
 def _kind_of(container: Any) -> Any:
@@ -303,6 +322,33 @@ def of_bytes(path: str, name: str, live: bytearray | array[Any], owner: Any = No
         live.extend(elements) if isinstance(live, bytearray) else live.frombytes(elements)
 
     return Single(path, name, lambda: bytes(memoryview(live)), change, owner)
+
+
+def of_memory(path: str, name: str, live: Any, owner: Any = None) -> Table:
+    """Bytes that lie elsewhere: a ``memoryview`` that can be written to, a number or structure of ``ctypes``."""
+
+    def change(elements: bytes) -> None:
+        memoryview(live).cast("B")[:] = elements
+
+    return Single(path, name, lambda: bytes(memoryview(live).cast("B")), change, owner)
+
+
+def of_file(path: str, name: str, live: StringIO | BytesIO, owner: Any = None) -> Table:
+    """A file in memory: what is in it, and where the next reader begins."""
+
+    def change(state: tuple[Any, int]) -> None:
+        content, place = state
+        live.seek(0)
+        live.truncate()
+        live.write(content)
+        live.seek(place)
+
+    def read() -> tuple[Any, int]:
+        if live.closed:
+            raise LookupError
+        return live.getvalue(), live.tell()
+
+    return Single(path, name, read, change, owner)
 
 
 def of_generator(path: str, name: str, generator: Any, owner: Any = None) -> Table:

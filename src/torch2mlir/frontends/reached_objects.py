@@ -6,6 +6,7 @@ but for the functions of it that the user's code has names for, and the ``forwar
 
 from __future__ import annotations
 
+import ctypes
 import dis
 import io
 import logging
@@ -43,7 +44,9 @@ from torch2mlir.frontends.python_tables import (
     of_array,
     of_bytes,
     of_context,
+    of_file,
     of_generator,
+    of_memory,
     size_of,
     slots_of,
 )
@@ -53,6 +56,10 @@ _OPERATORS = (OperatorBase, OpOverloadPacket, CustomOpDef, torch.jit.ScriptFunct
 _LEAVES = (
     *(*_PLAIN, *_OPERATORS),
     *(type, ModuleType, CodeType, logging.Logger, torch.dtype, torch.device),
+)
+_MEMORY: tuple[Any, ...] = (
+    *(memoryview, ctypes.Array, ctypes.Structure, ctypes.Union),
+    ctypes.c_int.__base__,  # of all numbers
 )
 _TENSORS = (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer)
 _MOST = 4096
@@ -201,6 +208,12 @@ class Reached:
         elif isinstance(value, bytearray | array):
             if memoryview(value).nbytes <= _MOST_BYTES:
                 self.tables.append(of_bytes(path, name, value, owner))
+        elif isinstance(value, io.StringIO | io.BytesIO):
+            self.tables.append(of_file(path, name, value, owner))
+        elif isinstance(value, _MEMORY):
+            view = memoryview(value)
+            if not view.readonly and view.c_contiguous and view.nbytes <= _MOST_BYTES:
+                self.tables.append(of_memory(path, name, value, owner))
         elif not is_installed(type(value).__module__) and any(map(slots_of, type(value).__mro__)):
             table = Slots(path, name, value)
             self.tables.append(table)

@@ -15,7 +15,7 @@ from torch.utils import _pytree as pytree
 
 from torch2mlir.errors import CaptureError, InputError, Torch2MLIRError
 from torch2mlir.frontends.asked_of_tensors import flags_of, holds
-from torch2mlir.frontends.changing_models import DrawnOnce
+from torch2mlir.frontends.changing_models import DrawnOnce, LaterCallsDiffer
 from torch2mlir.frontends.example_tensors import apart
 from torch2mlir.frontends.fx.numbers_of_constants import numbers_asked
 from torch2mlir.frontends.fx.texts_of_numbers import is_of_text
@@ -305,6 +305,8 @@ class OptimizedModule(AroundModel):
                 return
             if is_further or self.exported or not self._refuses(args, kwargs):
                 self._not_whole(shortened(reason))
+                if isinstance(error, LaterCallsDiffer):  # PyTorch's regions may lose a change
+                    self._check_regions(args, kwargs)
             return
         finally:
             state.restore()

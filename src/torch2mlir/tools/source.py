@@ -108,7 +108,7 @@ def _load_saved(path: Path) -> Source:
 
 
 def _is_pickled(path: Path) -> bool:
-    """Whether a zip file is an archive of ``torch.save``; all of PyTorch's have a pickle, and programs something else."""
+    """Whether a zip file is an archive of ``torch.save``: programs have pickles too, and something else."""
     with zipfile.ZipFile(path) as archive:
         members = {name.partition("/")[2] for name in archive.namelist()}
     return "data.pkl" in members and "archive_format" not in members
