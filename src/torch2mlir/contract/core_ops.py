@@ -140,7 +140,37 @@ REASONS: dict[str, str] = {
 }
 """Why an op is core that is not Core ATen, or that PyTorch decomposes."""
 
-PARTLY_CORE = frozenset(
+CORE_ON_REAL = frozenset(
+    f"torch.aten.{name}"
+    for name in (
+        *(
+            "acos",
+            "acosh",
+            "asin",
+            "asinh",
+            "atan",
+            "atanh",
+            "cosh",
+            "log",
+            "log10",
+            "log1p",
+            "log2",
+        ),
+        *(
+            "pow.Scalar",
+            "pow.Tensor_Scalar",
+            "pow.Tensor_Tensor",
+            "rsqrt",
+            "sinh",
+            "sqrt",
+            "tan",
+            "tanh",
+        ),
+    )
+)
+"""Core ops on real numbers that are decomposed on complex ones."""
+
+PARTLY_CORE = CORE_ON_REAL | frozenset(
     {
         "torch.aten.index.Tensor",
         "torch.aten.index_put",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -13,12 +13,12 @@ from torch._subclasses.functional_tensor import FunctionalTensorMode, dispatch_f
 from torch.fx import Graph, GraphModule, Node
 from torch.utils import _pytree as pytree
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ComplexType, ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from torch2mlir.contract.core_ops import CORE_OPS, IDENTITIES, PARTLY_CORE, SCALAR_OPS
+from torch2mlir.contract.core_ops import CORE_ON_REAL, CORE_OPS, IDENTITIES, PARTLY_CORE, SCALAR_OPS
 from torch2mlir.contract.op_name import OpName
 from torch2mlir.dialects.locations import describe
 from torch2mlir.dialects.torch import core
@@ -26,6 +26,7 @@ from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim, KnownSize, substitute, symbol
 from torch2mlir.dialects.torch.ops import RegistryOp
 from torch2mlir.dialects.torch.schema import Schema
+from torch2mlir.dialects.torch.types import AnyTensorType
 from torch2mlir.dialects.torch.values import Values
 from torch2mlir.errors import BackendContractError, Torch2MLIRError
 from torch2mlir.frontends.fx.constants import ConstantPool
@@ -96,7 +97,10 @@ class Decomposer:
 
     def _is_wanted(self, op: Operation) -> bool:
         """Whether an op is to be replaced."""
-        return _name(op) not in self.keep
+        name = _name(op)
+        if name in self.keep:
+            return False
+        return name not in CORE_ON_REAL or any(map(has_complex_elements, tensor_types(op)))
 
     def _function(self, name: str, overload: OpOverload) -> Callable[..., Any] | None:
         """What an op is replaced by, or None."""
@@ -266,6 +270,21 @@ class Decomposer:
                 self._expanded += 1
                 names[learned] = symbol(f"{learned}_{self._expanded}")
         return lambda size: substitute(world.size_of(size), names)
+
+
+def tensor_types(op: Operation) -> Iterator[Attribute]:
+    """Of operands and results, and of the members of lists."""
+    for value in (*op.operands, *op.results):
+        source = value.owner
+        if isinstance(source, core.PrimListConstructOp):
+            yield from source.operand_types
+        else:
+            yield value.type
+
+
+def has_complex_elements(type: Attribute) -> bool:
+    """Whether it is a type of tensors of complex numbers."""
+    return isinstance(type, AnyTensorType) and isinstance(type.dtype, ComplexType)
 
 
 def _name(op: Operation) -> str:

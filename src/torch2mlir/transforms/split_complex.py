@@ -6,7 +6,7 @@ complex at the function's boundary stays so, and is the dialect's to refuse.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,17 +14,20 @@ import torch
 from torch import Tensor
 from torch._ops import OpOverload
 from xdsl.context import Context
-from xdsl.dialects.builtin import ComplexType, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch.dims import Size
 from torch2mlir.dialects.torch.symbolic import BindSymbolicShapeOp
 from torch2mlir.dialects.torch.types import AnyTensorType
 from torch2mlir.transforms.canonicalize import CanonicalizePass
-from torch2mlir.transforms.decompose_complex_ops import Decomposer
+from torch2mlir.transforms.decompose_complex_ops import (
+    Decomposer,
+    has_complex_elements,
+    tensor_types,
+)
 from torch2mlir.transforms.decompositions.registry import op_name
 from torch2mlir.transforms.semantics.fake import FakeWorld
 
@@ -214,7 +217,7 @@ class ComplexSplitter(Decomposer):
     """Replaces core ops on complex tensors; everything else stays."""
 
     def _is_wanted(self, op: Operation) -> bool:
-        return op.name in _SPLITS and any(map(_has_complex_elements, _tensor_types(op)))
+        return op.name in _SPLITS and any(map(has_complex_elements, tensor_types(op)))
 
     def _function(self, name: str, overload: OpOverload) -> Split | None:
         return _SPLITS[name]
@@ -223,22 +226,8 @@ class ComplexSplitter(Decomposer):
         return True
 
 
-def _tensor_types(op: Operation) -> Iterator[Attribute]:
-    """Of operands and results, and of the members of lists."""
-    for value in (*op.operands, *op.results):
-        source = value.owner
-        if isinstance(source, core.PrimListConstructOp):
-            yield from source.operand_types
-        else:
-            yield value.type
-
-
-def _has_complex_elements(type: Attribute) -> bool:
-    return isinstance(type, AnyTensorType) and isinstance(type.dtype, ComplexType)
-
-
 def _is_computed_complex(value: SSAValue) -> bool:
-    return isinstance(value.owner, Operation) and _has_complex_elements(value.type)
+    return isinstance(value.owner, Operation) and has_complex_elements(value.type)
 
 
 def _part_of_same_shape(value: SSAValue) -> SSAValue:
@@ -262,9 +251,7 @@ class SplitComplexOpsPass(ModulePass):
     name = "torch-split-complex-ops"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if not any(
-            map(_has_complex_elements, (type for o in op.walk() for type in o.result_types))
-        ):
+        if not any(map(has_complex_elements, (type for o in op.walk() for type in o.result_types))):
             return
         splitter = ComplexSplitter(FakeWorld.of(op))
         for function in op.walk():

@@ -23,6 +23,48 @@ case(
     c64("B", 3),
     loose=4,
 )
+case(
+    "complex_branch_cuts",
+    lambda x, y: (
+        lambda z: (
+            *(z.sqrt(), z.log(), z.log1p(), z**0.5, z ** (2 + 1j)),
+            *(z.acos(), z.asin(), z.acosh(), z.atanh(), z.asinh(), z.atan(), z.angle()),
+        )
+    )(torch.complex(x, y)),
+    f32(4, values=(-4.0, -2.0, -4.0, 3.0)),
+    f32(4, values=(0.0, -0.0, -0.0, -0.0)),
+    loose=9,
+)
+case(
+    "complex_poles",
+    lambda x, y: (
+        lambda z: (
+            z.log2(),
+            z.log10(),
+            z ** (2 + 1j) + 0,
+            torch.pow(z, z + 2) + 0,
+            2**z,
+            z.sinh(),
+            z.tanh(),
+        )
+    )(torch.complex(x, y)),
+    f32(4, values=(0.0, 9.0, -0.5, 1e-3)),
+    f32(4, values=(0.0, 0.0, 0.5, 0.0)),
+    loose=9,
+)
+case(
+    "parts_of_functions",
+    lambda x, y: (
+        lambda z: torch.view_as_real(
+            torch.stack(
+                [z.sqrt(), z.log(), z.acos(), z.atanh(), z.tanh(), z ** (2 + 1j), z.rsqrt()]
+            )
+        )
+    )(torch.complex(x, y)),
+    f32("B", 3),
+    f32("B", 3),
+    loose=9,
+)
 case("complex_mean", lambda x: (x.mean(1), x.prod(1)), c64("B", 3))
 case(
     "complex_rotary",

@@ -35,6 +35,19 @@ case("bmm_half", lambda a, b: a @ b.transpose(1, 2), f16(2, 3, 8), f16(2, 3, 8),
 case("matmul_vectors", torch.matmul, f32(4), f32(4))
 case("matmul_matrix_vector", torch.matmul, f32("B", 4), f32(4))
 case("matmul_vector_matrix", torch.matmul, f32(4), f32(4, 3))
+case(
+    "matmul_transposed_by_vector",
+    lambda x, v, w: (x.t() @ v, (x * 2).t() @ (v / 3), w @ x.t(), v @ x, v @ v),
+    f32("B", 4),
+    f32("B"),
+    f32(4),
+)
+case(
+    "matmul_transposed_batch_by_vector",
+    lambda x, v: (x.mT @ v.softmax(0), v @ x, x.transpose(0, 1) @ v[:4]),
+    f32(3, 5, 4),
+    f32(5),
+)
 case("matmul_broadcast", torch.matmul, f32("B", 1, 2, 4), f32(3, 4, 5))
 case("matmul_batch_by_matrix", torch.matmul, f32("B", "S", 4), f32(4, 3))
 case("matmul_rank_4", torch.matmul, f32("B", 2, "S", 4), f32("B", 2, 4, "S"))

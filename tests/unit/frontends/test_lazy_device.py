@@ -97,6 +97,20 @@ def test_batch_normalization_updates_its_statistics(device: torch.device) -> Non
     assert_close(model.eval()(x.to(device)), eager.eval()(x))
 
 
+def test_statistics_are_updated_where_nobody_keeps_the_result(device: torch.device) -> None:
+    eager = nn.ModuleList([nn.BatchNorm1d(4), nn.InstanceNorm1d(4, track_running_stats=True)])
+    model = deepcopy(eager).to(device)
+    for seed in range(3):
+        x = torch.randn(8, 4, 5, generator=torch.Generator().manual_seed(seed))
+        for norm, own in zip(model, eager, strict=True):
+            norm(x.to(device))
+            own(x)
+        if seed:
+            torch2mlir.lazy.mark_step()
+    for name, buffer in model.named_buffers():
+        assert_close(buffer, dict(eager.named_buffers())[name])
+
+
 def test_tied_weights_are_updated_together(device: torch.device) -> None:
     class Tied(nn.Module):
         def __init__(self) -> None:

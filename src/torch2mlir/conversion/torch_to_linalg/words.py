@@ -9,7 +9,6 @@ from xdsl.ir import Attribute
 
 from torch2mlir.contract import element_types
 from torch2mlir.conversion.expressions import MethodWords, Number
-from torch2mlir.conversion.torch_to_linalg.complex_functions import FUNCTIONS as OF_COMPLEX
 from torch2mlir.dialects.linalg.words import WORDS, Word
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ class LinalgWords(MethodWords):
     def has(self, word: str, dtype: Attribute) -> bool:
         ops = WORDS.get(OTHER_NAMES.get(word, word), Word())
         if element_types.is_complex(dtype):
-            return ops.on_complex is not None or word in OF_COMPLEX
+            return ops.on_complex is not None
         if element_types.is_float(dtype):
             left_out = LEFT_OUT | LEFT_OUT_OF_F64 if isinstance(dtype, Float64Type) else LEFT_OUT
             return word == "bits" or (word not in left_out and ops.on_floats is not None)
@@ -44,11 +43,8 @@ class LinalgWords(MethodWords):
         s, first = self.scalars, operands[0]
         if word == "not":
             return s("xor", first, -1)
-        if isinstance(first.dtype, ComplexType):
-            if word == "abs":
-                return s.magnitude(first)
-            if word in OF_COMPLEX:
-                return OF_COMPLEX[word](self, first)
+        if isinstance(first.dtype, ComplexType) and word == "abs":
+            return s.magnitude(first)
         return s(OTHER_NAMES.get(word, word), *operands)
 
     def constant(self, number: Number, like: Scalar, dtype: Attribute) -> Scalar:

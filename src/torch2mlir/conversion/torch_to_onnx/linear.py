@@ -15,9 +15,19 @@ class Products(OnnxLowering):
     """The words for matrix products."""
 
     def matmul(self, x: Tensor, y: Tensor) -> Tensor:
-        computed = widened(x.dtype)
+        """Vectors as matrices: ONNX Runtime 1.31 multiplies a transposed matrix and a vector as if neither were so."""
+        computed, sizes = widened(x.dtype), [*self.out.sizes]
+        if y.rank == 1:
+            y = self.reshape(y, [*y.sizes, 1])
+            sizes.append(1)
+        if x.rank == 1:
+            x = self.reshape(x, [1, *x.sizes])
+            sizes.insert(len(sizes) - 1, 1)
         operands = [self.cast(each, computed) for each in (x, y)]
-        return self.node("MatMul", *operands, sizes=self.out.sizes, dtype=computed)
+        product = self.node("MatMul", *operands, sizes=sizes, dtype=computed)
+        return (
+            product if len(sizes) == len(self.out.sizes) else self.reshape(product, self.out.sizes)
+        )
 
     def project(self, x: Tensor, weight: Tensor) -> Tensor:
         """Engines turn a constant weight once."""

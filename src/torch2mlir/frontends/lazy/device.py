@@ -269,6 +269,7 @@ class Recorder(TorchDispatchMode):
         self._promise = promise
         self._pending: dict[int, weakref.ref[torch.Tensor]] = {}
         self._statistics: list[weakref.ref[torch.Tensor]] = []
+        self._updating: list[torch.Tensor] = []
         self._watch = True
         self._writing = set[OpOverload]()
         self._draws = Draws()
@@ -289,6 +290,7 @@ class Recorder(TorchDispatchMode):
         """Forgets tensors that have their values."""
         for tensor in tensors:
             self._pending.pop(id(tensor), None)
+        self._updating = [tensor for tensor in self._updating if id(tensor) in self._pending]
 
     @contextmanager
     def drawing(self) -> Iterator[None]:
@@ -364,6 +366,9 @@ class Recorder(TorchDispatchMode):
         result = func(*args, **kwargs)
         if func is aten.native_batch_norm.default:
             self._statistics += [weakref.ref(tensor) for tensor in args[3:5] if tensor is not None]
+            if args[5] and args[3] is not None:
+                # PyTorch's device computes what is alive, and nobody may keep a result
+                self._updating.append(_unwrapped(result[1]))
         if lazy:
             self._record(result)
         return result if lazy else self._created(result)

@@ -9,6 +9,7 @@ from torch2mlir.transforms.decompositions import (  # noqa: F401 - each register
     bessel,
     bessel_modified,
     complex,
+    complex_functions,
     constructors,
     convolution,
     copies,
