@@ -429,6 +429,21 @@ class Counting(nn.Module):
         return self.linear(x).sin() + self.total.cos()
 
 
+class Named(nn.Module):
+    def forward(self, x: torch.Tensor) -> dict[str, Any]:
+        return {"scores": x * 2, "kind": "scores"}
+
+
+def test_texts_among_results_are_refused_before_anything_is_written(tmp_path: Path) -> None:
+    x = torch.randn(2)
+    optimized = torch2mlir.optimize(Named().eval(), True, model_inputs=(x,))
+    with pytest.raises(torch2mlir.Torch2MLIRError, match="gives the text 'scores'"):
+        torch2mlir.save(optimized, tmp_path / "a")
+    assert not (tmp_path / "a").exists()
+    loaded: Any = torch2mlir.load(torch2mlir.save(torch2mlir.compile(Named(), x), tmp_path / "b"))
+    assert loaded(x)["kind"] == "scores"
+
+
 def test_programs_of_an_optimized_module_share_the_state_it_has_now(tmp_path: Path) -> None:
     optimized = torch2mlir.optimize(Counting().eval(), model_inputs=torch.randn(3, 4), verify=False)
     optimized.model.linear.weight = nn.Parameter(torch.ones(4, 4))

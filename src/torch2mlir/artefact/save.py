@@ -170,6 +170,7 @@ def _write_optimized(optimized: OptimizedModule, place: Path) -> None:
             hint="torch.save(optimized, file) keeps the model itself, which is captured again where it is loaded",
         )
     for index, program in enumerate(programs):
+        _check_constant_results(program)
         torch.export.save(program, place / f"{index}.pt2")
     config = optimized.config
     way = suited_to_graph(config.way, programs[0].graph).ways[0]
@@ -181,6 +182,17 @@ def _write_optimized(optimized: OptimizedModule, place: Path) -> None:
     }
     (place / CONFIG).write_text(canonical(fields))
     _finish(place, "optimized", way.engine, way.dialect)
+
+
+def _check_constant_results(program: torch.export.ExportedProgram) -> None:
+    """PyTorch 2.13 writes results that are texts, and cannot read them back."""
+    for spec in program.graph_signature.output_specs:
+        value = getattr(spec.arg, "value", None)
+        if isinstance(value, str):
+            raise ArtefactError(
+                f"the module gives the text {value!r} beside its tensors, which torch.export.save cannot keep",
+                hint="torch2mlir.compile(model, ..) can be saved with it; or give tensors and numbers only",
+            )
 
 
 def _finish(place: Path, kind: str, engine: Any, dialect: str) -> None:

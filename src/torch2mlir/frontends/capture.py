@@ -44,6 +44,7 @@ from torch2mlir.frontends.fx.small_constants import small_constants_known
 from torch2mlir.frontends.fx.symbols import free_sizes, size_names
 from torch2mlir.frontends.fx.unneeded_conversions import unneeded_conversions_left_out
 from torch2mlir.frontends.fx.written_constants import written_constants_forgotten
+from torch2mlir.frontends.padded_encoders import warn_of_padding
 from torch2mlir.frontends.python_random import (
     CLOCKS,
     DRAWN,
@@ -118,6 +119,7 @@ def captured(
             if dynamic_shapes is not None or not is_for_its_source:
                 raise
             return _from_source(model, args, kwargs, func_name, error)
+    warn_of_padding(model, exported.graph)
     reached = Reached(model)
     with paused_garbage_collection():
         program = import_exported_program(exported, func_name, reached.asked, keeps_state)

@@ -5,7 +5,6 @@ And what a model does to PyTorch's generator of them, which a program does not: 
 
 from __future__ import annotations
 
-import random
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ import torch
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.trials import have_same_elements, repeated
 from torch2mlir.frontends.watched_calls import calls_watched
+from torch2mlir.shared_generators import SharedGenerators
 
 _CALLS = 8
 """Of the model, which draw as often: one that skips a layer every other time shows it."""
@@ -30,30 +30,6 @@ CLOCKS = frozenset(
     }
 )
 """Names by which code asks for the time, or for random numbers that nobody can draw again."""
-
-
-class _Generators:
-    """The states of both, at some time."""
-
-    def __init__(self) -> None:
-        self._python = random.getstate()
-        numpy = sys.modules.get("numpy")
-        self._numpy = numpy.random.get_state() if numpy is not None else None
-
-    def have_moved(self) -> bool:
-        """Whether a number has been drawn since."""
-        now = _Generators()
-        if now._python != self._python:
-            return True
-        if self._numpy is None or now._numpy is None:
-            return False
-        return bool(now._numpy[2:] != self._numpy[2:] or (now._numpy[1] != self._numpy[1]).any())
-
-    def restore(self) -> None:
-        """Makes them draw the same again."""
-        random.setstate(self._python)
-        if self._numpy is not None:
-            sys.modules["numpy"].random.set_state(self._numpy)
 
 
 DRAWN, SEEDED = "drawn", "seeded"
@@ -102,7 +78,7 @@ def draws_noted(traced: torch.nn.Module, noted: list[str]) -> Iterator[None]:
         noted: gets ``DRAWN`` if Python's or NumPy's were drawn from, which draw the same again, and ``SEEDED`` if
             PyTorch's was given a seed or a state.
     """
-    start = list[_Generators]()
+    start = list[SharedGenerators]()
     default: torch.Generator = vars(torch)["default_generator"]
 
     def take(generator: torch.Generator) -> None:
@@ -110,7 +86,7 @@ def draws_noted(traced: torch.nn.Module, noted: list[str]) -> Iterator[None]:
             vars(holder)["default_generator"] = generator
 
     def at_start(_model: Any, _args: Any, _kwargs: Any) -> None:
-        start[:] = [_Generators()]
+        start[:] = [SharedGenerators()]
         take(_SeedsNoted(default, noted))
 
     def at_end(_model: Any, _args: Any, _kwargs: Any, _result: Any) -> None:
@@ -151,7 +127,7 @@ def check_draws(model: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[
     Raises:
         CaptureError: calls with the same arguments give different results.
     """
-    start = _Generators()
+    start = SharedGenerators()
     try:
         calls = repeated(
             model, [(args, kwargs)] * _CALLS, has_same_tensors=True, has_same_objects=True

@@ -13,6 +13,7 @@ from torch.nn.parameter import is_lazy
 from torch.utils import _pytree as pytree
 
 from torch2mlir.frontends.python_state import PythonState
+from torch2mlir.shared_generators import generators_kept
 
 
 @contextmanager
@@ -25,7 +26,7 @@ def python_undone(model: Callable[..., Any]) -> Iterator[PythonState]:
     state = PythonState(model)
     before = [(t, t._version, t.detach().clone()) for t in state.reached.tensors]
     try:
-        with memory_kept(state):
+        with memory_kept(state), generators_kept():
             yield state
     finally:
         state.restore()

@@ -36,6 +36,7 @@ from torch2mlir.hybrid.variant import Variant
 from torch2mlir.hybrid.ways import check_any_installed
 from torch2mlir.runtime.engine import is_traced
 from torch2mlir.runtime.out_of_sight import out_of_sight
+from torch2mlir.shared_generators import generators_kept
 from torch2mlir.turns import in_turn
 
 _MOST_CAPTURES = 8
@@ -261,6 +262,7 @@ class OptimizedModule(AroundModel):
 
     # capture
 
+    @generators_kept()
     def prepare(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         """Captures, compiles and examines ahead of the first call with arguments like these."""
         own_mode = torch.is_grad_enabled()
@@ -280,6 +282,7 @@ class OptimizedModule(AroundModel):
         """Whether the model reads an iterator: whoever runs it on trial takes something from it for good."""
         return PythonState(self.model).reached.iterates
 
+    @generators_kept()
     def _capture(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         """Captures the model for calls like this, or finds that it has to be taken in another way."""
         state = PythonState(self.model)

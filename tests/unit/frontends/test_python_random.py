@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import random
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from datetime import datetime
@@ -148,3 +150,22 @@ def test_gradients_are_values_or_refused() -> None:
     for _ in range(3):
         x = torch.randn(4, 3)
         torch.testing.assert_close(ours(x), returned(x))
+
+
+def _scaled(x: Tensor) -> Tensor:
+    return x * random.random() + float(np.random.rand())
+
+
+def test_optimize_draws_what_eager_mode_draws() -> None:
+    """In a process of its own: what is imported at the first call may draw as well."""
+    program = """
+import random, numpy, torch, torch2mlir
+from tests.unit.frontends.test_python_random import _scaled
+results = []
+for wrap in (lambda f: f, lambda f: torch2mlir.optimize(f, model_inputs=(torch.ones(2),)), torch2mlir.optimize):
+    random.seed(1), numpy.random.seed(1)
+    run = wrap(_scaled)
+    results.append([run(torch.ones(2))[0].item() for _ in range(3)])
+assert results[0] == results[1] == results[2], results
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
