@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import torch
+from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
 from torch2mlir.errors import InputError
 from torch2mlir.frontends import dtypes
@@ -24,7 +25,8 @@ class _Entry(NamedTuple):
 class ModelState:
     """Where in a module the tensors of a compiled program are.
 
-    Tensors of TorchScript modules are not followed: they are in no dictionary of Python's.
+    Tensors of TorchScript modules are not followed: they are in no dictionary of Python's. Of a tensor that consists of
+    others, as a quantized weight, the program has these, so that another one in its place is refused.
 
     Args:
         model: the module that the program comes from.
@@ -34,6 +36,7 @@ class ModelState:
     def __init__(self, model: torch.nn.Module, tensors: Sequence[torch.Tensor]) -> None:
         self._model = model
         self._paths: dict[str, torch.Tensor] = {}
+        self._of_parts: dict[str, torch.Tensor] = {}
         self._entries: list[_Entry] = []
         self._tables: list[dict[str, Any]] = []
         self._seen: list[int] | None = []
@@ -47,12 +50,14 @@ class ModelState:
             for name, tensor in named(remove_duplicate=False):
                 if id(tensor) in wanted and not name.startswith(scripts):
                     self._paths[name] = tensor
+                elif is_traceable_wrapper_subclass(tensor):
+                    self._of_parts[name] = tensor
         self._watch()
 
     def _watch(self) -> None:
         """Notes every attribute on the way from the module to a tensor."""
         entries = dict[tuple[int, str], _Entry]()
-        for path in self._paths:
+        for path in (*self._paths, *self._of_parts):
             module: Any = self._model
             *way, last = path.split(".")
             for name in way:
@@ -79,6 +84,13 @@ class ModelState:
         if all(table.get(name) is value for table, name, value in self._entries):
             self._seen = seen
             return {}
+        for path, old in self._of_parts.items():
+            if self._tensor(path) is not old:
+                raise InputError(
+                    f"'{path}' is another {type(old).__name__} than when the model was compiled, and the program has "
+                    "the tensors that the old one consists of",
+                    hint="compile the model again, or write into the tensor that is there: weight.copy_(other)",
+                )
         now = {path: self._tensor(path) for path in self._paths}
         found = dict[int, torch.Tensor]()
         for path, old in self._paths.items():

@@ -528,3 +528,63 @@ def test_however_a_function_has_its_modules(made: Callable[[nn.Module], Any]) ->
         x = torch.randn(2, 3)
         torch.testing.assert_close(ours(x), function(x))
         model.weight = nn.Parameter(torch.randn(3, 3))
+
+
+class Halved(torch.Tensor):
+    """A weight that consists of two others, as quantized ones do: elements, and what they are to be multiplied by."""
+
+    elements: torch.Tensor
+    scale: torch.Tensor
+
+    @staticmethod
+    def __new__(cls, elements: torch.Tensor, scale: torch.Tensor) -> Halved:
+        made: Halved = torch.Tensor._make_wrapper_subclass(cls, elements.shape, dtype=scale.dtype)  # type: ignore[attr-defined]
+        made.elements, made.scale = elements, scale
+        return made
+
+    def __tensor_flatten__(self) -> tuple[list[str], None]:
+        return ["elements", "scale"], None
+
+    @classmethod
+    def __tensor_unflatten__(cls, inner: Any, *_: Any) -> Halved:
+        return cls(inner["elements"], inner["scale"])
+
+    @classmethod
+    def __torch_function__(
+        cls, function: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        if function is nn.functional.linear:
+            return args[0] @ (args[1].elements * args[1].scale).t()
+        with torch._C.DisableTorchFunctionSubclass():
+            return function(*args, **(kwargs or {}))
+
+    @classmethod
+    def __torch_dispatch__(
+        cls, function: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        return cls(args[0].elements, args[0].scale)
+
+
+class OfParts(nn.Module):
+    """A write makes PyTorch take the weight apart."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(Halved(torch.randn(4, 3), torch.rand(4, 1)), False)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = nn.functional.linear(x, self.weight)
+        y.view(-1).add_(1)
+        return y
+
+
+@torch.no_grad()
+def test_a_weight_of_parts_is_followed_or_refused() -> None:
+    model, x = OfParts().eval(), torch.randn(2, 3)
+    compiled = torch2mlir.compile(model, x, engine="reference", output_type="linalg-on-tensors")
+    torch.testing.assert_close(compiled(x), model(x))
+    model.weight.scale.mul_(2)
+    torch.testing.assert_close(compiled(x), model(x))
+    model.weight = nn.Parameter(Halved(torch.randn(4, 3), torch.rand(4, 1)), False)
+    with pytest.raises(torch2mlir.InputError, match="'weight' is another Halved"):
+        compiled(x)
