@@ -17,6 +17,7 @@ from torch2mlir.errors import CaptureError, InputError, Torch2MLIRError
 from torch2mlir.frontends.asked_of_tensors import flags_of, holds
 from torch2mlir.frontends.changing_models import DrawnOnce, LaterCallsDiffer
 from torch2mlir.frontends.example_tensors import apart
+from torch2mlir.frontends.fx.function_transforms import transforms_ended
 from torch2mlir.frontends.fx.numbers_of_constants import numbers_asked
 from torch2mlir.frontends.fx.texts_of_numbers import is_of_text
 from torch2mlir.frontends.module_state import GRAD_MODE, Modes
@@ -283,6 +284,7 @@ class OptimizedModule(AroundModel):
         return PythonState(self.model).reached.iterates
 
     @generators_kept()
+    @transforms_ended()
     def _capture(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         """Captures the model for calls like this, or finds that it has to be taken in another way."""
         state = PythonState(self.model)

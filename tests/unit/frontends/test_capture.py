@@ -233,6 +233,28 @@ def _hint_of(model: Any, *args: Any, **options: Any) -> str:
     return f"{caught.value.message}\n{caught.value.hint}"
 
 
+class Unscriptable(nn.Module):
+    """Neither ``torch.export`` nor ``torch.jit.script`` takes it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.part = nn.Linear(3, 3)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        class Local:
+            pass
+
+        return self.part(x) if torch.all(self.part.bias * x > 100) else x
+
+
+def test_failing_captures_leave_no_attributes_behind() -> None:
+    model = Unscriptable().eval()
+    before = [sorted(vars(part)) for part in model.modules()]
+    with pytest.raises(CaptureError):
+        torch2mlir.compile(model, torch.randn(2, 3))
+    assert [sorted(vars(part)) for part in model.modules()] == before
+
+
 def test_hints_fit_the_cause(capfd: pytest.CaptureFixture[str]) -> None:
     missing = _hint_of(nn.Linear(3, 2))
     assert "missing a required argument: 'input'" in missing and "torch.cond" not in missing

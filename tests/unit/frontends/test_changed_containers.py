@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.utils import _pytree as pytree
 
 import torch2mlir
 from torch2mlir.errors import CaptureError, InputError
@@ -94,3 +95,45 @@ def test_an_expanded_argument_is_not_written() -> None:
     for _ in range(2):
         x = torch.randn(3, 4)
         torch.testing.assert_close(ours(x.clone()), doubled(x))
+
+
+class Tensors:
+    """A container that PyTorch knows, as ``TensorDict``."""
+
+    def __init__(self, **tensors: Tensor) -> None:
+        self.tensors = tensors
+
+
+pytree.register_pytree_node(
+    Tensors,
+    lambda given: (list(given.tensors.values()), list(given.tensors)),
+    lambda values, keys: Tensors(**dict(zip(keys, values, strict=True))),
+    serialized_type_name="tests.Tensors",
+)
+
+
+def _doubled(given: Tensors) -> Tensors:
+    given.tensors["y"] = given.tensors["x"] * 2
+    return given
+
+
+def _tensors() -> Tensors:
+    return Tensors(x=torch.ones(3), y=torch.zeros(3))
+
+
+def test_containers_of_others_are_no_exception() -> None:
+    model = OfBatch(_doubled)
+    with pytest.raises(CaptureError, match="a list, a dictionary or a Tensors that it is given"):
+        torch2mlir.compile(model, _tensors())
+    optimized = torch2mlir.optimize(model, model_inputs=(_tensors(),))
+    for _ in range(2):
+        given = _tensors()
+        assert optimized(given) is given
+        assert given.tensors["y"].tolist() == [2.0, 2.0, 2.0]
+
+
+def test_containers_of_others_that_are_read() -> None:
+    compiled: Any = torch2mlir.compile(
+        OfBatch(lambda given: given.tensors["x"] + given.tensors["y"]), _tensors(), engine="xla"
+    )
+    assert torch.equal(compiled(_tensors()), torch.ones(3))

@@ -13,6 +13,7 @@ from torch.func import functional_call, grad, grad_and_value, hessian, jacrev, j
 
 import torch2mlir
 from torch2mlir.errors import CaptureError
+from torch2mlir.frontends.fx.function_transforms import transforms_ended
 
 
 class Step(nn.Module):
@@ -121,3 +122,16 @@ def test_writes_before_linear_algebra(output_type: str) -> None:
     for _ in range(3):
         x = torch.randn(3, 3)
         torch.testing.assert_close(compiled(x), program(x), rtol=1e-3, atol=1e-4)
+
+
+def test_transforms_that_fail_are_ended() -> None:
+    """What is called after a ``torch.vmap`` without an end would be a part of it."""
+
+    def fails(x: torch.Tensor) -> torch.Tensor:
+        torch._C._functorch._vmap_increment_nesting(2, "error")
+        raise ValueError("no luck today")
+
+    with pytest.raises(ValueError), transforms_ended():
+        fails(torch.ones(2))
+    assert torch._C._functorch.peek_interpreter_stack() is None
+    assert torch.randn(2).shape == (2,)

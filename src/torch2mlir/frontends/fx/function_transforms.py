@@ -41,6 +41,19 @@ def _begin_noted(noted: list[str], name: str, begin: Callable[[], int]) -> int:
     return begin()
 
 
+@contextmanager
+def transforms_ended() -> Iterator[None]:
+    """Ends the transforms that a failure leaves begun, or PyTorch takes all that follows for a part of them.
+
+    Captured, the beginning and the end of a ``torch.vmap`` are calls of a graph, and no ``finally``.
+    """
+    depth = torch._C._functorch.get_dynamic_layer_stack_depth()
+    try:
+        yield
+    finally:
+        torch._C._functorch.pop_dynamic_layer_stack_and_undo_to_depth(depth)
+
+
 def has_autocast(exported: torch.export.ExportedProgram) -> bool:
     """Whether a region of the program is computed with casts that are not in it.
 

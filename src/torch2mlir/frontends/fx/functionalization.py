@@ -18,6 +18,7 @@ from torch.fx import Graph, GraphModule, Node
 
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.fx.flex_attention import flex_attention_as_ops, has_flex_attention
+from torch2mlir.frontends.fx.function_transforms import transforms_ended
 from torch2mlir.frontends.fx.lifted_constants import with_lifted_constants
 from torch2mlir.frontends.fx.mutation import undeclared_views
 from torch2mlir.frontends.fx.numbers_of_elements import forget_results, numbers_kept_apart
@@ -89,6 +90,7 @@ def functionalized(exported: ExportedProgram) -> ExportedProgram:
     try:
         with ExitStack() as around:
             around.enter_context(quiet())
+            around.enter_context(transforms_ended())
             around.enter_context(flex_attention_as_ops())
             around.enter_context(_composites_of(exported, table))
             around.enter_context(written_constants_forgotten())

@@ -59,7 +59,11 @@ def to_script(
                     hint="write it with def, or pass use_tracing=True",
                 )
             return function
-        with _exported(model, example_args.methods), _failures_forgotten(model):
+        with (
+            _exported(model, example_args.methods),
+            _failures_forgotten(model),
+            _overloads_forgotten(model),
+        ):
             return objects.script_object(torch.jit.script(model))
 
 
@@ -74,6 +78,20 @@ def _failures_forgotten(model: torch.nn.Module) -> Iterator[None]:
             known = store.type_store[kind]
             store.type_store[kind] = [each for each in known if each in store.methods_compiled]
         raise
+
+
+_OVERLOADS = "__overloads__"
+
+
+@contextmanager
+def _overloads_forgotten(model: torch.nn.Module) -> Iterator[None]:
+    """PyTorch notes the overloads of methods in the modules, most of which have none."""
+    without = [part for part in model.modules() if _OVERLOADS not in vars(part)]
+    try:
+        yield
+    finally:
+        for part in without:
+            vars(part).pop(_OVERLOADS, None)
 
 
 _MARK = "_torchscript_modifier"
