@@ -109,6 +109,10 @@ pytree.register_pytree_node(
     lambda given: (list(given.tensors.values()), list(given.tensors)),
     lambda values, keys: Tensors(**dict(zip(keys, values, strict=True))),
     serialized_type_name="tests.Tensors",
+    flatten_with_keys_fn=lambda given: (
+        [(pytree.MappingKey(key), tensor) for key, tensor in given.tensors.items()],
+        list(given.tensors),
+    ),
 )
 
 
