@@ -31,11 +31,9 @@ def draws(func: OpOverload, args: Sequence[Any], kwargs: Mapping[str, Any]) -> b
     is_switched = [name for name in _SWITCHES if name in given]
     if any(given[name] is False for name in is_switched):
         return False
-    chances = [*_CHANCES]
-    if (
-        is_switched and func is not aten.native_dropout.default
-    ):  # which draws whatever the chance is
-        chances.append("p")
+    # native_dropout draws whatever the chance is
+    is_dropout = bool(is_switched) and func is not aten.native_dropout.default
+    chances = (*_CHANCES, "p") if is_dropout else _CHANCES
     return not any(name in given and _is_zero(given[name]) for name in chances)
 
 

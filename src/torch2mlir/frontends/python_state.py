@@ -92,8 +92,12 @@ class PythonState:
     def written(self) -> list[torch.Tensor]:
         """The tensors that have been written to, but for parameters, and the buffers in the place of others."""
         known = {id(tensor) for tensor, _ in self._versions}
-        written = [tensor for tensor, version in self._versions if tensor._version != version]
-        return written + [buffer for buffer in self._buffers() if id(buffer) not in known]
+        others = [buffer for buffer in self._buffers() if id(buffer) not in known]
+        return self.written_in_place() + others
+
+    def written_in_place(self) -> list[torch.Tensor]:
+        """The tensors that have been written to, but for parameters."""
+        return [tensor for tensor, version in self._versions if tensor._version != version]
 
     def _buffers(self) -> list[torch.Tensor]:
         found = (b for m in self.reached.modules for b in m._buffers.values())

@@ -211,8 +211,7 @@ class Reached:
         elif isinstance(value, io.StringIO | io.BytesIO):
             self.tables.append(of_file(path, name, value, owner))
         elif isinstance(value, _MEMORY):
-            view = memoryview(value)
-            if not view.readonly and view.c_contiguous and view.nbytes <= _MOST_BYTES:
+            if _may_be_put_back(value):
                 self.tables.append(of_memory(path, name, value, owner))
         elif not is_installed(type(value).__module__) and any(map(slots_of, type(value).__mro__)):
             table = Slots(path, name, value)
@@ -375,6 +374,14 @@ class Reached:
         known.update(names)
 
 
+def _may_be_put_back(value: Any) -> bool:
+    """Whether bytes are all that there is to it: some of ``ctypes`` point to what Python objects keep alive."""
+    if isinstance(value, ctypes.py_object) or getattr(value, "_objects", None) is not None:
+        return False
+    view = memoryview(value)
+    return not view.readonly and view.c_contiguous and view.nbytes <= _MOST_BYTES
+
+
 _WITHOUT_CACHES = frozenset({"torch", "torch2mlir", *sys.stdlib_module_names})
 """Packages whose caches hold no tensors."""
 _NO_VARIABLES = (type, ModuleType, logging.Logger)
@@ -464,20 +471,26 @@ def _texts_in(code: CodeType) -> frozenset[str]:
     return frozenset(c for c in constants if isinstance(c, str) and c.isidentifier())
 
 
+def _is_method(code: CodeType) -> bool:
+    """Whether it is a function of a class: one by itself may call a tensor ``self``."""
+    around = code.co_qualname.rpartition(".")[0]
+    is_in_class = bool(around) and not around.endswith("<locals>")
+    return is_in_class and code.co_varnames[: code.co_argcount][:1] == ("self",)
+
+
 @cache
 def asked_in(code: CodeType) -> frozenset[str]:
     """The same without what is an attribute of a method's own object wherever the name is: ``self.stride``."""
     asked, of_itself = set[str](), set[str]()
     for part in nested(code):
-        is_method = part.co_varnames[: part.co_argcount][:1] == ("self",)
-        before = None
+        is_method = _is_method(part)
+        is_own = False
         for each in dis.get_instructions(part):
-            is_own = is_method and before is not None and before.argval == "self"
             if is_own and each.opname in _OF_ATTRIBUTES:
                 of_itself.add(each.argval)
             elif isinstance(each.argval, str):
                 asked.add(each.argval)
-            before = each
+            is_own = is_method and each.opname.startswith("LOAD_FAST") and each.argval == "self"
     return names_in(code) - (of_itself - asked - _texts_in(code))
 
 

@@ -154,7 +154,7 @@ def _left_behind(state: PythonState) -> dict[str, Any]:
     changes = {
         change.table.path_of(change.key): change.now for change in state.changes(buffers=True)
     }
-    written = {f"tensor {id(tensor):#x}": tensor for tensor in state.written()}
+    written = {f"tensor {id(tensor):#x}": tensor for tensor in state.written_in_place()}
     return {
         where: value.detach().clone() if isinstance(value, torch.Tensor) else value
         for where, value in (changes | written).items()

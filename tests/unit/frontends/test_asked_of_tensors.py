@@ -195,6 +195,16 @@ class AsksTensors(OfAVersion):
         return _tripled_if(self._version == x._version, x)
 
 
+def _called_self(self: Tensor) -> Tensor:
+    return _tripled_if(self._version == 0, self)
+
+
+def test_a_tensor_may_be_called_self() -> None:
+    for function in (_called_self, lambda self: _tripled_if(self._version == 0, self)):
+        with pytest.raises(torch2mlir.CaptureError, match="asks for _version"):
+            torch2mlir.compile(function, _x().mul_(2), **TARGET)
+
+
 def test_what_a_model_asks_itself_it_does_not_ask_tensors() -> None:
     written = _x().mul_(2)
     assert torch.equal(torch2mlir.compile(OfAVersion(), written, **TARGET)(written), written * 3)

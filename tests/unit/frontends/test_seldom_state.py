@@ -7,6 +7,7 @@ import io
 import itertools
 from collections import OrderedDict
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -120,3 +121,30 @@ def test_a_change_by_a_call_is_refused_or_made(name: str) -> None:
     optimized = torch2mlir.optimize(Reads(make(), number).eval(), model_inputs=(x,))
     for _ in range(4):
         assert torch.equal(optimized(x), model(x))
+
+
+class Rebuilt(nn.Module):
+    """Puts another buffer in the place of its own, and counts: no reason to leave its regions to PyTorch."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(3))
+        self.calls = 0
+        self.layers = nn.Sequential(*[nn.Linear(3, 3) for _ in range(4)])
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.calls += 1
+        self.mean = self.mean * 0.9 + x.mean(0)
+        return self.layers(x) * self.calls + self.mean
+
+
+@torch.no_grad()
+def test_changes_that_are_made_are_compiled() -> None:
+    model, x = Rebuilt().eval(), torch.ones(2, 3)
+    eager = deepcopy(model)
+    optimized = torch2mlir.optimize(model, model_inputs=(x,))
+    for _ in range(3):
+        torch.testing.assert_close(optimized(x), eager(x))
+    torch.testing.assert_close(model.mean, eager.mean)
+    assert model.calls == eager.calls
+    assert optimized.report().pytorch_calls.total() == 0
