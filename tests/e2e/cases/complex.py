@@ -36,6 +36,12 @@ case(
     loose=9,
 )
 case(
+    "complex_roots_of_small_numbers",
+    lambda x, y: torch.complex(x, y).sqrt() * 1e19,
+    f32(4, values=(2e-38, -7e-38, 5e-38, 2e-38)),
+    f32(4, values=(0.0, 9e-38, -3e-38, 2e-38)),
+)
+case(
     "complex_poles",
     lambda x, y: (
         lambda z: (

@@ -40,9 +40,14 @@ def _of_complex(overload: OpOverload) -> Callable[[Function], Function]:
 
 @_of_complex(aten.sqrt.default)
 def _sqrt(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    """``t = sqrt((|x| + |z|) / 2)`` and ``y / 2 t``, exchanged for negative ``x``; nothing of it overflows."""
-    size = torch.abs(x)
-    t = 2 * torch.sqrt(size / 8 + prims.hypot(x / 8, y / 8))
+    """``t = sqrt((|x| + |z|) / 2)`` and ``y / 2 t``, exchanged for negative ``x``.
+
+    Scaled by a power of four, nothing of it overflows, and no small number is lost.
+    """
+    is_large = torch.maximum(torch.abs(x), torch.abs(y)) > 1
+    scale = torch.where(is_large, 2.0**-4, 2.0**8).to(x.dtype)
+    t = torch.sqrt((torch.abs(x) * scale + prims.hypot(x * scale, y * scale)) / 2)
+    t = t * torch.where(is_large, 2.0**2, 2.0**-4).to(x.dtype)
     other = torch.abs(y) / (2 * t)
     other = torch.where(t == 0, torch.abs(y), other)
     is_right = x >= 0
