@@ -1,9 +1,11 @@
-"""``tosa-biases-apart``: of several convolutions of a batch each begins with a bias that no other one has.
+"""``tosa-biases-apart``: each of several convolutions begins with a bias that no other one has.
 
 IREE 3.13 adds a convolution up in a tensor that holds its bias everywhere, and has one such tensor for convolutions
 with equal biases, zero as a rule. With ``--iree-global-opt-use-im2col-for-convs``, where that tensor has other shapes
-for them (a batch joined with places, and not), the second one begins with the result of the first. A barrier makes
-biases differ, as far as the compiler knows. A batch of 1 has one shape and is left as it is.
+for them (a batch joined with places, and not), the second one begins with the result of the first. A batch of 1 has
+one shape, but a tensor of constants that is too large to be kept (from some 400,000 elements on) is computed again for
+each of them only until the compiler finds that it is the same: their sum is that of the second one twice. A barrier
+makes biases differ, as far as the compiler knows.
 """
 
 from __future__ import annotations
@@ -37,8 +39,11 @@ class TosaBiasesApartPass(PassForOps):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         equal = defaultdict[Hashable, list[Operation]](list)
         for each in op.walk():
-            if each.name in _CONVOLUTIONS and _batch(each) != 1:
-                equal[_content(each.operands[_BIAS])].append(each)
+            if each.name not in _CONVOLUTIONS:
+                continue
+            bias = each.operands[_BIAS]
+            if _batch(each) != 1 or not isinstance(bias.owner, Block):
+                equal[_content(bias)].append(each)
         for convolutions in equal.values():
             for each in convolutions if len(convolutions) > 1 else ():
                 bias = each.operands[_BIAS]

@@ -190,6 +190,7 @@ class IreeEngine(Engine):
             "tosa-products-of-one-row",
             "tosa-products-of-one-term",
             "depthwise-to-sums",
+            "tosa-transposed-to-convolutions",
             "tosa-biases-apart",
             "tosa-hold-zeros",
             "reductions-by-columns",

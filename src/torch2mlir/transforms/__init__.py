@@ -303,6 +303,9 @@ _LOCATIONS: dict[str, str] = {
     "tosa-products-of-one-term": (
         "torch2mlir.engine_passes.tosa_products_of_one_term:TosaProductsOfOneTermPass"
     ),
+    "tosa-transposed-to-convolutions": (
+        "torch2mlir.engine_passes.tosa_transposed_to_convolutions:TosaTransposedToConvolutionsPass"
+    ),
     "tosa-biases-apart": "torch2mlir.engine_passes.tosa_biases_apart:TosaBiasesApartPass",
     "tosa-hold-zeros": "torch2mlir.engine_passes.tosa_hold_zeros:TosaHoldZerosPass",
     "tosa-scatters-to-iree": (
