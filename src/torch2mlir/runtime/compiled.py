@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
+from torch.autograd import forward_ad
 from torch.compiler import is_dynamo_compiling
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -266,6 +267,8 @@ class CompiledFunction:
         leaves, symbols = calling.bind(args, kwargs)
         if torch.is_grad_enabled():
             self._gradients.check(leaves)
+        if forward_ad._current_level >= 0:
+            self._gradients.check_tangents(leaves)
         calling.check(leaves)
         for notice in self._notices:
             notice.check()

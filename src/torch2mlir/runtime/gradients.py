@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
+from torch.autograd import forward_ad
 
 from torch2mlir.callers import frames_of_ours
 from torch2mlir.errors import InputError
 from torch2mlir.program import Signature, StateInput
 
 _WAY_OUT = 'torch.compile(model, backend="torch2mlir") compiles forward and backward'
+
+
+def has_tangents(values: Iterable[Any]) -> bool:
+    """Whether forward-mode differentiation looks on and one of the values has a tangent, which engines lose."""
+    if forward_ad._current_level < 0:
+        return False
+    tensors = (value for value in values if isinstance(value, torch.Tensor))
+    return any(forward_ad.unpack_dual(tensor).tangent is not None for tensor in tensors)
 
 
 class GradientNotice:
@@ -25,6 +34,19 @@ class GradientNotice:
     def __init__(self, signature: Signature) -> None:
         self._signature = signature
         self._has_warned = False
+
+    def check_tangents(self, leaves: Sequence[Any]) -> None:
+        """Looks at the flat arguments of a call.
+
+        Raises:
+            InputError: one of them is a dual number of ``torch.autograd.forward_ad``.
+        """
+        for item in self._signature.user_inputs:
+            if has_tangents([leaves[item.position]]):
+                raise InputError(
+                    f"input '{item.name}' has a tangent (torch.autograd.forward_ad), which a compiled function loses",
+                    hint='torch.compile(model, backend="torch2mlir") and torch2mlir.optimize let PyTorch run it',
+                )
 
     def check(self, leaves: Sequence[Any]) -> None:
         """Looks at the flat arguments of a call.
