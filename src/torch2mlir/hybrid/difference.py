@@ -1,13 +1,15 @@
-"""What is different about two lists of results, beyond the rounding of sums in another order."""
+"""What is different about the results of two calls and what they leave behind, beyond the rounding of sums."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import torch
 from torch.fx import Graph, Node
 from torch.utils import _pytree as pytree
 
+from torch2mlir.frontends.python_state import PythonState
 from torch2mlir.runtime import agreement
 
 
@@ -55,3 +57,38 @@ def narrowest_floats(graph: Graph) -> list[torch.dtype | None]:
         before = [dtype for each in node.all_input_nodes if (dtype := found[each]) is not None]
         found[node] = max([*floats, *before], key=agreement.TOLERANCES.__getitem__)
     return []
+
+
+def left_behind(state: PythonState) -> dict[str, Any]:
+    """What a call has changed of what the model's code can read, by where it is."""
+    changes = {
+        change.table.path_of(change.key): change.now for change in state.changes(buffers=True)
+    }
+    written = {f"tensor {id(tensor):#x}": tensor for tensor in state.written_in_place()}
+    return {
+        where: value.detach().clone() if isinstance(value, torch.Tensor) else value
+        for where, value in (changes | written).items()
+    }
+
+
+def difference_left(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> str | None:
+    """What is different about what two calls of a model leave behind; None if nothing is.
+
+    Args:
+        wanted: what a call in PyTorch has changed, see :func:`left_behind`.
+        found: what the other one has.
+    """
+    for where in {**wanted, **found}:
+        if where not in wanted or where not in found:
+            how = "changes" if where in wanted else "does not change"
+            return f"the model {how} '{where}'"
+        one, other = found[where], wanted[where]
+        if isinstance(one, _COMPARED) and isinstance(other, _COMPARED):
+            if (said := difference([one], [other])) is not None:
+                return f"'{where}' afterwards: {said}"
+        elif type(one) is not type(other):
+            return f"'{where}' is a {type(one).__name__} afterwards, and a {type(other).__name__} in PyTorch"
+    return None
+
+
+_COMPARED = torch.Tensor | bool | int | str | bytes | None

@@ -18,11 +18,11 @@ from torch.utils import _pytree as pytree
 from torch2mlir.frontends.dynamo.single_elements import tensors_stay
 from torch2mlir.frontends.fx.flex_attention import flex_attention_as_ops
 from torch2mlir.frontends.module_state import Hooks
-from torch2mlir.frontends.python_state import Methods, PythonState
+from torch2mlir.frontends.python_state import Methods
 from torch2mlir.frontends.trials import cloned, undone
 from torch2mlir.hybrid.capture import quiet
 from torch2mlir.hybrid.config import Config
-from torch2mlir.hybrid.difference import difference
+from torch2mlir.hybrid.difference import difference, difference_left, left_behind
 from torch2mlir.hybrid.failed_frames import FailedFrames
 from torch2mlir.hybrid.partition import Partition, partition
 from torch2mlir.hybrid.selection import Selection
@@ -93,11 +93,11 @@ class RegionByRegion:
             try:
                 with undone(self._model, None) as state:
                     results.append(pytree.tree_leaves(run(*given[0], **given[1])))
-                    left.append(_left_behind(state))
+                    left.append(left_behind(state))
             except Exception:  # a call says what is wrong
                 return None
         wanted, found = results
-        return difference(found, wanted) or _difference_left(*left)
+        return difference(found, wanted) or difference_left(*left)
 
     def summary(self) -> list[str]:
         """How the model is captured, a line each."""
@@ -147,35 +147,6 @@ class RegionByRegion:
             return examination.results
 
         return make_boxed_func(run)
-
-
-def _left_behind(state: PythonState) -> dict[str, Any]:
-    """What a call has changed of what the model's code can read, by where it is."""
-    changes = {
-        change.table.path_of(change.key): change.now for change in state.changes(buffers=True)
-    }
-    written = {f"tensor {id(tensor):#x}": tensor for tensor in state.written_in_place()}
-    return {
-        where: value.detach().clone() if isinstance(value, torch.Tensor) else value
-        for where, value in (changes | written).items()
-    }
-
-
-def _difference_left(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> str | None:
-    for where in {**wanted, **found}:
-        if where not in wanted or where not in found:
-            how = "changes" if where in wanted else "does not change"
-            return f"the model {how} '{where}'"
-        one, other = found[where], wanted[where]
-        if isinstance(one, _COMPARED) and isinstance(other, _COMPARED):
-            if (said := difference([one], [other])) is not None:
-                return f"'{where}' afterwards: {said}"
-        elif type(one) is not type(other):
-            return f"'{where}' is a {type(one).__name__} afterwards, and a {type(other).__name__} in PyTorch"
-    return None
-
-
-_COMPARED = torch.Tensor | bool | int | str | bytes | None
 
 
 def _is_recorded(node: Node) -> bool:

@@ -33,7 +33,7 @@ case(
     )(torch.complex(x, y)),
     f32(4, values=(-4.0, -2.0, -4.0, 3.0)),
     f32(4, values=(0.0, -0.0, -0.0, -0.0)),
-    loose=9,
+    loose=2,
 )
 case(
     "complex_roots_of_small_numbers",
@@ -56,7 +56,7 @@ case(
     )(torch.complex(x, y)),
     f32(4, values=(0.0, 9.0, -0.5, 1e-3)),
     f32(4, values=(0.0, 0.0, 0.5, 0.0)),
-    loose=9,
+    loose=2,
 )
 case(
     "parts_of_functions",
@@ -69,7 +69,7 @@ case(
     )(torch.complex(x, y)),
     f32("B", 3),
     f32("B", 3),
-    loose=9,
+    loose=2,
 )
 case("complex_mean", lambda x: (x.mean(1), x.prod(1)), c64("B", 3))
 case(
