@@ -64,7 +64,7 @@ class Input:
 
     def tensor(self, which: Which, draw: int, generator: torch.Generator) -> torch.Tensor:
         """The tensor at the ``which``-th sizes, for the ``draw``-th values."""
-        sizes = [_resolve(size, which) for size in self.shape]
+        sizes = [resolved(size, which) for size in self.shape]
         if self.values is not None:
             count = int(torch.Size(sizes).numel())
             first = 0 if self.fixed else draw % len(self.values)
@@ -87,12 +87,13 @@ def _dim(size: str | tuple[str, Callable[[Any], Any]], least: int | None) -> Any
     return formula(_dim(name, least))
 
 
-def _resolve(size: Size, which: Which) -> int:
+def resolved(size: Size, which: Which) -> int:
+    """A size as a number, see ``Which``."""
     if isinstance(size, int):
         return size
     if isinstance(size, tuple):
         name, formula = size
-        return formula(_resolve(name, which))
+        return formula(resolved(name, which))
     return SIZES[size][which] if isinstance(which, int) else which.get(size, SIZES[size][0])
 
 
@@ -195,9 +196,11 @@ class Case:
         """The arguments of three calls: other values at the second, and other sizes where they may vary."""
         return [self.arguments(0), self.arguments(int(dynamic), 1), self.arguments(0)]
 
-    def export(self, dynamic: bool, least: int | None = None) -> torch.export.ExportedProgram:
-        """The program as PyTorch captures it, for sizes from ``least`` on if they vary."""
-        args, kwargs = self.arguments()
+    def export(
+        self, dynamic: bool, least: int | None = None, which: Which = 0
+    ) -> torch.export.ExportedProgram:
+        """The program as PyTorch captures it, for sizes from ``least`` on if they vary, with ``which`` as an example."""
+        args, kwargs = self.arguments(which)
         shapes = self.dynamic_shapes(least) if dynamic else None
         model = self.model()
         if isinstance(self.program, Gradient):
