@@ -371,6 +371,31 @@ def test_arguments_that_no_program_takes_are_pytorchs() -> None:
         torch.testing.assert_close(found.as_subclass(torch.Tensor), model(x))
 
 
+class _Turned(torch.Tensor):
+    """A class whose method has the name of one of PyTorch's and takes something else."""
+
+    def permute(self, shifts: int = 1) -> torch.Tensor:  # type: ignore[override]
+        return torch.roll(self, shifts, dims=-1)
+
+
+@torch.no_grad()
+def test_weights_of_classes_with_methods_of_their_own() -> None:
+    class Table(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.rows = nn.Parameter(torch.randn(4, 8).as_subclass(_Turned))
+
+        def forward(self, places: torch.Tensor) -> torch.Tensor:
+            rows = self.rows[places]
+            turned = torch.sin(rows[0]) * torch.roll(rows[1], 2) * rows[1] + 1
+            return turned.as_subclass(torch.Tensor)
+
+    model, places = Table().eval(), torch.tensor([0, 2])
+    for tracing in (True, False):
+        optimized = torch2mlir.optimize(model, tracing, model_inputs=(places,))
+        torch.testing.assert_close(optimized(places), model(places))
+
+
 def test_schemas_of_torchscript_nodes() -> None:
     def add(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         return x + y

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import gc
+import os
 import pickle
 import random
+import re
 from abc import ABC, abstractmethod
 from array import array
 from collections import OrderedDict, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
 from functools import partial
 from io import BytesIO, StringIO
@@ -394,6 +396,34 @@ class OfTensors(Table):
 
     def path_of(self, key: Any) -> str:
         return f"{key}.{self.name}"
+
+
+class OfEnvironment(Table):
+    """The process's environment variables, but for those whose names no code can have.
+
+    Importing a library sets some, and a test runner sets one anew for each test.
+
+    Args:
+        texts: that code has, which may be put together to names.
+        any_case: whether it may also change the case of letters.
+    """
+
+    def __init__(self, texts: Iterable[str], any_case: bool) -> None:
+        parts = sorted(re.escape(text) for text in texts if len(text) >= _SHORTEST_PART)
+        self._part = re.compile("|".join(parts) or "(?!)", re.IGNORECASE if any_case else 0)
+        super().__init__("os.environ", "environ")
+
+    def entries(self) -> dict[Any, Any]:
+        return {name: value for name, value in os.environ.items() if self._part.search(name)}
+
+    def write(self, entries: dict[Any, Any]) -> None:
+        for name in self.entries().keys() - entries.keys():
+            del os.environ[name]
+        os.environ.update(entries)
+
+
+_SHORTEST_PART = 3
+"""Of the name of an environment variable: characters."""
 
 
 class Variable(Table):

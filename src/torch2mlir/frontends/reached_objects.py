@@ -34,6 +34,7 @@ from torch2mlir.frontends.python_tables import (
     Members,
     Names,
     OfClass,
+    OfEnvironment,
     OfModule,
     OfScript,
     OfTensors,
@@ -139,6 +140,8 @@ class Reached:
         self._seen = dict[
             int, Any
         ]()  # with the objects, whose numbers are theirs as long as they live
+        self._texts = set[str]()
+        self._reads_environment = False
         self._files = set[str]()
         self._spaces = dict[int, tuple[str, dict[str, Any], set[str]]]()
         self._waiting = deque([_Value("", "", model)])
@@ -149,10 +152,15 @@ class Reached:
         objects = [table for table in self.tables if isinstance(table, Names)]
         self.marks = frozenset(self.stored - {name for table in objects for name in table.live})
         self.tables += self._marks_of_tensors() if self.marks else []
+        if self._reads_environment:
+            texts = self.names | self._texts
+            self.tables.append(OfEnvironment(texts, any_case=not _CASES.isdisjoint(self.names)))
         if "requires_grad" in self.names:
             self.tables.append(OfTensors("requires_grad", self.kept))
 
     def _visit(self, path: str, name: str, value: Any, owner: Any) -> None:
+        if isinstance(value, str):
+            self._texts.add(value)
         if isinstance(value, _LEAVES) or id(value) in self._seen:
             return
         self._seen[id(value)] = value
@@ -350,7 +358,7 @@ class Reached:
         space = function.__globals__
         self._visit_namespace("", space, globals_of(function.__code__))
         if any(space.get(name) is os for name in read) and not _OF_ENVIRONMENT.isdisjoint(read):
-            self._visit("os.environ", "environ", os.environ._data, os.environ)  # type: ignore[attr-defined]
+            self._reads_environment = True
         for path, module in _modules_named(space, read, imported_by(function.__code__)).items():
             if not is_installed(module.__name__):
                 self._visit_namespace(path, vars(module), read)
@@ -386,6 +394,7 @@ _WITHOUT_CACHES = frozenset({"torch", "torch2mlir", *sys.stdlib_module_names})
 """Packages whose caches hold no tensors."""
 _NO_VARIABLES = (type, ModuleType, logging.Logger)
 _OF_ENVIRONMENT = frozenset({"environ", "getenv"})
+_CASES = frozenset({"upper", "lower", "capitalize", "title", "swapcase"})
 _CALLED = (FunctionType, type(len), type(list.append))
 _FORWARD = frozenset({"forward"})
 _OF_OPERATORS = (type(torch.ops), type(torch.ops.aten))

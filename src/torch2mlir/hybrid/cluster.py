@@ -128,7 +128,7 @@ class Cluster(torch.nn.Module):
         """
         values = list(args)
         for index, order in self._taken:
-            if not values[index].permute(*order).is_contiguous():
+            if not _PERMUTE(values[index], order).is_contiguous():
                 values[index] = _in_order(values[index], order)
         return tuple(values)
 
@@ -172,4 +172,8 @@ def _hint(size: int | torch.SymInt) -> int:
 def _in_order(tensor: torch.Tensor, order: Sequence[int]) -> torch.Tensor:
     """The same elements, laid out with the dimensions in this order."""
     inverse = [order.index(axis) for axis in range(len(order))]
-    return tensor.permute(*order).contiguous().permute(*inverse)
+    return _PERMUTE(_PERMUTE(tensor, order).contiguous(), inverse)
+
+
+_PERMUTE: Callable[..., torch.Tensor] = torch.Tensor.permute
+"""A subclass may have another method of this name."""

@@ -14,7 +14,7 @@ import torch
 from torch2mlir.callers import frames_of_ours
 from torch2mlir.frontends.module_state import AUTOCAST, Hooks, Mode, Modes
 from torch2mlir.frontends.python_state import Watch, changes_of
-from torch2mlir.frontends.python_tables import Elements, OfModule, Table
+from torch2mlir.frontends.python_tables import Elements, OfEnvironment, OfModule, Table
 from torch2mlir.frontends.reached_objects import Reached, functions_of, nested
 from torch2mlir.program import Program
 
@@ -60,6 +60,8 @@ class ObjectNotice:
         if isinstance(table, OfModule):
             is_listed = not self._names.isdisjoint(_LISTING)
             return (table.kind == "_modules" and bool(table.saved)) or is_listed
+        if isinstance(table, OfEnvironment):  # of which a variable may be set that was not
+            return True
         # what nobody reads may be followed by an attribute that takes the place of the class's
         return table.versioned is not None or any(self._is_read(table, key) for key in table.saved)
 

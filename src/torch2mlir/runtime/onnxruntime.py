@@ -48,10 +48,10 @@ class OnnxRuntimeEngine(Engine):
     passes: ClassVar[Mapping[str, Sequence[str]]] = {
         "onnx": (
             "onnx-functions-by-formulas",
-            "onnx-extrema-of-integers",
             "onnx-sums-of-zeros",
             "onnx-where-keeps-zeros",
             "onnx-widen-for-onnxruntime",
+            "onnx-extrema-of-integers",
         )
     }
 

@@ -100,6 +100,9 @@ def _kept(number: int) -> int:
     return Config.scale * number
 
 
+PARTS = ["IN_PARTS_OF_A_TEST"]
+
+
 class Program(NamedTuple):
     """A program, where it reads something, under which name, and what is there later."""
 
@@ -135,6 +138,12 @@ PROGRAMS = {
         lambda: lambda x: x * float(os.environ.get("SCALE_OF_A_TEST", "2")),
         os.environ,
         "SCALE_OF_A_TEST",
+        "3",
+    ),
+    "environment, by parts of a name": Program(
+        lambda: lambda x: x * float(os.environ.get(f"SCALE_{PARTS[0]}", "2")),
+        os.environ,
+        "SCALE_IN_PARTS_OF_A_TEST",
         "3",
     ),
 }
@@ -176,6 +185,21 @@ def test_optimized_modules_follow(name: str, change: Callable[[Program], None]) 
     torch.testing.assert_close(optimized(x), model(x))
     change(program)
     torch.testing.assert_close(optimized(x), model(x))
+
+
+@pytest.mark.filterwarnings("error")
+@torch.no_grad()
+def test_other_variables_of_the_environment_are_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Importing JAX sets two, and the test runner one for each test."""
+    x, model = torch.randn(3), PROGRAMS["environment"].make()
+    compiled = torch2mlir.compile(model, x, **TARGET)
+    optimized = torch2mlir.optimize(model, model_inputs=(x,))
+    monkeypatch.setenv("ANOTHER_THING", "1")
+    torch.testing.assert_close(compiled(x), model(x))
+    torch.testing.assert_close(optimized(x), model(x))
+    monkeypatch.setenv("ANOTHER_THING", "2")
+    torch.testing.assert_close(optimized(x), model(x))
+    assert str(optimized.report()).count("captured whole") == 1
 
 
 @torch.no_grad()

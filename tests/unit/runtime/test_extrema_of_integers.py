@@ -41,3 +41,19 @@ def test_beyond_32_bits(dialect: str, engine: str, length: int) -> None:
         x = (numbers - 3) * (-1) ** step
         y = torch.where(numbers % 3 == 0, numbers, start - numbers * (2**30 + 7))
         torch.testing.assert_close(compiled(x, y), _extrema(x, y))
+
+
+def _extrema_of_lines(x: Tensor) -> tuple[Tensor, ...]:
+    least, most = x.aminmax(dim=1)
+    return x.amax(), x.min(), x.amax((0, 2)), x.amin(-1, keepdim=True), least, most
+
+
+@pytest.mark.share(4)
+@pytest.mark.parametrize(("dialect", "engine"), TARGETS)
+def test_along_lines(dialect: str, engine: str) -> None:
+    """Of times in nanoseconds, which differ in their lower bits."""
+    example = torch.zeros(3, 40, 17, dtype=torch.int64)
+    compiled = torch2mlir.compile(_extrema_of_lines, example, output_type=dialect, engine=engine)
+    for start in (0, 1_700_000_000_000_000_000, -(2**62)):
+        x = torch.randint(2**40, example.shape) + start
+        torch.testing.assert_close(compiled(x), _extrema_of_lines(x))
