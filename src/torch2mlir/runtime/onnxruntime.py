@@ -12,12 +12,14 @@ Facts about ONNX Runtime 1.31:
 - ``ReduceMax``, ``ReduceMin``, ``ArgMax``, ``MaxPool`` and ``TopK`` lose NaNs; ``Pow``, ``ReduceSum``, ``ReduceProd``
   and ``Mod`` with ``fmod`` round integers to 53 bits; a window of ``MaxPool`` without a finite number gives the lowest
   one: the conversion says these otherwise;
+- ``ScatterND`` that combines adds to one place from several threads at once: programs with many such updates have one;
 - positions outside a tensor are errors, as in PyTorch;
 - weights are packed for its matrix products when a session is made, beside PyTorch's own copy.
 """
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -26,8 +28,11 @@ import onnxruntime as ort
 import torch
 from onnxruntime.capi import _pybind_state
 from torch.utils.dlpack import from_dlpack, to_dlpack  # type: ignore[attr-defined]
+from xdsl.dialects.builtin import DYNAMIC_INDEX
 
 from torch2mlir.dialects.onnx.model import SIZES_FROM_DATA, model_of
+from torch2mlir.dialects.placing import ops_in
+from torch2mlir.dialects.tensors import shape_of
 from torch2mlir.errors import EngineError
 from torch2mlir.program import entry_function
 from torch2mlir.runtime.diagnostics import ANOTHER, run_error, shortened
@@ -47,6 +52,7 @@ class OnnxRuntimeEngine(Engine):
     takes_empty_tensors = False
     passes: ClassVar[Mapping[str, Sequence[str]]] = {
         "onnx": (
+            "onnx-rows-to-scatter-nd",
             "onnx-functions-by-formulas",
             "onnx-sums-of-zeros",
             "onnx-where-keeps-zeros",
@@ -98,11 +104,25 @@ _DIES_OF_NOTHING = ["MatmulTransposeFusion"]
 
 def _options(function: LoweredFunction) -> Any:
     options = ort.SessionOptions()
-    options.intra_op_num_threads = torch.get_num_threads()
+    options.intra_op_num_threads = 1 if _combines_rows(function) else torch.get_num_threads()
     options.inter_op_num_threads = 1
     options.log_severity_level = 4  # errors come as exceptions
     options.enable_mem_pattern = function.is_static  # a plan of memory for every new shape stays
     return options
+
+
+_FEW_ELEMENTS = 1 << 14
+"""Which ``ScatterND`` never shares out among threads; it does from some 100,000 on."""
+
+
+def _combines_rows(function: LoweredFunction) -> bool:
+    """Whether threads may meet in a place that several updates are added to."""
+    for op in ops_in(function.entry):
+        if op.name == "onnx.ScatterND" and "reduction" in op.properties:
+            sizes = shape_of(op.operands[2])
+            if DYNAMIC_INDEX in sizes or math.prod(sizes) > _FEW_ELEMENTS:
+                return True
+    return False
 
 
 class OnnxRuntimeExecutable(Executable):

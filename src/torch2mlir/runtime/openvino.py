@@ -85,7 +85,12 @@ class OpenVinoEngine(Engine):
     builds_weights_in = True
     takes_empty_tensors = False
     passes: ClassVar[Mapping[str, Sequence[str]]] = {
-        "onnx": ("onnx-extrema-of-infinities", "onnx-one-rank-of-elements")
+        "onnx": (
+            "onnx-rows-to-scatter-nd",
+            "onnx-products-of-two-lines",
+            "onnx-extrema-of-infinities",
+            "onnx-one-rank-of-elements",
+        )
     }
 
     def __init__(self) -> None:

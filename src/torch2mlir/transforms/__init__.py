@@ -234,6 +234,12 @@ _LOCATIONS: dict[str, str] = {
     "onnx-functions-by-formulas": (
         "torch2mlir.engine_passes.onnx_functions_by_formulas:OnnxFunctionsByFormulasPass"
     ),
+    "onnx-products-of-two-lines": (
+        "torch2mlir.engine_passes.onnx_products_of_two_lines:OnnxProductsOfTwoLinesPass"
+    ),
+    "onnx-rows-to-scatter-nd": (
+        "torch2mlir.engine_passes.onnx_rows_to_scatter_nd:OnnxRowsToScatterNdPass"
+    ),
     "onnx-sums-of-zeros": "torch2mlir.engine_passes.onnx_sums_of_zeros:OnnxSumsOfZerosPass",
     "onnx-where-keeps-zeros": (
         "torch2mlir.engine_passes.onnx_where_keeps_zeros:OnnxWhereKeepsZerosPass"

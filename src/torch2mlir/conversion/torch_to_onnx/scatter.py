@@ -9,13 +9,14 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute
 
 from torch2mlir.contract import element_types
-from torch2mlir.contract.element_types import neutral, si32, widened
+from torch2mlir.contract.element_types import neutral, si32, si64, widened
 from torch2mlir.conversion.indexing import Positions
 from torch2mlir.conversion.lowering import Operand, Tensor
 from torch2mlir.conversion.torch_to_onnx.indexing import as_position
 from torch2mlir.conversion.torch_to_onnx.lowering import OnnxLowering
 from torch2mlir.conversion.torch_to_onnx.words import ui8
-from torch2mlir.dialects.torch.dims import KnownSize
+from torch2mlir.dialects.torch import dims
+from torch2mlir.dialects.torch.dims import KnownSize, Sizes
 
 
 class Writes(OnnxLowering):
@@ -46,9 +47,54 @@ class Writes(OnnxLowering):
         in_front: tuple[KnownSize, ...] = (*at.sizes, *turned.sizes[len(at.axes) :])
         updates = self.broadcast_to(self.cast(values, computed), [in_front[d] for d in order])
         updates = self.transpose(updates, _inverse(order))
-        operands, sizes = (turned, at.columns(self), updates), turned.sizes
-        result = self.node("ScatterND", *operands, sizes=sizes, dtype=computed, reduction=word)
+        if word is None:
+            operands, sizes = (turned, at.columns(self), updates), turned.sizes
+            result = self.node("ScatterND", *operands, sizes=sizes, dtype=computed)
+        else:
+            result = _combine_rows(self, turned, at, updates, word)
         return self.cast(self.transpose(result, _inverse(to_front)), dtype)
+
+
+def _combine_rows(
+    lower: OnnxLowering, x: Tensor, at: Positions, updates: Tensor, word: str
+) -> Tensor:
+    """A ``ScatterElements`` of rows: ONNX Runtime's ``ScatterND`` loses updates of one place by several threads.
+
+    Args:
+        lower: emits.
+        x: the indexed dimensions come first.
+        at: where rows of it are.
+        updates: the dimensions of the indices come first.
+        word: how they are combined.
+    """
+    count = len(at.axes)
+    rows, width = dims.product(x.sizes[:count]), dims.product(x.sizes[count:])
+    number = dims.product(at.sizes)
+    place = lower.reshape(_row(lower, x.sizes[:count], at), (number, 1))
+    operands = (
+        lower.reshape(x, (rows, width)),
+        lower.broadcast_to(place, (number, width)),
+        lower.reshape(updates, (number, width)),
+    )
+    options = {"axis": 0, "reduction": word}
+    result = lower.node("ScatterElements", *operands, sizes=(rows, width), dtype=x.dtype, **options)
+    return lower.reshape(result, x.sizes)
+
+
+def _row(lower: OnnxLowering, sizes: Sizes, at: Positions) -> Tensor:
+    """Which row, in the order of memory; one that is not there for a position that is outside of its dimension."""
+    if len(sizes) == 1:
+        return as_position(lower, at.indices[0])
+    ones = (1,) * len(at.sizes)
+    row, is_outside = lower.splat(0, ones, si64), lower.splat(False, ones, i1)
+    for size, index in zip(sizes, at.indices, strict=True):
+        length, place = lower.splat(size, ones, si64), lower.cast(index, si64)
+        from_front = lower.apply("Add", place, length)
+        place = lower.select(lower.compare("lt", place, 0), from_front, place)
+        for wrong in (lower.compare("lt", place, 0), lower.compare("ge", place, length)):
+            is_outside = lower.apply("Or", is_outside, wrong)
+        row = lower.apply("Add", lower.apply("Mul", row, length), place)
+    return lower.select(is_outside, lower.splat(dims.product(sizes), ones, si64), row)
 
 
 def _extremum(
