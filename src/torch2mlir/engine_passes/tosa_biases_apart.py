@@ -5,13 +5,15 @@ with equal biases, zero as a rule. With ``--iree-global-opt-use-im2col-for-convs
 for them (a batch joined with places, and not), the second one begins with the result of the first. A batch of 1 has
 one shape, but a tensor of constants that is too large to be kept (from some 400,000 elements on) is computed again for
 each of them only until the compiler finds that it is the same: their sum is that of the second one twice. A barrier
-makes biases differ, as far as the compiler knows.
+makes biases differ, as far as the compiler knows. With one place the bias is the tensor itself, and a barrier would
+have the convolution written into it: of a batch of 1 only those with large results get one.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
+from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, ShapedType
@@ -42,7 +44,8 @@ class TosaBiasesApartPass(PassForOps):
             if each.name not in _CONVOLUTIONS:
                 continue
             bias = each.operands[_BIAS]
-            if _batch(each) != 1 or not isinstance(bias.owner, Block):
+            is_computed = not isinstance(bias.owner, Block) and prod(_sizes(each)) >= _NOT_KEPT
+            if _sizes(each)[0] != 1 or is_computed:
                 equal[_content(bias)].append(each)
         for convolutions in equal.values():
             for each in convolutions if len(convolutions) > 1 else ():
@@ -50,10 +53,15 @@ class TosaBiasesApartPass(PassForOps):
                 each.operands[_BIAS] = Beside(each).value(OptimizationBarrierOp, [bias], bias.type)
 
 
-def _batch(convolution: Operation) -> int:
-    shaped = convolution.operands[0].type
+_NOT_KEPT = 1 << 17
+"""Elements of a result: IREE keeps constants of a mebibyte, and more of some types."""
+
+
+def _sizes(convolution: Operation) -> Sequence[int]:
+    """Of its result; negative where they are not known."""
+    shaped = convolution.results[0].type
     assert isinstance(shaped, ShapedType)
-    return shaped.get_shape()[0]
+    return shaped.get_shape()
 
 
 def _content(bias: SSAValue) -> Hashable:

@@ -1,4 +1,4 @@
-"""Convolutions whose results are added: what IREE adds each of them up in is its own."""
+"""Convolutions without bias beside each other: what IREE adds each of them up in is its own."""
 
 from __future__ import annotations
 
@@ -52,4 +52,26 @@ def _agree(name: str, *, twins: bool) -> None:
         lambda: (torch.randn(shape), torch.randn(shape)),
         output_type="tosa",
         engine="iree",
+    )
+
+
+class OfOnePlace(nn.Module):
+    """Convolutions of a pooled image, as in gates of channels, beside one of the whole image."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.whole = nn.Conv2d(32, 32, 3, padding=1, bias=False)
+        self.narrow, self.wide = (nn.Conv2d(32, 32, 1, bias=False) for _ in range(2))
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        seen = self.whole(x)
+        gate = self.wide(self.narrow(seen.mean((2, 3), keepdim=True)).relu())
+        return seen * gate.sigmoid(), self.wide(x.mean((2, 3), keepdim=True))
+
+
+@pytest.mark.parametrize("batch", [1, 2])
+def test_beside_one_place(batch: int) -> None:
+    """The bias of such a convolution is what it is added up in."""
+    agrees_with_eager(
+        OfOnePlace(), lambda: (torch.randn(batch, 32, 16, 16),), output_type="tosa", engine="iree"
     )
