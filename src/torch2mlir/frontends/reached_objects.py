@@ -16,7 +16,7 @@ import sys
 import weakref
 from array import array
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from enum import Enum
 from functools import _lru_cache_wrapper as Cache
@@ -28,6 +28,7 @@ from typing import Any, NamedTuple
 import torch
 from torch._library.custom_ops import CustomOpDef
 from torch._ops import OperatorBase, OpOverloadPacket
+from torch.nn.modules import module as modules
 
 from torch2mlir.frontends.python_tables import (
     Keys,
@@ -70,6 +71,8 @@ _MOST_ENTRIES = 1024
 OWN = frozenset(vars(torch.nn.Module())) - {"training"}
 """Attributes every module has; those that hold its tensors and modules are tables of their own."""
 TABLES_OF_MODULES = ("_parameters", "_buffers", "_modules")
+_HOOKS = ("_forward_pre_hooks", "_forward_hooks")
+_OF_ALL_MODULES = {name: getattr(modules, f"_global{name}") for name in _HOOKS}
 _MOST_BYTES = 4096
 """Of an array whose elements are looked at in every call."""
 
@@ -145,6 +148,7 @@ class Reached:
         self._files = set[str]()
         self._spaces = dict[int, tuple[str, dict[str, Any], set[str]]]()
         self._waiting = deque([_Value("", "", model)])
+        self._visit_hooks("torch.nn.Module", _OF_ALL_MODULES)
         while self._waiting and len(self.tables) < _MOST:
             self._visit(*self._waiting.popleft())
         for path, space, read in self._spaces.values():
@@ -264,7 +268,14 @@ class Reached:
                 self._visit_attributes_of_tensor(where, tensor)
         own = {name: value for name, value in attributes.items() if name not in OWN}
         self._visit_attributes(path, own | module._modules, module)
+        self._visit_hooks(path, attributes)
         self._visit_class(type(module))
+
+    def _visit_hooks(self, path: str, tables: Mapping[str, Any]) -> None:
+        """What a module's hooks around its forward refer to, or those of all modules."""
+        for table in _HOOKS:
+            for hook in (tables.get(table) or {}).values():
+                self._visit_all([_Value(f"{path}.hook".lstrip("."), "", hook)])
 
     def _visit_attributes_of_tensor(self, path: str, x: torch.Tensor) -> None:
         """``weight.scale = 2.0``"""
