@@ -29,3 +29,17 @@ func.func @others(%x: tensor<4xf32>, %i: tensor<4xi32>, %n: tensor<i64>) -> (ten
   %2 = "onnx.Min"(%n, %n) : (tensor<i64>, tensor<i64>) -> tensor<i64>
   return %0, %1, %2 : tensor<4xf32>, tensor<4xi32>, tensor<i64>
 }
+
+// One dimension after the other.
+// CHECK-LABEL: func.func @along_dimensions(
+// CHECK-NOT:     onnx.ReduceMax
+// CHECK:         [[FIRST:%.*]] = "onnx.ArgMax"(%x) <{axis = 0 : {{.*}}keepdims = 1
+// CHECK:         [[ROW:%.*]] = "onnx.GatherElements"(%x, [[FIRST]]) <{axis = 0
+// CHECK:         [[SECOND:%.*]] = "onnx.ArgMax"([[ROW]]) <{axis = 2
+// CHECK:         [[FOUND:%.*]] = "onnx.GatherElements"([[ROW]], [[SECOND]]) <{axis = 2 : {{.*}} -> tensor<1x4x1xi64>
+// CHECK:         "onnx.Squeeze"([[FOUND]], %axes) : {{.*}} -> tensor<4xi64>
+func.func @along_dimensions(%x: tensor<3x4x5xi64>) -> tensor<4xi64> {
+  %axes = "onnx.Constant"() <{value = dense<[0, -1]> : tensor<2xi64>}> : () -> tensor<2xi64>
+  %0 = "onnx.ReduceMax"(%x, %axes) <{keepdims = 0 : si64}> : (tensor<3x4x5xi64>, tensor<2xi64>) -> tensor<4xi64>
+  return %0 : tensor<4xi64>
+}
