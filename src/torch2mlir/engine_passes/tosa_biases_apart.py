@@ -16,7 +16,7 @@ from collections.abc import Hashable, Sequence
 from math import prod
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, ShapedType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, ShapedType
 from xdsl.ir import Block, Operation, SSAValue
 
 from torch2mlir.contract.pass_order import PassForOps
@@ -43,9 +43,10 @@ class TosaBiasesApartPass(PassForOps):
         for each in op.walk():
             if each.name not in _CONVOLUTIONS:
                 continue
-            bias = each.operands[_BIAS]
-            is_computed = not isinstance(bias.owner, Block) and prod(_sizes(each)) >= _NOT_KEPT
-            if _sizes(each)[0] != 1 or is_computed:
+            bias, (batch, *places, _) = each.operands[_BIAS], _sizes(each)
+            is_large = prod(_sizes(each)) >= _NOT_KEPT and DYNAMIC_INDEX not in _sizes(each)
+            is_computed = not isinstance(bias.owner, Block) and is_large and prod(places) > 1
+            if batch != 1 or is_computed:
                 equal[_content(bias)].append(each)
         for convolutions in equal.values():
             for each in convolutions if len(convolutions) > 1 else ():
@@ -58,7 +59,7 @@ _NOT_KEPT = 1 << 17
 
 
 def _sizes(convolution: Operation) -> Sequence[int]:
-    """Of its result; negative where they are not known."""
+    """Of its result."""
     shaped = convolution.results[0].type
     assert isinstance(shaped, ShapedType)
     return shaped.get_shape()
