@@ -43,3 +43,21 @@ func.func @along_dimensions(%x: tensor<3x4x5xi64>) -> tensor<4xi64> {
   %0 = "onnx.ReduceMax"(%x, %axes) <{keepdims = 0 : si64}> : (tensor<3x4x5xi64>, tensor<2xi64>) -> tensor<4xi64>
   return %0 : tensor<4xi64>
 }
+
+// CHECK-LABEL: func.func @of_all(
+// CHECK:         "onnx.ArgMin"{{.*}}axis = 0
+// CHECK:         "onnx.ArgMin"{{.*}}axis = 1
+// CHECK:         [[FOUND:%.*]] = "onnx.GatherElements"{{.*}} -> tensor<1x1xi64>
+// CHECK:         "onnx.Squeeze"([[FOUND]]) : (tensor<1x1xi64>) -> tensor<i64>
+func.func @of_all(%x: tensor<3x4xi64>) -> tensor<i64> {
+  %0 = "onnx.ReduceMin"(%x) <{keepdims = 0 : si64}> : (tensor<3x4xi64>) -> tensor<i64>
+  return %0 : tensor<i64>
+}
+
+// CHECK-LABEL: func.func @of_none(
+// CHECK-NOT:     onnx.Arg
+// CHECK:         return %x
+func.func @of_none(%x: tensor<3x4xi64>) -> tensor<3x4xi64> {
+  %0 = "onnx.ReduceMin"(%x) <{noop_with_empty_axes = 1 : si64}> : (tensor<3x4xi64>) -> tensor<3x4xi64>
+  return %0 : tensor<3x4xi64>
+}

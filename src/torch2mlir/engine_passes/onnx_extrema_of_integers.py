@@ -8,6 +8,8 @@ wrong, but along dimensions before others; ``ArgMax`` and ``ArgMin`` are right.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, ModuleOp, TensorType, i1, i64
 from xdsl.ir import Operation
@@ -38,7 +40,7 @@ class OnnxExtremaOfIntegersPass(ModulePass):
         for each in list(op.walk()):
             if each.name in _CHOICES and shape_of(each.results[0]):
                 replace = _choose
-            elif each.name in _PLACES and len(each.operands) == 2:
+            elif each.name in _PLACES:
                 replace = _look_up
             else:
                 continue
@@ -58,15 +60,9 @@ def _choose(op: Operation, dtype: IntegerType) -> None:
 
 def _look_up(op: Operation, dtype: IntegerType) -> None:
     """The element at the place of the extremum, along one dimension after the other."""
-    (found, axes), (result,), before = op.operands, op.results, Nodes(op)
-    if not isinstance(axes.owner, Operation) or "value" not in axes.owner.properties:
-        raise EngineError(
-            f"ONNX Runtime computes wrong extrema of 64-bit integers, and {op.name} has computed axes",
-            dialect="onnx",
-            hint="make the axes a constant",
-        )
+    (found, *axes), (result,), before = op.operands, op.results, Nodes(op)
     kept = list(shape_of(found))
-    for axis in integers(axes.owner.properties["value"]):
+    for axis in _axes(op, len(kept)):
         kept[axis] = 1
         along = {"axis": IntegerAttr(axis % len(kept), si64)}
         keeps = {"keepdims": IntegerAttr(1, si64)}
@@ -75,5 +71,20 @@ def _look_up(op: Operation, dtype: IntegerType) -> None:
         elements = TensorType(dtype, kept)
         found = before.value(op_class("GatherElements"), [found, places], elements, along)
     if shape_of(result) != shape_of(found):
-        found = before.value(op_class("Squeeze"), [found, axes], result.type)
+        found = before.value(op_class("Squeeze"), [found, *axes], result.type)
     before.replace(found)
+
+
+def _axes(op: Operation, rank: int) -> Sequence[int]:
+    """The dimensions that are reduced: all of them where none is named, unless that is to mean none."""
+    if len(op.operands) == 1:
+        none = op.properties.get("noop_with_empty_axes")
+        return () if isinstance(none, IntegerAttr) and none.value.data else range(rank)
+    axes = op.operands[1].owner
+    if not isinstance(axes, Operation) or "value" not in axes.properties:
+        raise EngineError(
+            f"ONNX Runtime computes wrong extrema of 64-bit integers, and {op.name} has computed axes",
+            dialect="onnx",
+            hint="make the axes a constant",
+        )
+    return integers(axes.properties["value"])

@@ -401,7 +401,8 @@ class OfTensors(Table):
 class OfEnvironment(Table):
     """The process's environment variables, but for those whose names no code can have.
 
-    Importing a library sets some, and a test runner sets one anew for each test.
+    Importing a library sets some, and a test runner sets one anew for each test. A name that is shorter than the parts
+    that are looked for is one that code can have.
 
     Args:
         texts: that code has, which may be put together to names.
@@ -414,7 +415,11 @@ class OfEnvironment(Table):
         super().__init__("os.environ", "environ")
 
     def entries(self) -> dict[Any, Any]:
-        return {name: value for name, value in os.environ.items() if self._part.search(name)}
+        return {
+            name: value
+            for name, value in os.environ.items()
+            if len(name) < _SHORTEST_PART or self._part.search(name)
+        }
 
     def write(self, entries: dict[Any, Any]) -> None:
         for name in self.entries().keys() - entries.keys():
@@ -423,7 +428,7 @@ class OfEnvironment(Table):
 
 
 _SHORTEST_PART = 3
-"""Of the name of an environment variable: characters."""
+"""Of the name of an environment variable: characters. Shorter texts are parts of nearly every name."""
 
 
 class Variable(Table):

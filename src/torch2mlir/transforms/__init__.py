@@ -228,6 +228,9 @@ _LOCATIONS: dict[str, str] = {
     "onnx-extrema-of-integers": (
         "torch2mlir.engine_passes.onnx_extrema_of_integers:OnnxExtremaOfIntegersPass"
     ),
+    "onnx-magnitudes-by-maxima": (
+        "torch2mlir.engine_passes.onnx_magnitudes_by_maxima:OnnxMagnitudesByMaximaPass"
+    ),
     "onnx-one-rank-of-elements": (
         "torch2mlir.engine_passes.onnx_one_rank_of_elements:OnnxOneRankOfElementsPass"
     ),

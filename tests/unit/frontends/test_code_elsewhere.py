@@ -146,6 +146,12 @@ PROGRAMS = {
         "SCALE_IN_PARTS_OF_A_TEST",
         "3",
     ),
+    "environment, a short name": Program(
+        lambda: lambda x: x * float(os.environ.get("k", "2")), os.environ, "k", "3"
+    ),
+    "environment, a short name in parts": Program(
+        lambda: lambda x: x * float(os.environ.get("k".upper() + "2", "2")), os.environ, "K2", "3"
+    ),
 }
 
 

@@ -34,11 +34,13 @@ def test_none_is_lost(
     monkeypatch.setattr(torch, "get_num_threads", lambda: 2)
 
     def drawn() -> tuple[Tensor, Tensor]:
-        return torch.randint(5000, (400_000,)), torch.rand(400_000, 8)
+        return torch.randint(5000, (400_000,)), torch.rand(400_000, 8) / 2 + 0.5
 
     compiled = torch2mlir.compile(
         function, *drawn(), output_type=dialect, engine=ENGINES[dialect]()
     )
     for _ in range(4):
         nodes, x = drawn()
-        torch.testing.assert_close(compiled(nodes, x), function(nodes, x), atol=0.5, rtol=1e-3)
+        # no update is smaller than 0.5, so that one which is lost shows; sums of 13,000 of them are rounded
+        exact = function(nodes, x.double())
+        torch.testing.assert_close(compiled(nodes, x).double(), exact, atol=0.25, rtol=0)
