@@ -147,7 +147,7 @@ PROGRAMS = {
         "3",
     ),
     "environment, a short name": Program(
-        lambda: lambda x: x * float(os.environ.get("k", "2")), os.environ, "k", "3"
+        lambda: lambda x: x * float(os.environ.get("K", "2")), os.environ, "K", "3"
     ),
     "environment, a short name in parts": Program(
         lambda: lambda x: x * float(os.environ.get("k".upper() + "2", "2")), os.environ, "K2", "3"
