@@ -248,3 +248,28 @@ def test_gradients_of_what_lies_between(kept_by_hook: bool) -> None:
         x = torch.randn(rows, 3)
         torch.testing.assert_close(optimized(x), model(x))
     assert "for gradients that the model computes" in str(optimized.report())
+
+
+class CountingNorm(nn.Module):
+    """Counts its calls beside a normalization, whose kernel writes to running statistics without saying so."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm = nn.BatchNorm1d(4)
+        self.calls = 0
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.calls += 1
+        return self.norm(x) * self.calls
+
+
+@torch.no_grad()
+def test_running_statistics_beside_a_state_that_changes() -> None:
+    model, wanted = CountingNorm().train(), CountingNorm().train()
+    optimized = torch2mlir.optimize(model, model_inputs=(torch.randn(8, 4),))
+    assert "ops compiled in 1 cluster" in str(optimized.report())
+    for _ in range(3):
+        x = torch.randn(8, 4)
+        torch.testing.assert_close(optimized(x), wanted(x), atol=1e-5, rtol=1e-4)
+        torch.testing.assert_close(model.state_dict(), wanted.state_dict(), atol=1e-5, rtol=1e-5)
+    assert model.calls == 3

@@ -60,7 +60,7 @@ class PythonState:
         held = (value for table in self.reached.tables for value in table.saved.values())
         self._generators = [(g, g.get_state()) for g in held if isinstance(g, torch.Generator)]
         self._installed = InstalledHooks(self.reached.modules)
-        tensors = [*self.reached.tensors, *self._buffers()]
+        tensors = [*self.reached.tensors, *self.buffers()]
         self._versions = [(t, t._version) for t in tensors if not t.is_inference()]
         self._misses = [(cache, cache.cache_info().misses) for cache in self.reached.caches]
 
@@ -92,14 +92,15 @@ class PythonState:
     def written(self) -> list[torch.Tensor]:
         """The tensors that have been written to, but for parameters, and the buffers in the place of others."""
         known = {id(tensor) for tensor, _ in self._versions}
-        others = [buffer for buffer in self._buffers() if id(buffer) not in known]
+        others = [buffer for buffer in self.buffers() if id(buffer) not in known]
         return self.written_in_place() + others
 
     def written_in_place(self) -> list[torch.Tensor]:
         """The tensors that have been written to, but for parameters."""
         return [tensor for tensor, version in self._versions if tensor._version != version]
 
-    def _buffers(self) -> list[torch.Tensor]:
+    def buffers(self) -> list[torch.Tensor]:
+        """The buffers that modules have now, each once."""
         found = (b for m in self.reached.modules for b in m._buffers.values())
         made = (b for b in found if isinstance(b, torch.Tensor) and not is_lazy(b))
         return list({id(b): b for b in made}.values())

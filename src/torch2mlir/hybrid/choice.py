@@ -248,7 +248,8 @@ class Choice:
 
         def attempt() -> None:
             results = candidate.call(*copies)
-            found.append(difference(results, self.expected, self.region.graph))
+            again = partial(self.region, *self.args)
+            found.append(difference(results, self.expected, self.region.graph, again))
             if found[0] is None and difference(copies, self.args) is not None:
                 found[0] = "it writes into its arguments"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from torch.fx import Node
@@ -54,7 +55,7 @@ class _Beginnings:
         args = [self._inputs[node] for node in region.inputs]
         try:
             compiled = self._cluster.compile_again(region.graph_module)
-            expected = region.graph_module(*args)
-            return difference(compiled(*args), expected, region.graph_module.graph)
+            again = partial(region.graph_module, *args)
+            return difference(compiled(*args), again(), region.graph_module.graph, again)
         except Torch2MLIRError:
             return None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -11,16 +12,36 @@ from torch.utils import _pytree as pytree
 
 from torch2mlir.frontends.python_state import PythonState
 from torch2mlir.runtime import agreement
+from torch2mlir.runtime.exact_results import Exact, exact_results
 
 
-def difference(actual: Any, expected: Any, graph: Graph | None = None) -> str | None:
+def difference(
+    actual: Any,
+    expected: Any,
+    graph: Graph | None = None,
+    again: Callable[[], Any] | None = None,
+) -> str | None:
     """What is different about results; None if nothing is.
 
     Args:
         actual: the results.
         expected: what they should be.
         graph: has computed what they should be.
+        again: computes what they should be once more in PyTorch. It is asked where results are far from each other,
+            since both may be nothing but rounding.
     """
+    said = _difference(actual, expected, graph, None)
+    if said is None or again is None:
+        return said
+    exact = exact_results(again)
+    if len(exact) != len(pytree.tree_leaves(list(expected))):
+        return said
+    return _difference(actual, expected, graph, exact)
+
+
+def _difference(
+    actual: Any, expected: Any, graph: Graph | None, exact: Sequence[Exact | None] | None
+) -> str | None:
     left, spec = pytree.tree_flatten(list(actual))
     right, other = pytree.tree_flatten(list(expected))
     if spec != other:
@@ -30,7 +51,7 @@ def difference(actual: Any, expected: Any, graph: Graph | None = None) -> str | 
         computed_in = [None] * len(left)
     for index, (a, b, dtype) in enumerate(zip(left, right, computed_in, strict=True)):
         if isinstance(b, torch.Tensor):
-            said = agreement.difference(a, b, dtype)
+            said = agreement.difference(a, b, dtype, None if exact is None else exact[index])
         else:
             said = None if a == b else f"is {a!r} where it is {b!r}"
         if said is not None:
@@ -60,23 +81,31 @@ def narrowest_floats(graph: Graph) -> list[torch.dtype | None]:
 
 
 def left_behind(state: PythonState) -> dict[str, Any]:
-    """What a call has changed of what the model's code can read, by where it is."""
-    changes = {
-        change.table.path_of(change.key): change.now for change in state.changes(buffers=True)
-    }
-    written = {f"tensor {id(tensor):#x}": tensor for tensor in state.written_in_place()}
+    """What a call has left of what the model's code can read, by where it is: what is another now, and all buffers.
+
+    Kernels of normalizations write to running statistics without saying so.
+    """
+    paths = {id(tensor): path for path, tensor in state.reached.kept.items()}
+    left = {change.table.path_of(change.key): change.now for change in state.changes(buffers=True)}
+    for tensor in (*state.written_in_place(), *state.buffers()):
+        left[paths.get(id(tensor), f"tensor {id(tensor):#x}")] = tensor
     return {
         where: value.detach().clone() if isinstance(value, torch.Tensor) else value
-        for where, value in (changes | written).items()
+        for where, value in left.items()
     }
 
 
-def difference_left(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> str | None:
+def difference_left(
+    wanted: Mapping[str, Any],
+    found: Mapping[str, Any],
+    again: Callable[[], Mapping[str, Any]],
+) -> str | None:
     """What is different about what two calls of a model leave behind; None if nothing is.
 
     Args:
-        wanted: what a call in PyTorch has changed, see :func:`left_behind`.
+        wanted: what a call in PyTorch leaves, see :func:`left_behind`.
         found: what the other one has.
+        again: what another call in PyTorch does.
     """
     for where in {**wanted, **found}:
         if where not in wanted or where not in found:
@@ -84,11 +113,16 @@ def difference_left(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> str 
             return f"the model {how} '{where}'"
         one, other = found[where], wanted[where]
         if isinstance(one, _COMPARED) and isinstance(other, _COMPARED):
-            if (said := difference([one], [other])) is not None:
+            said = difference([one], [other], again=partial(_entry, again, where))
+            if said is not None:
                 return f"'{where}' afterwards: {said}"
         elif type(one) is not type(other):
             return f"'{where}' is a {type(one).__name__} afterwards, and a {type(other).__name__} in PyTorch"
     return None
+
+
+def _entry(again: Callable[[], Mapping[str, Any]], where: str) -> Any:
+    return again().get(where)
 
 
 _COMPARED = torch.Tensor | bool | int | str | bytes | None

@@ -396,7 +396,14 @@ class OptimizedModule(AroundModel):
         wanted = pytree.tree_leaves(expected)
         if len(wanted) != len(examination.results):
             return "the captured program has another number of results"
-        problem = difference(examination.results, wanted, variant.captured.graph_module.graph)
+
+        def again() -> Any:
+            again_given = cloned((tuple(args), dict(kwargs)))
+            with undone(self.model, variant.captured.written):
+                return self.model(*again_given[0], **again_given[1])
+
+        graph = variant.captured.graph_module.graph
+        problem = difference(examination.results, wanted, graph, again)
         return None if problem is None else f"the captured program is not the model: {problem}"
 
     def _examined(

@@ -87,17 +87,20 @@ class RegionByRegion:
 
         Its results, and what it leaves behind: attributes, containers, buffers.
         """
-        results, left = list[list[Any]](), list[dict[str, Any]]()
-        for run in (self._model, self):
+
+        def outcome(run: Callable[..., Any]) -> tuple[list[Any], dict[str, Any]]:
             given = cloned((tuple(args), dict(kwargs)))
-            try:
-                with undone(self._model, None) as state:
-                    results.append(pytree.tree_leaves(run(*given[0], **given[1])))
-                    left.append(left_behind(state))
-            except Exception:  # a call says what is wrong
-                return None
-        wanted, found = results
-        return difference(found, wanted) or difference_left(*left)
+            with undone(self._model, None) as state:
+                results = pytree.tree_leaves(run(*given[0], **given[1]))
+                return results, left_behind(state)
+
+        try:
+            (wanted, wanted_left), (found, found_left) = outcome(self._model), outcome(self)
+        except Exception:  # a call says what is wrong
+            return None
+        return difference(found, wanted, again=lambda: outcome(self._model)[0]) or difference_left(
+            wanted_left, found_left, again=lambda: outcome(self._model)[1]
+        )
 
     def summary(self) -> list[str]:
         """How the model is captured, a line each."""

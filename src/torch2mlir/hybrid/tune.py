@@ -6,6 +6,7 @@ import operator
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -140,7 +141,8 @@ class _Examiner(Interpreter):
             results = cluster(*args)
         else:
             if cluster.compiled is not None and self.config.verify:
-                problem = difference(results, cluster.region(*args), cluster.region.graph)
+                again = partial(cluster.region, *args)
+                problem = difference(results, again(), cluster.region.graph, again)
                 if problem is not None:
                     self.culprits |= culprit_of(cluster, args)
                     cluster.leave_to_pytorch(f"differs from PyTorch: {problem}")

@@ -6,6 +6,8 @@ from typing import Any
 
 import torch
 
+from torch2mlir.runtime.exact_results import Exact
+
 TOLERANCES = {
     torch.float64: 1e-9,
     torch.complex128: 1e-9,
@@ -18,9 +20,15 @@ TOLERANCES = {
 """The largest error, as a part of the largest element, that sums in other orders may make over many
 ops; other dtypes must agree exactly."""
 
+_TIMES = 10
+"""How much further from what is exact another order of sums may end than PyTorch's."""
+
 
 def difference(
-    actual: Any, expected: torch.Tensor, computed_in: torch.dtype | None = None
+    actual: Any,
+    expected: torch.Tensor,
+    computed_in: torch.dtype | None = None,
+    exact: Exact | None = None,
 ) -> str | None:
     """How a tensor differs from the one it should be; None if it does not.
 
@@ -29,6 +37,8 @@ def difference(
         expected: what it should be.
         computed_in: the narrowest dtype of the floats on the way to it, where a graph tells; else that of its own, or
             32 bits if no element of it has more.
+        exact: what it is without rounding, where that is known. By rounding, others may be as far from it as PyTorch's
+            elements are, give or take.
     """
     if not isinstance(actual, torch.Tensor):
         return f"is no tensor: {actual!r}"
@@ -46,6 +56,8 @@ def difference(
         elif _are_floats_of_32_bits(mine) and _are_floats_of_32_bits(other):
             tolerance = max(tolerance, TOLERANCES[torch.float32])
         wrong = _too_far(mine, other, tolerance)
+        if exact is not None and (error := exact.error) > 0:
+            wrong &= (_wide(mine) - exact.value).abs() > _TIMES * error
     if not bool(wrong.any()):
         return None
     return _worst(actual, expected, wrong)

@@ -9,6 +9,7 @@ from torch import nn
 import torch2mlir
 from torch2mlir.hybrid.difference import narrowest_floats
 from torch2mlir.runtime.agreement import difference
+from torch2mlir.runtime.exact_results import exact_results
 
 COMPUTED = torch.randn(64)
 
@@ -85,3 +86,76 @@ def test_doubles_of_floats_are_compiled() -> None:
     model, x = Likelihoods().eval(), torch.randn(8, 64)
     report = torch2mlir.optimize(model, model_inputs=(x,)).report()
     assert "differs" not in str(report)
+
+
+class Centred(nn.Module):
+    """Means and running means of centred numbers are 0 but for rounding; the scores are not."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.normalized = nn.BatchNorm1d(32, affine=False)
+        self.mixed = nn.Linear(32, 64, bias=False)
+        self.behind = nn.BatchNorm1d(64)
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        hidden = self.behind(self.mixed(self.normalized(x)))
+        return hidden.mean(0), (x - x.mean(-1, keepdim=True)).mean(-1), hidden.relu().sum(-1)
+
+
+@torch.no_grad()
+def test_verification_takes_rounding_for_rounding() -> None:
+    model, x = Centred().train(), torch.randn(96, 32)
+    compiled = torch2mlir.compile(model, x, verify=True)
+    for batch in (x, torch.randn(96, 32) * 3 + 5):
+        wanted = Centred().train()
+        wanted.load_state_dict(model.state_dict())
+        torch.testing.assert_close(compiled(batch), wanted(batch), atol=1e-4, rtol=1e-4)
+        torch.testing.assert_close(model.state_dict(), wanted.state_dict(), atol=1e-5, rtol=1e-5)
+
+
+@torch.no_grad()
+def test_what_is_nothing_but_rounding_is_compiled() -> None:
+    model, x = Centred().train(), torch.randn(96, 32)
+    report = str(torch2mlir.optimize(model, model_inputs=(x,)).report())
+    assert "captured whole" in report and "differs" not in report
+
+
+def test_rounding_is_no_excuse() -> None:
+    """What is off by more than PyTorch's rounding differs; so does what a step makes of rounding."""
+    centred = torch.randn(64, 256)
+    centred -= centred.mean(-1, keepdim=True)
+    (exact,) = exact_results(lambda: centred.mean(-1))
+    assert exact is not None
+    expected = centred.mean(-1)
+    assert difference(centred.flip(-1).mean(-1), expected, exact=exact) is None
+    assert difference(expected + 1e-6, expected, exact=exact) is not None
+    (step,) = exact_results(lambda: centred.mean(-1).sign())
+    assert step is None or step.error == 0
+
+
+def test_exact_results_of_writes_and_views() -> None:
+    x, counter = torch.rand(1000) + 1000, torch.zeros(2)
+
+    def run() -> tuple[torch.Tensor, ...]:
+        sums = torch.zeros(2)
+        sums[1:].add_(x.sum())
+        counter.add_(sums)
+        half = x.half().float().cumsum(0)
+        return sums, half, x.argmax(), torch.rand(3), counter.clone()
+
+    sums, half, place, drawn, counted = exact_results(run)
+    assert place is None
+    assert sums is not None and half is not None and counted is not None
+    total = x.double().sum()
+    torch.testing.assert_close(sums.value, torch.stack([total * 0, total]), atol=0, rtol=1e-15)
+    torch.testing.assert_close(counted.value, sums.value, atol=0, rtol=1e-15)
+    assert 0 < sums.error < 1
+    torch.testing.assert_close(half.value, x.double().cumsum(0), atol=0, rtol=1e-13)
+    assert drawn is None or drawn.error == 0
+
+
+def test_what_fails_has_no_exact_results() -> None:
+    def run() -> torch.Tensor:
+        raise RuntimeError("not here")
+
+    assert exact_results(run) == []
