@@ -55,6 +55,7 @@ class OnnxRuntimeEngine(Engine):
             "onnx-rows-to-scatter-nd",
             "onnx-functions-by-formulas",
             "onnx-sums-of-zeros",
+            "onnx-long-sums-by-parts",
             "onnx-where-keeps-zeros",
             "onnx-widen-for-onnxruntime",
             "onnx-extrema-of-integers",

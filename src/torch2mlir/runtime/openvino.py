@@ -90,6 +90,7 @@ class OpenVinoEngine(Engine):
             "onnx-products-of-two-lines",
             "onnx-extrema-of-infinities",
             "onnx-magnitudes-by-maxima",
+            "onnx-long-sums-by-parts",
             "onnx-one-rank-of-elements",
         )
     }

@@ -228,6 +228,9 @@ _LOCATIONS: dict[str, str] = {
     "onnx-extrema-of-integers": (
         "torch2mlir.engine_passes.onnx_extrema_of_integers:OnnxExtremaOfIntegersPass"
     ),
+    "onnx-long-sums-by-parts": (
+        "torch2mlir.engine_passes.onnx_long_sums_by_parts:OnnxLongSumsByPartsPass"
+    ),
     "onnx-magnitudes-by-maxima": (
         "torch2mlir.engine_passes.onnx_magnitudes_by_maxima:OnnxMagnitudesByMaximaPass"
     ),

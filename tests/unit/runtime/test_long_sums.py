@@ -1,8 +1,8 @@
-"""Sums of many elements are as near to the real ones as eager mode's, on IREE too, which adds up one after the other."""
+"""Sums of many elements are as near to the real ones as eager mode's, also on engines that add up one after the other."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 import torch
@@ -21,19 +21,48 @@ def sums(line: Tensor, table: Tensor, images: Tensor) -> Sequence[Tensor]:
     )
 
 
+def _numbers() -> tuple[Tensor, ...]:
+    return torch.randn(300_000), torch.randn(20_000, 3), torch.randn(20, 3, 40, 40)
+
+
 @pytest.mark.parametrize("is_dynamic", [False, True], ids=["static", "dynamic"])
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
 @pytest.mark.share(6)
 def test_they_are_near_the_real_ones(output_type: str, is_dynamic: bool) -> None:
-    numbers = torch.randn(300_000), torch.randn(20_000, 3), torch.randn(20, 3, 40, 40)
     n = Dim("n", min=2, max=1 << 20)
+    sizes = ({0: n}, {0: Dim.AUTO}, {0: Dim.AUTO}) if is_dynamic else None
+    numbers = _numbers()
     compiled = torch2mlir.compile(
-        sums,
-        *numbers,
-        output_type=output_type,
-        engine="iree",
-        dynamic_shapes=({0: n}, {0: Dim.AUTO}, {0: Dim.AUTO}) if is_dynamic else None,
+        sums, *numbers, output_type=output_type, engine="iree", dynamic_shapes=sizes
     )
+    _assert_near(compiled, numbers)
+
+
+@pytest.mark.parametrize("engine", ["onnxruntime", "openvino"])
+def test_engines_of_onnx(engine: str) -> None:
+    numbers = _numbers()
+    compiled = torch2mlir.compile(sums, *numbers, output_type="onnx", engine=engine)
+    _assert_near(compiled, numbers)
+
+
+@pytest.mark.parametrize("engine", ["onnxruntime", "openvino"])
+def test_lines_that_cannot_be_cut(engine: str) -> None:
+    """Their lengths are a prime, and twice one."""
+
+    def sums(line: Tensor, table: Tensor) -> Sequence[Tensor]:
+        return line.mean(), line.sum(), line.var(), table.mean(0, keepdim=True), table.sum((0, 1))
+
+    numbers = torch.rand(100_003), torch.rand(2 * 20_011, 3)
+    compiled = torch2mlir.compile(sums, *numbers, output_type="onnx", engine=engine)
+    for _ in range(3):
+        numbers = torch.rand(100_003), torch.rand(2 * 20_011, 3)
+        for found, exact in zip(
+            compiled(*numbers), sums(*(each.double() for each in numbers)), strict=True
+        ):
+            torch.testing.assert_close(found.double(), exact, rtol=1e-6, atol=0)
+
+
+def _assert_near(compiled: Callable[..., Sequence[Tensor]], numbers: Sequence[Tensor]) -> None:
     exact = sums(*(each.double() for each in numbers))
     for found, expected in zip(compiled(*numbers), exact, strict=True):
         torch.testing.assert_close(found.double(), expected, rtol=1e-6, atol=0)
