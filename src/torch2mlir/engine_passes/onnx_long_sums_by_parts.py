@@ -62,7 +62,7 @@ def _axes(op: Operation) -> Sequence[int]:
 
 
 def _add_parts(op: Operation, axes: Sequence[int]) -> None:
-    """One sum along each line, the last first; long ones of a known length are cut into parts before."""
+    """One sum along each line; long ones of a known length are cut into parts before."""
     x, (result,), before = op.operands[0], op.results, Nodes(op)
     if shape_of(x).count(DYNAMIC_INDEX) > 1:  # a reshape computes one size
         lines, longest = [(size, axis in axes) for axis, size in enumerate(shape_of(x))], math.inf
@@ -118,7 +118,7 @@ def _lines(sizes: Sequence[int], axes: Sequence[int]) -> list[tuple[int, bool]]:
 
 
 def _in_turn(dimensions: Sequence[int]) -> list[int]:
-    """Neighbours in their order, so that parts are added to each other first; the last neighbours before others."""
+    """Neighbours in their order, so that parts are added to each other first; lines within others before these."""
     runs = list[list[int]]()
     for dimension in dimensions:
         if runs and runs[-1][-1] == dimension - 1:
