@@ -9,12 +9,14 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+import torch
 from torch import nn
 from torch.fx import Graph
 
 from torch2mlir.callers import frames_of_ours
 
-_MASK, _OTHER_MASK = "src_key_padding_mask = F._canonical_mask(", "mask = F._canonical_mask("
+_SPREAD, _ADDED = torch.ops.aten.expand.default, torch.ops.aten.add.Tensor
+"""What attention does with a padding mask, and with one of them and another mask."""
 
 
 def warn_of_padding(model: Any, graph: Graph) -> None:
@@ -24,15 +26,15 @@ def warn_of_padding(model: Any, graph: Graph) -> None:
         model: a module or a function.
         graph: what ``torch.export`` has captured of it.
     """
-    masks = dict[str, set[str]]()
+    masks = dict[str, set[Any]]()
     for node in graph.nodes:
-        if stack := node.meta.get("nn_module_stack"):
-            path, kind = list(stack.values())[-1]
-            if str(kind).endswith("transformer.TransformerEncoder"):
-                lines = (node.meta.get("stack_trace") or "").splitlines()
-                masks.setdefault(path, set()).update(line.strip() for line in lines)
-    for path, lines in masks.items():
-        if _MASK in lines and _OTHER_MASK not in lines and _is_fast(model, path):
+        modules = list(node.meta.get("nn_module_stack", {}).values())
+        if modules and str(modules[-1][1]).endswith("activation.MultiheadAttention"):
+            for path, kind in modules:
+                if str(kind).endswith("transformer.TransformerEncoder"):
+                    masks.setdefault(path, set()).add(node.target)
+    for path, does in masks.items():
+        if _SPREAD in does and _ADDED not in does and _is_fast(model, path):
             warnings.warn(
                 f"eager mode gives zeros at the padded positions of the nn.TransformerEncoder '{path}', and the "
                 "compiled function what attention gives for them: read no padded positions, or make the encoder with "

@@ -20,24 +20,29 @@ class Pooled(nn.Module):
         layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
         self.encoder = nn.TransformerEncoder(layer, 1, enable_nested_tensor=is_nested)
 
-    def forward(self, x: Tensor, padded: Tensor | None) -> Tensor:
-        return self.encoder(x, src_key_padding_mask=padded).mean(1)
+    def forward(self, x: Tensor, padded: Tensor | None, masked: Tensor | None = None) -> Tensor:
+        return self.encoder(x, masked, src_key_padding_mask=padded).mean(1)
+
+
+ADDED = torch.zeros(2, 5).masked_fill(PADDED, -torch.inf)
 
 
 @torch.no_grad()
-def test_zeros_of_the_fast_path_are_told_of() -> None:
+@pytest.mark.parametrize("mask", [PADDED, ADDED], ids=["booleans", "floats"])
+def test_zeros_of_the_fast_path_are_told_of(mask: Tensor) -> None:
     model, x = Pooled(True).eval(), torch.randn(2, 5, 8)
     with pytest.warns(UserWarning, match=r"zeros at the padded positions .* 'encoder'"):
-        torch2mlir.compile(model, x, PADDED, **TARGET)
-    optimized = torch2mlir.optimize(model, model_inputs=(x, PADDED))
-    torch.testing.assert_close(optimized(x, PADDED), model(x, PADDED))
+        torch2mlir.compile(model, x, mask, **TARGET)
+    optimized = torch2mlir.optimize(model, model_inputs=(x, mask))
+    torch.testing.assert_close(optimized(x, mask), model(x, mask))
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("case", ["no mask", "not nested", "training"])
+@pytest.mark.parametrize("case", ["no mask", "not nested", "training", "another mask"])
 def test_nothing_is_said_where_both_are_the_same(case: str) -> None:
     model = Pooled(case != "not nested").train(case == "training")
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
-        arguments = (torch.randn(2, 5, 8), None if case == "no mask" else PADDED)
+        masked = torch.zeros(5, 5) if case == "another mask" else None
+        arguments = (torch.randn(2, 5, 8), None if case == "no mask" else ADDED, masked)
         torch2mlir.compile(model, *arguments, **TARGET)
