@@ -91,6 +91,7 @@ class OpenVinoEngine(Engine):
             "onnx-extrema-of-infinities",
             "onnx-magnitudes-by-maxima",
             "onnx-long-sums-by-parts",
+            "onnx-scaled-images",
             "onnx-one-rank-of-elements",
         )
     }

@@ -246,6 +246,7 @@ _LOCATIONS: dict[str, str] = {
     "onnx-rows-to-scatter-nd": (
         "torch2mlir.engine_passes.onnx_rows_to_scatter_nd:OnnxRowsToScatterNdPass"
     ),
+    "onnx-scaled-images": "torch2mlir.engine_passes.onnx_scaled_images:OnnxScaledImagesPass",
     "onnx-sums-of-zeros": "torch2mlir.engine_passes.onnx_sums_of_zeros:OnnxSumsOfZerosPass",
     "onnx-where-keeps-zeros": (
         "torch2mlir.engine_passes.onnx_where_keeps_zeros:OnnxWhereKeepsZerosPass"
