@@ -14,11 +14,9 @@ from math import isqrt, prod
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
-    DenseIntOrFPElementsAttr,
     ModuleOp,
     TensorType,
     f32,
-    i64,
 )
 from xdsl.ir import Operation, SSAValue
 
@@ -97,9 +95,9 @@ def _add_parts(op: Operation, axes: Sequence[int]) -> None:
     if ones := [position for position, dimension in enumerate(left) if dimension in steps]:
         sizes = [size for d, size in enumerate(shape_of(found)) if d not in ones]
         type = TensorType(f32, sizes)
-        found = before.value(op_class("Squeeze"), [found, _constant(before, ones)], type)
+        found = before.value(op_class("Squeeze"), [found, before.integers(ones)], type)
     if shape_of(found) != shape_of(result):
-        found = before.value(op_class("Unsqueeze"), [found, _constant(before, axes)], result.type)
+        found = before.value(op_class("Unsqueeze"), [found, before.integers(axes)], result.type)
     if name != op.name:
         found = before.node("Div", [found, before.number(terms, f32)], found, f32)
     before.replace(found)
@@ -137,26 +135,21 @@ def _padded(before: Nodes, x: SSAValue, axes: Sequence[int]) -> SSAValue:
     """With zeros behind, so that some lines can be cut."""
     behind = [-size % _PART if axis in axes else 0 for axis, size in enumerate(shape_of(x))]
     sizes = [size + more for size, more in zip(shape_of(x), behind, strict=True)]
-    pads = _constant(before, [0] * len(behind) + behind)
+    pads = before.integers([0] * len(behind) + behind)
     return before.value(op_class("Pad"), [x, pads], TensorType(f32, sizes))
-
-
-def _constant(before: Nodes, values: Sequence[int]) -> SSAValue:
-    literal = DenseIntOrFPElementsAttr.from_list(TensorType(i64, [len(values)]), list(values))
-    return before.value(op_class("Constant"), [], literal.type, {"value": literal})
 
 
 def _reshaped(before: Nodes, x: SSAValue, sizes: Sequence[int]) -> SSAValue:
     if list(shape_of(x)) == list(sizes):
         return x
-    target = _constant(before, [-1 if size == DYNAMIC_INDEX else size for size in sizes])
+    target = before.integers([-1 if size == DYNAMIC_INDEX else size for size in sizes])
     return before.value(op_class("Reshape"), [x, target], TensorType(f32, sizes))
 
 
 def _reduced(before: Nodes, name: str, x: SSAValue, axis: int, keeps: bool) -> SSAValue:
     kind, sizes = name.removeprefix("onnx."), list(shape_of(x))
     sizes[axis : axis + 1] = [1] if keeps else []
-    operands, type = [x, _constant(before, [axis])], TensorType(f32, sizes)
+    operands, type = [x, before.integers([axis])], TensorType(f32, sizes)
     return before.value(
         op_class(kind), operands, type, onnx.attributes(kind, {"keepdims": int(keeps)})
     )

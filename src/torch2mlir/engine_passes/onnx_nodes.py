@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType, i64
 from xdsl.ir import Attribute, SSAValue
 
 from torch2mlir.dialects.onnx import op_class
@@ -20,6 +20,16 @@ class Nodes(Beside):
         type = TensorType(dtype, [])
         literal = DenseIntOrFPElementsAttr.from_list(type, [value])  # type: ignore[type-var]
         return self.value(op_class("Constant"), [], type, {"value": literal})
+
+    def integers(self, values: Sequence[int]) -> SSAValue:
+        """A constant list of i64."""
+        type = TensorType(i64, [len(values)])
+        literal = DenseIntOrFPElementsAttr.from_list(type, list(values))
+        return self.value(op_class("Constant"), [], type, {"value": literal})
+
+    def held(self, value: SSAValue) -> SSAValue:
+        """The larger of a tensor and itself, which optimizers keep between what computes and what reads it."""
+        return self.value(op_class("Max"), [value, value], value.type)
 
     def node(
         self,

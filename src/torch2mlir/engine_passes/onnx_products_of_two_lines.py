@@ -7,7 +7,7 @@ Its compiler, of version 2026.4, ends the process on a product of matrices of on
 from __future__ import annotations
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, TensorType, i64
+from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Operation
 
 from torch2mlir.contract.pass_order import PassForOps
@@ -45,7 +45,6 @@ def _replace(op: Operation) -> None:
     )
     sizes = [*shape_of(result)[:-1], length]
     products = before.value(op_class("Mul"), [x, row], TensorType(dtype, sizes))
-    last = DenseIntOrFPElementsAttr.from_list(TensorType(i64, [1]), [rank - 1])
-    axes = before.value(op_class("Constant"), [], last.type, {"value": last})
+    axes = before.integers([rank - 1])
     keeps = onnx.attributes("ReduceSum", {"keepdims": 1})
     before.replace(before.value(op_class("ReduceSum"), [products, axes], result.type, keeps))

@@ -91,7 +91,8 @@ class OpenVinoEngine(Engine):
             "onnx-extrema-of-infinities",
             "onnx-magnitudes-by-maxima",
             "onnx-long-sums-by-parts",
-            "onnx-scaled-images",
+            "onnx-images-apart",
+            "onnx-kernels-apart",
             "onnx-one-rank-of-elements",
         )
     }

@@ -228,6 +228,7 @@ _LOCATIONS: dict[str, str] = {
     "onnx-extrema-of-integers": (
         "torch2mlir.engine_passes.onnx_extrema_of_integers:OnnxExtremaOfIntegersPass"
     ),
+    "onnx-kernels-apart": "torch2mlir.engine_passes.onnx_kernels_apart:OnnxKernelsApartPass",
     "onnx-long-sums-by-parts": (
         "torch2mlir.engine_passes.onnx_long_sums_by_parts:OnnxLongSumsByPartsPass"
     ),
@@ -246,7 +247,7 @@ _LOCATIONS: dict[str, str] = {
     "onnx-rows-to-scatter-nd": (
         "torch2mlir.engine_passes.onnx_rows_to_scatter_nd:OnnxRowsToScatterNdPass"
     ),
-    "onnx-scaled-images": "torch2mlir.engine_passes.onnx_scaled_images:OnnxScaledImagesPass",
+    "onnx-images-apart": "torch2mlir.engine_passes.onnx_images_apart:OnnxImagesApartPass",
     "onnx-sums-of-zeros": "torch2mlir.engine_passes.onnx_sums_of_zeros:OnnxSumsOfZerosPass",
     "onnx-where-keeps-zeros": (
         "torch2mlir.engine_passes.onnx_where_keeps_zeros:OnnxWhereKeepsZerosPass"

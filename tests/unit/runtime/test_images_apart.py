@@ -1,4 +1,4 @@
-"""Images that are scaled place by place before a convolution: OpenVINO scaled the convolution's kernel."""
+"""What is computed before a convolution and cannot be computed with its kernel, where OpenVINO tries to."""
 
 from __future__ import annotations
 
@@ -17,6 +17,12 @@ COLUMN, ROW, IMAGE = (
     torch.rand(2, 3, 3),
 )
 KERNEL = torch.randn(4, 2, 3, 3)
+WIDER = torch.randn(4, 4, 3, 3)
+ORDER = torch.tensor([1, 2, 3, 0])
+
+
+def _widened(x: Tensor) -> Tensor:
+    return functional.conv2d(x, KERNEL, padding=1)
 
 
 class Pooled(nn.Module):
@@ -48,13 +54,25 @@ MODELS: dict[str, Callable[[], Callable[[Tensor], Tensor]]] = {
     "lines": lambda: lambda x: functional.conv1d(x[:, 0] * COLUMN, KERNEL[:, 0], padding=1),
     "adaptive pooling": Pooled,
     "learned": Learned,
+    "channels rolled": lambda: lambda x: functional.conv2d(_widened(x).roll(1, 1), WIDER),
+    "channels chosen": lambda: (
+        lambda x: functional.conv2d(_widened(x)[:, ORDER].relu(), WIDER, padding=1)
+    ),
+    "strides of one place": lambda: (
+        lambda x: functional.conv2d(_widened(x).relu(), WIDER[..., :1, :1], stride=2, padding=1)
+    ),
+    "strides of padded places": lambda: (
+        lambda x: functional.conv2d(
+            functional.pad(_widened(x), (1, 1, 1, 1)), WIDER[..., :1, :1], stride=2
+        ).mean((2, 3))
+    ),
 }
 
 
 @torch.no_grad()
 @pytest.mark.parametrize("engine", ["openvino", "onnxruntime"])
 @pytest.mark.parametrize("name", MODELS)
-def test_places_of_the_image_are_scaled(name: str, engine: str) -> None:
+def test_of_the_image_alone(name: str, engine: str) -> None:
     model = MODELS[name]()
     compiled = torch2mlir.compile(
         model,
