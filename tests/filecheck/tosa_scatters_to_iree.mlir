@@ -20,8 +20,14 @@ func.func @batches(%x: tensor<2x8x3xf32>, %i: tensor<2x5xi32>, %rows: tensor<2x5
 }
 
 // CHECK-LABEL: func.func @of_unknown_size(
-// CHECK:         tosa.scatter
-func.func @of_unknown_size(%x: tensor<1x8x3xf32>, %i: tensor<1x?xi32>, %rows: tensor<1x?x3xf32>) -> tensor<1x8x3xf32> {
-  %0 = tosa.scatter %x, %i, %rows : (tensor<1x8x3xf32>, tensor<1x?xi32>, tensor<1x?x3xf32>) -> tensor<1x8x3xf32>
-  return %0 : tensor<1x8x3xf32>
+// CHECK:         [[SIZE:%.*]] = tensor.dim %x
+// CHECK:         [[LAST:%.*]] = arith.subi [[SIZE]]
+// CHECK:         tosa.minimum
+// CHECK:         "iree_linalg_ext.scatter"
+// CHECK:         (tensor<?x?xf32>, tensor<?x1xi32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+// CHECK:         tensor.expand_shape
+// CHECK-NOT:     tosa.scatter
+func.func @of_unknown_size(%x: tensor<1x?x?xf32>, %i: tensor<1x?xi32>, %rows: tensor<1x?x?xf32>) -> tensor<1x?x?xf32> {
+  %0 = tosa.scatter %x, %i, %rows : (tensor<1x?x?xf32>, tensor<1x?xi32>, tensor<1x?x?xf32>) -> tensor<1x?x?xf32>
+  return %0 : tensor<1x?x?xf32>
 }

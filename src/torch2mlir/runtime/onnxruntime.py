@@ -28,11 +28,12 @@ import onnxruntime as ort
 import torch
 from onnxruntime.capi import _pybind_state
 from torch.utils.dlpack import from_dlpack, to_dlpack  # type: ignore[attr-defined]
-from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.dialects.builtin import DYNAMIC_INDEX, f64
+from xdsl.dialects.func import FuncOp
 
 from torch2mlir.dialects.onnx.model import SIZES_FROM_DATA, model_of
 from torch2mlir.dialects.placing import ops_in
-from torch2mlir.dialects.tensors import shape_of
+from torch2mlir.dialects.tensors import element_of, shape_of
 from torch2mlir.errors import EngineError
 from torch2mlir.program import entry_function
 from torch2mlir.runtime.diagnostics import ANOTHER, run_error, shortened
@@ -86,7 +87,7 @@ class _Session:
                 proto.SerializeToString(),
                 options,
                 providers=["CPUExecutionProvider"],
-                disabled_optimizers=_DIES_OF_NOTHING if SIZES_FROM_DATA in entry.attributes else [],
+                disabled_optimizers=_left_out(entry),
             )
         except Exception as error:  # pybind's exceptions have no common base
             raise EngineError(
@@ -99,8 +100,22 @@ class _Session:
         self.run = session._sess.run_with_ort_values
 
 
-_DIES_OF_NOTHING = ["MatmulTransposeFusion"]
-"""Whose kernel divides by the number of rows where the first two dimensions of three are exchanged."""
+_DIES_OF_NOTHING = "MatmulTransposeFusion"
+"""Its kernel divides by the number of rows where the first two dimensions of three are exchanged."""
+_SCALES_IN_32_BITS = "MatMulScaleFusion"
+"""A number that a product of matrices is multiplied with becomes one of 32 bits."""
+
+
+def _left_out(entry: FuncOp) -> list[str]:
+    """Optimizations that a program does not get."""
+    has_doubles = any(
+        op.name == "onnx.MatMul" and element_of(op.results[0]) == f64 for op in ops_in(entry)
+    )
+    known = (
+        (_DIES_OF_NOTHING, SIZES_FROM_DATA in entry.attributes),
+        (_SCALES_IN_32_BITS, has_doubles),
+    )
+    return [name for name, is_left_out in known if is_left_out]
 
 
 def _options(function: LoweredFunction) -> Any:

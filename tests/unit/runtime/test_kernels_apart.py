@@ -27,7 +27,7 @@ class Weights(nn.Module):
 
 
 def _tied_layers(x: Tensor, matrix: Tensor, *_: Tensor) -> Sequence[Tensor]:
-    code = functional.linear(x[:, :, 0, 0], matrix).relu()
+    code = functional.linear(x.reshape(-1, SIZE), matrix).relu()
     return code, functional.linear(code, matrix.mT)
 
 
