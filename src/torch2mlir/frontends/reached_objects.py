@@ -453,12 +453,12 @@ def functions_of(kind: type) -> Iterator[FunctionType]:
 
 def globals_of(code: CodeType) -> frozenset[str]:
     """The global variables that a function and those within read or assign to."""
-    return _named_by(code, ("LOAD_GLOBAL", "STORE_GLOBAL"))
+    return _named_by(code)["LOAD_GLOBAL"] | _named_by(code)["STORE_GLOBAL"]
 
 
 def imported_by(code: CodeType) -> frozenset[str]:
     """The Python files that a function and those within import when they are called."""
-    return _named_by(code, ("IMPORT_NAME",))
+    return _named_by(code)["IMPORT_NAME"]
 
 
 _OF_ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR")
@@ -466,17 +466,21 @@ _OF_ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR")
 
 def stored_by(code: CodeType) -> frozenset[str]:
     """The attributes that a function and those within set, by name."""
-    return _named_by(code, ("STORE_ATTR",))
+    return _named_by(code)["STORE_ATTR"]
 
 
 @cache
-def _named_by(code: CodeType, instructions: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(
-        each.argval
-        for part in nested(code)
-        for each in dis.get_instructions(part)
-        if each.opname in instructions
-    )
+def _named_by(code: CodeType) -> Mapping[str, frozenset[str]]:
+    """The names that some instructions of a function and those within have; to list instructions takes long."""
+    found: dict[str, set[str]] = {name: set() for name in _NAMING}
+    for part in nested(code):
+        for each in dis.get_instructions(part):
+            if each.opname in _NAMING:
+                found[each.opname].add(each.argval)
+    return {name: frozenset(names) for name, names in found.items()}
+
+
+_NAMING = frozenset({"IMPORT_NAME", "LOAD_GLOBAL", "STORE_ATTR", "STORE_GLOBAL"})
 
 
 @cache

@@ -53,7 +53,7 @@ from torch2mlir.errors import EngineError, InputError
 from torch2mlir.program import entry_function
 from torch2mlir.runtime.diagnostics import ANOTHER, run_error, shortened
 from torch2mlir.runtime.engine import Engine, Executable, Prepared, Run, host_tensor
-from torch2mlir.runtime.lowered import LoweredFunction
+from torch2mlir.runtime.lowered import LoweredFunction, TensorSpec
 from torch2mlir.runtime.openvino_attention import tell_masked_rows_by_mask
 from torch2mlir.runtime.openvino_import import openvino as ov
 from torch2mlir.runtime.openvino_requests import Request, has_nan, lent
@@ -206,6 +206,8 @@ class _Model:
                 dialect="onnx",
                 hint=ANOTHER,
             ) from error
+        for number, spec in enumerate(function.results):
+            _check_shape(number, spec, self.compiled.output(number).partial_shape)
         self.inputs = {
             position: name
             for position, name in enumerate(names)
@@ -213,6 +215,22 @@ class _Model:
         }
         """The arguments that are read, by position."""
         self.idle = list[Request]()
+
+
+def _check_shape(number: int, spec: TensorSpec, found: ov.PartialShape) -> None:
+    """Refuses a program whose results would have other shapes: an optimization is wrong."""
+    if found.rank.is_dynamic:
+        return
+    sizes = [size.get_length() if size.is_static else None for size in found]
+    if len(sizes) != len(spec.shape) or any(
+        None not in (size, known) and size != known
+        for size, known in zip(sizes, spec.shape, strict=True)
+    ):
+        raise EngineError(
+            f"OpenVINO makes a result of the shape {sizes} of result {number}, which is {spec}",
+            dialect="onnx",
+            hint=ANOTHER,
+        )
 
 
 _OPTIONS = {
