@@ -104,6 +104,8 @@ _DIES_OF_NOTHING = "MatmulTransposeFusion"
 """Its kernel divides by the number of rows where the first two dimensions of three are exchanged."""
 _SCALES_IN_32_BITS = "MatMulScaleFusion"
 """A number that a product of matrices is multiplied with becomes one of 32 bits."""
+_PADS_IMAGES_BY_KERNELS = "Pad_Fusion"
+"""It takes the padding of any operand of a convolution for that of the image, and refuses the program."""
 
 
 def _left_out(entry: FuncOp) -> list[str]:
@@ -111,7 +113,12 @@ def _left_out(entry: FuncOp) -> list[str]:
     has_doubles = any(
         op.name == "onnx.MatMul" and element_of(op.results[0]) == f64 for op in ops_in(entry)
     )
+    pads_kernels = any(
+        op.name == "onnx.Conv" and getattr(op.operands[1].owner, "name", "") == "onnx.Pad"
+        for op in ops_in(entry)
+    )
     known = (
+        (_PADS_IMAGES_BY_KERNELS, pads_kernels),
         (_DIES_OF_NOTHING, SIZES_FROM_DATA in entry.attributes),
         (_SCALES_IN_32_BITS, has_doubles),
     )

@@ -54,6 +54,9 @@ MODELS: dict[str, Callable[[], Callable[[Tensor], Tensor]]] = {
     "lines": lambda: lambda x: functional.conv1d(x[:, 0] * COLUMN, KERNEL[:, 0], padding=1),
     "adaptive pooling": Pooled,
     "learned": Learned,
+    "padded kernel": lambda: (
+        lambda x: functional.conv2d(x, functional.pad(KERNEL, (1, 1, 1, 1)), padding=2)
+    ),
     "channels rolled": lambda: lambda x: functional.conv2d(_widened(x).roll(1, 1), WIDER),
     "channels chosen": lambda: (
         lambda x: functional.conv2d(_widened(x)[:, ORDER].relu(), WIDER, padding=1)
