@@ -81,13 +81,15 @@ def narrowest_floats(graph: Graph) -> list[torch.dtype | None]:
 
 
 def left_behind(state: PythonState) -> dict[str, Any]:
-    """What a call has left of what the model's code can read, by where it is: what is another now, and all buffers.
+    """What a call has left of what the model's code can read, by where it is.
 
-    Kernels of normalizations write to running statistics without saying so.
+    That is what is another now, and all buffers there were: kernels of normalizations write to running statistics
+    without saying so.
     """
     paths = {id(tensor): path for path, tensor in state.reached.kept.items()}
     left = {change.table.path_of(change.key): change.now for change in state.changes(buffers=True)}
-    for tensor in (*state.written_in_place(), *state.buffers()):
+    buffers = [each for each in state.buffers() if id(each) in paths]
+    for tensor in (*state.written_in_place(), *buffers):
         left[paths.get(id(tensor), f"tensor {id(tensor):#x}")] = tensor
     return {
         where: value.detach().clone() if isinstance(value, torch.Tensor) else value

@@ -92,6 +92,30 @@ def _gaussian_nll_loss(
     return loss.mean() if reduction == "mean" else loss.sum()
 
 
+def _checked(factored: Callable[..., Any], function: Any, says: str) -> Callable[..., Any]:
+    """A function of matrices that is refused by what another one, without a check, tells of them.
+
+    Args:
+        factored: gives what the function does, and at last a number for each matrix, 0 where it could be done.
+        function: PyTorch's, which is taken where there is a tensor for the results, and within transforms of functions.
+        says: what PyTorch does.
+    """
+
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        is_transformed = torch._C._functorch.peek_interpreter_stack() is not None
+        if is_transformed or kwargs.get("out") is not None:
+            return function(*args, **kwargs)
+        *results, info = factored(*args, **kwargs)
+        torch._assert_async((info == 0).all(), says)
+        types: Any = torch.return_types
+        return results[0] if len(results) == 1 else types.linalg_lu_factor(results)
+
+    return checked
+
+
+_SINGULAR, _NOT_POSITIVE = "the matrix is singular", "the matrix is not positive-definite"
+
+
 def _backward(*_: Any, **_options: Any) -> Tensor:
     raise CaptureError(
         "the model calls backward(), which writes gradients to where a program has no values",
@@ -110,6 +134,20 @@ _FUNCTIONS: Mapping[Any, Callable[..., Any]] = {
     torch.corrcoef: _corrcoef,
     torch.Tensor.corrcoef: _corrcoef,
     functional.gaussian_nll_loss: _gaussian_nll_loss,
+    **{
+        function: _checked(torch.linalg.inv_ex, function, f"linalg.inv: {_SINGULAR}")
+        for function in (torch.linalg.inv, torch.inverse, Tensor.inverse)
+    },
+    torch.linalg.solve: _checked(
+        torch.linalg.solve_ex, torch.linalg.solve, f"linalg.solve: {_SINGULAR}"
+    ),
+    torch.linalg.lu_factor: _checked(
+        torch.linalg.lu_factor_ex, torch.linalg.lu_factor, f"linalg.lu_factor: {_SINGULAR}"
+    ),
+    **{
+        function: _checked(torch.linalg.cholesky_ex, function, f"linalg.cholesky: {_NOT_POSITIVE}")
+        for function in (torch.linalg.cholesky, torch.cholesky, Tensor.cholesky)
+    },
 }
 
 
