@@ -238,6 +238,12 @@ register_target(
                 "torch.aten.topk",
                 "torch.aten.upsample_bilinear2d",
                 "torch.aten.upsample_bilinear2d.vec",
+                *(
+                    f"torch.aten.{kind}{rank}d{overload}"
+                    for kind in ("upsample_nearest", "_upsample_nearest_exact")
+                    for rank in (1, 2, 3)
+                    for overload in ("", ".vec")
+                ),
             }
         ),
         default_engine="onnxruntime",

@@ -2,30 +2,42 @@
 
 It compares, divides and reduces those of 32 bits as floats, which hold them up to 2**24. A value of these types gets
 the interval that its elements lie in, if those of the arguments lie in a given one. What is computed from sizes alone
-counts elements of tensors, of which memory does not hold so many; products of arguments may leave 32 bits.
+counts elements of tensors, of which memory does not hold so many; products of arguments may leave 32 bits. Of floats
+that become integers the interval is known where they come from integers and constants, as places in images do.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import product
-from math import prod
+from itertools import chain, product
+from math import ceil, floor, isfinite, prod
+from typing import Any
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType, Signedness, TensorType
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    DenseIntOrFPElementsAttr,
+    IntegerType,
+    Signedness,
+    TensorType,
+)
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from torch2mlir.dialects.onnx import OnnxOp
-from torch2mlir.dialects.tensors import shape_of
+from torch2mlir.dialects.tensors import element_of, shape_of
 
 Interval = tuple[int, int]
+FloatInterval = tuple[float, float]
+_Either = tuple[Any, Any]
+Known = dict[SSAValue, _Either]
+"""An :data:`Interval` for integers; a :data:`FloatInterval` for floats that are numbers, if one is known."""
 MOST = (1 << 31) - 1
 EXACT = 1 << 24
 """Up to here every integer is a float of 32 bits."""
 BOUNDS = (MOST, EXACT, 1 << 20, 1 << 16)
 """The largest magnitudes of arguments that are tried."""
 
-_ARITHMETIC: dict[str, Callable[[int, int], int]] = {
+_ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
     "Add": lambda a, b: a + b,
     "Sub": lambda a, b: a - b,
     "Mul": lambda a, b: a * b,
@@ -57,6 +69,10 @@ _JOINING = {"Concat": 0, "Where": 1, "Pad": 0, "ScatterElements": 0, "ScatterND"
 _COMPARISONS = {"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"}
 _OF_FLOATS = {"Clip", "Div", "MatMul", "Mod", "ReduceMax", "ReduceMin"}
 """Ops that compute with floats of 32 bits, whatever they are given; comparisons do too."""
+_ROUNDED: dict[str, Callable[[float], float]] = {"Ceil": ceil, "Floor": floor, "Round": round}
+_LARGEST_FLOAT = 1e30
+_SLACK = 1e-6
+"""By which part rounding to 32 bits moves a number at most, and more."""
 _COUNTING = ("ArgMax", "ArgMin", "Shape", "Size", "NonZero")
 
 
@@ -66,6 +82,10 @@ def is_integer(type: Attribute) -> bool:
         return False
     element = type.element_type
     return element.width.data in (32, 64) and element.signedness.data != Signedness.UNSIGNED
+
+
+def _is_float(type: Attribute) -> bool:
+    return isinstance(type, TensorType) and isinstance(type.element_type, AnyFloat)
 
 
 def largest_argument(function: FuncOp) -> int | tuple[Operation, str]:
@@ -81,9 +101,10 @@ def largest_argument(function: FuncOp) -> int | tuple[Operation, str]:
 
 def _leaving(function: FuncOp, bound: int) -> Iterator[tuple[Operation, str]]:
     """The ops that may have a result beyond 32 bits, or compute with what is no float."""
-    known, sizes = dict[SSAValue, Interval](), set[SSAValue]()
+    known, sizes = Known(), set[SSAValue]()
     for argument in function.body.block.args:
-        known[argument] = (-bound, bound)
+        if not _is_float(argument.type):
+            known[argument] = (-bound, bound)
     for op in _ops(function.body.block):
         if _rounds(op, known, sizes):
             yield (
@@ -92,6 +113,10 @@ def _leaving(function: FuncOp, bound: int) -> Iterator[tuple[Operation, str]]:
             )
         for result in op.results:
             if not is_integer(result.type):
+                if _is_float(result.type) and (floats := _of_floats(op, known)) is not None:
+                    known[result] = floats
+                    if _is_size(op, sizes):
+                        sizes.add(result)
                 continue
             interval = _interval(op, result, known)
             if _is_size(op, sizes):
@@ -110,7 +135,7 @@ def _is_wide(type: Attribute) -> bool:
     return isinstance(type, TensorType) and type.element_type != IntegerType(32)
 
 
-def _rounds(op: Operation, known: dict[SSAValue, Interval], sizes: set[SSAValue]) -> bool:
+def _rounds(op: Operation, known: Known, sizes: set[SSAValue]) -> bool:
     """Whether an op may get integers that it takes for other ones.
 
     A comparison is right if all but one operand are within what floats hold; sizes of dimensions are.
@@ -148,7 +173,7 @@ def _ops(block: Block) -> Iterator[Operation]:
                 yield from _ops(nested)
 
 
-def _interval(op: Operation, result: SSAValue, known: dict[SSAValue, Interval]) -> Interval | None:
+def _interval(op: Operation, result: SSAValue, known: Known) -> Interval | None:
     if not isinstance(op, OnnxOp):
         return None
     name = op.row.name
@@ -184,6 +209,62 @@ def _interval(op: Operation, result: SSAValue, known: dict[SSAValue, Interval]) 
     return first if name in _MOVING else None
 
 
+def _of_floats(op: Operation, known: Known) -> FloatInterval | None:
+    """What floats lie between, as computed with 32 bits; None where they may be infinite, no numbers, or anything."""
+    if not isinstance(op, OnnxOp):
+        return None
+    name = op.row.name
+    if name in ("Constant", "ConstantOfShape"):
+        value = op.properties.get("value")
+        elements = value.get_values() if isinstance(value, DenseIntOrFPElementsAttr) else ()
+        found = _held([float(element) for element in elements]) if elements else None
+    elif name == "Cast":
+        operand = known.get(op.operands[0])
+        is_boolean = element_of(op.operands[0]) == IntegerType(1)
+        found = (0.0, 1.0) if is_boolean else operand
+    elif name in _JOINING and "reduction" not in op.properties:
+        found = _all_of([known.get(x) for x in op.operands[_JOINING[name] :] if _is_float(x.type)])
+    elif name in _MOVING - {"CumSum", "Clip"}:
+        found = known.get(op.operands[0])
+    else:
+        found = _computed(name, [known.get(operand) for operand in op.operands])
+    if found is None:
+        return None
+    low, high = found
+    return _held([low - abs(low) * _SLACK, high + abs(high) * _SLACK])
+
+
+def _computed(name: str, operands: Sequence[FloatInterval | None]) -> FloatInterval | None:
+    """What arithmetic makes of intervals."""
+    numbers = [operand for operand in operands if operand is not None]
+    if len(numbers) < len(operands) or not numbers:
+        return None
+    low, high = numbers[0]
+    if name in _ROUNDED:
+        return _ROUNDED[name](low), _ROUNDED[name](high)
+    if name == "Neg":
+        return -high, -low
+    if name == "Abs":
+        return 0, max(abs(low), abs(high))
+    if name == "Div" and numbers[1][0] > 0:
+        return _held([a / b for a, b in product(numbers[0], numbers[1])])
+    if name == "Clip":
+        bounds = list(chain.from_iterable(numbers[1:]))
+        return min(low, *bounds), max(high, *bounds)
+    return _combined(_ARITHMETIC[name], numbers) if name in _ARITHMETIC else None
+
+
+def _all_of(operands: Sequence[FloatInterval | None]) -> FloatInterval | None:
+    return None if None in operands else _union(operands)
+
+
+def _held(elements: Sequence[float]) -> FloatInterval | None:
+    """The interval of some numbers, if all are some."""
+    if not all(isfinite(each) and abs(each) < _LARGEST_FLOAT for each in elements):
+        return None
+    return min(elements), max(elements)
+
+
 def _longest(tensor: SSAValue) -> int:
     """The largest position in a tensor's dimensions, if those are known."""
     shape = shape_of(tensor)
@@ -191,8 +272,8 @@ def _longest(tensor: SSAValue) -> int:
 
 
 def _combined(
-    code: Callable[[int, int], int], operands: Sequence[Interval | None]
-) -> Interval | None:
+    code: Callable[[Any, Any], Any], operands: Sequence[_Either | None]
+) -> _Either | None:
     total = operands[0]
     for other in operands[1:]:
         if total is None or other is None:
@@ -214,16 +295,18 @@ def _total(op: Operation, first: Interval, operands: Sequence[Interval | None]) 
     return None if count < 0 else (min(0, first[0] * count), max(0, first[1] * count))
 
 
-def _union(operands: Sequence[Interval | None]) -> Interval | None:
+def _union(operands: Sequence[_Either | None]) -> _Either | None:
     found = [operand for operand in operands if operand is not None]
     if not found:
         return None
     return min(low for low, _ in found), max(high for _, high in found)
 
 
-def _cast(type: Attribute, operand: Interval | None) -> Interval | None:
-    """Narrower integers and booleans; a float may be anything."""
+def _cast(type: Attribute, operand: _Either | None) -> Interval | None:
+    """Narrower integers and booleans; a float may be anything if nothing is known of it."""
     element = type.element_type if isinstance(type, TensorType) else None
+    if operand is not None and isinstance(element, AnyFloat):
+        return int(operand[0]), int(operand[1])
     if not isinstance(element, IntegerType):
         return None
     if operand is not None and is_integer(type):

@@ -23,6 +23,7 @@ from torch2mlir.dialects.torch.values import Values
 from torch2mlir.transforms.canonicalize import CanonicalizePass
 from torch2mlir.transforms.decompose_complex_ops import Decomposer
 from torch2mlir.transforms.semantics.fake import FakeWorld
+from torch2mlir.transforms.semantics.repeated_places import times_repeated
 
 
 def _tensor_type(op: Operation, position: int) -> Any:
@@ -54,6 +55,18 @@ def _is_resized_in_f32(op: Operation, values: Values) -> bool:
     return all(values.of(each) is None for each in op.operands[3:])
 
 
+def _repeats(op: Operation, values: Values) -> bool:
+    """Whether a whole number of new places has the element of each old one, see :func:`times_repeated`."""
+    x, result = _tensor_type(op, 0), op.results[0].type
+    if not isinstance(x.dtype, Float32Type) or not isinstance(result, t.ValueTensorType):
+        return False
+    if x.sizes is None or result.sizes is None:
+        return False
+    is_vec = op.name.endswith(".vec")
+    given = values.of(op.operands[2]) if is_vec else [values.of(each) for each in op.operands[2:]]
+    return times_repeated(x.sizes, result.sizes, given, by_factors=is_vec) is not None
+
+
 def _is_short(factor: object) -> bool:
     """Whether a factor counts quarters."""
     return isinstance(factor, float) and (factor * 4).is_integer()
@@ -72,6 +85,12 @@ SAYABLE: Mapping[str, Callable[[Operation, Values], bool]] = {
     "torch.aten.scaled_dot_product_attention": _is_plain_attention,
     "torch.aten.upsample_bilinear2d": _is_resized_in_f32,
     "torch.aten.upsample_bilinear2d.vec": _is_resized_in_f32,
+    **{
+        f"torch.aten.{kind}{rank}d{overload}": _repeats
+        for kind in ("upsample_nearest", "_upsample_nearest_exact")
+        for rank in (1, 2, 3)
+        for overload in ("", ".vec")
+    },
 }
 """Op -> whether ONNX has a word for this form of it."""
 
