@@ -123,4 +123,6 @@ def _process_wide() -> dict[str, object]:
         "threads": torch.get_num_threads(),
         "gradients": torch.is_grad_enabled(),
         "deterministic": torch.are_deterministic_algorithms_enabled(),
+        "compiling": torch.compiler.is_compiling(),
+        "bytecode analysis": torch._C._dynamo.eval_frame.get_eval_frame_callback(),
     }

@@ -6,7 +6,7 @@ two arguments alone, and of an example that is a weight of the model one that re
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -16,10 +16,17 @@ from torch.utils import _pytree as pytree
 from torch2mlir.frontends.memory import share_elements
 
 
-def apart(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments with another object for each tensor; of the same memory, unless it is another one's as well."""
+def apart(
+    args: Sequence[Any], kwargs: Mapping[str, Any], held: Iterable[torch.Tensor] = ()
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments with another object for each tensor; of the same memory, unless it is another one's as well.
+
+    Args:
+        args, kwargs: of a call.
+        held: tensors of the model that is called.
+    """
     leaves, spec = pytree.tree_flatten((tuple(args), dict(kwargs)))
-    taken = list[torch.Tensor]()
+    taken = [tensor for tensor in held if tensor.layout is torch.strided]
     given: tuple[tuple[Any, ...], dict[str, Any]]
     given = pytree.tree_unflatten([_twin(leaf, taken) for leaf in leaves], spec)
     return given

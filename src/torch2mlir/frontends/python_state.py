@@ -17,6 +17,7 @@ from torch.nn.parameter import is_lazy
 from torch2mlir.frontends.module_state import Hooks, InstalledHooks, dict_versions
 from torch2mlir.frontends.python_tables import OfClass, OfModule, OfTensors, Table, members_of
 from torch2mlir.frontends.reached_objects import Reached
+from torch2mlir.same_values import is_same
 
 _PRIMITIVES = bool | int | float | complex | str | bytes | None
 _MISSING = object()
@@ -224,7 +225,7 @@ def same(now: Any, then: Any) -> bool:
     if type(now) is not type(then):
         return False
     if isinstance(now, _PRIMITIVES | set):
-        return bool(now == then) or (now != now and then != then)
+        return is_same(now, then)
     if isinstance(now, list | tuple):
         one, other = members_of(now), members_of(then)
         return len(one) == len(other) and all(map(same, one, other))

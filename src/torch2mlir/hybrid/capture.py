@@ -7,8 +7,9 @@ import inspect
 import io
 import logging
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from operator import attrgetter
 from typing import Any
 
@@ -34,6 +35,7 @@ from torch2mlir.hybrid.effects import (
     returns_views_of_written,
     written_arguments,
 )
+from torch2mlir.same_values import is_same
 
 ExportedProgram = torch.export.ExportedProgram
 
@@ -45,13 +47,19 @@ class Captured:
         exported: the program, without writes in the middle where PyTorch can do without.
         graph_module: takes the leaves of a call's arguments and returns the leaves of its result.
 
+    Args:
+        exported: the program.
+        named: the arguments that the model has names for: of others its code may ask for the order. None where an
+            exported program is the model.
+
     Raises:
         TextOfNumber: a result is a text of what elements or sizes decide.
         CaptureError: its results have fewer dimensions for some elements than for others.
     """
 
-    def __init__(self, exported: ExportedProgram) -> None:
-        check_texts(exported.graph)
+    def __init__(self, exported: ExportedProgram, named: Collection[str] | None = None) -> None:
+        check_texts(exported)
+        self._named = named
         self.exported = functional(exported)
         self.graph_module = _flat(self.exported.module(check_guards=False))
         self.out_spec = exported.call_spec.out_spec
@@ -63,12 +71,16 @@ class Captured:
         self._ranges = {
             str(symbol): bounds(known) for symbol, known in exported.range_constraints.items()
         }
-        self.writes_inputs = any(
+        self._writes_inputs = any(
             target.op == "placeholder"
             for node in self.graph_module.graph.nodes
             if isinstance(node.target, torch._ops.OpOverload)
             for target in written_arguments(node)
         )
+        held = set(effects(self.graph_module).written)
+        if self._writes_inputs:
+            held.update(self.graph_module.graph.nodes)
+        self._in_the_way = [str(node.target) for node in held if node.op == "get_attr"]
 
     @property
     def ranges(self) -> Mapping[str, tuple[int, int]]:
@@ -94,11 +106,27 @@ class Captured:
         return leaves if self._takes(leaves) else None
 
     def ordered(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """Named arguments in the order of the leaves."""
+        """Named arguments in the order of the leaves, where the model's code cannot tell."""
         names = self.in_spec.child(1).context if self.in_spec is not None else None
-        if names is None or set(names) != set(kwargs):
+        if (
+            names is None
+            or set(names) != set(kwargs)
+            or self._others(names) != self._others(kwargs)
+        ):
             return dict(kwargs)
         return {name: kwargs[name] for name in names}
+
+    def _others(self, names: Iterable[str]) -> list[str]:
+        """Those of some named arguments that the model has no names for."""
+        return [] if self._named is None else [n for n in names if n not in self._named]
+
+    def is_apart(self, leaves: Sequence[Any]) -> bool:
+        """Whether arguments lie where a capture takes them to lie: each by itself, if the program writes."""
+        if not (self._writes_inputs or self._in_the_way):
+            return True
+        held = [attrgetter(name)(self.graph_module) for name in self._in_the_way]
+        given = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
+        return not _share_memory(given, held, among=self._writes_inputs)
 
     def _takes(self, leaves: Sequence[Any]) -> bool:
         values = dict[str, int]()
@@ -114,7 +142,7 @@ class Captured:
             for low, high in [self._ranges.get(name, (0, value))]
         ):
             return False
-        if self.writes_inputs and _share_memory(leaves):
+        if not self.is_apart(leaves):
             return False
         if self._guards is not None:
             try:
@@ -127,7 +155,7 @@ class Captured:
 def _fits(fake: Any, leaf: Any, values: dict[str, int]) -> bool:
     """Whether an argument is of the captured kind; the values of symbols are added to ``values``."""
     if not isinstance(fake, torch.Tensor):
-        return type(fake) is type(leaf) and bool(fake == leaf)
+        return is_same(fake, leaf)
     if not isinstance(leaf, torch.Tensor) or type(leaf) not in (torch.Tensor, torch.nn.Parameter):
         return False
     if leaf.dtype != fake.dtype or leaf.device != fake.device or leaf.dim() != fake.dim():
@@ -156,14 +184,24 @@ def _size_fits(known: int | torch.SymInt, size: int, values: dict[str, int]) -> 
     return bool(expression.subs(names) == size)
 
 
-def _share_memory(leaves: Sequence[Any]) -> bool:
-    """Whether two arguments share memory: a capture takes them for separate."""
-    places = [
-        leaf.untyped_storage().data_ptr()
-        for leaf in leaves
-        if isinstance(leaf, torch.Tensor) and leaf.layout is torch.strided and leaf.numel()
+def _share_memory(given: Sequence[torch.Tensor], held: Sequence[Any], among: bool) -> bool:
+    """Whether tensors have memory in common with others that are held, or ``among`` themselves."""
+    places, others = _places(given), _places(held)
+    if among:
+        begins = sorted(places)
+        if any(end > begin for (_, end), (begin, _) in pairwise(begins)):
+            return True
+    return any(a < end and begin < b for a, b in places for begin, end in others)
+
+
+def _places(tensors: Sequence[Any]) -> list[tuple[int, int]]:
+    """The first byte of each tensor's storage and the first behind it, of those that have one."""
+    storages = [
+        tensor.untyped_storage()
+        for tensor in tensors
+        if isinstance(tensor, torch.Tensor) and tensor.layout is torch.strided and tensor.numel()
     ]
-    return len(set(places)) < len(places)
+    return [(begin := each.data_ptr(), begin + each.nbytes()) for each in storages]
 
 
 def functional(exported: ExportedProgram) -> ExportedProgram:

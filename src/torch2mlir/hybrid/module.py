@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import threading
 import warnings
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import torch
 from torch.compiler import is_dynamo_compiling
+from torch.nn.parameter import is_lazy
 from torch.utils import _pytree as pytree
 
 from torch2mlir.errors import CaptureError, InputError, Torch2MLIRError
@@ -124,6 +126,8 @@ class OptimizedModule(AroundModel):
             check_any_installed()
         self.model = model
         self._asks_for_grad_mode = GRAD_MODE in Reached(model).names
+        self._is_lazy = any(map(is_lazy, self._own_tensors()))
+        self._named = None if self.exported else _named(model)
         self.training = model.training
         self.config = config
         self._settings = (allow_tracing, dynamic_shapes)
@@ -138,6 +142,9 @@ class OptimizedModule(AroundModel):
         self._out_of_sight = out_of_sight(self._called)
         if not allow_tracing and not self.exported:
             self._by_regions("allow_tracing is off")
+
+    def _own_tensors(self) -> list[torch.Tensor]:
+        return [*self.model.parameters(), *self.model.buffers()]
 
     @staticmethod
     def of_programs(programs: Sequence[ExportedProgram], config: Config) -> OptimizedModule:
@@ -171,7 +178,7 @@ class OptimizedModule(AroundModel):
             with torch.no_grad():
                 found, leaves = self._variant(args, kwargs)
                 if found is not None and leaves is not None:
-                    if call is not None and not found.captured.writes_inputs:
+                    if call is not None:
                         found.remember(call, kwargs)
                     try:
                         return found(leaves)
@@ -214,6 +221,10 @@ class OptimizedModule(AroundModel):
             return "tensors of another class than torch.Tensor"
         if any(t.is_meta for t in tensors):
             return "tensors without elements"
+        if self._is_lazy:
+            self._is_lazy = any(map(is_lazy, self._own_tensors()))
+            if self._is_lazy:
+                return "a first call decides the sizes of parameters"
         if not torch.is_grad_enabled():
             return None
         if self._asks_for_grad_mode:  # captures are made without
@@ -238,7 +249,8 @@ class OptimizedModule(AroundModel):
             return found
         with in_turn(), self._capture_lock:
             found = self._find(args, kwargs)
-            own = apart(args, kwargs)  # arguments that share memory are in the way of no other call
+            # arguments that share memory are in the way of no other call
+            own = apart(args, kwargs, self._own_tensors())
             while self._find(*own)[0] is None and self._captures < self._most_captures:
                 self._captures += 1
                 self._capture(*own)
@@ -297,7 +309,7 @@ class OptimizedModule(AroundModel):
         try:
             with memory_kept(state):
                 exported = self._exported(args, kwargs)
-            captured = Captured(exported)
+            captured = Captured(exported, self._named)
         except Exception as error:  # ours or PyTorch's: the model may run all the same
             reason = (
                 error.message
@@ -368,7 +380,7 @@ class OptimizedModule(AroundModel):
         state = PythonState(self.model)
         try:
             with memory_kept(state):
-                other = Captured(export_whole(self.model, args, kwargs, None))
+                other = Captured(export_whole(self.model, args, kwargs, None), self._named)
         except Exception:  # whatever is in the way: there is a capture already
             return captured, parts
         finally:
@@ -396,6 +408,8 @@ class OptimizedModule(AroundModel):
         wanted = pytree.tree_leaves(expected)
         if len(wanted) != len(examination.results):
             return "the captured program has another number of results"
+        if pytree.tree_structure(expected) != variant.captured.out_spec:
+            return "the captured program arranges its results otherwise"
 
         def again() -> Any:
             again_given = cloned((tuple(args), dict(kwargs)))
@@ -454,7 +468,7 @@ class OptimizedModule(AroundModel):
             )
             self._refused = f"{reason}; TorchDynamo {wrong}"
             return
-        self._regions = RegionByRegion(self.model, self.config, reason)
+        self._regions = RegionByRegion(self.model, self.config, reason, self._named or ())
 
     def _partitions(self) -> list[Partition]:
         regions = self._regions.parts if self._regions is not None else []
@@ -523,6 +537,15 @@ class OptimizedModule(AroundModel):
         if self.exported:
             return OptimizedModule.of_programs(copy.deepcopy(self.exported, memo), self.config)
         return OptimizedModule(copy.deepcopy(self.model, memo), self.config, *self._settings)
+
+
+def _named(model: torch.nn.Module) -> Collection[str]:
+    """The arguments that a model's code has names for."""
+    try:
+        function = model.function if isinstance(model, _Function) else model.forward
+        return inspect.signature(function).parameters
+    except (TypeError, ValueError):  # code of no Python
+        return ()
 
 
 class _Function(torch.nn.Module):

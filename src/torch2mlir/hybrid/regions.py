@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -39,6 +39,13 @@ class RegionByRegion:
     PyTorch guards what each graph assumes and captures anew what has changed; Python between the graphs runs as it is.
     A graph's first run is examined: its clusters run both ways, all else once.
 
+    Args:
+        model: the model.
+        config: what may be compiled, and by whom.
+        reason: why the model is not captured whole.
+        named: the arguments that its code has names for. Of the order of others PyTorch's guards say nothing where they
+            are handed on as ``**kwargs``.
+
     Attributes:
         reason: why the model is not captured whole.
         parts: the graphs captured so far.
@@ -48,7 +55,9 @@ class RegionByRegion:
         breaks: where Python comes between graphs: PyTorch's reason, and how often it was met.
     """
 
-    def __init__(self, model: torch.nn.Module, config: Config, reason: str) -> None:
+    def __init__(
+        self, model: torch.nn.Module, config: Config, reason: str, named: Collection[str]
+    ) -> None:
         self.config = config
         self.reason = reason
         self.parts = list[Partition]()
@@ -59,23 +68,30 @@ class RegionByRegion:
         self._failed = FailedFrames(self.breaks)
         self._lock = threading.Lock()
         self._model = model
+        self._named = named
         self._capture()
 
     def _capture(self) -> None:
         """Begins anew: PyTorch's guards look at much, and not for later hooks or other methods of a class."""
-        limits: dict[str, Any] = {"recompile_limit": _MOST_CAPTURES, "isolate_recompiles": True}
         self._hooks, self._methods = Hooks(self._model), Methods(self._model)
-        with in_turn():  # PyTorch makes nothing of the model while another one is exported
-            self._call: Callable[..., Any] = torch.compile(
-                self._model, backend=self._backend, **limits
-            )
+        self._calls = dict[tuple[str, ...], Callable[..., Any]]()
+        self._call(())  # which marks the model, and a trial is to find no change
+
+    def _call(self, others: tuple[str, ...]) -> Callable[..., Any]:
+        """What PyTorch has made of the model for one order of the arguments that it has no names for."""
+        if others not in self._calls:
+            limits: dict[str, Any] = {"recompile_limit": _MOST_CAPTURES, "isolate_recompiles": True}
+            with in_turn():  # PyTorch makes nothing of the model while another one is exported
+                self._calls[others] = torch.compile(self._model, backend=self._backend, **limits)
+        return self._calls[others]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._hooks.changed() is not None or not self._methods.are_current():
             self._capture()
         known, seen = len(self.parts), Counter(counters["graph_break"])
         with self._failed.as_breaks():
-            result = self._call(*args, **kwargs)
+            others = tuple(name for name in kwargs if name not in self._named)
+            result = self._call(others)(*args, **kwargs)
         if len(self.parts) > known:
             self._methods = Methods(self._model)  # parts that came since have others
             met = Counter(counters["graph_break"]) - seen

@@ -61,7 +61,7 @@ class Variant:
         if names is None or not self.is_current():
             return None
         leaves = [*args, *map(kwargs.__getitem__, names)] if names else args
-        return leaves if holds(self.flags, leaves) else None
+        return leaves if holds(self.flags, leaves) and self.captured.is_apart(leaves) else None
 
     def remember(self, call: Hashable, kwargs: Mapping[str, Any]) -> None:
         """Notes a kind of call that the capture is right for, and in which order it takes the named arguments."""

@@ -18,6 +18,7 @@ from torch2mlir.frontends.asked_of_tensors import answer
 from torch2mlir.program import Layout, Signature, UserInput
 from torch2mlir.runtime.call_structure import Rearrangement, arranged, flattened
 from torch2mlir.runtime.small_sizes import AnotherProgram, SizeCheck
+from torch2mlir.same_values import is_same
 
 Shapes = tuple[tuple[str, int], ...]
 """The values of the symbols in a call, by name."""
@@ -46,10 +47,6 @@ def _flat_call(signature: Signature) -> tuple[int, set[str]] | None:
 def _is_call(spec: Any) -> bool:
     """Whether a structure is that of positional and of named arguments."""
     return spec.type is tuple and spec.num_children == 2 and spec.child(1).type is dict
-
-
-def _is_same(value: Any, constant: Any) -> bool:
-    return value is constant or (type(value) is type(constant) and bool(value == constant))
 
 
 def _named(kwargs: Mapping[str, Any], captured: Sequence[str]) -> str:
@@ -142,7 +139,7 @@ class Binder:
         leaves = self._flattened(args, kwargs, as_captured)
         for constant in self.signature.constants:
             value = leaves[constant.position]
-            if not _is_same(value, constant.value):
+            if not is_same(value, constant.value):
                 raise InputError(
                     f"input '{constant.name}' was fixed to {constant.value!r} at capture, got {value!r}",
                     hint="compile again with the other value",

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from torch.utils import _pytree as pytree
 
 from torch2mlir.errors import InputError
+from torch2mlir.same_values import is_same
 
 TreeSpec = pytree.TreeSpec
 
@@ -57,7 +58,7 @@ def arranged(
     in_order = list(parameters.parameters)[:count]
     for name in given - set(in_order) - set(names):
         default = getattr(parameters.parameters.get(name), "default", inspect.Parameter.empty)
-        if not _is_default(values[name], default):
+        if not is_same(values[name], default):
             raise InputError(
                 f"'{name}' was left at its default at capture, got {_shown(values[name])}",
                 hint=f"give '{name}' an example when the program is compiled",
@@ -76,10 +77,6 @@ def _is_plain(parameters: inspect.Signature | None) -> bool:
 
 def _order(names: Sequence[str], kwargs: Mapping[str, Any]) -> Sequence[str]:
     return names if set(names) == set(kwargs) else list(kwargs)
-
-
-def _is_default(value: Any, default: Any) -> bool:
-    return value is default or (type(value) is type(default) and bool(value == default))
 
 
 class Rearrangement(NamedTuple):

@@ -32,6 +32,13 @@ _STEPS = {
     *("nextafter", "remainder", "round", "sgn", "sign", "trunc"),
 }
 """What rounding changes by more than rounding."""
+_WITHOUT_ELEMENTS = {
+    *("empty", "empty_like", "empty_permuted", "empty_strided", "new_empty", "new_empty_strided"),
+    *("resize", "resize_as", "set"),
+}
+"""What gives memory as it is: elements may come to it by no op, as in a copy of a storage."""
+_OVERWRITING = {"copy_", "fill_", "zero_"}
+"""What does not read what it writes to."""
 
 
 class Exact(NamedTuple):
@@ -70,13 +77,16 @@ def exact_results(run: Callable[[], Any]) -> list[Exact | None]:
         return []
     found = list[Exact | None]()
     for result in results:
-        value = doubles.values.get(result) if isinstance(result, torch.Tensor) else None
+        value = doubles.value_of(result) if isinstance(result, torch.Tensor) else None
         found.append(None if value is None else Exact(value, result.detach(), doubles.largest))
     return found
 
 
 class _InDoubles(TorchDispatchMode):
-    """Each op is also computed in doubles, of what was computed in doubles; integers and choices stay PyTorch's."""
+    """Each op is also computed in doubles, of what was computed in doubles; integers and choices stay PyTorch's.
+
+    Tensors of which nothing is known in doubles are what they are at the time.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -87,24 +97,38 @@ class _InDoubles(TorchDispatchMode):
         self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None
     ) -> Any:
         kwargs = kwargs or {}
+        name = func.overloadpacket.__name__
+        if (
+            torch.Tag.nondeterministic_seeded in func.tags
+            or name.rstrip("_") in _STEPS | _WITHOUT_ELEMENTS
+        ):
+            return func(*args, **kwargs)
+        read = list(args[name in _OVERWRITING :])
+        for leaf in pytree.tree_leaves((read, kwargs)):
+            if isinstance(leaf, torch.Tensor) and not func.is_view:
+                self._meet(leaf)
         wide_args, wide_kwargs = pytree.tree_map(self._wide, (tuple(args), dict(kwargs)))
         result = func(*args, **kwargs)
         try:
-            is_random = torch.Tag.nondeterministic_seeded in func.tags
-            stays = is_random or func.overloadpacket.__name__.rstrip("_") in _STEPS
-            wide = result if stays else func(*wide_args, **wide_kwargs)
+            wide = func(*wide_args, **wide_kwargs)
         except (RuntimeError, TypeError, ValueError):  # it does not take doubles
-            wide = result
-        if wide is result:
-            for leaf in pytree.tree_leaves((args, kwargs)):  # it may have written to them
-                if isinstance(leaf, torch.Tensor):
-                    self.values.pop(leaf, None)
-        else:
-            for mine, theirs in zip(pytree.tree_leaves(result), pytree.tree_leaves(wide)):
-                if isinstance(mine, torch.Tensor) and mine.dtype in _WIDE:
+            return result
+        for mine, theirs in zip(pytree.tree_leaves(result), pytree.tree_leaves(wide)):
+            if isinstance(mine, torch.Tensor) and mine.dtype in _WIDE:
+                if not func.is_view:
                     self._meet(mine)
-                    self.values[mine] = theirs.to(_WIDE[mine.dtype])
+                self.values[mine] = theirs.to(_WIDE[mine.dtype])
         return result
+
+    def value_of(self, leaf: torch.Tensor) -> torch.Tensor | None:
+        """What a tensor is in doubles, if that is known: what has come to it by no op is not."""
+        value = self.values.get(leaf)
+        if value is None or value.shape != leaf.shape:
+            return None
+        now = leaf.to(value.dtype)
+        bound = _ROUNDING.get(leaf.dtype, _ROUNDING_OF_OTHERS) * max(self.largest, _largest(leaf))
+        same = (now == value) | (now.isnan() & value.isnan()) | ((now - value).abs() <= bound)
+        return value if bool(same.all()) else None
 
     def _wide(self, leaf: Any) -> Any:
         if isinstance(leaf, torch.dtype):
@@ -113,12 +137,17 @@ class _InDoubles(TorchDispatchMode):
             return leaf
         if leaf.dtype not in _WIDE:
             return leaf.clone()  # an op may write to it
-        if leaf not in self.values:
-            self._meet(leaf)
-            self.values[leaf] = leaf.to(_WIDE[leaf.dtype], copy=True)
-        return self.values[leaf]
+        value = self.value_of(leaf)
+        if value is None:
+            self.values[leaf] = value = leaf.to(_WIDE[leaf.dtype], copy=True)
+        return value
 
     def _meet(self, tensor: torch.Tensor) -> None:
-        finite = tensor[tensor.isfinite()]
-        if finite.numel():
-            self.largest = max(self.largest, float(finite.abs().max()))
+        if tensor.dtype in _WIDE:
+            self.largest = max(self.largest, _largest(tensor))
+
+
+def _largest(tensor: torch.Tensor) -> float:
+    """The largest magnitude of a tensor's numbers."""
+    finite = tensor[tensor.isfinite()]
+    return float(finite.abs().max()) if finite.numel() else 0.0

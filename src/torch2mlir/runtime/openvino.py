@@ -24,6 +24,8 @@ Facts about OpenVINO 2026.4 and its plugin for the CPU:
   and an ``Erf`` unless it is added to a constant, as GELU does;
 - the sign of a zero is not kept by all of its fusions (``hardswish``, differences of losses, where sizes vary), nor by
   a product with a constant where there is a single row;
+- compiling two products of matrices whose argument is read again behind them (``x + linear(linear(x))``) ends the
+  process where few rows meet few threads: its fusions into one kernel are off for programs that have such;
 - results of a request are overwritten by its next call: they are written into PyTorch's memory, or copied.
 """
 
@@ -48,6 +50,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from torch2mlir.dialects.locations import describe
 from torch2mlir.dialects.onnx.model import model_of
+from torch2mlir.dialects.placing import ops_in
 from torch2mlir.engine_passes.integer_ranges import MOST, is_integer, largest_argument
 from torch2mlir.errors import EngineError, InputError
 from torch2mlir.program import entry_function
@@ -199,7 +202,8 @@ class _Model:
                     constant = ov.op.Constant(weight.handle, shared_memory=True)
                     parameter.output(0).replace(constant.output(0))
                     model.remove_parameter(parameter)
-            self.compiled = core.compile_model(model, "CPU", _OPTIONS | _threads(function))
+            options = _OPTIONS | _threads(function) | _fusions(function)
+            self.compiled = core.compile_model(model, "CPU", options)
         except RuntimeError as error:
             raise EngineError(
                 f"OpenVINO refuses the program: {shortened(str(error))}",
@@ -243,6 +247,25 @@ _OPTIONS = {
 
 def _threads(function: LoweredFunction) -> dict[str, Any]:
     return {"INFERENCE_NUM_THREADS": 1 if is_small(function) else torch.get_num_threads()}
+
+
+def _fusions(function: LoweredFunction) -> dict[str, Any]:
+    """No kernels of several products, of which its compiler dies, in a program that reads a matrix more than once."""
+    products, is_read_again = 0, False
+    for op in ops_in(function.entry):
+        if op.name in ("onnx.MatMul", "onnx.Gemm") and _is_matrix(op.results[0]):
+            products += 1
+        for value in (*op.results, *(arg for region in op.regions for arg in region.block.args)):
+            is_read_again |= _is_matrix(value) and not value.has_one_use()
+    return {"SNIPPETS_MODE": "DISABLE"} if products > 1 and is_read_again else {}
+
+
+def _is_matrix(value: SSAValue) -> bool:
+    """Whether a value has two dimensions, both of a known size, and is read."""
+    if not isinstance(value.type, TensorType) or value.first_use is None:
+        return False
+    shape = value.type.get_shape()
+    return len(shape) == 2 and min(shape) >= 0 and isinstance(value.type.element_type, AnyFloat)
 
 
 class OpenVinoExecutable(Executable):

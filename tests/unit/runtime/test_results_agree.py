@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Callable
+
 import pytest
 import torch
 from torch import nn
@@ -160,3 +163,53 @@ def test_what_fails_has_no_exact_results() -> None:
         raise RuntimeError("not here")
 
     assert exact_results(run) == []
+
+
+def _filled_by_no_op() -> torch.Tensor:
+    x = torch.empty(3)
+    x.numpy()[:] = 5
+    return x
+
+
+def _filled_behind_a_view() -> torch.Tensor:
+    x = torch.empty(6)
+    part = x[::2]
+    x.numpy()[:] = 5
+    return part
+
+
+def _copied() -> torch.Tensor:
+    return copy.deepcopy(torch.full((3,), 5.0))
+
+
+def _drawn_behind_a_view() -> torch.Tensor:
+    x = torch.ones(6)
+    part = x[::2] * 1
+    view = x[::2]
+    x.bernoulli_(1.0).mul_(5)
+    return view * part
+
+
+@pytest.mark.parametrize(
+    "make", [_filled_by_no_op, _filled_behind_a_view, _copied, _drawn_behind_a_view]
+)
+def test_what_comes_to_memory_by_no_op_is_known(make: Callable[[], torch.Tensor]) -> None:
+    """Another result passed for rounding: what ``empty`` had found in memory was taken for what is exact."""
+    for size in range(20):
+        junk = [torch.full((2 * size + 1,), 1e30) for _ in range(20)]
+        del junk
+        (exact,) = exact_results(lambda: [make() * 2])
+        assert exact is not None and exact.value.tolist() == [10, 10, 10]
+        assert exact.largest <= 10 and exact.error == 0
+
+
+def _asks_whether_it_is_compiled(x: torch.Tensor) -> torch.Tensor:
+    return x * 3 if torch.compiler.is_compiling() else x * 2
+
+
+@torch.no_grad()
+def test_another_result_is_no_rounding() -> None:
+    x = torch.full((3,), 5.0)
+    for _ in range(12):
+        optimized = torch2mlir.optimize(_asks_whether_it_is_compiled, model_inputs=(x,))
+        assert optimized(x).tolist() == [10, 10, 10]

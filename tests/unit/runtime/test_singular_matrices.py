@@ -69,3 +69,31 @@ def test_an_optimized_function_raises_as_eager_mode() -> None:
     optimized = torch2mlir.optimize(lambda x: torch.linalg.inv(x) * 2, model_inputs=(torch.eye(2),))
     with pytest.raises(RuntimeError, match="singular"):
         optimized(SINGULAR)
+
+
+def _upper(a: Tensor, b: Tensor) -> Tensor:
+    return torch.linalg.solve_triangular(a, b, upper=True)
+
+
+def _lower(a: Tensor, b: Tensor) -> Tensor:
+    return torch.linalg.solve_triangular(a, b, upper=False)
+
+
+def _by_cholesky(a: Tensor, b: Tensor) -> Tensor:
+    return torch.cholesky_solve(b, a)
+
+
+@pytest.mark.parametrize(("output_type", "engine"), TARGETS)
+@pytest.mark.parametrize("function", [_upper, _lower, _by_cholesky])
+def test_zeros_on_a_triangle(
+    function: Callable[[Tensor, Tensor], Tensor], output_type: str, engine: str
+) -> None:
+    """Rows that do not depend on the infinite one were NaN."""
+    triangle = torch.tensor([[4.0, 0.0], [2.0, 0.0]])
+    a = triangle.flip(0, 1) if function is _upper else triangle
+    compiled = torch2mlir.compile(
+        function, torch.eye(2), torch.ones(2, 1), output_type=output_type, engine=engine
+    )
+    for b in (torch.tensor([[1.0], [8.0]]), torch.tensor([[-2.0], [3.0]])):
+        for each in (a, torch.zeros(2, 2), a + torch.eye(2)):
+            assert torch.equal(compiled(each, b).nan_to_num(7), function(each, b).nan_to_num(7))

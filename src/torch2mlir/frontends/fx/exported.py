@@ -94,7 +94,7 @@ def import_exported_program(
         CaptureError: something in the graph has no torch-dialect form.
     """
     check_transforms(exported)
-    check_texts(exported.graph)
+    check_texts(exported)
     exported = without_regions(exported)
     written = _written_by_layout(exported)
     if exported.state_dict or exported.constants:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from torch.export import ExportedProgram
 from torch.fx import Graph
 from torch.utils import _pytree as pytree
 
@@ -15,22 +16,34 @@ class TextOfNumber(CaptureError):
     """A result of a model is a text of what no trace knows."""
 
 
-def check_texts(graph: Graph) -> None:
-    """Looks whether constant texts of a graph's output name its symbols: ``f"{x.mean().item()}"`` is ``"zuf0"``.
+def check_texts(program: ExportedProgram) -> None:
+    """Looks whether texts in a program's results name its symbols: ``f"{x.mean().item()}"`` is ``"zuf0"``.
+
+    Keys of dictionaries are such texts too; ``f"rows{x.shape[0]}"`` is ``"rowss33"``.
 
     Raises:
         TextOfNumber: one does.
     """
-    results = pytree.tree_leaves(graph.output_node().args)
-    texts = [each for each in results if isinstance(each, str)]
-    names = set(_symbols(graph)) if texts else set()
+    results = pytree.tree_leaves(program.graph.output_node().args)
+    spec = program.call_spec.out_spec
+    keys = _keys(spec) if spec is not None else ()
+    texts = [each for each in (*results, *keys) if isinstance(each, str)]
+    names = [re.escape(name) for name in set(_symbols(program.graph))] if texts else []
     for text in texts:
-        if not names.isdisjoint(re.findall(r"\w+", text)):
+        if names and re.search(rf"({'|'.join(names)})(?!\d)", text):
             raise TextOfNumber(
                 "a result of the model is a text of a number that is another in every call, for which PyTorch's "
                 f"trace has its own name: '{text}'",
                 hint="return the number and make the text outside; torch2mlir.optimize runs such models in PyTorch",
             )
+
+
+def _keys(spec: pytree.TreeSpec) -> Iterator[object]:
+    """What dictionaries of a structure have for keys."""
+    if isinstance(spec.type, type) and issubclass(spec.type, dict):
+        yield from pytree.tree_leaves(spec.context)
+    for child in spec.children():
+        yield from _keys(child)
 
 
 def _symbols(graph: Graph) -> Iterator[str]:

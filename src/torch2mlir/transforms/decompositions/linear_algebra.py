@@ -101,7 +101,9 @@ def solve_lower(a: Tensor, b: Tensor, unit: bool = False) -> Tensor:
     def step(k: Tensor, x: Tensor, a: Tensor) -> list[Tensor]:
         below = column(a, k)
         solved = row(x, k) if unit else row(x, k) / row(below, k)
-        rest = x - torch.where(rows(x) > k, below, 0) * solved
+        rest = x - torch.where(
+            rows(x) > k, below * solved, 0
+        )  # of an infinite one nothing is left above
         return [torch.where(rows(x) == k, solved, rest), a]
 
     return repeat(lambda x, a: a.shape[-1], step, b, a)[0]
