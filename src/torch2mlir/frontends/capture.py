@@ -42,6 +42,7 @@ from torch2mlir.frontends.fx.regions import grad_modes_unrecorded, is_lost_body
 from torch2mlir.frontends.fx.sizes_of_results import bounded_sizes
 from torch2mlir.frontends.fx.small_constants import small_constants_known
 from torch2mlir.frontends.fx.symbols import free_sizes, size_names
+from torch2mlir.frontends.fx.texts_of_numbers import TEXTS, texts_noted, warn_of_texts
 from torch2mlir.frontends.fx.unneeded_conversions import unneeded_conversions_left_out
 from torch2mlir.frontends.fx.written_constants import written_constants_forgotten
 from torch2mlir.frontends.padded_encoders import warn_of_padding
@@ -123,6 +124,7 @@ def captured(
     reached = Reached(model)
     with paused_garbage_collection():
         program = import_exported_program(exported, func_name, reached.asked, keeps_state)
+    warn_of_texts(exported)
     leaves = pytree.tree_leaves((tuple(args), dict(kwargs)))
     program.signature.flags = flags_of(reached.asked, leaves)
     program.signature.arrangements = arrangements(reached.names)
@@ -304,6 +306,7 @@ def _exported(
             around.enter_context(RaisedErrors())
             around.enter_context(bounded_sizes())
             around.enter_context(numbers_kept_apart())
+            texts = around.enter_context(texts_noted())
             around.enter_context(written_constants_forgotten())
             exported: torch.export.ExportedProgram = export(
                 model, args, kwargs, dynamic_shapes=dynamic_shapes
@@ -311,6 +314,7 @@ def _exported(
             check_memory(exported.graph)
             exported.graph_module.meta[MAY_SHARE] = functions.may_share
             exported.graph_module.meta[NUMBERS] = numbers
+            exported.graph_module.meta[TEXTS] = texts
             return exported
 
     def by_bytecode() -> torch.export.ExportedProgram:

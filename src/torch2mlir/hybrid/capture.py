@@ -28,7 +28,7 @@ from torch2mlir.frontends.fx.mutation import has_transforms, needs_functionaliza
 from torch2mlir.frontends.fx.refused_writes import check_writes
 from torch2mlir.frontends.fx.regions import without_regions
 from torch2mlir.frontends.fx.symbols import bounds
-from torch2mlir.frontends.fx.texts_of_numbers import check_texts
+from torch2mlir.frontends.fx.texts_of_numbers import TEXTS, check_texts
 from torch2mlir.hybrid.effects import (
     draws,
     effects,
@@ -265,12 +265,14 @@ def export_whole(
         if isinstance(model, torch.jit.ScriptModule):
             return _exported_script(model, args, kwargs)
         if dynamic_shapes == "auto":
+            dynamic_shapes = None
             try:
-                return export(model, args, kwargs, _all_sizes(model, args, kwargs))
-            except CaptureError:
-                dynamic_shapes = (
-                    None  # the structure of the arguments, or the model, fixes its sizes
-                )
+                exported = export(model, args, kwargs, _all_sizes(model, args, kwargs))
+            except CaptureError:  # the structure of the arguments, or the model, fixes its sizes
+                pass
+            else:
+                if not exported.graph_module.meta.get(TEXTS):
+                    return exported
         return export(model, args, kwargs, dynamic_shapes)
 
 

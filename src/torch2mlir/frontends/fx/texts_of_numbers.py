@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+from unittest import mock
 
+import torch
 from torch.export import ExportedProgram
 from torch.fx import Graph
 from torch.utils import _pytree as pytree
 
+from torch2mlir.callers import frames_of_ours
 from torch2mlir.errors import CaptureError
+
+TEXTS = "texts_of_numbers"
+"""Where a captured module's ``meta`` has the lines that make texts of numbers: ``file:line`` and the text."""
+_OF_NO_MODEL = frozenset({"torch", "torch2mlir", "sympy", *sys.stdlib_module_names}) - {"__main__"}
 
 
 class TextOfNumber(CaptureError):
@@ -36,6 +47,43 @@ def check_texts(program: ExportedProgram) -> None:
                 f"trace has its own name: '{text}'",
                 hint="return the number and make the text outside; torch2mlir.optimize runs such models in PyTorch",
             )
+
+
+@contextmanager
+def texts_noted() -> Iterator[dict[str, str]]:
+    """Around a trace: the lines of a model, or of a library, that make a text of a number which a trace does not know.
+
+    What depends on such a text (``self.parts[f"rows{n}"]``, ``if str(n) == "4"``) no check of results may show.
+    """
+    found = dict[str, str]()
+    with ExitStack() as around:
+        for kind in (torch.SymInt, torch.SymFloat, torch.SymBool):
+            noting = _noting(kind.__repr__, found)
+            around.enter_context(mock.patch.object(kind, "__repr__", noting))
+        yield found
+
+
+def _noting(original: Callable[[Any], str], found: dict[str, str]) -> Callable[[Any], str]:
+    def text(self: Any) -> str:
+        made = original(self)
+        frame = sys._getframe(1)
+        of = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+        if of not in _OF_NO_MODEL and not made.lstrip("-").isdigit():
+            found.setdefault(f"{frame.f_code.co_filename}:{frame.f_lineno}", made)
+        return made
+
+    return text
+
+
+def warn_of_texts(program: ExportedProgram) -> None:
+    """Warns of texts that a model makes of numbers which vary."""
+    for line, text in program.graph_module.meta.get(TEXTS, {}).items():
+        warnings.warn(
+            f"the model makes a text of a number that varies ({line}): in the compiled function it is '{text}', "
+            "PyTorch's name for it, and what depends on the text is not what the model does (of a message nothing "
+            "does). Capture that size as a fixed one, or use torch2mlir.optimize",
+            stacklevel=frames_of_ours() + 1,
+        )
 
 
 def _keys(spec: pytree.TreeSpec) -> Iterator[object]:
