@@ -1,9 +1,10 @@
 """What integers a program of the onnx dialect computes with, for an engine that holds those of 64 bits in 32.
 
 It compares, divides and reduces those of 32 bits as floats, which hold them up to 2**24. A value of these types gets
-the interval that its elements lie in, if those of the arguments lie in a given one. What is computed from sizes alone
-counts elements of tensors, of which memory does not hold so many; products of arguments may leave 32 bits. Of floats
-that become integers the interval is known where they come from integers and constants, as places in images do.
+the interval that its elements lie in, if those of the arguments lie in a given one and no dimension is longer than
+given. Products of sizes count elements of tensors, of which memory does not hold so many; products of arguments, and of
+sizes and constants, may leave 32 bits. Of floats that become integers the interval is known where they come from
+integers and constants, as places in images do.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, product
 from math import ceil, floor, isfinite, prod
-from typing import Any
+from typing import Any, NamedTuple
 
 from xdsl.dialects.builtin import (
     AnyFloat,
@@ -36,6 +37,10 @@ EXACT = 1 << 24
 """Up to here every integer is a float of 32 bits."""
 BOUNDS = (MOST, EXACT, 1 << 20, 1 << 16)
 """The largest magnitudes of arguments that are tried."""
+COUNTED = 1 << 30
+"""More elements are in no tensor."""
+LONGEST = (COUNTED, EXACT, 1 << 20, 1 << 16)
+"""The longest dimensions of unknown size that are tried."""
 
 _ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
     "Add": lambda a, b: a + b,
@@ -88,25 +93,47 @@ def _is_float(type: Attribute) -> bool:
     return isinstance(type, TensorType) and isinstance(type.element_type, AnyFloat)
 
 
-def largest_argument(function: FuncOp) -> int | tuple[Operation, str]:
-    """The magnitude up to which integer arguments are computed with as they are, or an op that may not, and why."""
+class Limits(NamedTuple):
+    """For which calls a program computes with the integers that it should have.
+
+    Attributes:
+        argument: the largest magnitude of integers in arguments.
+        dimension: the longest dimension of an argument.
+    """
+
+    argument: int
+    dimension: int
+
+
+def limits_of(function: FuncOp) -> Limits | tuple[Operation, str]:
+    """The widest limits within which a program stays in 32 bits, or an op that does not, and why.
+
+    Identifiers of tokens are rather as large as they like than dimensions longer than a mebi.
+    """
     culprit: tuple[Operation, str] | None = None
-    for bound in BOUNDS:
-        culprit = next(_leaving(function, bound), None)
+    of_tokens = [bound for bound in BOUNDS if bound >= EXACT]
+    others = [bound for bound in BOUNDS if bound < EXACT]
+    for argument, dimension in (
+        *product(of_tokens, LONGEST[:-1]),
+        *product(others, LONGEST),
+        *product(of_tokens, LONGEST[-1:]),
+    ):
+        culprit = next(_leaving(function, Limits(argument, dimension)), None)
         if culprit is None:
-            return bound
+            return Limits(argument, dimension)
     assert culprit is not None
     return culprit
 
 
-def _leaving(function: FuncOp, bound: int) -> Iterator[tuple[Operation, str]]:
+def _leaving(function: FuncOp, limits: Limits) -> Iterator[tuple[Operation, str]]:
     """The ops that may have a result beyond 32 bits, or compute with what is no float."""
-    known, sizes = Known(), set[SSAValue]()
+    known, bound = Known(), limits.argument
+    sizes, counts = set[SSAValue](), set[SSAValue]()
     for argument in function.body.block.args:
         if not _is_float(argument.type):
             known[argument] = (-bound, bound)
     for op in _ops(function.body.block):
-        if _rounds(op, known, sizes):
+        if _rounds(op, known, counts):
             yield (
                 op,
                 "it computes with integers as with floats of 32 bits, and these may be beyond 2**24",
@@ -114,15 +141,13 @@ def _leaving(function: FuncOp, bound: int) -> Iterator[tuple[Operation, str]]:
         for result in op.results:
             if not is_integer(result.type):
                 if _is_float(result.type) and (floats := _of_floats(op, known)) is not None:
-                    known[result] = floats
                     if _is_size(op, sizes):
-                        sizes.add(result)
+                        floats = _counted(op, result, floats, sizes, counts)
+                    known[result] = floats
                 continue
-            interval = _interval(op, result, known)
+            interval = _interval(op, result, known, limits.dimension)
             if _is_size(op, sizes):
-                sizes.add(result)
-                interval = interval or (-MOST, MOST)
-                interval = max(interval[0], -MOST), min(interval[1], MOST)
+                interval = _counted(op, result, interval or (-COUNTED, COUNTED), sizes, counts)
             if interval is None or interval[0] < -MOST or interval[1] > MOST:
                 is_read = op.name != "onnx.Constant" or _is_computed_with(result)
                 if is_read and _is_wide(result.type):
@@ -135,16 +160,16 @@ def _is_wide(type: Attribute) -> bool:
     return isinstance(type, TensorType) and type.element_type != IntegerType(32)
 
 
-def _rounds(op: Operation, known: Known, sizes: set[SSAValue]) -> bool:
+def _rounds(op: Operation, known: Known, counts: set[SSAValue]) -> bool:
     """Whether an op may get integers that it takes for other ones.
 
-    A comparison is right if all but one operand are within what floats hold; sizes of dimensions are.
+    A comparison is right if all but one operand are within what floats hold; numbers of elements are not looked at.
     """
     name = op.name.removeprefix("onnx.")
-    integers = [x for x in op.operands if is_integer(x.type) and x not in sizes]
+    integers = [x for x in op.operands if is_integer(x.type) and x not in counts]
     magnitudes = sorted(max(map(abs, known.get(x, (-MOST, MOST)))) for x in integers)
     if name in _COMPARISONS:
-        return any(size >= EXACT for size in magnitudes[:-1])
+        return any(size > EXACT for size in magnitudes[:-1])
     if name == "MatMul" and integers:
         found = _interval(op, op.results[0], known)
         return found is None or max(map(abs, found)) > EXACT
@@ -160,6 +185,23 @@ def _is_size(op: Operation, sizes: set[SSAValue]) -> bool:
     return constants and len(others) < len(op.operands)
 
 
+def _counted(
+    op: Operation,
+    result: SSAValue,
+    interval: _Either,
+    sizes: set[SSAValue],
+    counts: set[SSAValue],
+) -> _Either:
+    """The interval of what is computed from sizes, where several together count the elements of a tensor."""
+    is_of_several = op.name == "onnx.Size" or sum(x in sizes for x in op.operands) > 1
+    sizes.add(result)
+    if is_of_several or not counts.isdisjoint(op.operands):
+        counts.add(result)
+    if not is_of_several:
+        return interval
+    return max(interval[0], -COUNTED), min(interval[1], COUNTED)
+
+
 def _is_computed_with(value: SSAValue) -> bool:
     """Whether a constant is more than a bound of a slice, which is held inside anyway."""
     return any(use.operation.name != "onnx.Slice" for use in value.uses)
@@ -173,7 +215,9 @@ def _ops(block: Block) -> Iterator[Operation]:
                 yield from _ops(nested)
 
 
-def _interval(op: Operation, result: SSAValue, known: Known) -> Interval | None:
+def _interval(
+    op: Operation, result: SSAValue, known: Known, longest: int = COUNTED
+) -> Interval | None:
     if not isinstance(op, OnnxOp):
         return None
     name = op.row.name
@@ -185,7 +229,7 @@ def _interval(op: Operation, result: SSAValue, known: Known) -> Interval | None:
         elements = [int(element) for element in value.get_values()] or [0]
         return min(elements), max(elements)
     if name in _COUNTING or (name == "TopK" and result is op.results[1]):
-        return 0, _longest(op.operands[0])
+        return 0, COUNTED if name == "Size" else _longest(op.operands[0], longest)
     if name == "Cast":
         return _cast(op.operands[0].type, operands[0])
     if name in _JOINING:
@@ -222,10 +266,12 @@ def _of_floats(op: Operation, known: Known) -> FloatInterval | None:
         operand = known.get(op.operands[0])
         is_boolean = element_of(op.operands[0]) == IntegerType(1)
         found = (0.0, 1.0) if is_boolean else operand
-    elif name in _JOINING and "reduction" not in op.properties:
+    elif name in _JOINING.keys() - {"Pad"} and "reduction" not in op.properties:
         found = _all_of([known.get(x) for x in op.operands[_JOINING[name] :] if _is_float(x.type)])
     elif name in _MOVING - {"CumSum", "Clip"}:
         found = known.get(op.operands[0])
+    elif name == "Pad":
+        found = _all_of([(0.0, 0.0), *(known.get(x) for x in op.operands if _is_float(x.type))])
     else:
         found = _computed(name, [known.get(operand) for operand in op.operands])
     if found is None:
@@ -265,10 +311,10 @@ def _held(elements: Sequence[float]) -> FloatInterval | None:
     return min(elements), max(elements)
 
 
-def _longest(tensor: SSAValue) -> int:
-    """The largest position in a tensor's dimensions, if those are known."""
+def _longest(tensor: SSAValue, longest: int) -> int:
+    """The largest position in a tensor's dimensions, the longest of which is given where some are not known."""
     shape = shape_of(tensor)
-    return MOST if min(shape, default=0) < 0 else max(shape, default=1)
+    return max(longest, *shape) if min(shape, default=0) < 0 else max(shape, default=1)
 
 
 def _combined(

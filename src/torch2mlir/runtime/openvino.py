@@ -4,7 +4,7 @@ Facts about OpenVINO 2026.4 and its plugin for the CPU:
 
 - 64-bit integers are held in 32 bits, and arguments beyond those are cut off: the intervals of a program's integers are
   found when it is compiled (``integer_ranges``), a program that may leave 32 bits is refused, and integer arguments are
-  looked at before every call;
+  looked at before every call, and so are dimensions, from which integers come too;
 - integers are compared, divided, multiplied as matrices and reduced to extrema as 32-bit floats, which do not hold
   those beyond 2**24: the intervals tell of these too;
 - 64-bit floats are computed in 32 bits: a program with any is refused;
@@ -51,7 +51,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from torch2mlir.dialects.locations import describe
 from torch2mlir.dialects.onnx.model import model_of
 from torch2mlir.dialects.placing import ops_in
-from torch2mlir.engine_passes.integer_ranges import MOST, is_integer, largest_argument
+from torch2mlir.engine_passes.integer_ranges import COUNTED, MOST, Limits, is_integer, limits_of
 from torch2mlir.errors import EngineError, InputError
 from torch2mlir.program import entry_function
 from torch2mlir.runtime.diagnostics import ANOTHER, run_error, shortened
@@ -107,7 +107,7 @@ class OpenVinoEngine(Engine):
         self.check_output_type(function.target.name)
         entry = entry_function(function.module, function.name)
         _check_types(entry)
-        return OpenVinoExecutable(self._core, function, _bound(entry))
+        return OpenVinoExecutable(self._core, function, _limits(entry))
 
 
 def _check_types(function: FuncOp) -> None:
@@ -164,11 +164,11 @@ def _is_odd(element: Attribute | None) -> bool:
     return element.width.data < 32 or element.signedness.data == Signedness.UNSIGNED
 
 
-def _bound(function: FuncOp) -> int:
+def _limits(function: FuncOp) -> Limits:
     if not any(is_integer(v.type) for op in function.walk() for v in (*op.results, *op.operands)):
-        return 0
-    found = largest_argument(function)
-    if not isinstance(found, int):
+        return Limits(0, COUNTED)
+    found = limits_of(function)
+    if not isinstance(found, Limits):
         raise _refused(*found)
     return found
 
@@ -274,10 +274,10 @@ class OpenVinoExecutable(Executable):
     Weights are part of a model, which packs them: one that has changed makes a new model.
     """
 
-    def __init__(self, core: ov.Core, function: LoweredFunction, bound: int) -> None:
+    def __init__(self, core: ov.Core, function: LoweredFunction, limits: Limits) -> None:
         super().__init__(function)
         self._core = core
-        self._bound = bound
+        self._bound, self._longest = limits
         self._lock = threading.Lock()
         self._model: _Model | None = None
 
@@ -337,6 +337,12 @@ class OpenVinoExecutable(Executable):
         if type(arg) is Prepared:
             return request.give_lent(name, arg.handle)
         dense = host_tensor(arg)
+        if max(dense.shape, default=0) > self._longest:
+            raise InputError(
+                f"an argument has the sizes {list(dense.shape)}; OpenVINO holds 64-bit integers in 32 bits, which is "
+                f"right in this program for dimensions up to {self._longest}",
+                hint=ANOTHER,
+            )
         own = request.copied(name, dense)
         self._check(dense.numpy() if own is None else own, "an argument")
         return request.give_lent(name, lent(dense)) if own is None else None

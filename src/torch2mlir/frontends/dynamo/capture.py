@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import sympy
 import torch
 from torch.fx import GraphModule, Node
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
 from torch2mlir.conversion.driver import solve
 from torch2mlir.dialects.torch import dims
-from torch2mlir.dialects.torch.dims import Dim
+from torch2mlir.dialects.torch.dims import Dim, KnownSize
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.fx import symbols
 from torch2mlir.frontends.fx.exported import import_graph_module
@@ -78,11 +77,12 @@ def capture_graph(module: GraphModule, sizes_are_known: bool) -> CapturedGraph:
                 sources.setdefault(source.name, source)
         for name in needed - sources.keys():
             raise CaptureError(f"no input tells the value of the size '{name}'")
-    bound = dict[Node, str]()
+    bound = dict[Node, KnownSize]()
     for node in placeholders:
         value = node.meta.get("val")
-        if isinstance(value, torch.SymInt) and str(value.node.expr) in sources:
-            bound[node] = str(value.node.expr)
+        known = _known(value) if isinstance(value, torch.SymInt) else None
+        if known is not None and sources.keys() >= set(_names(known)):
+            bound[node] = known
     program = import_graph_module(module, ranges=_ranges(module), bound=bound)
     return CapturedGraph(program, [sources[name] for name in sorted(sources)])
 
@@ -92,24 +92,41 @@ def _symbols_of_sizes(placeholders: Sequence[Node]) -> dict[str, SymbolSource]:
     for position, node in enumerate(placeholders):
         value = node.meta.get("val")
         for axis, size in enumerate(value.shape if isinstance(value, torch.Tensor) else ()):
-            known = symbols.size_of(size)
-            if not isinstance(known, Dim) or (solved := solve(known)) is None:
-                continue
-            name, formula = solved
-            if known.op == "symbol":
-                found[name] = SymbolSource(name, position, axis)
-            else:
-                found.setdefault(name, SymbolSource(name, position, axis, formula))
+            _add(found, symbols.size_of(size), position, axis)
     return found
 
 
 def _symbols_of_integers(placeholders: Sequence[Node]) -> list[SymbolSource]:
-    return [
-        SymbolSource(str(value.node.expr), position)
-        for position, node in enumerate(placeholders)
-        if isinstance(value := node.meta.get("val"), torch.SymInt)
-        and isinstance(value.node.expr, sympy.Symbol)
-    ]
+    found = dict[str, SymbolSource]()
+    for position, node in enumerate(placeholders):
+        if isinstance(value := node.meta.get("val"), torch.SymInt):
+            _add(found, _known(value), position)
+    return list(found.values())
+
+
+def _known(number: torch.SymInt) -> KnownSize | None:
+    """The size that an integer argument is; None if it is no polynomial, quotient or remainder of sizes."""
+    try:
+        return symbols.size_of(number)
+    except CaptureError:
+        return None
+
+
+def _add(
+    found: dict[str, SymbolSource], known: KnownSize | None, position: int, axis: int | None = None
+) -> None:
+    """Notes what a number tells: of a symbol by itself rather than of an expression with it."""
+    if not isinstance(known, Dim) or (solved := solve(known)) is None:
+        return
+    name, formula = solved
+    if known.op == "symbol":
+        found[name] = SymbolSource(name, position, axis)
+    else:
+        found.setdefault(name, SymbolSource(name, position, axis, formula))
+
+
+def _names(size: KnownSize) -> Iterator[str]:
+    return size.symbols() if isinstance(size, Dim) else iter(())
 
 
 def _symbols_in_types(module: GraphModule) -> set[str]:

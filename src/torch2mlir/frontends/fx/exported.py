@@ -21,10 +21,12 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region, SSAValue
 
 from torch2mlir.dialects.torch import types as t
+from torch2mlir.dialects.torch.dims import Dim, KnownSize
 from torch2mlir.dialects.torch.symbols import declare_symbols
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.asked_of_tensors import STRIDES
 from torch2mlir.frontends.fx import symbols
+from torch2mlir.frontends.fx.control_flow import size_operand
 from torch2mlir.frontends.fx.decisions import decisions_of, fixed_sizes
 from torch2mlir.frontends.fx.flex_attention import has_flex_attention
 from torch2mlir.frontends.fx.function_transforms import check_transforms
@@ -340,12 +342,12 @@ def import_graph_module(
     module: GraphModule,
     func_name: str = "main",
     ranges: Mapping[str, tuple[int, int]] | None = None,
-    bound: Mapping[Node, str] | None = None,
+    bound: Mapping[Node, KnownSize] | None = None,
 ) -> Program:
     """The raw torch-dialect module of a graph whose placeholders are all function arguments.
 
     Nodes need ``meta["val"]``, as graphs of ``make_fx``, AOTAutograd and Dynamo have. ``ranges`` bounds symbols;
-    ``bound`` names the symbol of placeholders that are no arguments, because a size of another one has their value.
+    ``bound`` has what placeholders are that are no arguments, because sizes of others tell their value.
 
     Raises:
         CaptureError: something in the graph has no torch-dialect form.
@@ -357,7 +359,7 @@ def import_graph(
     graph: Graph,
     func_name: str = "main",
     ranges: Mapping[str, tuple[int, int]] | None = None,
-    bound: Mapping[Node, str] | None = None,
+    bound: Mapping[Node, KnownSize] | None = None,
     attributes: Callable[[str], Any] = _no_attribute,
 ) -> Program:
     """As :func:`import_graph_module`, of a graph that is no module's; ``attributes`` finds what its nodes name."""
@@ -376,9 +378,10 @@ def import_graph(
         argument = building.argument(node)
         type = argument.type if isinstance(argument.type, t.ValueTensorType) else None
         building.signature.inputs.append(UserInput(node.name, position, type))
-    building.bind_symbols(dict(ranges or {}), bound.values())
-    for node, name in bound.items():
-        building.importer.values[node] = building.importer.symbols[name]
+    names = {name for size in bound.values() if isinstance(size, Dim) for name in size.symbols()}
+    building.bind_symbols(dict(ranges or {}), sorted(names))
+    for node, size in bound.items():
+        building.importer.values[node] = size_operand(building.importer, size)
     results = list[SSAValue]()
     for item in building.importer.run(nodes):
         if isinstance(item, Node):
