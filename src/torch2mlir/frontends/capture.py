@@ -254,7 +254,7 @@ def export(
         raise
     except Exception as error:
         check_arguments(model, args, kwargs)
-        raise explained(error, args) from error
+        raise explained(error, args, lambda: _try(model, args, kwargs)) from error
 
 
 def _check_classes(model: torch.nn.Module, given: Any) -> None:
@@ -374,14 +374,15 @@ def _exported(
     return by_bytecode()
 
 
-def _try(model: torch.nn.Module, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-    """Calls a model on trial, for those who watch; what PyTorch refuses about the call its capture says better."""
+def _try(model: torch.nn.Module, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+    """Calls a model on trial, for those who watch, and whether it runs; why not, its capture says better."""
     try:
         list(repeated(model, [(args, kwargs)]))
     except Torch2MLIRError:
         raise
     except Exception:
-        return
+        return False
+    return True
 
 
 _OF_FIXED_SIZES = "without dynamic_shapes, branches and loops that depend on elements are read from the model's source"

@@ -50,9 +50,9 @@ _HINTS: Sequence[tuple[tuple[str, ...], str]] = (
 )
 """Words of a message -> what to do; the first that fits."""
 
-_OF_THE_MODEL = (
-    "the model itself raises this on the example arguments: see whether it runs in PyTorch; if it does, "
-    f"{_OPTIMIZE}"
+_OF_THE_MODEL = "the model itself raises this on the example arguments: correct them, or the model"
+_OF_THE_TRACE = (
+    f"the model runs on the example arguments, and PyTorch's trace of it does not: {_OPTIMIZE}"
 )
 
 
@@ -81,19 +81,25 @@ _ONE_BY_ONE = (
 )
 
 
-def explained(error: Exception, args: Sequence[Any] = ()) -> CaptureError:
-    """What PyTorch's failure on these arguments means, with the line of the model and a way on that fits the cause."""
+def explained(error: Exception, args: Sequence[Any], runs: Callable[[], bool]) -> CaptureError:
+    """What PyTorch's failure on these arguments means, with the line of the model and a way on that fits the cause.
+
+    Args:
+        error: of PyTorch's, or of the model's.
+        args: the example arguments.
+        runs: tells whether the model runs on them; it is asked where nothing else says what to do.
+    """
     reason = [line for line in str(error).strip().splitlines() if _is_reason(line)]
     said = f"{type(error).__name__} {error}"
-    hint = next(
-        (hint for words, hint in _HINTS if any(word in said for word in words)), _OF_THE_MODEL
-    )
     if (
         len(args) == 1
         and isinstance(args[0], tuple | list)
         and isinstance(error, TypeError | AttributeError)
     ):
         hint = _ONE_BY_ONE.format(type(args[0]).__name__)
+    else:
+        known = (hint for words, hint in _HINTS if any(word in said for word in words))
+        hint = next(known, "") or (_OF_THE_TRACE if runs() else _OF_THE_MODEL)
     return CaptureError(
         f"torch.export cannot capture the model: {type(error).__name__}: "
         + ("\n  ".join(reason[:4]) if reason else "no reason given"),

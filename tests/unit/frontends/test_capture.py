@@ -270,6 +270,10 @@ def test_hints_fit_the_cause(capfd: pytest.CaptureFixture[str]) -> None:
     assert "torch2mlir.optimize" in broken and "torch.cond" not in broken
     own = _hint_of(nn.Linear(3, 2), torch.ones(4))
     assert "the model itself raises this" in own
+    auto = ({0: torch.export.Dim.AUTO},)
+    unhashable = _hint_of(lambda x: x * len({x.shape[0], 4}), torch.ones(3), dynamic_shapes=auto)
+    assert "the model runs on the example arguments" in unhashable
+    assert "torch2mlir.optimize" in unhashable
     packed = _hint_of(nn.Linear(3, 2), (torch.ones(3),))
     assert "give them one after the other" in packed
     assert not capfd.readouterr().err, "PyTorch's dumps and warnings stay off the terminal"
