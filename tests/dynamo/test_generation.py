@@ -31,6 +31,7 @@ def model() -> Any:
     return transformers.LlamaForCausalLM(config).eval()
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     "cache",
     [pytest.param("static", marks=pytest.mark.full("the demo has one")), "dynamic"],

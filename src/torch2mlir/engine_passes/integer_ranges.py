@@ -108,16 +108,10 @@ class Limits(NamedTuple):
 def limits_of(function: FuncOp) -> Limits | tuple[Operation, str]:
     """The widest limits within which a program stays in 32 bits, or an op that does not, and why.
 
-    Identifiers of tokens are rather as large as they like than dimensions longer than a mebi.
+    Those of at least a mebi are tried first, of integers and of dimensions: vocabularies have more than 65536 tokens.
     """
     culprit: tuple[Operation, str] | None = None
-    of_tokens = [bound for bound in BOUNDS if bound >= EXACT]
-    others = [bound for bound in BOUNDS if bound < EXACT]
-    for argument, dimension in (
-        *product(of_tokens, LONGEST[:-1]),
-        *product(others, LONGEST),
-        *product(of_tokens, LONGEST[-1:]),
-    ):
+    for argument, dimension in (*product(BOUNDS[:-1], LONGEST[:-1]), *product(BOUNDS, LONGEST)):
         culprit = next(_leaving(function, Limits(argument, dimension)), None)
         if culprit is None:
             return Limits(argument, dimension)

@@ -82,7 +82,7 @@ class Nearest(torch.nn.Module):
         return f.interpolate(x, mode=self.mode, **self.options)
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("spatial, options, is_kept", NEAREST, ids=str)
 @pytest.mark.parametrize("mode", ["nearest", "nearest-exact"])
 @pytest.mark.parametrize("engine", ["onnxruntime", "openvino"])

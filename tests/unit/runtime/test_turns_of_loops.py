@@ -129,7 +129,7 @@ def _agree(programs: Sequence[Callable[..., Any]], rows: int, **options: Any) ->
 
 @pytest.mark.parametrize("programs", [UPDATES, OTHERS], ids=["updates", "others"])
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
-@pytest.mark.share(6)
+@pytest.mark.share(12)
 def test_turns_begin_anew(output_type: str, programs: Sequence[Callable[..., Any]]) -> None:
     _agree(programs, 4, output_type=output_type)
 

@@ -26,7 +26,7 @@ PROGRAMS: dict[str, Callable[[Tensor, Tensor], object]] = {
 
 
 @pytest.mark.parametrize("output_type", ["tosa", "linalg-on-tensors"])
-@pytest.mark.share(4)
+@pytest.mark.share(8)
 def test_sizes_that_meet_are_equal(output_type: str) -> None:
     sizes = {0: torch.export.Dim.AUTO, 1: torch.export.Dim.AUTO}
     shapes = iter([(6, 4), (6, 4), (3, 9), (17, 3), (2, 33)])

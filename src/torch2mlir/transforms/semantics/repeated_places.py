@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-import torch
+import numpy as np
 
 from torch2mlir.dialects.torch.dims import Size, mul
 
@@ -63,7 +63,10 @@ def _is_exact(length: int, times: int) -> bool:
     """Whether PyTorch's places are those of a line that is repeated element by element."""
     if times > _MOST_TIMES:
         return False
-    places = torch.arange(length * times, dtype=torch.float32)
-    repeated = torch.arange(length).repeat_interleave(times)
-    chosen = (((places + shift) * (1.0 / times)).long() for shift in (0.0, 0.5))
-    return all(torch.equal(each.clamp(max=length - 1), repeated) for each in chosen)
+    places = np.arange(length * times, dtype=np.float32)
+    repeated = np.arange(length).repeat(times)
+    chosen = (
+        ((places + np.float32(shift)) * np.float32(1.0 / times)).astype(np.int64)
+        for shift in (0.0, 0.5)
+    )
+    return all(np.array_equal(np.minimum(each, length - 1), repeated) for each in chosen)
