@@ -223,7 +223,7 @@ def _interval(
         elements = [int(element) for element in value.get_values()] or [0]
         return min(elements), max(elements)
     if name in _COUNTING or (name == "TopK" and result is op.results[1]):
-        return 0, COUNTED if name == "Size" else _longest(op.operands[0], longest)
+        return 0, COUNTED if name == "Size" else _longest(op, longest)
     if name == "Cast":
         return _cast(op.operands[0].type, operands[0])
     if name in _JOINING:
@@ -305,10 +305,15 @@ def _held(elements: Sequence[float]) -> FloatInterval | None:
     return min(elements), max(elements)
 
 
-def _longest(tensor: SSAValue, longest: int) -> int:
-    """The largest position in a tensor's dimensions, the longest of which is given where some are not known."""
+def _longest(op: Operation, longest: int) -> int:
+    """The largest position in a tensor's dimensions, the longest of which is given for arguments alone."""
+    tensor = op.operands[0]
     shape = shape_of(tensor)
-    return max(longest, *shape) if min(shape, default=0) < 0 else max(shape, default=1)
+    if min(shape, default=0) >= 0:
+        return max(shape, default=1)
+    if isinstance(tensor.owner, Block) and isinstance(tensor.owner.parent_op(), FuncOp):
+        return max(longest, *shape)
+    return COUNTED if op.name == "onnx.Shape" else MOST
 
 
 def _combined(

@@ -48,6 +48,24 @@ def test_dimensions_have_a_limit() -> None:
         compiled(torch.ones((1 << 20) + 1))
 
 
+def test_places_in_what_is_flattened_have_none() -> None:
+    """A product of two dimensions is longer than each: 25 million places are no floats of 32 bits."""
+
+    def place(x: Tensor) -> tuple[Tensor, Tensor]:
+        first = x.flatten().argmax()
+        return first // x.shape[1], first * 100
+
+    auto = torch.export.Dim.AUTO
+    compiled = torch2mlir.compile(
+        *(place, torch.randn(3, 4)),
+        output_type="onnx",
+        engine="openvino",
+        dynamic_shapes=({0: auto, 1: auto},),
+    )
+    with pytest.raises(torch2mlir.EngineError, match="32 bits"):
+        compiled(torch.randn(3, 4))
+
+
 TAKEN: dict[str, Of] = {
     "mask": lambda x: torch.where(torch.arange(len(x)) <= torch.arange(len(x)).flip(0), x, 0),
     "pairs": lambda x: torch.cat([x, x]).reshape(-1, 2) * torch.arange(x.numel())[:, None],
