@@ -48,16 +48,19 @@ def test_dimensions_have_a_limit() -> None:
         compiled(torch.ones((1 << 20) + 1))
 
 
-def test_places_in_what_is_flattened_have_none() -> None:
+PLACES: dict[str, Of] = {
+    "multiplied": lambda x: x.flatten().argmax() * 100,
+    "compared": lambda x: x.flatten().argmax() == 20_000_001,
+    "of the largest": lambda x: x.flatten().max(0).indices * 100,
+}
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_places_in_what_is_flattened_have_none(name: str) -> None:
     """A product of two dimensions is longer than each: 25 million places are no floats of 32 bits."""
-
-    def place(x: Tensor) -> tuple[Tensor, Tensor]:
-        first = x.flatten().argmax()
-        return first // x.shape[1], first * 100
-
     auto = torch.export.Dim.AUTO
     compiled = torch2mlir.compile(
-        *(place, torch.randn(3, 4)),
+        *(PLACES[name], torch.randn(3, 4)),
         output_type="onnx",
         engine="openvino",
         dynamic_shapes=({0: auto, 1: auto},),
