@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
@@ -24,8 +25,10 @@ from torch2mlir.conversion.registry import own_ops
 from torch2mlir.dialects import Context, make_context
 from torch2mlir.dialects.torch.core import RuntimeAssertOp, ValueTensorLiteralOp
 from torch2mlir.dialects.torch.symbols import bind_all_shapes
-from torch2mlir.dialects.torch.types import ValueTensorType
+from torch2mlir.dialects.torch.types import ValueTensorType, vtensor
+from torch2mlir.dialects.weights import TensorSource
 from torch2mlir.errors import BackendContractError, PassError
+from torch2mlir.frontends import dtypes
 from torch2mlir.frontends.fx.decisions import noted
 from torch2mlir.frontends.weights import TorchSource
 from torch2mlir.program import Program, SeedInput, Signature, StateInput, UserOutput, entry_function
@@ -101,18 +104,16 @@ class Pipeline:
             legal = self.backend_legal_ops
             if self.is_conversion:
                 legal = (*legal, *sorted(own_ops(self.output_type)))
-            steps: list[ModulePass] = [
-                LowerToBackendContractPass(legal, check_indices=check_indices)
-            ]
-            if self.is_conversion:
-                steps += _passes(get_target(self.output_type).preparation)
+            steps = [LowerToBackendContractPass(legal, check_indices=check_indices)]
             signature = program.signature
             if signature.ranges:
                 entry = entry_function(program.module, program.func_name)
                 signature.decisions += needs_as_captured(entry, signature.ranges)
             with noted(signature.decisions):
                 run_steps(steps, program.module)
-            _refine_results(program)
+                _refine_results(program)  # to PyTorch's types, of which the target may not have all
+                if self.is_conversion:
+                    run_steps(_passes(get_target(self.output_type).preparation), program.module)
             program.reached("torch")
         if weights_as_arguments and ValueTensorLiteralOp.name in op_names(program.module):
             pass_weights_as_arguments(program)
@@ -243,8 +244,15 @@ def pass_weights_as_arguments(program: Program) -> Program:
         StateInput(
             source.name,
             source.tensor if isinstance(source, TorchSource) else source,
-            argument.type,  # type: ignore[arg-type]
+            _type_of_weight(source, argument.type),
         )
         for source, argument in weights
     ]
     return program
+
+
+def _type_of_weight(source: TensorSource, type: Any) -> ValueTensorType:
+    """The type that a weight's tensor has in PyTorch: the function may take the parts of complex numbers."""
+    if isinstance(source, TorchSource) and source.tensor.is_complex():
+        return vtensor(tuple(source.tensor.shape), dtypes.element_type(source.tensor.dtype))
+    return type

@@ -32,6 +32,7 @@ from torch2mlir.files import path_of
 from torch2mlir.program import FunctionInput, StateInput
 from torch2mlir.runtime.binding import Shapes
 from torch2mlir.runtime.calling import CallingConvention
+from torch2mlir.runtime.element_views import for_program
 from torch2mlir.runtime.engine import Engine, Executable, check_not_traced, get_engine
 from torch2mlir.runtime.lowered import LoweredFunction
 from torch2mlir.runtime.small_sizes import FoundSizes
@@ -215,8 +216,8 @@ def _loaded(
             executable,
             kept,
             [
-                executable.prepare(item.tensor)
-                for item in kept
+                executable.prepare(for_program(item.tensor, spec.dtype))
+                for item, spec in zip(kept, function.arguments)
                 if isinstance(item, StateInput) and calling.is_weight(item)
             ],
             [executable.prepare(stored[name]) for name in entry["prepared"]],

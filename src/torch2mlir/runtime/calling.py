@@ -26,6 +26,7 @@ from torch2mlir.program import (
     UserOutput,
 )
 from torch2mlir.runtime.binding import Binder
+from torch2mlir.runtime.element_views import for_program, from_program
 from torch2mlir.runtime.lowered import TensorSpec
 from torch2mlir.runtime.model_state import check_state
 from torch2mlir.runtime.shared_memory import WrittenMemory
@@ -83,14 +84,12 @@ class CallingConvention:
             tensor: torch.Tensor = item.tensor
             if tensor.dtype is not spec.dtype or tensor.shape != spec.shape:
                 check_state(item, tensor)
-            return tensor
+            return for_program(tensor, spec.dtype)
         if isinstance(item, SeedInput):
             return item.draw()
         leaf = leaves[item.position]
         value = leaf if isinstance(leaf, torch.Tensor) else torch.tensor(leaf)
-        # a dialect may hold complex numbers of halves as complex<f32>
-        is_held = value.dtype is torch.complex32 and spec.dtype is torch.complex64
-        return value.to(torch.complex64) if is_held else value
+        return value if value.dtype is spec.dtype else for_program(value, spec.dtype)
 
     def updated(self, kept: Sequence[FunctionInput]) -> dict[int, int]:
         """Which of a function's arguments become which of its results, by position.
@@ -147,7 +146,7 @@ class CallingConvention:
             make, wanted = self._container
             return make(
                 [
-                    v if v.dtype is d else _retyped(v, d)
+                    v if v.dtype is d else from_program(v, d)
                     for v, d in zip(returned, wanted, strict=True)
                 ]
             )
@@ -161,7 +160,9 @@ class CallingConvention:
             else:
                 value = next(values)
                 leaves.append(
-                    value.item() if output.type is None else _retyped(value, _dtype(output.type))
+                    value.item()
+                    if output.type is None
+                    else from_program(value, _dtype(output.type))
                 )
         return self._put_together(leaves)
 
@@ -225,7 +226,7 @@ def write(target: torch.Tensor, value: torch.Tensor) -> None:
     Call it without gradients.
     """
     if value is not target:
-        target.copy_(value.view(target.dtype))
+        target.copy_(from_program(value, target.dtype))
     elif not target.is_inference():
         torch.autograd.graph.increment_version(target)
 
@@ -254,13 +255,3 @@ def _container(
 
 def _dtype(type: ValueTensorType) -> torch.dtype | None:
     return None if type.dtype is None else dtypes.FROM_ELEMENT_TYPE[type.dtype]
-
-
-def _retyped(value: torch.Tensor, dtype: torch.dtype | None) -> torch.Tensor:
-    """Engines see signless integers; the bits are right, the dtype may be the signed one.
-
-    Complex numbers of halves may come in the type that holds them.
-    """
-    if dtype is None or value.dtype == dtype:
-        return value
-    return value.to(dtype) if dtype is torch.complex32 else value.view(dtype)

@@ -20,6 +20,7 @@ from torch2mlir.pipeline import Pipeline, run_passes
 from torch2mlir.program import ConstantOutput, SeedInput, StateInput, UserInput, UserOutput
 from torch2mlir.runtime.cache import CodeCache, compile_cached
 from torch2mlir.runtime.calling import check_indices, check_results
+from torch2mlir.runtime.element_views import for_program, from_program
 from torch2mlir.runtime.engine import Engine, Executable
 from torch2mlir.runtime.lowered import LoweredFunction
 from torch2mlir.runtime.small_sizes import check_decisions
@@ -152,12 +153,16 @@ class CompiledSegment:
         if self._captured.program.signature.preconditions:
             check_indices(self._captured.program.signature, arguments)
         given = [self._argument(item, arguments[item.position]) for item in self._given]
-        results = loaded.executable([*given, *self._states])
+        specs = loaded.executable.function.arguments
+        given = [
+            tensor if tensor.dtype is spec.dtype else for_program(tensor, spec.dtype)
+            for tensor, spec in zip([*given, *self._states], specs, strict=True)
+        ]
+        results = loaded.executable(given)
         if checks := self._captured.program.signature.checks:
             check_results(checks, results, loaded.executable.function.updated)
         for index, dtype in loaded.converts:
-            if results[index].dtype is not dtype:
-                results[index] = results[index].view(dtype)
+            results[index] = from_program(results[index], dtype)
         return self._outputs(results)
 
     def _check_sizes(self, arguments: Sequence[Any]) -> None:

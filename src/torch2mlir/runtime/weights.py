@@ -20,6 +20,7 @@ import torch
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from torch2mlir.program import StateInput
+from torch2mlir.runtime.element_views import for_program
 from torch2mlir.runtime.engine import Executable, Run, close_at_exit
 from torch2mlir.runtime.model_state import check_state
 from torch2mlir.runtime.samples import Samples
@@ -122,16 +123,22 @@ class Handles(Watched):
 
     Args:
         executable: the program.
+        places: of its arguments that the tensors are.
         states: the tensors.
         are_built_in: whether the program has them as constants, which it computes with and packs.
     """
 
     def __init__(
-        self, executable: Executable, states: Sequence[StateInput], are_built_in: bool
+        self,
+        executable: Executable,
+        places: Sequence[int],
+        states: Sequence[StateInput],
+        are_built_in: bool,
     ) -> None:
         super().__init__()
         self._executable = executable
         self._states = states
+        self._dtypes = [executable.function.arguments[place].dtype for place in places]
         self._are_built_in = are_built_in
 
     def _are_copies(self) -> bool:
@@ -145,8 +152,10 @@ class Handles(Watched):
         old: Sequence[Stamp | None] = self._seen or [None] * len(stamps)
         kept = self._made or [None] * len(stamps)
         return [
-            handle if before == now else self._executable.prepare(tensor)
-            for tensor, now, before, handle in zip(tensors, stamps, old, kept, strict=True)
+            handle if before == now else self._executable.prepare(for_program(tensor, dtype))
+            for tensor, dtype, now, before, handle in zip(
+                tensors, self._dtypes, stamps, old, kept, strict=True
+            )
         ]
 
 
@@ -163,7 +172,10 @@ class PreparedWeights(Watched):
         for state, tensor in zip(self._states, tensors, strict=True):
             check_state(state, tensor)
         self._are_counted = all(map(counts_writes, tensors))
-        return self._executable(tensors)
+        specs = self._executable.function.arguments
+        return self._executable(
+            [for_program(tensor, spec.dtype) for tensor, spec in zip(tensors, specs, strict=True)]
+        )
 
     def _has_uncounted(self, tensors: Sequence[torch.Tensor]) -> bool:
         return not self._are_counted
@@ -203,7 +215,8 @@ class Held:
         self._executable = executable
         self._places = places
         self._prepare = prepare
-        self._handles = Handles(executable, states, are_built_in) if places else None
+        held = places[: len(states)]
+        self._handles = Handles(executable, held, states, are_built_in) if places else None
         self._bound: _Bound | None = None
         if executable.reports_handles:
             close_at_exit(self)

@@ -1,7 +1,7 @@
 """``torch-split-complex-ops``: ops on complex tensors as ops on their parts, for a dialect without complex numbers.
 
 Between ``aten.complex`` and ``prims.real`` or ``prims.imag`` nothing complex is left, so both disappear. What is
-complex at the function's boundary stays so, and is the dialect's to refuse.
+complex at the function's boundary becomes floats there.
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
+from torch2mlir.contract.core_ops import CORE_OPS
 from torch2mlir.dialects.torch.dims import Size
 from torch2mlir.dialects.torch.symbolic import BindSymbolicShapeOp
 from torch2mlir.dialects.torch.types import AnyTensorType
 from torch2mlir.transforms.canonicalize import CanonicalizePass
+from torch2mlir.transforms.complex_at_boundary import floats_at_boundary
 from torch2mlir.transforms.decompose_complex_ops import (
     Decomposer,
     has_complex_elements,
@@ -66,6 +68,19 @@ def _imag(a: Operand) -> Any:
 
 def _is_complex(a: Operand) -> bool:
     return a.is_complex() if torch.is_tensor(a) else isinstance(a, complex)
+
+
+# at the function's boundary
+
+
+@_splits(aten.view_as_complex.default)
+def _of_floats(a: Tensor) -> Tensor:
+    return aten.complex(aten.select.int(a, -1, 0), aten.select.int(a, -1, 1))
+
+
+@_splits(aten.view_as_real.default)
+def _to_floats(a: Tensor) -> Tensor:
+    return aten.cat([aten.unsqueeze(prims.real(a), -1), aten.unsqueeze(prims.imag(a), -1)], -1)
 
 
 # linear ops, of which each part is the op on that part
@@ -214,13 +229,14 @@ def _convert(a: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 class ComplexSplitter(Decomposer):
-    """Replaces core ops on complex tensors; everything else stays."""
+    """Replaces ops on complex tensors; what is kept whole for real ones is decomposed to core ops first."""
 
     def _is_wanted(self, op: Operation) -> bool:
-        return op.name in _SPLITS and any(map(has_complex_elements, tensor_types(op)))
+        is_known = op.name in _SPLITS or op.name not in CORE_OPS
+        return is_known and any(map(has_complex_elements, tensor_types(op)))
 
     def _function(self, name: str, overload: OpOverload) -> Split | None:
-        return _SPLITS[name]
+        return _SPLITS.get(name) or super()._function(name, overload)
 
     def _may_use_itself(self, name: str) -> bool:
         return True
@@ -244,6 +260,15 @@ def _sizes(value: SSAValue) -> tuple[Size, ...] | None:
     return value.type.sizes if isinstance(value.type, AnyTensorType) else None
 
 
+def _has_complex(function: FuncOp) -> bool:
+    """Whether a function takes, holds or computes complex numbers."""
+    if not function.body.blocks:
+        return False
+    types = (type for op in function.walk() for type in op.result_types)
+    arguments = (argument.type for argument in function.body.block.args)
+    return any(map(has_complex_elements, (*arguments, *types)))
+
+
 @dataclass(frozen=True)
 class SplitComplexOpsPass(ModulePass):
     """Complex arithmetic inside functions as arithmetic on parts."""
@@ -251,13 +276,15 @@ class SplitComplexOpsPass(ModulePass):
     name = "torch-split-complex-ops"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if not any(map(has_complex_elements, (type for o in op.walk() for type in o.result_types))):
+        functions = [o for o in op.walk() if isinstance(o, FuncOp) and _has_complex(o)]
+        if not functions:
             return
+        for function in functions:
+            floats_at_boundary(function)
         splitter = ComplexSplitter(FakeWorld.of(op))
-        for function in op.walk():
-            if isinstance(function, FuncOp):
-                for block in function.body.blocks:
-                    splitter.run(block)
+        for function in functions:
+            for block in function.body.blocks:
+                splitter.run(block)
         for user in list(op.walk()):
             if isinstance(user, BindSymbolicShapeOp) and _is_computed_complex(user.operands[0]):
                 user.detach()  # it would keep alive what nothing else uses
