@@ -135,12 +135,6 @@ XFAILS: list[ExpectedFailure] = [
         excepting="view_f64 full_f64 to_f64",
     ),
     ExpectedFailure(
-        "TOSA has no complex numbers, and what a loop carries is not split into their parts",
-        UnsupportedOpError,
-        "tosa-*",
-        "hermitian_factors_and_solution",
-    ),
-    ExpectedFailure(
         "IREE finds no order for the loops of TOSA's sort over a length known at run time",
         EngineError,
         "tosa-iree-dynamic",
@@ -151,21 +145,6 @@ XFAILS: list[ExpectedFailure] = [
         UnsupportedOpError,
         "tosa-*",
         "bits_of_floats bits_of_integers bits_of_halves bits_in_other_widths frexp* nextafter* hash_floats",
-    ),
-    ExpectedFailure(
-        "TOSA has no complex numbers",
-        UnsupportedOpError,
-        "tosa-*",
-        "complex_* bits_of_complex bits_as_complex fft_* ifft rfft* irfft* hfft ihfft fft2",
-        excepting="complex_rotary complex_round_trip",
-    ),
-    ExpectedFailure(
-        "ONNX computes with no complex numbers",
-        UnsupportedOpError,
-        "onnx-*",
-        "complex_* bits_of_complex bits_as_complex fft_* ifft rfft* irfft* hfft ihfft fft2"
-        " hermitian_factors_and_solution matrices_of_parts",
-        excepting="complex_rotary complex_round_trip",
     ),
     ExpectedFailure(
         "ONNX convolves and averages no integers",

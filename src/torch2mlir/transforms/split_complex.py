@@ -19,7 +19,6 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from torch2mlir.contract.core_ops import CORE_OPS
 from torch2mlir.dialects.torch.dims import Size
 from torch2mlir.dialects.torch.symbolic import BindSymbolicShapeOp
 from torch2mlir.dialects.torch.types import AnyTensorType
@@ -99,6 +98,7 @@ _LINEAR = (
     aten.index_select.default,
     aten.index.Tensor,
     aten.gather.default,
+    aten.embedding.default,
 )
 
 
@@ -115,14 +115,36 @@ for _overload in _LINEAR:
 
 
 def _reduction(overload: OpOverload) -> Split:
-    def split(a: Operand, *args: Any, dtype: Any = None) -> Any:
-        return aten.complex(overload(_real(a), *args), overload(_imag(a), *args))
+    def split(a: Tensor, *args: Any, dtype: Any = None) -> Any:
+        a = _converted(a, dtype)
+        return aten.complex(overload(prims.real(a), *args), overload(prims.imag(a), *args))
 
     return split
 
 
-for _overload in (aten.sum.dim_IntList, aten.mean.dim):
+def _converted(a: Tensor, dtype: torch.dtype | None) -> Tensor:
+    """What a reduction reduces: complex numbers, of the dtype that is asked for."""
+    return a if dtype in (None, a.dtype) else prims.convert_element_type(a, dtype)
+
+
+for _overload in (aten.sum.dim_IntList, aten.mean.dim, aten.cumsum.default):
     _splits(_overload)(_reduction(_overload))
+
+
+@_splits(aten.prod.dim_int)
+def _prod(a: Tensor, dim: int, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    """The product of the halves of a line, and so on; of lines whose length is known."""
+    a, count = _converted(a, dtype), a.shape[dim]
+    if not isinstance(count, int):
+        return NotImplemented
+    if count == 0:
+        return a.sum(dim, keepdim) + 1
+    while count > 1:
+        half = count // 2
+        product = a.narrow(dim, 0, half) * a.narrow(dim, half, half)
+        a = torch.cat([product, a.narrow(dim, 2 * half, 1)], dim) if count % 2 else product
+        count -= half
+    return a if keepdim else a.squeeze(dim)
 
 
 @_splits(aten.constant_pad_nd.default)
@@ -135,6 +157,47 @@ def _pad(a: Tensor, padding: Any, value: Any = 0) -> Tensor:
 def _cat(tensors: Any, dim: int = 0) -> Tensor:
     parts = [(prims.real(a), prims.imag(a)) for a in tensors]
     return aten.complex(*(aten.cat(list(part), dim) for part in zip(*parts, strict=True)))
+
+
+def _with_operands_in(overload: OpOverload, place: int) -> Split:
+    """An op on two tensors or numbers, of which each part is the op on those parts; the second is at a place."""
+
+    def split(a: Operand, *args: Any, **kwargs: Any) -> Any:
+        parts = (
+            overload(part(a), *args[:place], part(args[place]), *args[place + 1 :], **kwargs)
+            for part in (_real, _imag)
+        )
+        return aten.complex(*parts)
+
+    return split
+
+
+for _overload, _place in (
+    (aten.scatter.src, 2),
+    (aten.scatter.value, 2),
+    (aten.scatter_add.default, 2),
+    (aten.index_put.default, 1),
+):
+    _splits(_overload)(_with_operands_in(_overload, _place))
+
+
+@_splits(aten.full.default)
+def _full(size: Any, value: complex, *, dtype: Any = None, **memory: Any) -> Tensor:
+    return aten.complex(*(aten.full(size, part, dtype=_part(dtype)) for part in _parts_of(value)))
+
+
+@_splits(aten.scalar_tensor.default)
+def _scalar_tensor(value: complex, *, dtype: Any = None, **memory: Any) -> Tensor:
+    return aten.complex(*(aten.scalar_tensor(part, dtype=_part(dtype)) for part in _parts_of(value)))
+
+
+def _parts_of(number: complex) -> tuple[float, float]:
+    return complex(number).real, complex(number).imag
+
+
+def _part(dtype: torch.dtype | None) -> torch.dtype:
+    """The dtype of the parts of complex numbers; without one they are those of PyTorch's default."""
+    return torch.get_default_dtype() if dtype is None else dtype.to_real()
 
 
 @_splits(aten.where.self)
@@ -199,6 +262,67 @@ def _product(op: Any, a: Operand, b: Operand) -> Tensor:
     return aten.complex(op(ar, br) - op(ai, bi), op(ar, bi) + op(ai, br))
 
 
+@_splits(aten.linear.default)
+def _linear(a: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    product = _product(aten.linear, a, weight)
+    return product if bias is None else _add(product, bias)
+
+
+@_splits(aten.addmm.default)
+def _addmm(c: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    product = _product(aten.mm, a, b)
+    scaled = product if alpha == 1 else _mul(product, alpha)
+    return _add(c if beta == 1 else _mul(c, beta), scaled)
+
+
+@_splits(aten.convolution.default)
+def _convolution(a: Tensor, weight: Tensor, bias: Tensor | None, *options: Any) -> Tensor:
+    product = _product(lambda x, w: aten.convolution(x, w, None, *options), a, weight)
+    if bias is None:
+        return product
+    return _add(product, aten.complex(*(_of_channels(part(bias), a.dim()) for part in (_real, _imag))))
+
+
+def _of_channels(bias: Tensor, rank: int) -> Tensor:
+    return bias.view(-1, *[1] * (rank - 2))
+
+
+# comparison
+
+
+@_splits(aten.eq.Tensor, aten.eq.Scalar)
+def _eq(a: Operand, b: Operand) -> Tensor:
+    return torch.eq(_real(a), _real(b)) & _same_imaginary_parts(a, b)
+
+
+@_splits(aten.ne.Tensor, aten.ne.Scalar)
+def _ne(a: Operand, b: Operand) -> Tensor:
+    return ~_eq(a, b)
+
+
+def _same_imaginary_parts(a: Operand, b: Operand) -> Any:
+    first, second = _imag(a), _imag(b)
+    return torch.eq(first, second) if torch.is_tensor(first) else torch.eq(second, first)
+
+
+@_splits(aten.isnan.default)
+def _isnan(a: Tensor) -> Tensor:
+    return torch.isnan(prims.real(a)) | torch.isnan(prims.imag(a))
+
+
+@_splits(aten.isinf.default)
+def _isinf(a: Tensor) -> Tensor:
+    return torch.isinf(prims.real(a)) | torch.isinf(prims.imag(a))
+
+
+@_splits(aten.logical_not.default)
+def _logical_not(a: Tensor) -> Tensor:
+    return _eq(a, 0)
+
+
+# functions
+
+
 @_splits(aten.abs.default)
 def _abs(a: Tensor) -> Tensor:
     return torch.hypot(prims.real(a), prims.imag(a))
@@ -208,6 +332,31 @@ def _abs(a: Tensor) -> Tensor:
 def _exp(a: Tensor) -> Tensor:
     size, angle = torch.exp(prims.real(a)), prims.imag(a)
     return aten.complex(size * torch.cos(angle), size * torch.sin(angle))
+
+
+@_splits(aten.expm1.default)
+def _expm1(a: Tensor) -> Tensor:
+    """``exp(x) * cos(y) - 1`` without a difference of near numbers: ``expm1(x) * cos(y) + (cos(y) - 1)``."""
+    x, y = prims.real(a), prims.imag(a)
+    half = torch.sin(y / 2)
+    return aten.complex(torch.expm1(x) * torch.cos(y) - 2 * half * half, torch.exp(x) * torch.sin(y))
+
+
+@_splits(aten.sin.default)
+def _sin(a: Tensor) -> Tensor:
+    x, y = prims.real(a), prims.imag(a)
+    return aten.complex(torch.sin(x) * torch.cosh(y), torch.cos(x) * torch.sinh(y))
+
+
+@_splits(aten.cos.default)
+def _cos(a: Tensor) -> Tensor:
+    x, y = prims.real(a), prims.imag(a)
+    return aten.complex(torch.cos(x) * torch.cosh(y), -(torch.sin(x) * torch.sinh(y)))
+
+
+@_splits(aten.sigmoid.default)
+def _sigmoid(a: Tensor) -> Tensor:
+    return _reciprocal(_add(_exp(_mul(a, -1)), 1))
 
 
 @_splits(aten.reciprocal.default)
@@ -232,8 +381,9 @@ class ComplexSplitter(Decomposer):
     """Replaces ops on complex tensors; what is kept whole for real ones is decomposed to core ops first."""
 
     def _is_wanted(self, op: Operation) -> bool:
-        is_known = op.name in _SPLITS or op.name not in CORE_OPS
-        return is_known and any(map(has_complex_elements, tensor_types(op)))
+        if not any(map(has_complex_elements, tensor_types(op))):
+            return False
+        return op.name in _SPLITS or super()._is_wanted(op)
 
     def _function(self, name: str, overload: OpOverload) -> Split | None:
         return _SPLITS.get(name) or super()._function(name, overload)
