@@ -138,6 +138,10 @@ def _parts(literal: Attribute, type: TensorType[Any]) -> Attribute:
         return WeightAttr(literal.source, type)
     assert isinstance(literal, DenseIntOrFPElementsAttr)
     data, pairs = literal.data.data, prod(type.get_shape()) // 2
-    if literal.is_splat() and pairs > 1 and len(data) == literal.type.element_type.compile_time_size:
+    if (
+        literal.is_splat()
+        and pairs > 1
+        and len(data) == literal.type.element_type.compile_time_size
+    ):
         data *= pairs  # one number for all of them: its parts are two
     return DenseIntOrFPElementsAttr(type, BytesAttr(data))

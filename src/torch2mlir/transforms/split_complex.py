@@ -82,6 +82,11 @@ def _to_floats(a: Tensor) -> Tensor:
     return aten.cat([aten.unsqueeze(prims.real(a), -1), aten.unsqueeze(prims.imag(a), -1)], -1)
 
 
+@_splits(aten.complex.default)
+def _of_parts(real: Tensor, imaginary: Tensor) -> Tensor:
+    return aten.complex(*torch.broadcast_tensors(real, imaginary))
+
+
 # linear ops, of which each part is the op on that part
 
 _LINEAR = (
@@ -188,7 +193,9 @@ def _full(size: Any, value: complex, *, dtype: Any = None, **memory: Any) -> Ten
 
 @_splits(aten.scalar_tensor.default)
 def _scalar_tensor(value: complex, *, dtype: Any = None, **memory: Any) -> Tensor:
-    return aten.complex(*(aten.scalar_tensor(part, dtype=_part(dtype)) for part in _parts_of(value)))
+    return aten.complex(
+        *(aten.scalar_tensor(part, dtype=_part(dtype)) for part in _parts_of(value))
+    )
 
 
 def _parts_of(number: complex) -> tuple[float, float]:
@@ -280,7 +287,9 @@ def _convolution(a: Tensor, weight: Tensor, bias: Tensor | None, *options: Any) 
     product = _product(lambda x, w: aten.convolution(x, w, None, *options), a, weight)
     if bias is None:
         return product
-    return _add(product, aten.complex(*(_of_channels(part(bias), a.dim()) for part in (_real, _imag))))
+    return _add(
+        product, aten.complex(*(_of_channels(part(bias), a.dim()) for part in (_real, _imag)))
+    )
 
 
 def _of_channels(bias: Tensor, rank: int) -> Tensor:
@@ -339,7 +348,9 @@ def _expm1(a: Tensor) -> Tensor:
     """``exp(x) * cos(y) - 1`` without a difference of near numbers: ``expm1(x) * cos(y) + (cos(y) - 1)``."""
     x, y = prims.real(a), prims.imag(a)
     half = torch.sin(y / 2)
-    return aten.complex(torch.expm1(x) * torch.cos(y) - 2 * half * half, torch.exp(x) * torch.sin(y))
+    return aten.complex(
+        torch.expm1(x) * torch.cos(y) - 2 * half * half, torch.exp(x) * torch.sin(y)
+    )
 
 
 @_splits(aten.sin.default)
@@ -383,6 +394,9 @@ class ComplexSplitter(Decomposer):
     def _is_wanted(self, op: Operation) -> bool:
         if not any(map(has_complex_elements, tensor_types(op))):
             return False
+        if op.name == _FROM_PARTS:  # parts of one size are what it is to be made of
+            real, imaginary = map(_sizes, op.operands)
+            return real != imaginary
         return op.name in _SPLITS or super()._is_wanted(op)
 
     def _function(self, name: str, overload: OpOverload) -> Split | None:
