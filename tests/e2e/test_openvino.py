@@ -22,6 +22,7 @@ SHARE = 24
 
 ZEROS_OF_ITS_OWN = {
     "hardswish",
+    "ihfft",
     "expm1_of_small_numbers",
     "legendre_of_any_degree",
     *("loss_cosine_embedding", "loss_margin_ranking", "loss_triplet_margin"),

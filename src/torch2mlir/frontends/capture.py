@@ -41,7 +41,12 @@ from torch2mlir.frontends.fx.refused_writes import check_memory
 from torch2mlir.frontends.fx.regions import grad_modes_unrecorded, is_lost_body
 from torch2mlir.frontends.fx.sizes_of_results import bounded_sizes
 from torch2mlir.frontends.fx.small_constants import small_constants_known
-from torch2mlir.frontends.fx.symbols import free_sizes, size_names
+from torch2mlir.frontends.fx.symbols import (
+    UnwritableSize,
+    free_sizes,
+    size_names,
+    without_sizes,
+)
 from torch2mlir.frontends.fx.texts_of_numbers import TEXTS, texts_noted, warn_of_texts
 from torch2mlir.frontends.fx.unneeded_conversions import unneeded_conversions_left_out
 from torch2mlir.frontends.fx.written_constants import written_constants_forgotten
@@ -122,8 +127,18 @@ def captured(
             return _from_source(model, args, kwargs, func_name, error)
     warn_of_padding(model, exported.graph)
     reached = Reached(model)
-    with paused_garbage_collection():
-        program = import_exported_program(exported, func_name, reached.asked, keeps_state)
+    try:
+        with paused_garbage_collection():
+            program = import_exported_program(exported, func_name, reached.asked, keeps_state)
+    except UnwritableSize as error:
+        fewer = without_sizes(exported, args, kwargs, dynamic_shapes, error.symbols)
+        if fewer is None:
+            raise
+        program = captured(
+            model, args, kwargs, fewer if len(fewer) else None, func_name, keeps_state
+        )
+        program.signature.free_sizes = free_sizes(program.signature, args, kwargs, dynamic_shapes)
+        return program
     warn_of_texts(exported)
     leaves = pytree.tree_leaves((tuple(args), dict(kwargs)))
     program.signature.flags = flags_of(reached.asked, leaves)

@@ -79,3 +79,20 @@ def test_programs_with_loops_run_at_any_size(program: Program, output_type: str)
     for size in SIZES:
         x = torch.randn(size)
         torch.testing.assert_close(compiled(x), program(x), atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("engine", ["onnxruntime", "openvino"])
+def test_fewer_iterations_than_none_are_none(engine: str) -> None:
+    """OpenVINO takes a trip count of -1 for a loop without end."""
+
+    def added(x: torch.Tensor, n: torch.Tensor) -> torch.Tensor:
+        for i in range(int(n.item())):
+            x = x + i
+        return x
+
+    compiled = torch2mlir.compile(
+        added, torch.randn(4), torch.tensor(2), output_type="onnx", engine=engine
+    )
+    for count in (2, 0, 5, -1, -7):
+        x, n = torch.randn(4), torch.tensor(count)
+        assert torch.equal(compiled(x, n), added(x, n))

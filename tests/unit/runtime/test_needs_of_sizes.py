@@ -17,7 +17,13 @@ from torch.export import Dim
 
 import torch2mlir
 from tests.e2e.configurations import TARGETS, require
-from torch2mlir.errors import BackendContractError, EngineError, InputError, Torch2MLIRError
+from torch2mlir.errors import (
+    BackendContractError,
+    CaptureError,
+    EngineError,
+    InputError,
+    Torch2MLIRError,
+)
 
 THREE = torch.arange(3.0)
 ROWS = [(3, 7), (3, 9), (3, 6), (3, 5), (3, 4), (1, 8), (0, 6)]
@@ -276,3 +282,35 @@ def test_a_place_that_is_not_there() -> None:
     """PyTorch's fake tensors do not look for it."""
     with pytest.raises(BackendContractError, match="this op cannot run"):
         torch2mlir.compile(lambda x: torch.select_scatter(x, x[0], 0, 2), torch.randn(1, 3))
+
+
+BY_A_FACTOR: dict[str, Callable[[Tensor], Tensor]] = {
+    "of sizes": lambda x: F.interpolate(x, scale_factor=0.7, recompute_scale_factor=True),
+    "of places": lambda x: F.interpolate(x, scale_factor=0.7, mode="bilinear"),
+    "of one size": lambda x: F.interpolate(x, scale_factor=(1.3, 1.0)) + x.mean(0)[:, :1],
+}
+
+
+@pytest.mark.parametrize("name", BY_A_FACTOR)
+def test_sizes_by_a_factor_are_captured_one_by_one(name: str) -> None:
+    """What f64 makes of a size and 0.7 no dialect can say; a size that does not need it goes on varying."""
+    function = BY_A_FACTOR[name]
+    example = torch.randn(2, 3, 12, 10)
+    ours = torch2mlir.compile(
+        function,
+        example,
+        output_type="onnx",
+        dynamic_shapes=(dict.fromkeys((0, 2, 3), Dim.AUTO),),
+    )
+    for sizes in ((2, 3, 12, 10), (4, 3, 11, 10), (3, 3, 20, 13), (2, 3, 12, 10)):
+        x = torch.randn(sizes)
+        torch.testing.assert_close(ours(x), function(x), atol=1e-5, rtol=1e-5)
+
+
+def test_a_size_by_a_factor_that_the_user_bounds_is_refused() -> None:
+    shapes = ({2: Dim("height", min=4, max=64)},)
+    with pytest.raises(CaptureError, match="no dialect form") as refused:
+        torch2mlir.compile(
+            BY_A_FACTOR["of places"], torch.randn(2, 3, 12, 10), dynamic_shapes=shapes
+        )
+    assert "Dim.AUTO" in str(refused.value)

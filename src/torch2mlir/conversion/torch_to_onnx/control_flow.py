@@ -18,6 +18,9 @@ from torch2mlir.dialects import onnx
 def loop(lower: OnnxLowering, loop: Loop) -> Sequence[SSAValue]:
     """The body takes the iteration's number, whether the loop goes on, and the carried values."""
     trips = None if loop.trips is None else lower.splat(loop.trips, (), si64)
+    if trips is not None and isinstance(loop.trips, Scalar):
+        # fewer than none are none; OpenVINO takes -1 for a loop without end
+        trips = lower.apply("Max", trips, 0)
     go_on = loop.condition or lower.splat(True, (), i1)
     types = [value.type for value in loop.initial]
 

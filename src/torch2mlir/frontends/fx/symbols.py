@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from inspect import Parameter
 from typing import Any
 
 import sympy
 import torch
-from torch.export import Dim
+from torch.export import Dim, ShapesCollection
+from torch.export.graph_signature import InputKind
 from torch.utils import _pytree as pytree
 from torch.utils._sympy import functions as torch_sympy
 from torch.utils._sympy.value_ranges import ValueRanges
@@ -49,6 +50,22 @@ _ROUNDINGS: dict[type, Callable[[Quotient], KnownSize | None]] = {
 }
 
 
+class UnwritableSize(CaptureError):
+    """A size that the dialect has no expression for.
+
+    Attributes:
+        symbols: the names of those that it is computed from.
+    """
+
+    def __init__(self, expression: Any) -> None:
+        super().__init__(
+            f"the dimension {expression} uses {type(expression).__name__}, which has no dialect form",
+            hint="compute it from sizes with + - * // % max min, or make the dimension static; one that varies by "
+            "Dim.AUTO would be captured for each size",
+        )
+        self.symbols = frozenset(symbol.name for symbol in expression.free_symbols)
+
+
 def to_dim(expression: Any, symbols: Mapping[sympy.Symbol, KnownSize] | None = None) -> KnownSize:
     """The dimension a sympy expression (or Python int) stands for; ``symbols`` renames or fixes symbols.
 
@@ -69,10 +86,7 @@ def to_dim(expression: Any, symbols: Mapping[sympy.Symbol, KnownSize] | None = N
             return rounded
     builder = _BUILDERS.get(type(expression))
     if builder is None:
-        raise CaptureError(
-            f"the dimension {expression} uses {type(expression).__name__}, which has no dialect form",
-            hint="compute it from sizes with + - * // % max min, or make the dimension static",
-        )
+        raise UnwritableSize(expression)
     return builder(*(to_dim(arg, symbols) for arg in expression.args))
 
 
@@ -151,6 +165,48 @@ def free_sizes(
         if isinstance(given, hint) and given.type is not Dim.STATIC.type
         if given.min is None and given.max is None
     )
+
+
+def without_sizes(
+    exported: torch.export.ExportedProgram,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    dynamic_shapes: Any,
+    symbols: Collection[str],
+) -> ShapesCollection | None:
+    """The sizes that vary in a program, but for those that some symbols stand for; None where the user bounds any.
+
+    Args:
+        exported: the program.
+        args: of the capture.
+        kwargs: of the capture.
+        dynamic_shapes: what the user has said of sizes.
+        symbols: their names.
+    """
+    if isinstance(dynamic_shapes, ShapesCollection):
+        dynamic_shapes = list(dynamic_shapes._shapes.values())
+    said = pytree.tree_leaves(dynamic_shapes, is_leaf=lambda entry: entry is None)
+    if any(entry is not None and entry != Dim.AUTO for entry in said):
+        return None
+    values = {
+        node.name: node.meta.get("val") for node in exported.graph.find_nodes(op="placeholder")
+    }
+    leaves = pytree.tree_leaves((tuple(args), dict(kwargs)))
+    shapes = ShapesCollection()
+    specs = [s for s in exported.graph_signature.input_specs if s.kind is InputKind.USER_INPUT]
+    for leaf, spec in zip(leaves, specs, strict=True):
+        fake = values.get(getattr(spec.arg, "name", ""))
+        if not isinstance(fake, torch.Tensor):
+            continue
+        varying = {
+            axis: Dim.AUTO
+            for axis, size in enumerate(fake.shape)
+            if isinstance(size, torch.SymInt)
+            if not symbols & {symbol.name for symbol in size.node.expr.free_symbols}
+        }
+        if varying:
+            shapes[leaf] = varying
+    return shapes
 
 
 def _asked_to_vary(
