@@ -50,6 +50,7 @@ from torch2mlir.frontends.fx.symbols import (
 from torch2mlir.frontends.fx.texts_of_numbers import TEXTS, texts_noted, warn_of_texts
 from torch2mlir.frontends.fx.unneeded_conversions import unneeded_conversions_left_out
 from torch2mlir.frontends.fx.written_constants import written_constants_forgotten
+from torch2mlir.frontends.later_calls import takes_any_elements
 from torch2mlir.frontends.padded_encoders import warn_of_padding
 from torch2mlir.frontends.python_random import (
     CLOCKS,
@@ -259,7 +260,7 @@ def export(
             exported = _exported(
                 model, args, kwargs, dynamic_shapes, strict, changes, returned, drawn
             )
-        changes.check(args, kwargs)
+        changes.check(args, kwargs, takes_any_elements(exported.graph_module))
         changes.check_cached(args, kwargs, exported.graph)
         check_generators(drawn, exported)
         if DRAWN in drawn or not CLOCKS.isdisjoint(changes.code_names):

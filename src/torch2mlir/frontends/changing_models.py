@@ -112,10 +112,16 @@ class Changes:
                 hint="call the model once before, so that the cache is full, or keep what is drawn in a buffer",
             )
 
-    def check(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    def check(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any], takes_anything: bool = True
+    ) -> None:
         """Looks whether what was noted matters; where nothing ran, as in strict mode, whether a call changes anything.
 
         What does not matter to calls, but is another after each, is lost: that is a warning.
+
+        Args:
+            args, kwargs: the example.
+            takes_anything: whether the model can be called with any elements.
 
         Raises:
             LaterCallsDiffer: a later call gives another result for what the calls before it have left.
@@ -123,7 +129,8 @@ class Changes:
         if self._is_known and not self._names:
             return
         computed = self._computed if self._is_known else self._computed or None
-        left = difference(self.model, args, kwargs, computed, self._smaller(args, kwargs))
+        smaller = self._smaller(args, kwargs)
+        left = difference(self.model, args, kwargs, computed, smaller, takes_anything)
         if left.matters:
             raise LaterCallsDiffer(
                 f"a call of the model changes what its next call computes: {_listed(left.matters)}. "

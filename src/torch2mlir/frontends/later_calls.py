@@ -18,6 +18,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import torch
+from torch._library.utils import is_builtin
+from torch.fx import GraphModule
 from torch.utils import _pytree as pytree
 
 from torch2mlir.frontends.python_state import Change, PythonState, name_of
@@ -41,6 +43,13 @@ _FARTHEST = 1e5
 _ITERATOR = "an iterator"
 
 
+def takes_any_elements(program: GraphModule) -> bool:
+    """Whether all ops of a program are PyTorch's own: a kernel of somebody else's may end the process at some NaN."""
+    graphs = [part.graph for part in program.modules() if isinstance(part, GraphModule)]
+    ops = (node.target for graph in graphs for node in graph.nodes)
+    return all(is_builtin(op) for op in ops if isinstance(op, torch._ops.OpOverload))
+
+
 class Difference(NamedTuple):
     """What calls leave behind.
 
@@ -59,6 +68,7 @@ def difference(
     kwargs: Mapping[str, Any],
     computed: Sequence[Change] | None,
     smaller: Call | None = None,
+    takes_anything: bool = True,
 ) -> Difference:
     """What calls of a model leave behind, found by calling it; all of that is undone.
 
@@ -70,6 +80,7 @@ def difference(
         args, kwargs: the example.
         computed: what a trace of it has left of values that it computes; None if there was no trace.
         smaller: a call like the example, of smaller sizes.
+        takes_anything: whether it can be called with elements that nobody has ever called it with.
     """
     given: Call = args, kwargs
     found = _kept_on(model, given)
@@ -78,7 +89,7 @@ def difference(
         far = _farther_than(model)
         others += [
             pytree.tree_map(partial(_far_elements, place=place, far=far), given)
-            for place in range(len(_ELEMENTS))
+            for place in range(len(_ELEMENTS) if takes_anything else 0)
         ]
         matters = _of_numbers(model, given, computed or ()) or _of_others(model, given, others)
         if matters:

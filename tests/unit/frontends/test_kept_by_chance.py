@@ -291,7 +291,20 @@ class Unsqueezed(nn.Module):
         return x * self.scale.sum()
 
 
-@pytest.mark.parametrize("make", [Resized, Unsqueezed])
+class FilledFromEmpty(nn.Module):
+    """What ``out=`` gives the result's sizes; a program would write to what is there."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("low", torch.tensor([]))
+
+    def forward(self, x: Tensor) -> Tensor:
+        torch.mul(x.amin(0), 2, out=self.low)
+        return x - self.low
+
+
+@pytest.mark.filterwarnings("ignore:An output with one or more elements was resized")
+@pytest.mark.parametrize("make", [Resized, Unsqueezed, FilledFromEmpty])
 @torch.no_grad()
 def test_sizes_of_buffers_are_put_back_after_trials(make: Callable[[], nn.Module]) -> None:
     eager, model, x = make(), make(), torch.randn(2, 3)
@@ -333,6 +346,29 @@ def test_sizes_of_arguments_changed_in_place() -> None:
             other = one.clone()
             torch.testing.assert_close(optimized(one), function(other))
             torch.testing.assert_close(one, other)
+
+
+@pytest.mark.filterwarnings("ignore:An output with one or more elements was resized")
+@pytest.mark.parametrize(("given", "there"), [(1, 4), (3, 0), (3, 5), (1, 0)])
+def test_a_result_of_other_sizes_than_out(given: int, there: int) -> None:
+    """A result of one element was written to all of what was there."""
+
+    class Doubled(nn.Module):
+        def forward(self, x: Tensor, out: Tensor) -> Tensor:
+            torch.mul(x, 2, out=out)
+            return out + 1
+
+    doubled, x = Doubled(), torch.randn(given)
+    with pytest.raises(CaptureError, match="changes the sizes of a tensor"):
+        torch2mlir.compile(doubled, x, torch.ones(there))
+    exported = torch.export.export(doubled, (x, torch.ones(there)))
+    with pytest.raises(CaptureError, match="changes the sizes of a tensor"):
+        torch2mlir.compile(exported)
+    optimized = torch2mlir.optimize(doubled, allow_tracing=True)
+    for shift in range(3):
+        one, other = torch.ones(there), torch.ones(there)
+        torch.testing.assert_close(optimized(x + shift, one), doubled(x + shift, other))
+        torch.testing.assert_close(one, other)
 
 
 def test_a_view_of_an_argument_has_its_own_sizes() -> None:

@@ -4,7 +4,8 @@ Element types. TOSA 1.0 with its extensions EXT-INT64 and EXT-BF16 computes in f
 is what IREE and torch-mlir-opt accept:
 
 - narrower and unsigned integers are widened, computed and narrowed again; integers wrap around;
-- f64 and complex numbers can be moved, not computed with: such an op is refused with a hint;
+- f64 can be moved, not computed with: such an op is refused with a hint;
+- complex numbers have become tensors of their parts before (``torch-split-complex-ops``), at the boundary too;
 - i64 stays i64, at the function's boundary and inside. It meets floats and indices through i32 (see :mod:`.casts`).
 
 Layout. TOSA's convolutions and pools are channels last, PyTorch's are channels first. A value that exists in both

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
 from torch._library.utils import is_builtin
 from torch.fx import Graph, Node
-from torch.fx.experimental.symbolic_shapes import statically_known_true
+from torch.fx.experimental.symbolic_shapes import statically_known_true, sym_eq
 from torch.utils import _pytree as pytree
 from xdsl.dialects.builtin import FileLineColLoc
 
@@ -117,10 +117,11 @@ def _operands_of(expansion: Node) -> list[Node]:
 
 
 def check_memory(graph: Graph) -> None:
-    """Refuses ``set_``, ``w.data = ..`` and, of what the program is given or holds, ``squeeze_`` and ``t_``.
+    """Refuses ``set_``, ``w.data = ..`` and, of what the program is given or holds, ``squeeze_``, ``t_`` and resizing.
 
     PyTorch's functionalization may end the process at the one. Of the other, its tracing keeps the question whether it
-    is allowed only, and goes on with the tensor as it was. The third change the sizes of the caller's own tensor.
+    is allowed only, and goes on with the tensor as it was. The others change the sizes of the caller's own tensor; an
+    op does that to what it is given as ``out`` if its result has other sizes.
 
     Raises:
         CaptureError: the graph gives a tensor other memory, or its caller's other sizes.
@@ -138,6 +139,7 @@ def check_memory(graph: Graph) -> None:
         if _changes_first(node.target) and node.args[0] in given:
             given.add(node)
             _check_sizes_kept(node)
+        _check_not_resized(node, given)
 
 
 def _changes_first(target: Any) -> bool:
@@ -160,6 +162,28 @@ def _check_sizes_kept(node: Node) -> None:
             location=_line_of(node),
             hint=f"make another tensor: y = x.{name.rstrip('_')}(..)",
         )
+
+
+def _check_not_resized(node: Node, given: Collection[Node]) -> None:
+    """That an op whose result goes where ``out`` says fills what is there."""
+    target: Any = node.target
+    if not isinstance(target, torch._ops.OpOverload):
+        return
+    names = [argument.name for argument in target._schema.arguments if argument.is_out]
+    results = pytree.tree_leaves(node.meta.get("val"))
+    for name, result in zip(names, results, strict=False):
+        out = node.kwargs.get(name)
+        there = out.meta.get("val") if isinstance(out, Node) and out in given else None
+        if not isinstance(there, torch.Tensor) or not isinstance(result, torch.Tensor):
+            continue
+        if not statically_known_true(sym_eq(there.shape, result.shape)):
+            raise CaptureError(
+                f"the program changes the sizes of a tensor that it is given or holds: {name}= has the sizes "
+                f"{list(there.shape)}, and the result {list(result.shape)}",
+                op=str(target),
+                location=_line_of(node),
+                hint=f"give {name}= a tensor of the result's sizes, or return a new one",
+            )
 
 
 def write_to_expanded(op: str, location: str | None = None) -> CaptureError:
