@@ -21,15 +21,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import torch
 from rich.progress import track
+from xdsl.dialects.builtin import ModuleOp
 
 from tests.e2e.registry import Case, load_cases
 from torch2mlir.contract.core_ops import CORE_OPS, FAMILIES, REASONS
-from torch2mlir.contract.target import lowered_targets
+from torch2mlir.contract.target import get_target, lowered_targets
 from torch2mlir.conversion.driver import convert_module
 from torch2mlir.dialects.torch.core import OperatorOp
 from torch2mlir.errors import Torch2MLIRError, UnsupportedOpError
 from torch2mlir.frontends.capture import capture
-from torch2mlir.pipeline import Pipeline
+from torch2mlir.pipeline import Pipeline, run_passes
 from torch2mlir.tools.coverage import coverage, markdown, totals
 from torch2mlir.tools.registry_ways import UNSUPPORTED, ways
 
@@ -93,9 +94,11 @@ def tally(cases: dict[str, Case]) -> Tallies:
     return tallies
 
 
-def _failure(module: object, target: str) -> UnsupportedOpError | None:
+def _failure(module: ModuleOp, target: str) -> UnsupportedOpError | None:
+    prepared = module.clone()
+    run_passes(get_target(target).preparation, prepared)
     try:
-        convert_module(module, target)  # type: ignore[arg-type]
+        convert_module(prepared, target)
     except UnsupportedOpError as error:
         return error
     return None

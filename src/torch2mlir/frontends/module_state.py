@@ -130,11 +130,15 @@ class Mode(NamedTuple):
 
 def _default_device() -> Hashable:
     # PyTorch holds another default device in a mode of this stack, and looks for it slowly
+    if not torch._C._len_torch_function_stack():
+        return None
     has_one = any(isinstance(mode, DeviceContext) for mode in _function_mode_stack())
     return torch.get_default_device() if has_one else None
 
 
 def _function_modes() -> Hashable:
+    if not torch._C._len_torch_function_stack():
+        return "none"
     others = [
         type(mode).__qualname__
         for mode in _function_mode_stack()

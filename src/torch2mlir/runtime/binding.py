@@ -71,6 +71,7 @@ class Binder:
         self._plain = len(self._tensors)
         if self._flat != (self._plain, set()):
             self._plain = -1
+        self.takes_kinds = self._plain > 0 and not signature.layouts and not signature.flags
 
     def _named_extras(self) -> list[str]:
         """The arguments behind ``**kwargs`` of the model, in the order of capture, where that may matter."""

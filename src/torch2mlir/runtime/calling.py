@@ -46,6 +46,8 @@ class CallingConvention:
         binder = Binder(signature, sizes)
         self.bind = binder.bound
         """The leaves of a call's arguments, and the values of the symbols; InputError of another program's call."""
+        self.takes_kinds = binder.takes_kinds
+        """Whether a call by position holds for others whose tensors are of the same kinds."""
         self.leaves = binder.leaves
         """The leaves alone, whose sizes are not looked at; InputError of another structure than at capture."""
         self._written = set[str]()

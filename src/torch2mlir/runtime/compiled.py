@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch.autograd import forward_ad
@@ -44,6 +44,7 @@ from torch2mlir.runtime.other_programs import OtherPrograms
 from torch2mlir.runtime.out_of_sight import out_of_sight
 from torch2mlir.runtime.small_programs import does_at_most
 from torch2mlir.runtime.small_sizes import AnotherProgram, SmallSizes
+from torch2mlir.runtime.tensor_kinds import TensorKinds
 from torch2mlir.runtime.verification import Verification
 from torch2mlir.runtime.weights import Held, PreparedWeights, counts_writes
 from torch2mlir.turns import in_turn
@@ -63,6 +64,13 @@ class _Converted:
     kept: Sequence[FunctionInput]
     prepare: FuncOp | None = None
     prepared: Sequence[StateInput] = ()
+
+
+class _Again(NamedTuple):
+    """The kinds of tensors that a call has had for its arguments, and the symbols that their sizes are."""
+
+    kinds: TensorKinds
+    symbols: Shapes
 
 
 @dataclass(frozen=True)
@@ -139,6 +147,7 @@ class CompiledFunction:
         self._sizes = SmallSizes(program)
         self.calling = CallingConvention(program.signature, self._sizes)
         self._loaded: dict[Shapes, LoadedProgram] = {}
+        self._again: _Again | None = None
         self._prepare: dict[str, PreparedWeights] = {}
         self._lock = threading.Lock()
         self._gradients = GradientNotice(program.signature)
@@ -263,8 +272,9 @@ class CompiledFunction:
         return self._call(args, kwargs)
 
     def _call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        calling = self.calling
-        leaves, symbols = calling.bind(args, kwargs)
+        calling, again = self.calling, self._again
+        is_again = again is not None and not kwargs and again.kinds.are_of(args)
+        leaves, symbols = (args, again.symbols) if is_again else calling.bind(args, kwargs)
         if torch.is_grad_enabled():
             self._gradients.check(leaves)
         if forward_ad._current_level >= 0:
@@ -281,6 +291,9 @@ class CompiledFunction:
         if guard is not None:
             guard.watch((f"held tensor {i}", value) for i, value in enumerate(bound.held))
         results = bound.run(arguments)
+        if not is_again and not kwargs and calling.takes_kinds:
+            kinds = TensorKinds.of(args)
+            self._again = None if kinds is None else _Again(kinds, symbols)
         if guard is not None:
             guard.check()
         if buckets is not None:

@@ -22,12 +22,14 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Mapping, Sequence
+from operator import is_
 from typing import Any, ClassVar
 
 import onnxruntime as ort
 import torch
 from onnxruntime.capi import _pybind_state
-from torch.utils.dlpack import from_dlpack, to_dlpack  # type: ignore[attr-defined]
+from torch._C import _from_dlpack as _from_capsule
+from torch.utils.dlpack import to_dlpack  # type: ignore[attr-defined]
 from xdsl.dialects.builtin import DYNAMIC_INDEX, f64
 from xdsl.dialects.func import FuncOp
 
@@ -39,6 +41,7 @@ from torch2mlir.program import entry_function
 from torch2mlir.runtime.diagnostics import ANOTHER, run_error, shortened
 from torch2mlir.runtime.engine import Engine, Executable, Prepared, Run, host_tensor
 from torch2mlir.runtime.lowered import LoweredFunction
+from torch2mlir.runtime.tensor_kinds import TensorKinds
 
 MOST_SESSIONS = 3
 """After so many sessions for changed weights these are passed as inputs, which packs nothing."""
@@ -205,17 +208,29 @@ class _Bound:
         self._passed = {name: held[i].handle for i, name in names.items() if i in held}
         self._names = [name for i, name in names.items() if i not in held]
         self._dtypes = [result.dtype for result in function.results]
+        self._dense: TensorKinds | None = None
+        """Of arguments that ONNX Runtime can read as they are."""
 
     def __call__(self, arguments: Sequence[Any]) -> list[torch.Tensor]:
         feeds, pointers = self._passed.copy(), list[int]()
-        for name, argument in zip(self._names, arguments, strict=True):
-            if type(argument) is Prepared:
-                feeds[name] = argument.handle
-                pointers.append(argument.pointer)
-            else:
-                dense = host_tensor(argument)
-                feeds[name] = _lent(dense)
-                pointers.append(dense.data_ptr())
+        dense = self._dense
+        if dense is not None and dense.are_of(arguments):
+            for name, argument in zip(self._names, arguments, strict=True):
+                feeds[name] = _lent(argument)
+                pointers.append(argument.data_ptr())
+        else:
+            read = list[torch.Tensor]()
+            for name, argument in zip(self._names, arguments, strict=True):
+                if type(argument) is Prepared:
+                    feeds[name] = argument.handle
+                    pointers.append(argument.pointer)
+                else:
+                    tensor = host_tensor(argument)
+                    read.append(tensor)
+                    feeds[name] = _lent(tensor)
+                    pointers.append(tensor.data_ptr())
+            are_themselves = len(read) == len(arguments) and all(map(is_, read, arguments))
+            self._dense = TensorKinds.of(read) if are_themselves else None
         try:
             results = self._session.run(feeds, self._session.outputs, None)
         except Exception as error:  # pybind's exceptions have no common base
@@ -225,7 +240,7 @@ class _Bound:
 
     def _result(self, index: int, value: Any, pointers: list[int]) -> torch.Tensor:
         """A result as the program declares it, in memory that is no other's."""
-        tensor = from_dlpack(value.to_dlpack())
+        tensor = _from_capsule(value.to_dlpack())
         wanted = self._dtypes[index]
         if tensor.dtype is not wanted:
             tensor = tensor.view(wanted)

@@ -24,6 +24,7 @@ from torch2mlir.runtime.element_views import for_program
 from torch2mlir.runtime.engine import Executable, Run, close_at_exit
 from torch2mlir.runtime.model_state import check_state
 from torch2mlir.runtime.samples import Samples
+from torch2mlir.runtime.tensor_kinds import TensorKinds
 
 Stamp = tuple[int, int, tuple[int, ...], int]
 
@@ -76,6 +77,9 @@ class Watched(ABC):
     def __init__(self) -> None:
         _watch_optimizers()
         self._seen: list[Stamp] | None = None
+        self._kinds: TensorKinds | None = None
+        self._versions: list[int] = []
+        self._pointers: list[int] = []
         # What was seen stays in memory until the next look, or another tensor might come to lie at its address.
         self._alive: list[torch.Tensor] = []
         self._made: list[Any] = []
@@ -87,24 +91,50 @@ class Watched(ABC):
 
         It is the same list until they change.
         """
-        stamps = _stamps(tensors)
-        if stamps != self._seen or self._has_uncounted(tensors) or not self._samples.are_current():
+        if not (
+            self._are_as_seen(tensors)
+            and not self._has_uncounted(tensors)
+            and self._samples.are_current()
+        ):
             with self._lock:
+                stamps = _stamps(tensors)
                 alive = [tensor.detach() for tensor in tensors]
                 if stamps == self._seen:  # nobody tells which
                     self.forget()
                 self._made = self._make(alive, stamps)
                 self._samples = Samples(alive if self._are_copies() else ())
                 self._alive, self._seen = alive, stamps
+                self._note(tensors, stamps)
         return self._made
+
+    def _are_as_seen(self, tensors: Sequence[torch.Tensor]) -> bool:
+        """Whether the tensors have the stamps that were seen; asked at every call, of hundreds of weights."""
+        if self._kinds is not None and self._kinds.are_of(tensors):
+            # strides and sizes are
+            return [*map(_VERSION, tensors)] == self._versions and (
+                [*map(_POINTER, tensors)] == self._pointers
+            )
+        stamps = _stamps(tensors)
+        if stamps != self._seen:
+            return False
+        self._note(tensors, stamps)
+        return True
+
+    def _note(self, tensors: Sequence[torch.Tensor], stamps: Sequence[Stamp]) -> None:
+        """Remembers stamps that have been seen, for the next look."""
+        are_counted = all(map(counts_writes, tensors))
+        self._kinds = None
+        self._versions = [version for version, *_ in stamps]
+        self._pointers = [pointer for _, pointer, *_ in stamps]
+        self._kinds = TensorKinds.of(tensors) if are_counted else None
 
     def forget(self) -> None:
         """Takes all tensors for changed."""
-        self._seen = None
+        self._seen = self._kinds = None
 
     def close(self) -> None:
         """Lets go what was made."""
-        self._seen, self._made = None, []
+        self._seen, self._kinds, self._made = None, None, []
 
     def _has_uncounted(self, tensors: Sequence[torch.Tensor]) -> bool:
         """Whether writes may be overlooked that matter to what is made."""
