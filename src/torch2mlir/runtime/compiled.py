@@ -273,8 +273,9 @@ class CompiledFunction:
 
     def _call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         calling, again = self.calling, self._again
-        is_again = again is not None and not kwargs and again.kinds.are_of(args)
-        leaves, symbols = (args, again.symbols) if is_again else calling.bind(args, kwargs)
+        if again is None or kwargs or not again.kinds.are_of(args):
+            again = None
+        leaves, symbols = calling.bind(args, kwargs) if again is None else (args, again.symbols)
         if torch.is_grad_enabled():
             self._gradients.check(leaves)
         if forward_ad._current_level >= 0:
@@ -291,7 +292,7 @@ class CompiledFunction:
         if guard is not None:
             guard.watch((f"held tensor {i}", value) for i, value in enumerate(bound.held))
         results = bound.run(arguments)
-        if not is_again and not kwargs and calling.takes_kinds:
+        if again is None and not kwargs and calling.takes_kinds:
             kinds = TensorKinds.of(args)
             self._again = None if kinds is None else _Again(kinds, symbols)
         if guard is not None:

@@ -202,7 +202,7 @@ def without_sizes(
             axis: Dim.AUTO
             for axis, size in enumerate(fake.shape)
             if isinstance(size, torch.SymInt)
-            if not symbols & {symbol.name for symbol in size.node.expr.free_symbols}
+            and all(symbol.name not in symbols for symbol in size.node.expr.free_symbols)
         }
         if varying:
             shapes[leaf] = varying
