@@ -247,11 +247,26 @@ def _mul(a: Operand, b: Operand) -> Tensor:
 
 @_splits(aten.div.Tensor, aten.div.Scalar)
 def _div(a: Operand, b: Operand) -> Tensor:
-    """By a complex number: times its conjugate, over its square."""
+    """By a complex number: as PyTorch does it, without its square, which large and small numbers do not have."""
     if not _is_complex(b):
         return aten.complex(_real(a) / b, _imag(a) / b)
-    square = _real(b) * _real(b) + _imag(b) * _imag(b)
-    return _mul(a, aten.complex(_real(b) / square, -_imag(b) / square))
+    like = prims.real(a) if torch.is_tensor(a) and a.is_complex() else prims.real(b)
+    x, y = (_as_tensor(part, like) for part in (_real(a), _imag(a)))
+    c, d = (_as_tensor(part, like) for part in (_real(b), _imag(b)))
+    is_real_larger = c.abs() >= d.abs()
+    large, small = torch.where(is_real_larger, c, d), torch.where(is_real_larger, d, c)
+    ratio = small / large
+    scale = 1 / (large + small * ratio)
+    real = torch.where(is_real_larger, x + y * ratio, x * ratio + y) * scale
+    imaginary = torch.where(is_real_larger, y - x * ratio, y * ratio - x) * scale
+    is_zero = (c == 0) & (d == 0)
+    return aten.complex(
+        torch.where(is_zero, x / c.abs(), real), torch.where(is_zero, y / d.abs(), imaginary)
+    )
+
+
+def _as_tensor(part: Any, like: Tensor) -> Tensor:
+    return part if torch.is_tensor(part) else torch.full_like(like, part)
 
 
 @_splits(aten.mm.default)
@@ -340,7 +355,9 @@ def _abs(a: Tensor) -> Tensor:
 @_splits(aten.exp.default)
 def _exp(a: Tensor) -> Tensor:
     size, angle = torch.exp(prims.real(a)), prims.imag(a)
-    return aten.complex(size * torch.cos(angle), size * torch.sin(angle))
+    # the size may be infinite
+    imaginary = torch.where(angle == 0, angle, size * torch.sin(angle))
+    return aten.complex(size * torch.cos(angle), imaginary)
 
 
 @_splits(aten.expm1.default)
@@ -356,13 +373,16 @@ def _expm1(a: Tensor) -> Tensor:
 @_splits(aten.sin.default)
 def _sin(a: Tensor) -> Tensor:
     x, y = prims.real(a), prims.imag(a)
-    return aten.complex(torch.sin(x) * torch.cosh(y), torch.cos(x) * torch.sinh(y))
+    # cosh may be infinite
+    real = torch.where(x == 0, x, torch.sin(x) * torch.cosh(y))
+    return aten.complex(real, torch.cos(x) * torch.sinh(y))
 
 
 @_splits(aten.cos.default)
 def _cos(a: Tensor) -> Tensor:
     x, y = prims.real(a), prims.imag(a)
-    return aten.complex(torch.cos(x) * torch.cosh(y), -(torch.sin(x) * torch.sinh(y)))
+    imaginary = torch.where(x == 0, x * torch.sign(y), torch.sin(x) * torch.sinh(y))
+    return aten.complex(torch.cos(x) * torch.cosh(y), -imaginary)
 
 
 @_splits(aten.sigmoid.default)
@@ -372,9 +392,7 @@ def _sigmoid(a: Tensor) -> Tensor:
 
 @_splits(aten.reciprocal.default)
 def _reciprocal(a: Tensor) -> Tensor:
-    real, imaginary = prims.real(a), prims.imag(a)
-    square = real * real + imaginary * imaginary
-    return aten.complex(real / square, -imaginary / square)
+    return _div(1, a)
 
 
 @_splits(prims.convert_element_type.default)

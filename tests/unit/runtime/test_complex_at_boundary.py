@@ -140,3 +140,21 @@ def test_a_file_takes_and_gives_parts(tmp_path: Path) -> None:
     session = onnxruntime.InferenceSession(tmp_path / "model.onnx")
     (found,) = session.run(None, {session.get_inputs()[0].name: torch.view_as_real(x).numpy()})
     assert_agrees(torch.view_as_complex(torch.from_numpy(found)), model(x))
+
+
+@over_targets
+def test_quotients_of_large_and_small_numbers(target: str) -> None:
+    """Their squares are infinite or zero."""
+
+    def model(x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
+        return x / y, y.reciprocal(), (1 + 2j) / y, torch.sigmoid(x.real + 0j)
+
+    sizes = torch.tensor([1e-30, 1e-25, 1e-3, 1.0, 1e20, 1e30])
+    x = torch.complex(sizes, sizes.flip(0) * 0.5)
+    y = torch.complex(-sizes.roll(1), sizes.roll(2))
+    compiled = torch2mlir.compile(model, x, y, **TARGETS[target])
+    for one, other in ((x, y), (y * 2, x), (-x, x.conj())):
+        for found, expected in zip(compiled(one, other), model(one, other), strict=True):
+            pairs = (torch.view_as_real(t) for t in (found, expected))
+            # engines take subnormal numbers, here products, for zero
+            torch.testing.assert_close(*pairs, rtol=1e-4, atol=1e-33)
