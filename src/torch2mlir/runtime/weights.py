@@ -196,16 +196,14 @@ class PreparedWeights(Watched):
         super().__init__()
         self._executable = executable
         self._states = states
+        self._dtypes = [spec.dtype for spec in executable.function.arguments]
         self._are_counted = True
 
     def _make(self, tensors: list[torch.Tensor], stamps: list[Stamp]) -> list[Any]:
         for state, tensor in zip(self._states, tensors, strict=True):
             check_state(state, tensor)
         self._are_counted = all(map(counts_writes, tensors))
-        specs = self._executable.function.arguments
-        return self._executable(
-            [for_program(tensor, spec.dtype) for tensor, spec in zip(tensors, specs, strict=True)]
-        )
+        return self._executable([*map(for_program, tensors, self._dtypes)])
 
     def _has_uncounted(self, tensors: Sequence[torch.Tensor]) -> bool:
         return not self._are_counted
