@@ -29,6 +29,7 @@ from torch2mlir.frontends.dynamo.kept_whole import kept_whole
 from torch2mlir.frontends.dynamo.options import Options
 from torch2mlir.frontends.dynamo.refused_graphs import refused_write
 from torch2mlir.frontends.dynamo.single_elements import tensors_stay
+from torch2mlir.frontends.dynamo.unused_draws import drawn_forward, unused_draws_stay
 from torch2mlir.frontends.fx.flex_attention import flex_attention_as_ops
 from torch2mlir.pipeline import Pipeline
 from torch2mlir.runtime.cache import CodeCache, cache_from_environment, cache_in
@@ -81,11 +82,11 @@ def backend(
         fw_compiler=of_training,
         bw_compiler=of_training,
         inference_compiler=partial(compile_graph, in_training=False),
-        partition_fn=min_cut_rematerialization_partition,
+        partition_fn=drawn_forward(min_cut_rematerialization_partition),
         keep_inference_input_mutations=True,
         decompositions=_decompositions(),
     )
-    with kept_whole(), flex_attention_as_ops(), tensors_stay(module):
+    with kept_whole(), flex_attention_as_ops(), tensors_stay(module), unused_draws_stay():
         compiled: Callable[..., Any] = compiler(module, example_inputs)
     # PyTorch's wrappers copy it from what they wrap, but this takes its arguments one by one; the minifier asks
     vars(compiled).pop("_boxed_call", None)

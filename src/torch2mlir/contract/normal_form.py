@@ -154,6 +154,21 @@ def ordered(form: Form, operands: Operands) -> None:
         )
 
 
+def of_one_type(*places: int) -> Rule:
+    """Tensors at these places have one type, as PyTorch's kernels want it, which promote nothing here."""
+
+    def rule(form: Form, operands: Operands) -> None:
+        given = [operands[place] for place in places if place < len(operands)]
+        types = {str(operand.dtype) for operand in given if _is_tensor(operand)}
+        if len(types) > 1:
+            form.fail(
+                f"it takes tensors of one dtype, not of {' and '.join(sorted(types))}; eager PyTorch refuses them too",
+                "convert one: x.to(y.dtype)",
+            )
+
+    return rule
+
+
 def branches_of_the_result(form: Form, operands: Operands) -> None:
     """``where``: a boolean condition, and branches of the type of the result."""
     condition = [operands[0]]
@@ -315,7 +330,10 @@ def _rules() -> dict[str, tuple[Rule, ...]]:
         "clamp.Tensor": (of_the_result, repeated),
         "where.self": (branches_of_the_result, repeated),
         "complex": (repeated,),
-        "addmm": (_added,),
+        "mm": (of_one_type(0, 1),),
+        "bmm": (of_one_type(0, 1),),
+        "addmm": (of_one_type(0, 1, 2), _added),
+        "linear": (of_one_type(0, 1, 2),),
         "cat": (parts_of_the_result, axis(1)),
         "sum.dim_IntList": (_axes_or_all, of_the_result),
         "mean.dim": (_axes_or_all, of_the_result),
@@ -336,17 +354,18 @@ def _rules() -> dict[str, tuple[Rule, ...]]:
         "_log_softmax": (axis(1),),
         "gather": (axis(1),),
         "index_select": (axis(1),),
-        "scatter.src": (axis(1),),
+        "index_put": (of_one_type(0, 2),),
+        "scatter.src": (axis(1), of_one_type(0, 3)),
         "scatter.value": (axis(1),),
-        "scatter_add": (axis(1),),
-        "scatter_reduce.two": (axis(1),),
+        "scatter_add": (axis(1), of_one_type(0, 3)),
+        "scatter_reduce.two": (axis(1), of_one_type(0, 3)),
         "permute": (_order,),
         "flip": (_reversed_axes,),
         "slice.Tensor": (axis(1), _slice),
         "select.int": (axis(1), _select),
         "max_pool2d_with_indices": (pool(1, 2, 3, 4),),
         "avg_pool2d": (pool(1, 2, 3),),
-        "convolution": (_convolution,),
+        "convolution": (of_one_type(0, 1, 2), _convolution),
     }
     rules |= {f"torch.aten.{name}": given for name, given in named.items()}
     return rules | {name: (ordered, *rules.get(name, ())) for name in ORDERED}

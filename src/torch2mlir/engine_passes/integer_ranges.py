@@ -25,7 +25,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from torch2mlir.dialects.onnx import OnnxOp
-from torch2mlir.dialects.tensors import element_of, shape_of
+from torch2mlir.dialects.tensors import element_of, integer, integers, shape_of
 
 Interval = tuple[int, int]
 FloatInterval = tuple[float, float]
@@ -313,7 +313,25 @@ def _longest(op: Operation, longest: int) -> int:
         return max(shape, default=1)
     if isinstance(tensor.owner, Block) and isinstance(tensor.owner.parent_op(), FuncOp):
         return max(longest, *shape)
-    return COUNTED if op.name == "onnx.Shape" else MOST
+    return COUNTED // _step(op) if op.name == "onnx.Shape" else MOST
+
+
+def _step(op: Operation) -> int:
+    """Of how many elements along the dimension whose size is asked for one has been taken: a power of two, or 1."""
+    tensor = op.operands[0].owner
+    if not isinstance(tensor, OnnxOp) or tensor.name != "onnx.Slice" or len(tensor.operands) < 5:
+        return 1
+    axes, steps = (
+        each.owner.properties.get("value") if isinstance(each.owner, OnnxOp) else None
+        for each in tensor.operands[3:5]
+    )
+    start, end = op.properties.get("start"), op.properties.get("end")
+    if axes is None or steps is None or start is None or end is None:
+        return 1
+    if [*integers(axes), integer(start) + 1] != [integer(start), integer(end)]:
+        return 1
+    (step,) = integers(steps)
+    return step if step > 0 and COUNTED % step == 0 else 1
 
 
 def _combined(

@@ -1,8 +1,9 @@
 """``onnx-long-sums-by-parts``: long sums and means of 32-bit floats as sums of sums.
 
 ONNX Runtime 1.31 and OpenVINO 2026.4 add up one element after the other in each lane of a vector: the variance of a
-million numbers was off by 2e-5 and 4e-4, where eager mode, which adds up parts, is off by 5e-8. Lines whose length
-nobody knows stay as they are; those of several dimensions are added up along one after the other.
+million numbers was off by 2e-5 and 4e-4, where eager mode, which adds up parts, is off by 5e-8. Sums of everything of an
+unknown size, and along the one unknown size of a narrow table, are added up in parts as well. Of other unknown sizes each
+is added up along one after the other: parts of those would be more than what is there.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from xdsl.dialects.builtin import (
     ModuleOp,
     TensorType,
     f32,
+    i64,
 )
 from xdsl.ir import Operation, SSAValue
 
@@ -33,6 +35,10 @@ _FEWEST = 32
 """Parts, and elements of a part, of a line that is cut as it is."""
 _PART = 1024
 """Elements of a part of a line that is padded."""
+_END = 2**63 - 1
+"""Behind the last element, for slices."""
+_NARROW = 16
+"""Elements beside each of an unknown number, up to which these are padded to whole parts."""
 
 
 class OnnxLongSumsByPartsPass(PassForOps):
@@ -46,7 +52,7 @@ class OnnxLongSumsByPartsPass(PassForOps):
             axes = _axes(each)
             sizes = [shape_of(each.operands[0])[axis] for axis in axes]
             is_long = DYNAMIC_INDEX in sizes or prod(sizes) > _LONGEST
-            if is_long and element_of(each.results[0]) == f32:
+            if is_long and element_of(each.results[0]) == f32 and not _added_unknown(each, axes):
                 _add_parts(each, axes)
 
 
@@ -101,6 +107,65 @@ def _add_parts(op: Operation, axes: Sequence[int]) -> None:
     if name != op.name:
         found = before.node("Div", [found, before.number(terms, f32)], found, f32)
     before.replace(found)
+
+
+def _added_unknown(op: Operation, axes: Sequence[int]) -> bool:
+    """Adds up an unknown number of elements in parts, if they are everything, or rows of few."""
+    x, (result,), before = op.operands[0], op.results, Nodes(op)
+    sizes = shape_of(x)
+    unknown = [axis for axis, size in enumerate(sizes) if size == DYNAMIC_INDEX]
+    kept = [size for axis, size in enumerate(sizes) if axis not in axes]
+    if not unknown or not set(unknown) <= set(axes):
+        return False
+    if all(size == 1 for size in kept):
+        x, axis, steps = _reshaped(before, x, [DYNAMIC_INDEX]), 0, [0, 1]
+    elif len(unknown) == 1 and prod(size for size in sizes if size != DYNAMIC_INDEX) <= _NARROW:
+        (axis,) = unknown
+        steps = [a + (a > axis) for a in axes] + [axis + 1]
+    else:
+        return False
+    found = _by_parts(before, x, axis)
+    left = list(range(len(shape_of(found))))
+    for number, step in enumerate(sorted(steps, key=lambda step: step != axis + 1)):
+        keeps = number % 2 == 1  # see `_add_parts`
+        found = _reduced(before, "onnx.ReduceSum", found, left.index(step), keeps)
+        if not keeps:
+            left.remove(step)
+    found = _reshaped(before, found, shape_of(result))
+    if op.name == "onnx.ReduceMean":
+        count = before.value(op_class("Size"), [op.operands[0]], TensorType(i64, []))
+        if prod(kept) != 1:
+            count = before.node("Div", [count, before.number(prod(kept), i64)], count, i64)
+        found = before.node(
+            "Div", [found, before.node("Cast", [count], count, f32, to=f32)], found, f32
+        )
+    before.replace(found)
+    return True
+
+
+def _by_parts(before: Nodes, x: SSAValue, axis: int) -> SSAValue:
+    """With zeros behind a dimension of unknown size, which becomes parts and their elements."""
+    sizes = shape_of(x)
+    line = TensorType(i64, [1])
+    # OpenVINO divides integers as floats of 32 bits: the first elements of all parts are counted instead
+    bounds = [before.integers([number]) for number in (0, _END, axis, _PART)]
+    first = before.value(op_class("Slice"), [x, *bounds], TensorType(f32, sizes))
+    counts = [_size(before, each, axis) for each in (first, x)]
+    whole = before.value(op_class("Mul"), [counts[0], before.integers([_PART])], line)
+    missing = before.value(op_class("Sub"), [whole, counts[1]], line)
+    rank = len(sizes)
+    ends = [before.integers([0] * (rank + axis)), missing, before.integers([0] * (rank - axis - 1))]
+    ends = [end for end in ends if shape_of(end) != (0,)]
+    joined = onnx.attributes("Concat", {"axis": 0})
+    pads = before.value(op_class("Concat"), ends, TensorType(i64, [2 * rank]), joined)
+    padded = before.value(op_class("Pad"), [x, pads], TensorType(f32, sizes))
+    return _reshaped(before, padded, [*sizes[:axis], DYNAMIC_INDEX, _PART, *sizes[axis + 1 :]])
+
+
+def _size(before: Nodes, x: SSAValue, axis: int) -> SSAValue:
+    """The size of a dimension, as a list."""
+    place = onnx.attributes("Shape", {"start": axis, "end": axis + 1})
+    return before.value(op_class("Shape"), [x], TensorType(i64, [1]), place)
 
 
 def _lines(sizes: Sequence[int], axes: Sequence[int]) -> list[tuple[int, bool]]:

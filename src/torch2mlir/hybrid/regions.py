@@ -16,6 +16,7 @@ from torch.fx import GraphModule, Node
 from torch.utils import _pytree as pytree
 
 from torch2mlir.frontends.dynamo.single_elements import tensors_stay
+from torch2mlir.frontends.dynamo.unused_draws import unused_draws_stay
 from torch2mlir.frontends.fx.flex_attention import flex_attention_as_ops
 from torch2mlir.frontends.module_state import Hooks
 from torch2mlir.frontends.python_state import Methods
@@ -131,7 +132,7 @@ class RegionByRegion:
         if any(map(_is_recorded, module.graph.nodes)):
             self.recorded += 1
             return module.forward
-        with flex_attention_as_ops(), tensors_stay(module):
+        with flex_attention_as_ops(), tensors_stay(module), unused_draws_stay():
             return aot_module_simplified(
                 module,
                 list(inputs),

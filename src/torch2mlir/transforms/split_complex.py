@@ -69,19 +69,6 @@ def _is_complex(a: Operand) -> bool:
     return a.is_complex() if torch.is_tensor(a) else isinstance(a, complex)
 
 
-# at the function's boundary
-
-
-@_splits(aten.view_as_complex.default)
-def _of_floats(a: Tensor) -> Tensor:
-    return aten.complex(aten.select.int(a, -1, 0), aten.select.int(a, -1, 1))
-
-
-@_splits(aten.view_as_real.default)
-def _to_floats(a: Tensor) -> Tensor:
-    return aten.cat([aten.unsqueeze(prims.real(a), -1), aten.unsqueeze(prims.imag(a), -1)], -1)
-
-
 @_splits(aten.complex.default)
 def _of_parts(real: Tensor, imaginary: Tensor) -> Tensor:
     return aten.complex(*torch.broadcast_tensors(real, imaginary))
@@ -344,6 +331,25 @@ def _logical_not(a: Tensor) -> Tensor:
     return _eq(a, 0)
 
 
+def _of_truths(overload: OpOverload) -> Split:
+    """An op that asks of each element whether it is zero; a real operand is asked by the op itself."""
+
+    def split(*args: Any) -> Any:
+        return overload(*(_ne(a, 0) if _is_complex(a) else a for a in args))
+
+    return split
+
+
+for _overload in (
+    aten.logical_and.default,
+    aten.logical_or.default,
+    aten.logical_xor.default,
+    aten.any.dims,
+    aten.all.dims,
+):
+    _splits(_overload)(_of_truths(_overload))
+
+
 # functions
 
 
@@ -397,7 +403,9 @@ def _reciprocal(a: Tensor) -> Tensor:
 
 @_splits(prims.convert_element_type.default)
 def _convert(a: Tensor, dtype: torch.dtype) -> Tensor:
-    """To and from real types, and between complex ones."""
+    """To and from real types, and between complex ones; what becomes a boolean is asked whether it is zero."""
+    if dtype is torch.bool:
+        return _ne(a, 0)
     if not dtype.is_complex:
         return prims.convert_element_type(prims.real(a), dtype)
     part = dtype.to_real()

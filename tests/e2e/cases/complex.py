@@ -71,6 +71,16 @@ case(
     f32("B", 3),
     loose=2,
 )
+case(
+    "complex_truths",
+    lambda x, y: (
+        *(x.any(), x.all(), x.any(1), y.all(0, True), torch.any(x, (0, 1)), x.count_nonzero()),
+        *(torch.logical_and(x, y), torch.logical_or(x, y.real), torch.logical_xor(y.real, x)),
+        *(x.logical_not(), x.bool(), y.to(torch.bool) & x.bool()),
+    ),
+    c64(2, 3, values=(0j, 1j, 2, complex(0, nan), complex(-0.0, -0.0), 1 - 1j)),
+    c64(2, 3, values=(0j, 0j, 3j, 1, complex(inf, 0), complex(0, -inf))),
+)
 case("complex_mean", lambda x: (x.mean(1), x.prod(1)), c64("B", 3))
 case(
     "complex_rotary",

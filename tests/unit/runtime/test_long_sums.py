@@ -62,6 +62,31 @@ def test_lines_that_cannot_be_cut(engine: str) -> None:
             torch.testing.assert_close(found.double(), exact, rtol=1e-6, atol=0)
 
 
+@pytest.mark.parametrize("engine", ["onnxruntime", "openvino"])
+def test_of_unknown_sizes(engine: str) -> None:
+    """Of everything, and of a narrow table; calls of few elements and none are in the same program."""
+
+    def sums(line: Tensor, table: Tensor, images: Tensor) -> Sequence[Tensor]:
+        return (
+            *(line.mean(), line.square().sum(), line.var(), line.sum(0, keepdim=True)),
+            *(table.sum(0), table.mean((0, 1)), table.mean(0, keepdim=True)),
+            *(images.square().mean(), images.sum((0, 2, 3))),
+        )
+
+    unknown = ({0: Dim.AUTO}, {0: Dim.AUTO}, {0: Dim.AUTO, 2: Dim.AUTO, 3: Dim.AUTO})
+    example = torch.rand(9), torch.rand(8, 3), torch.rand(3, 2, 6, 5)
+    compiled = torch2mlir.compile(
+        sums, *example, output_type="onnx", engine=engine, dynamic_shapes=unknown
+    )
+    for n in (500_003, 0, 1, 7, 1024):
+        numbers = torch.rand(n), torch.rand(n, 3), torch.rand(2, 2, 300, 1 + n % 500)
+        for found, exact in zip(
+            compiled(*numbers), sums(*(each.double() for each in numbers)), strict=True
+        ):
+            assert found.shape == exact.shape
+            torch.testing.assert_close(found.double(), exact, rtol=2e-6, atol=0, equal_nan=True)
+
+
 def _assert_near(compiled: Callable[..., Sequence[Tensor]], numbers: Sequence[Tensor]) -> None:
     exact = sums(*(each.double() for each in numbers))
     for found, expected in zip(compiled(*numbers), exact, strict=True):
