@@ -1,9 +1,10 @@
 """``onnx-long-sums-by-parts``: long sums and means of 32-bit floats as sums of sums.
 
 ONNX Runtime 1.31 and OpenVINO 2026.4 add up one element after the other in each lane of a vector: the variance of a
-million numbers was off by 2e-5 and 4e-4, where eager mode, which adds up parts, is off by 5e-8. Sums of everything of an
-unknown size, and along the one unknown size of a narrow table, are added up in parts as well. Of other unknown sizes each
-is added up along one after the other: parts of those would be more than what is there.
+million numbers was off by 2e-5 and 4e-4, where eager mode, which adds up parts, is off by 5e-8. An unknown number of
+elements is added up in parts as well, if they are everything, or rows of few: parts of wider rows would be more than what
+is there. Other lines whose length nobody knows stay as they are; those of several dimensions are added up along one
+after the other.
 """
 
 from __future__ import annotations

@@ -60,6 +60,7 @@ class OnnxRuntimeEngine(Engine):
             "onnx-functions-by-formulas",
             "onnx-sums-of-zeros",
             "onnx-long-sums-by-parts",
+            "onnx-running-sums-in-doubles",
             "onnx-where-keeps-zeros",
             "onnx-widen-for-onnxruntime",
             "onnx-extrema-of-integers",

@@ -228,6 +228,9 @@ _LOCATIONS: dict[str, str] = {
     "onnx-extrema-of-integers": (
         "torch2mlir.engine_passes.onnx_extrema_of_integers:OnnxExtremaOfIntegersPass"
     ),
+    "onnx-running-sums-in-doubles": (
+        "torch2mlir.engine_passes.onnx_running_sums_in_doubles:OnnxRunningSumsInDoublesPass"
+    ),
     "onnx-kernels-apart": "torch2mlir.engine_passes.onnx_kernels_apart:OnnxKernelsApartPass",
     "onnx-long-sums-by-parts": (
         "torch2mlir.engine_passes.onnx_long_sums_by_parts:OnnxLongSumsByPartsPass"

@@ -87,6 +87,22 @@ def test_of_unknown_sizes(engine: str) -> None:
             torch.testing.assert_close(found.double(), exact, rtol=2e-6, atol=0, equal_nan=True)
 
 
+@pytest.mark.parametrize("is_dynamic", [False, True], ids=["static", "dynamic"])
+def test_running_sums_of_onnxruntime(is_dynamic: bool) -> None:
+    def sums(line: Tensor, table: Tensor) -> Sequence[Tensor]:
+        return line.cumsum(0), table.cumsum(0), table.cumsum(1)
+
+    unknown = ({0: Dim.AUTO}, {0: Dim.AUTO}) if is_dynamic else None
+    numbers = torch.rand(100_000), torch.rand(20_000, 3)
+    compiled = torch2mlir.compile(
+        sums, *numbers, output_type="onnx", engine="onnxruntime", dynamic_shapes=unknown
+    )
+    for _ in range(3):
+        numbers = torch.rand(100_000), torch.rand(20_000, 3)
+        for found, expected in zip(compiled(*numbers), sums(*numbers), strict=True):
+            torch.testing.assert_close(found, expected, rtol=2e-7, atol=0)
+
+
 def _assert_near(compiled: Callable[..., Sequence[Tensor]], numbers: Sequence[Tensor]) -> None:
     exact = sums(*(each.double() for each in numbers))
     for found, expected in zip(compiled(*numbers), exact, strict=True):
