@@ -26,15 +26,34 @@ func.func @of_a_prime(%x: tensor<20011x4xf32>) -> tensor<1x4xf32> {
   return %0 : tensor<1x4xf32>
 }
 
-// One dimension after the other where sizes are not known.
+// Everything of an unknown size: zeros come behind, as many as are missing of a whole part.
 // CHECK-LABEL: func.func @of_unknown(
-// CHECK:         [[ROWS:%.*]] = "onnx.ReduceMean"(%x, {{.*}} -> tensor<1x768xf32>
-// CHECK:         [[ALL:%.*]] = "onnx.ReduceMean"([[ROWS]], {{.*}} -> tensor<1xf32>
-// CHECK:         "onnx.Squeeze"([[ALL]], {{.*}} -> tensor<f32>
+// CHECK:         [[ALL:%.*]] = "onnx.Reshape"(%x, {{.*}} -> tensor<?xf32>
+// CHECK:         [[FIRST:%.*]] = "onnx.Slice"([[ALL]]
+// CHECK:         [[PARTS:%.*]] = "onnx.Shape"([[FIRST]])
+// CHECK:         [[COUNT:%.*]] = "onnx.Shape"([[ALL]])
+// CHECK:         [[WHOLE:%.*]] = "onnx.Mul"([[PARTS]]
+// CHECK:         [[MISSING:%.*]] = "onnx.Sub"([[WHOLE]], [[COUNT]])
+// CHECK:         [[ENDS:%.*]] = "onnx.Concat"({{.*}}, [[MISSING]])
+// CHECK:         [[LONGER:%.*]] = "onnx.Pad"([[ALL]], [[ENDS]])
+// CHECK:         [[CUT:%.*]] = "onnx.Reshape"([[LONGER]], {{.*}} -> tensor<?x1024xf32>
+// CHECK:         [[SUMS:%.*]] = "onnx.ReduceSum"([[CUT]], {{.*}} -> tensor<?xf32>
+// CHECK:         "onnx.ReduceSum"([[SUMS]], {{.*}} -> tensor<1xf32>
+// CHECK:         "onnx.Div"
 func.func @of_unknown(%x: tensor<?x768xf32>) -> tensor<f32> {
   %axes = "onnx.Constant"() <{value = dense<[0, 1]> : tensor<2xi64>}> : () -> tensor<2xi64>
   %0 = "onnx.ReduceMean"(%x, %axes) <{keepdims = 0 : si64}> : (tensor<?x768xf32>, tensor<2xi64>) -> tensor<f32>
   return %0 : tensor<f32>
+}
+
+// Wide rows of an unknown number: one dimension after the other.
+// CHECK-LABEL: func.func @of_wide_rows(
+// CHECK:         [[LINES:%.*]] = "onnx.ReduceSum"(%x, {{.*}} -> tensor<1x768x3xf32>
+// CHECK:         "onnx.ReduceSum"([[LINES]], {{.*}} -> tensor<1x3xf32>
+func.func @of_wide_rows(%x: tensor<?x768x3xf32>) -> tensor<3xf32> {
+  %axes = "onnx.Constant"() <{value = dense<[0, 1]> : tensor<2xi64>}> : () -> tensor<2xi64>
+  %0 = "onnx.ReduceSum"(%x, %axes) <{keepdims = 0 : si64}> : (tensor<?x768x3xf32>, tensor<2xi64>) -> tensor<3xf32>
+  return %0 : tensor<3xf32>
 }
 
 // CHECK-LABEL: func.func @of_few(

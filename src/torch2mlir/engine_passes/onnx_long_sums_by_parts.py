@@ -155,8 +155,9 @@ def _by_parts(before: Nodes, x: SSAValue, axis: int) -> SSAValue:
     whole = before.value(op_class("Mul"), [counts[0], before.integers([_PART])], line)
     missing = before.value(op_class("Sub"), [whole, counts[1]], line)
     rank = len(sizes)
-    ends = [before.integers([0] * (rank + axis)), missing, before.integers([0] * (rank - axis - 1))]
-    ends = [end for end in ends if shape_of(end) != (0,)]
+    ends = [before.integers([0] * (rank + axis)), missing]
+    if axis < rank - 1:
+        ends.append(before.integers([0] * (rank - axis - 1)))
     joined = onnx.attributes("Concat", {"axis": 0})
     pads = before.value(op_class("Concat"), ends, TensorType(i64, [2 * rank]), joined)
     padded = before.value(op_class("Pad"), [x, pads], TensorType(f32, sizes))
