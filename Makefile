@@ -51,8 +51,9 @@ typecheck: $(VENV)/.installed-test
 	$(BIN)/mypy
 
 # One thread per worker: two workers on two cores, and no library fights another for them.
+# Tests start some hundred processes: where Python is told to keep no bytecode, each of them compiles the package anew.
 pytest: $(VENV)/.installed-test
-	OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false HF_HUB_OFFLINE=1 \
+	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false HF_HUB_OFFLINE=1 \
 	$(BIN)/python -m pytest $(PYTEST_FLAGS)
 
 # Everything: all cases in all modes on all engines, all entries of the operator database, long runs. Four hours on two cores; what

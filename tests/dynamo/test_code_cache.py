@@ -121,7 +121,7 @@ def flipped(data: bytes, position: int) -> bytes:
 HEADER = 16 + 4 + 32 + 32 + 8
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize(
     "attack, reason",
     [

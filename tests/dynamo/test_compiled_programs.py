@@ -99,7 +99,7 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
 }
 
 
-@pytest.mark.share(12)
+@pytest.mark.share(24)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_program(name: str) -> None:
     function, arguments = PROGRAMS[name]
@@ -388,7 +388,7 @@ def test_hooks() -> None:
     assert len(calls) == 1
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize(
     "make",
     [

@@ -26,7 +26,7 @@ def entries() -> list[tuple[str, str]]:
     return [(database, name) for database, names in SHORT.items() for name in names]
 
 
-@pytest.mark.share(12)
+@pytest.mark.share(24)
 @pytest.mark.parametrize("database, name", entries())
 def test_entry(database: str, name: str) -> None:
     item = next(item for item in DATABASES[database](None) if item.name == name)

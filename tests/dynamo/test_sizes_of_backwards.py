@@ -36,7 +36,7 @@ class OfPatches(nn.Module):
         return self.layers(self.patches(x).flatten(2).transpose(1, 2)).mean(1)
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(8)
 @pytest.mark.parametrize("engine", ["xla", "iree"])
 @pytest.mark.parametrize("varies", [None, True])
 @pytest.mark.parametrize("make", [WithToken, OfPatches])

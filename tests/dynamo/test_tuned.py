@@ -97,7 +97,7 @@ def test_what_cannot_be_meant_is_refused(options: dict[str, Any], message: str) 
         dynamo.Options.of(options, None)
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("fastest", ["xla", "onnxruntime", "pytorch"])
 def test_state_is_written_once_a_call(fastest: str, monkeypatch: pytest.MonkeyPatch) -> None:
     class Sums(nn.Module):

@@ -98,7 +98,7 @@ RIGHT: list[tuple[str, Callable[..., Any], list[str]]] = [
 
 
 @pytest.mark.parametrize("function, shapes", [c[1:] for c in RIGHT], ids=[c[0] for c in RIGHT])
-@pytest.mark.share(8)
+@pytest.mark.share(16)
 def test_padding_changes_nothing(function: Callable[..., Any], shapes: list[str]) -> None:
     compiled = bucketed(function, shapes)
     same(compiled, function, shapes)
@@ -133,7 +133,7 @@ REFUSED: list[tuple[str, Callable[..., Any], list[str], str]] = [
 ]
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize(
     "function, shapes, reason", [c[1:] for c in REFUSED], ids=[c[0] for c in REFUSED]
 )

@@ -40,6 +40,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     metafunc.parametrize("case, output_type, engine", parameters)
 
 
+@pytest.mark.share(2)
 def test_right_or_refused(case: Case, output_type: str, engine: str) -> None:
     require(engine)
     sizes = large_sizes(case)

@@ -59,7 +59,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     metafunc.parametrize("case, output_type, engine", parameters)
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 def test_right_or_refused(case: Case, output_type: str, engine: str) -> None:
     require(engine)
     try:

@@ -117,6 +117,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @torch.no_grad()
+@pytest.mark.share(2)
 def test_right_or_refused(seed: int, output_type: str, engine: str) -> None:
     require(engine)
     program, names = _program(seed)

@@ -52,7 +52,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     metafunc.parametrize("case, mode", parameters)
 
 
-@pytest.mark.share(12)
+@pytest.mark.share(24)
 def test_right_or_refused(case: Case, mode: str) -> None:
     program = case.export(dynamic=mode == "dynamic")
     if program.graph_signature.buffers:
@@ -103,7 +103,7 @@ BEYOND_FLOATS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 RIGHT_BEYOND = {torch.int32: {"sum", "sign", "doubled"}, torch.int64: {"sign"}}
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("dtype", [torch.int32, torch.int64])
 @pytest.mark.parametrize("name", BEYOND_FLOATS)
 def test_integers_that_are_no_floats(name: str, dtype: torch.dtype) -> None:

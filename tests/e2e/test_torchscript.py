@@ -59,7 +59,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     metafunc.parametrize("case, way", parameters)
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(8)
 def test_agrees_with_pytorchs_own(case: Case, way: str) -> None:
     """What PyTorch makes of the same TorchScript program, which may not be what it makes of the Python one."""
     args, _ = case.arguments()

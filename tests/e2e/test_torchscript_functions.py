@@ -50,7 +50,7 @@ def rows(x):
     return filled
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(8)
 @pytest.mark.parametrize(
     "function",
     [

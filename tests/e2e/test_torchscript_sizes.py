@@ -71,7 +71,7 @@ SLICES = [
 SIZES = [(9, 4), (8, 3), (8, 1), (8, 0), (3, 0), (3, 5), (3, 7), (4, 4), (0, 0), (0, 2), (2, 1)]
 
 
-@pytest.mark.share(6)
+@pytest.mark.share(12)
 @pytest.mark.parametrize("target, function", product(TARGETS, SLICES))
 def test_right_or_refused(
     target: tuple[str, str], function: Callable[[Tensor, Tensor], Tensor]
@@ -188,7 +188,7 @@ REFUSED = {_first_of_two, _third}
 """For lack of examples that suit them, or because sizes decide what they are."""
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("function", NEEDING)
 def test_what_ops_need(function: Callable[[Tensor, Tensor], Tensor]) -> None:
     """What kernels found out at example sizes was taken for all: writes went to other places, 1 was not squeezed."""
@@ -242,6 +242,7 @@ def test_a_line_of_one_step() -> None:
 
 
 @pytest.mark.parametrize("output_type, engine", TARGETS)
+@pytest.mark.share(2)
 def test_a_table_as_long_as_the_longest_line(output_type: str, engine: str) -> None:
     require(engine)
 

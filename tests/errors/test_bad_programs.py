@@ -297,6 +297,7 @@ def test_a_size_from_data_on_xla_names_the_line_of_the_model() -> None:
 
 
 @pytest.mark.parametrize("engine", ["xla", "iree"])
+@pytest.mark.share(2)
 def test_sizes_that_stablehlo_cannot_count_are_named(engine: str) -> None:
     """The end of a slice was a ValueError of another library's."""
 

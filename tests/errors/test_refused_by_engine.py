@@ -49,6 +49,7 @@ def test_the_error_names_what_the_engine_stumbles_over(
 
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("output_type", ["stablehlo", "linalg-on-tensors"])
+@pytest.mark.share(2)
 def test_the_way_out_is_one(name: str, output_type: str) -> None:
     model, shape, count, _ = PROGRAMS[name]
     compiled = torch2mlir.compile(

@@ -83,7 +83,7 @@ REFUSED: dict[str, Given] = {
 
 
 @torch.no_grad()
-@pytest.mark.share(16)
+@pytest.mark.share(32)
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("name", RIGHT)
 def test_is_right(name: str, dialect: str) -> None:
@@ -97,6 +97,7 @@ def test_is_right(name: str, dialect: str) -> None:
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.share(2)
 def test_is_refused_with_op_line_and_way_out(name: str, dialect: str) -> None:
     model, given, shapes = REFUSED[name]
     with pytest.raises(Torch2MLIRError) as caught:

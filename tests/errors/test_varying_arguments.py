@@ -25,7 +25,7 @@ PROGRAMS: dict[str, Callable[[Tensor], Tensor]] = {
 }
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo", "onnx"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_an_argument_that_varies(name: str, output_type: str) -> None:

@@ -26,7 +26,7 @@ ON = {
 }
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("name", ENTRANCES)
 def test_agrees_with_eager(name: str, request: pytest.FixtureRequest) -> None:
     count = PROGRAMS * (FULL if request.config.getoption("--full") else 1)

@@ -14,7 +14,7 @@ FULL = 86
 """How many times as many with ``--full``."""
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("name", ENTRANCES)
 def test_agrees_with_eager(name: str, request: pytest.FixtureRequest) -> None:
     count = MODELS * (FULL if request.config.getoption("--full") else 1)

@@ -159,6 +159,7 @@ def test_results_have_pytorchs_strides() -> None:
 @pytest.mark.parametrize(
     ("engine", "output_type"), [("xla", "stablehlo"), ("iree", "linalg-on-tensors")]
 )
+@pytest.mark.share(2)
 def test_sizes_vary(engine: str, output_type: str) -> None:
     def function(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         a = torch.cat([x.tanh() + 1, y], 0)

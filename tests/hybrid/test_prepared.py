@@ -71,7 +71,7 @@ def agree(call: Callable[..., Any], model: nn.Module, *inputs: torch.Tensor) -> 
 ACTIVATIONS = [nn.ReLU(), nn.SiLU(), nn.GELU(), nn.Hardswish(), nn.LeakyReLU(), nn.ReLU6()]
 
 
-@pytest.mark.share(6)
+@pytest.mark.share(12)
 @pytest.mark.parametrize("decomposed", [False, True])
 @pytest.mark.parametrize("bias", [False, True])
 @pytest.mark.parametrize("activation", ACTIVATIONS, ids=lambda a: type(a).__name__)

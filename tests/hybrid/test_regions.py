@@ -156,7 +156,7 @@ class LearnsInCalls(nn.Module):
 
 
 @torch.no_grad()
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("has_gradients", [False, True])
 @pytest.mark.parametrize("has_examples", [False, True])
 def test_gradients_that_calls_leave(has_gradients: bool, has_examples: bool) -> None:

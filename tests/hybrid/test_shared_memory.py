@@ -28,7 +28,7 @@ class Written(nn.Module):
         return part + 1, x * 2
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("name", UNDECLARED_VIEWS)
 def test_views_that_schemas_do_not_declare_are_written(name: str) -> None:
     model = Written(UNDECLARED_VIEWS[name]).eval()

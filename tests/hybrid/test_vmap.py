@@ -42,7 +42,7 @@ def _in_chunks(x: Tensor) -> Any:
     return vmap(lambda row: row.cumsum(0), chunk_size=2)(x)
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(8)
 @torch.no_grad()
 @pytest.mark.parametrize("code", [_products, _nested, _in_place, _in_chunks, Counted])
 def test_vmap_is_traced_through(code: Callable[..., Any]) -> None:

@@ -46,7 +46,7 @@ def _module(name: str, mode: str, output_type: str) -> MlirModule:
     return export_and_import(_exported(name, mode), output_type=output_type)
 
 
-@pytest.mark.share(8)
+@pytest.mark.share(16)
 def test_torch_dialect_goes_there_and_back(name: str, output_type: str, mode: str) -> None:
     module = _module(name, mode, output_type)
     theirs = torch_mlir_opt(module.text(debuginfo=True))

@@ -34,7 +34,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     metafunc.parametrize("entry", chosen, ids=str)
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 def test_the_outcome_is_the_one_on_record(entry: Entry) -> None:
     found = outcomes(entry, table.TARGETS, SAMPLES)
     changed = [

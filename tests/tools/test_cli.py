@@ -165,7 +165,7 @@ def test_wrong_usage_exits_2(arguments: list[str], capsys: pytest.CaptureFixture
     assert "usage:" in _usage_error(capsys, *arguments)
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize(
     "engine, dialect",
     [("xla", "stablehlo"), ("iree", "linalg-on-tensors"), ("iree", "tosa")],

@@ -136,6 +136,7 @@ def _opaque(library: torch.library.Library, name: str, kernel: Any, key: str) ->
 
 
 @pytest.mark.parametrize("output_type", ENGINES)
+@pytest.mark.share(2)
 def test_a_custom_op_is_its_python_body(output_type: str) -> None:
     @torch.library.custom_op("torch2mlir_own::cubes", mutates_args=())
     def cubes(x: torch.Tensor, factor: float) -> torch.Tensor:

@@ -62,7 +62,7 @@ CONTINUOUS: dict[str, tuple[Callable[..., Any], Callable[[torch.Tensor], torch.T
 }
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("name", CONTINUOUS)
 def test_continuous_distributions(name: str) -> None:
     """The Kolmogorov-Smirnov statistic: the largest gap between empirical and true distribution."""
@@ -103,7 +103,7 @@ DISCRETE: dict[str, tuple[Callable[..., Any], dict[float, float]]] = {
 }
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("name", DISCRETE)
 def test_discrete_distributions(name: str) -> None:
     draw, probabilities = DISCRETE[name]
@@ -193,7 +193,7 @@ def test_a_seed_gives_the_same_numbers_on_every_dialect() -> None:
             assert torch.equal(a, b)
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize(("output_type", "engine"), ROADS)
 def test_sizes_may_vary(output_type: str, engine: str) -> None:
     dynamic = ({0: torch.export.Dim("B", min=2)},)

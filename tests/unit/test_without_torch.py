@@ -57,6 +57,7 @@ def test_every_module_imports() -> None:
         ("tosa", "tosa.matmul"),
     ],
 )
+@pytest.mark.share(2)
 def test_opt_converts(target: str, op: str, tmp_path: Path) -> None:
     source = tmp_path / "contract.mlir"
     source.write_text(CONTRACT)

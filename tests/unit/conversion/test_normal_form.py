@@ -66,7 +66,7 @@ ORDERING: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 }
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(8)
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo", "onnx"])
 @pytest.mark.parametrize("program", ORDERING.values(), ids=ORDERING)
 def test_complex_numbers_have_no_order(

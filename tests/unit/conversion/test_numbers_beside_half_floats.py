@@ -68,6 +68,7 @@ def test_numbers_of_elements(dialect: str, dtype: torch.dtype) -> None:
 
 
 @pytest.mark.parametrize("dialect", ["linalg-on-tensors", "tosa"])
+@pytest.mark.share(2)
 def test_sizes(dialect: str) -> None:
     """70000 is infinite in float16 where it is added, and itself where it is a factor."""
     x, rows = _elements(torch.float16), torch.export.Dim("rows", max=100000)
@@ -79,7 +80,7 @@ def test_sizes(dialect: str) -> None:
         torch.testing.assert_close(compiled(x, y), _of_a_size(x, y), equal_nan=True)
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
 @pytest.mark.parametrize("dialect", ["linalg-on-tensors", "tosa", "stablehlo"])
 def test_weights_in_tensors(dialect: str, dtype: torch.dtype) -> None:
@@ -95,7 +96,7 @@ def _divided(x: Tensor) -> tuple[Tensor, ...]:
     return x / 1e39, x / -1e40, x / 3e38, x / 1e400
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32], ids=str)
 @pytest.mark.parametrize("dialect", ["linalg-on-tensors", "tosa", "stablehlo"])
 def test_divided_by_what_is_infinite_in_float32(dialect: str, dtype: torch.dtype) -> None:
@@ -108,7 +109,7 @@ def _of_a_tensor(x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
     return x * y, y * x, x / y, x + y, y - x, x[2] * y, torch.div(x, y, rounding_mode="floor")
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("dialect", ["linalg-on-tensors", "tosa", "stablehlo"])
 def test_numbers_in_tensors(dialect: str) -> None:
     """Of integers too: PyTorch's kernels read a factor that is one number as it is."""

@@ -23,7 +23,7 @@ def _of_an_element(x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
 
 @pytest.mark.parametrize("dtype", [torch.int8, torch.uint8, torch.int16], ids=str)
 @pytest.mark.parametrize("dialect", ["linalg-on-tensors", "tosa", "stablehlo"])
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 def test_numbers_of_elements(dialect: str, dtype: torch.dtype) -> None:
     x = torch.tensor([1, 2, 3, 7, 0, 100, 120, 99], dtype=dtype)
     compiled = torch2mlir.compile(_of_an_element, x, torch.tensor(1), output_type=dialect)

@@ -26,7 +26,7 @@ def _with_ties(length: int, dtype: torch.dtype, generator: torch.Generator) -> t
     return x
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(8)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.int16], ids=str)
 @pytest.mark.parametrize(
     ("output_type", "engine"),

@@ -40,7 +40,7 @@ class Mixed(nn.Module):
         return mean, chosen, [buffer[1:] for buffer in self.buffers()], torch.tensor(range(50)) + 1
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("weights", ["inline", "external", "arguments"])
 @pytest.mark.parametrize("level", LEVELS)
 def test_it_is_read_as_the_text_is(level: str, weights: str) -> None:
@@ -98,7 +98,7 @@ def test_xla_reads_the_weights_in_their_places() -> None:
     assert read_by_xla(module.bytecode()) == read_by_xla(module.text())
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("level", ["linalg-on-tensors", "tosa", "stablehlo"])
 def test_iree_runs_a_saved_file(level: str, tmp_path: Path) -> None:
     tools = pytest.importorskip("iree.compiler.tools")

@@ -36,7 +36,7 @@ def test_we_read_what_torch_mlir_opt_prints(text, flags):
     assert torch_mlir_opt(text_of(reread)) == torch_mlir_opt(text)
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 def test_iree_reads_what_we_print(text):
     assert iree_opt(text_of(parse(text, *ALL))) == iree_opt(text)
 

@@ -35,7 +35,7 @@ def test_iree_reads_the_generic_form():
     assert iree_opt(printed) == iree_opt(INSTANCES)
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("flags", [(), ("--mlir-print-op-generic",)], ids=["custom", "generic"])
 @pytest.mark.parametrize("tool", [torch_mlir_opt, iree_opt])
 def test_we_read_what_the_tools_print(tool, flags):

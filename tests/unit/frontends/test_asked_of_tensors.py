@@ -82,7 +82,7 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @torch.no_grad()
 @pytest.mark.parametrize("how", ["compile", "optimize"])
 @pytest.mark.parametrize("name", PROGRAMS)

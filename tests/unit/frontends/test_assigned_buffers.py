@@ -77,7 +77,7 @@ class SharesIt(Once):
         return self.part(x) + self.other.least
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("kind", [Twice, OwnCall, KeepsTheOld, SharesIt])
 def test_what_would_be_lost_is_refused(kind: type[nn.Module]) -> None:
     with pytest.raises(CaptureError, match="in the place of its buffer"):

@@ -60,7 +60,7 @@ def test_who_changes_attributes_is_told(name: str, recwarn: pytest.WarningsRecor
         compiled(X)
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @torch.no_grad()
 @pytest.mark.parametrize("name", CHANGES)
 @pytest.mark.parametrize("is_part", [False, True], ids=["whole", "part"])

@@ -45,7 +45,7 @@ NUMBERS: dict[str, Any] = {
 }
 
 
-@pytest.mark.share(12)
+@pytest.mark.share(24)
 @pytest.mark.parametrize("output_type, engine", TARGETS)
 @pytest.mark.parametrize("name", NUMBERS)
 def test_numbers_computed_from_tensors_are_results(
@@ -77,6 +77,7 @@ def test_numbers_computed_from_tensors_are_sizes(name: str) -> None:
 
 
 @pytest.mark.parametrize("output_type, engine", [("stablehlo", "xla"), ("tosa", "iree")])
+@pytest.mark.share(2)
 def test_where_sizes_cannot_depend_on_elements_that_is_said(output_type: str, engine: str) -> None:
     with pytest.raises(Torch2MLIRError, match="depends? on the elements"):
         torch2mlir.compile(
@@ -84,7 +85,7 @@ def test_where_sizes_cannot_depend_on_elements_that_is_said(output_type: str, en
         )
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("output_type, engine", TARGETS)
 def test_narrow_from_a_tensor(output_type: str, engine: str) -> None:
     x = torch.randn(5, 3)
@@ -112,7 +113,7 @@ def _moved(point: Any) -> Any:
     return Point(point.y + 1, (point.x, {"sum": point.x + point.y}))
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("output_type, engine", TARGETS)
 def test_dataclasses_and_named_tuples(output_type: str, engine: str) -> None:
     pairs = [(Pair(torch.randn(2), torch.randn(3)),) for _ in range(3)]

@@ -207,7 +207,7 @@ class NoTensorYet(nn.Module):
         return self.sum * 2
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("is_part", [False, True], ids=["whole", "part"])
 @pytest.mark.parametrize(
     ("make", "named"),

@@ -181,7 +181,7 @@ def test_compiled_functions_tell(name: str, change: Callable[[Program], None]) -
         torch.testing.assert_close(compiled(x), expected)
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @torch.no_grad()
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_optimized_modules_follow(name: str, change: Callable[[Program], None]) -> None:

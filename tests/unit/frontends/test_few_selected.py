@@ -89,7 +89,7 @@ def _result(program: Program, x: Tensor) -> Tensor | tuple[Tensor, ...] | None:
         return None
 
 
-@pytest.mark.share(32)
+@pytest.mark.share(64)
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 6])
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__.strip("_"))
 def test_any_number_is_selected(program: Program, size: int) -> None:

@@ -54,7 +54,7 @@ PROGRAMS = [_in_branches, _straight, _asked, _of_integers, _in_turns]
 _ELEMENTS = (1.5, 0.5, 4.0, 0.0, -0.5, -5.0, 2.0, 1.0, 1e10, math.nan, math.inf, -math.inf)
 
 
-@pytest.mark.share(10)
+@pytest.mark.share(20)
 @pytest.mark.parametrize("dialect", ["stablehlo", "linalg-on-tensors", "tosa"])
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__.strip("_"))
 def test_as_in_python(program: Callable[[Tensor], Tensor], dialect: str) -> None:

@@ -118,6 +118,7 @@ def test_where_nothing_is_selected_parts_are_right_or_refused() -> None:
 
 
 @pytest.mark.parametrize("dialect", ["stablehlo", "tosa"])
+@pytest.mark.share(2)
 def test_without_sizes_that_vary_they_are_refused(dialect: str) -> None:
     with pytest.raises(torch2mlir.Torch2MLIRError, match="elements of a tensor"):
         torch2mlir.compile(_ones, torch.ones(3), output_type=dialect)
@@ -169,7 +170,7 @@ ASSERTS = [
 ]
 
 
-@pytest.mark.share(12)
+@pytest.mark.share(24)
 @pytest.mark.parametrize("dialect", ["stablehlo", "linalg-on-tensors", "tosa"])
 @pytest.mark.parametrize("program", ASSERTS, ids=_name)
 def test_asserts_are_kept(program: Program, dialect: str) -> None:
@@ -216,6 +217,7 @@ def test_programs_by_source_refuse_what_python_refuses(dialect: str) -> None:
 
 
 @pytest.mark.parametrize("dialect", ["stablehlo", "linalg-on-tensors", "tosa"])
+@pytest.mark.share(2)
 def test_scripts_divide_by_no_zero(dialect: str) -> None:
     script = torch.jit.script(_in_a_script)
     compiled = torch2mlir.compile(script, torch.ones(3) * 3, output_type=dialect)

@@ -127,7 +127,7 @@ class MarkedWeight(Marked):
 CALLS = [torch.full((3,), value) for value in (5.0, 0.6, 20.0, 4e3, 0.6, 5.0)]
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(8)
 @pytest.mark.parametrize(
     "make",
     [Neuron, Top, TopNumber, Hits, Largest, Bytes, FarTop, FarTopNumber, Marked, MarkedWeight],

@@ -40,7 +40,7 @@ REFUSED: dict[str, Callable[[Tensor], Tensor]] = {
 }
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("target, name", product(TARGETS, OF_FLOATS))
 def test_beside_floats(target: tuple[str, str], name: str) -> None:
     output_type, engine = target

@@ -19,7 +19,7 @@ LAYOUTS = {
 
 @pytest.mark.parametrize("output_type, engine", TARGETS)
 @pytest.mark.parametrize("name", LAYOUTS)
-@pytest.mark.share(6)
+@pytest.mark.share(12)
 def test_inputs_are_read_as_they_lie(name: str, output_type: str, engine: str) -> None:
     def program(x: torch.Tensor) -> torch.Tensor:
         return x.as_strided((2, 2), (4, 2))

@@ -288,6 +288,7 @@ def test_the_captured_computation_can_be_read(device: torch.device) -> None:
 @pytest.mark.parametrize(
     ("engine", "output_type"), [("reference", "linalg-on-tensors"), ("iree", "tosa")]
 )
+@pytest.mark.share(2)
 def test_other_engines_and_dialects(engine: str, output_type: str) -> None:
     x = torch.randn(3, 4)
     with lazy.device(engine=engine, output_type=output_type) as device:
@@ -412,7 +413,7 @@ def test_a_default_device_of_the_user_is_not_ours(device: torch.device) -> None:
     assert_close(x, torch.tensor([1.0, 2.0, 3.0]))
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize(
     "function",
     [torch.std, lambda x: torch.std(x, 1).sum(), lambda x: torch.svd(x)[1].sum(), torch.logdet],
@@ -451,7 +452,7 @@ def test_short_time_fourier_transform_of_a_result(transposed: bool, device: torc
     torch.testing.assert_close(actual, transform(x, window), rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.int32, torch.float16, torch.float64])
 def test_numbers_have_no_say_in_dtypes(device: torch.device, dtype: torch.dtype) -> None:
     for x in (torch.tensor(7, dtype=dtype), torch.tensor([7, 8], dtype=dtype)):

@@ -136,7 +136,7 @@ def test_numbers_of_what_is_written_are_refused(name: str) -> None:
     torch.testing.assert_close(model.sizes, expected.sizes)
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @torch.no_grad()
 @pytest.mark.parametrize("engine", ["xla", "iree", "onnxruntime", "reference"])
 @pytest.mark.parametrize("name", STATE)
@@ -150,7 +150,7 @@ def test_compiled_functions_follow_state(name: str, engine: str) -> None:
     SHARED.fill_(2)
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @torch.no_grad()
 @pytest.mark.parametrize("name", CONSTANTS | STATE)
 def test_optimized_modules_follow(name: str) -> None:

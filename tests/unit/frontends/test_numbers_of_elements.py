@@ -103,13 +103,13 @@ def _check(program: Program, compiled: Program) -> None:
         torch.testing.assert_close(compiled(x, y), program(x, y), equal_nan=True)
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__.strip("_"))
 def test_they_are_no_real_numbers(program: Program) -> None:
     _check(program, torch2mlir.compile(program, torch.rand(3), torch.rand(2)))
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__.strip("_"))
 def test_optimize_leaves_them_to_python(program: Program) -> None:
     _check(program, torch2mlir.optimize(program, model_inputs=(torch.rand(3), torch.rand(2))))

@@ -180,7 +180,7 @@ def test_calls_that_change_what_they_read_are_refused(name: str, is_part: bool) 
         assert torch.equal(function(torch.ones(3)), COUNTING[name]()(torch.ones(3)))
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("name", OWN)
 def test_optimize_makes_the_changes(name: str) -> None:
     eager, ours = COUNTING[name](), Around(COUNTING[name]())

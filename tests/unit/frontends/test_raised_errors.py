@@ -88,6 +88,7 @@ def test_they_are_checks(name: str, is_dynamic: bool) -> None:
 
 
 @pytest.mark.parametrize("output_type", ["stablehlo", "linalg-on-tensors", "tosa", "onnx"])
+@pytest.mark.share(2)
 def test_on_every_dialect(output_type: str) -> None:
     compiled = torch2mlir.compile(_asserted, CALLS[0], output_type=output_type)
     for x in CALLS:
@@ -143,7 +144,7 @@ def _in_the_end(x: Tensor) -> Tensor:
     return x
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("function", [_caught, _caught_by_the_caller, _in_the_end])
 def test_errors_that_are_caught_are_none(function: Callable[[Tensor], Tensor]) -> None:
     with pytest.raises(CaptureError):

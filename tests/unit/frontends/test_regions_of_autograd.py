@@ -167,7 +167,7 @@ ENTRANCES = (_compiled, _for_all_sizes, _without_gradients, _exported, _optimize
 
 @pytest.mark.parametrize("entrance", ENTRANCES, ids=lambda entrance: entrance.__name__)
 @pytest.mark.parametrize("kind", MODELS)
-@pytest.mark.share(20)
+@pytest.mark.share(40)
 def test_what_a_region_writes_is_written(kind: type[Model], entrance: Call) -> None:
     ours, theirs = kind(), kind()
     before = copy.deepcopy(ours.state_dict())
@@ -227,6 +227,7 @@ class NamedLikeFunctions(Model):
 
 @torch.no_grad()
 @pytest.mark.parametrize("output_type", ["stablehlo", "linalg-on-tensors", "tosa", "onnx"])
+@pytest.mark.share(2)
 def test_arguments_with_names_of_functions(output_type: str) -> None:
     model, eager = NamedLikeFunctions(), NamedLikeFunctions()
     compiled = torch2mlir.compile(model, torch.randn(3, 4), torch.randn(4), output_type=output_type)

@@ -29,7 +29,7 @@ def _call(value: int) -> tuple[torch.Tensor, ...]:
     return torch.randn(2, 5, 3), torch.randn(2, 1, 3), torch.tensor([value])
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("output_type", TARGETS)
 def test_a_written_argument_comes_back(output_type: str) -> None:
     compiled = torch2mlir.compile(Cache(), *_call(0), output_type=output_type)

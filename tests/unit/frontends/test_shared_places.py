@@ -171,7 +171,7 @@ def _name(write: Callable[[Tensor], None]) -> str:
     return write.__name__.strip("_")
 
 
-@pytest.mark.share(16)
+@pytest.mark.share(32)
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("write", NOTHING_EXPANDED + SAID_OTHERWISE, ids=_name)
 def test_expanding_nothing_is_a_view(write: Callable[[Tensor], None], dialect: str) -> None:
@@ -191,7 +191,7 @@ def test_compile_refuses_shared_places(write: Callable[[Tensor], None]) -> None:
     assert "clone()" in str(caught.value)
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(8)
 @pytest.mark.parametrize(
     "write", EXPANDED + OVERLAPPING + NOTHING_EXPANDED + SAID_OTHERWISE, ids=_name
 )

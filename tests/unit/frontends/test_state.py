@@ -40,7 +40,7 @@ class Remembers(nn.Module):
 TARGETS = [("stablehlo", "xla"), ("linalg-on-tensors", "iree"), ("tosa", "iree")]
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(8)
 @pytest.mark.parametrize("registered", [False, True])
 @pytest.mark.parametrize("output_type, engine", TARGETS)
 def test_tensors_of_an_object_are_state(output_type: str, engine: str, registered: bool) -> None:
@@ -91,7 +91,7 @@ def test_a_sparse_buffer_is_refused_by_name() -> None:
     assert "adjacency" in str(caught.value) and "to_dense" in str(caught.value)
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("output_type, engine", TARGETS)
 def test_rows_of_bounded_norm_are_shortened_in_the_weight(output_type: str, engine: str) -> None:
     torch.manual_seed(0)

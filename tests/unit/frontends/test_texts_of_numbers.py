@@ -78,7 +78,7 @@ def _raises(x: Tensor) -> Tensor:
     raise ValueError("of five rows")
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("model", [Parts().eval(), _by_text, _by_length, _raises])
 @pytest.mark.parametrize("has_examples", [True, False])
 @torch.no_grad()

@@ -106,7 +106,7 @@ PROGRAMS = (
 )
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("function", PROGRAMS)
 def test_they_are_computed(function: Callable[[Tensor], Tensor]) -> None:
     """``torch.export.export`` goes on with the first number."""

@@ -63,7 +63,7 @@ def _counted(name: str) -> Callable[[Tensor], tuple[Tensor, int]]:
     return counted
 
 
-@pytest.mark.share(6)
+@pytest.mark.share(12)
 @pytest.mark.parametrize("made", [_changed, _read, _counted])
 @pytest.mark.parametrize("name", OPS)
 def test_other_strides_are_another_program(

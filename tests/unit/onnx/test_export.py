@@ -66,7 +66,7 @@ def run(path: Path, x: torch.Tensor) -> list[np.ndarray]:
     return session.run(None, {session.get_inputs()[0].name: x.numpy()})
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("target", ["onnx", "onnx-opset18", "onnx-opset21"])
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])

@@ -192,6 +192,7 @@ def test_attention_keeps_nan(engine: str, mask: torch.Tensor) -> None:
 
 @every_engine
 @pytest.mark.parametrize("is_boolean", [True, False], ids=["booleans", "numbers"])
+@pytest.mark.share(2)
 def test_attention_of_any_length_keeps_nan(engine: str, is_boolean: bool) -> None:
     def program(q: torch.Tensor, keys: torch.Tensor) -> Any:
         seen = keys[:, None, None] & torch.ones_like(q[..., :1], dtype=torch.bool)

@@ -32,7 +32,7 @@ class Resized(torch.nn.Module):
         return f.interpolate(x, mode="bilinear", **self.options)
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("options, is_kept", OPTIONS, ids=str)
 @pytest.mark.parametrize("is_dynamic", [False, True])
 def test_resized(options: dict[str, Any], is_kept: bool, is_dynamic: bool) -> None:
@@ -82,7 +82,7 @@ class Nearest(torch.nn.Module):
         return f.interpolate(x, mode=self.mode, **self.options)
 
 
-@pytest.mark.share(6)
+@pytest.mark.share(12)
 @pytest.mark.parametrize("spatial, options, is_kept", NEAREST, ids=str)
 @pytest.mark.parametrize("mode", ["nearest", "nearest-exact"])
 @pytest.mark.parametrize("engine", ["onnxruntime", "openvino"])

@@ -18,7 +18,7 @@ class OfAll(torch.nn.Module):
         return (*found, x.amax(), i.amin(every, keepdim=True)) if x.numel() else tuple(found)
 
 
-@pytest.mark.share(6)
+@pytest.mark.share(12)
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
 def test_of_all_elements(sizes: tuple[int, ...]) -> None:
     run = torch2mlir.compile(OfAll(), *_values(sizes), output_type="linalg-on-tensors")

@@ -23,6 +23,7 @@ def test_booleans_that_are_one(output_type: str) -> None:
 
 
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa"])
+@pytest.mark.share(2)
 def test_booleans_that_are_compared_with_themselves(output_type: str) -> None:
     """Any of none was what was on the stack: of IREE's threads, which nobody clears."""
 

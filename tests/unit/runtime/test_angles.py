@@ -23,7 +23,7 @@ def _angles(seed: int) -> torch.Tensor:
     return torch.cat([*far, zeros.flatten(), numbers])
 
 
-@pytest.mark.share(6)
+@pytest.mark.share(12)
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize("output_type", DIALECTS)
 @pytest.mark.parametrize("is_dynamic", [False, True])
@@ -40,7 +40,7 @@ def test_every_angle_is_as_good_as_in_eager_mode(
         assert torch.equal(torch.signbit(compiled(x)[-8:-3]), torch.signbit(expected[-8:-3]))
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 @pytest.mark.parametrize("output_type", DIALECTS[:2])
 def test_half_floats(dtype: torch.dtype, output_type: str) -> None:
@@ -64,6 +64,7 @@ def test_positions_are_encoded_as_in_eager_mode() -> None:
 
 
 @pytest.mark.parametrize("output_type", DIALECTS[:2])
+@pytest.mark.share(2)
 def test_an_angle_too_far_for_it_is_not_a_number(output_type: str) -> None:
     x = torch.tensor([1e17, -1e30])
     compiled = torch2mlir.compile(torch.sin, x, output_type=output_type, engine="iree")

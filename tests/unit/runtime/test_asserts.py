@@ -27,7 +27,7 @@ def _loss(x: torch.Tensor) -> torch.Tensor:
     return f.gaussian_nll_loss(x, x * 2, x)
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(8)
 @pytest.mark.parametrize(
     ("function", "message"),
     [(_asserting, "x is positive"), (_weighted, "cannot be negative"), (_loss, "negative entries")],
@@ -57,7 +57,7 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("function", PROGRAMS.values(), ids=PROGRAMS.keys())
 def test_functions_that_look_at_elements(function: Callable[..., Any]) -> None:
     compiled = torch2mlir.compile(function, X)

@@ -103,6 +103,7 @@ func.func @main(%x: tensor<64xf32>, %y: tensor<2xf32>) -> tensor<64xf32> {
 @pytest.mark.parametrize(
     ("text", "dialect"), [(_WRITTEN, "linalg-on-tensors"), (_SORTED, "stablehlo")]
 )
+@pytest.mark.share(2)
 def test_arguments_stay_as_they_are(text: str, dialect: str) -> None:
     """IREE updates them in place in the caller's memory, unless they are copied first."""
     executable = get_engine("iree").compile(LoweredFunction.parse(text, dialect))

@@ -20,7 +20,7 @@ def test_layouts_are_looked_at_in_every_call() -> None:
         compiled(torch.randn(4, 4).t())
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize(
     ("output_type", "engine"),
     [("stablehlo", "xla"), ("linalg-on-tensors", "iree"), ("onnx", "onnxruntime")],

@@ -54,7 +54,7 @@ NETWORKS: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...]]] = {
 }
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("name", NETWORKS)
 def test_against_eager(name: str) -> None:
     make, shape = NETWORKS[name]

@@ -52,6 +52,7 @@ def test_of_convolutional_networks(output_type: str, batch: int) -> None:
 
 
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "stablehlo"])
+@pytest.mark.share(2)
 def test_a_convolution_of_one_place_beside_another(output_type: str) -> None:
     """Found by a random program: the first is a product of one row, a column of what it is given."""
 

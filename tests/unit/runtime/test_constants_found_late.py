@@ -42,7 +42,7 @@ PROGRAMS: dict[str, Callable[[Tensor], Any]] = {
 }
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("output_type", TARGETS)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_each_is_itself(name: str, output_type: str) -> None:

@@ -36,7 +36,7 @@ CONVOLUTIONS = {
 }
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("name", CONVOLUTIONS)
 def test_large_results_of_one_batch(name: str) -> None:
     _agree(name, twins=False)

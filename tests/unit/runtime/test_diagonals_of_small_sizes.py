@@ -20,7 +20,7 @@ SIDES = [(1, "S"), (2, "S"), (3, "S"), ("S", 1), ("S", 2)]
 
 @pytest.mark.parametrize("sides, offset", product(SIDES, (-1, 0, 1)))
 @pytest.mark.parametrize("is_program", [False, True])
-@pytest.mark.share(16)
+@pytest.mark.share(32)
 def test_right_or_refused(
     sides: tuple[int | str, int | str], offset: int, is_program: bool
 ) -> None:

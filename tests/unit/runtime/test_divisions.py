@@ -15,7 +15,7 @@ def _divided(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, ...]:
     return x // y, torch.div(x, y, rounding_mode="trunc"), x % y, torch.fmod(x, y)
 
 
-@pytest.mark.share(6)
+@pytest.mark.share(12)
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
 @pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.uint8])
 def test_divisions_of_tensors_of_any_size(output_type: str, dtype: torch.dtype) -> None:
@@ -33,6 +33,7 @@ def test_divisions_of_tensors_of_any_size(output_type: str, dtype: torch.dtype) 
 
 
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa"])
+@pytest.mark.share(2)
 def test_the_lowest_integer_by_minus_one(output_type: str) -> None:
     x, y = torch.tensor([-(2**31), 7], dtype=torch.int32), torch.tensor([-1, -1], dtype=torch.int32)
     compiled = torch2mlir.compile(_divided, x, y, output_type=output_type, engine="iree")

@@ -197,7 +197,7 @@ def test_nothing_is_written_on_onnxruntime() -> None:
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-@pytest.mark.share(12)
+@pytest.mark.share(24)
 def test_optimize_does_what_eager_does(name: str) -> None:
     function, right, wrong = PROGRAMS[name]
     optimized = torch2mlir.optimize(function, model_inputs=right[0])

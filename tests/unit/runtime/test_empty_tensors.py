@@ -65,7 +65,7 @@ GRU = pytest.param("gru", marks=pytest.mark.full("a recurrent layer as the LSTM"
 @pytest.mark.parametrize("target", ENGINES)
 @pytest.mark.parametrize("name", [GRU if name == "gru" else name for name in PROGRAMS])
 @torch.no_grad()
-@pytest.mark.share(36)
+@pytest.mark.share(72)
 def test_a_size_of_0(target: tuple[str, str], name: str) -> None:
     output_type, engine = target
     require(engine)
@@ -87,7 +87,7 @@ def test_a_size_of_0(target: tuple[str, str], name: str) -> None:
         assert_close(compiled(x), model(x))
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("target", [*ENGINES, ("stablehlo", "iree")])
 def test_steps_over_a_size_of_0(target: tuple[str, str]) -> None:
     """StableHLO on IREE had 1431655765 columns of every third of none, and reading them ended the process."""
@@ -153,7 +153,7 @@ CHOICES: dict[str, Callable[[Tensor], Any]] = {
 
 @pytest.mark.parametrize("target, name", product(ENGINES[:4], CHOICES))
 @pytest.mark.parametrize("is_program", [False, True], ids=["model", "program"])
-@pytest.mark.share(16)
+@pytest.mark.share(32)
 def test_the_largest_of_nothing_is_refused(
     target: tuple[str, str], name: str, is_program: bool
 ) -> None:

@@ -33,7 +33,7 @@ def example(dtype: torch.dtype, shape: tuple[int, ...]) -> torch.Tensor:
     return (torch.rand(shape) * 8).to(dtype) if dtype is not torch.bool else torch.rand(shape) > 0.5
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("shape", [(3, 5), (), (0, 4)], ids=str)
 def test_every_dtype(engine: Engine, shape: tuple[int, ...]) -> None:
     dtypes = list(programs.ELEMENT)
@@ -140,6 +140,7 @@ def test_many_prepared_arguments(engine: Engine) -> None:
     torch.testing.assert_close(run([x, *weights])[0], expected)
 
 
+@pytest.mark.share(2)
 def test_convolution(engine: Engine) -> None:
     run = programs.compiled(engine, programs.CONVOLUTION, "stablehlo")
     x, w = torch.rand(2, 3, 8, 8), torch.rand(4, 3, 3, 3)

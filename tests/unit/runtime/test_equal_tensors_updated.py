@@ -133,7 +133,7 @@ def test_each_is_updated_alone(output_type: str) -> None:
     )
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
 def test_of_any_size(output_type: str) -> None:
     def program(x: torch.Tensor, y: torch.Tensor) -> Tensors:
@@ -181,6 +181,7 @@ def test_of_any_size_filled(output_type: str, filled: dict[torch.dtype, Any]) ->
 
 
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "stablehlo"])
+@pytest.mark.share(2)
 def test_greatest_of_the_greatest(output_type: str) -> None:
     """Two ``chlo.top_k`` of one unknown shape were one to IREE."""
 
@@ -237,7 +238,7 @@ def integers(size: int) -> torch.Tensor:
     return torch.randint(-9, 9, (size,))
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
 def test_half_floats_of_any_size(output_type: str) -> None:
     """IREE fills with such numbers at multiples of 4 bytes only."""

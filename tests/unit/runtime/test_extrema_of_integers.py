@@ -31,7 +31,7 @@ def _extrema(x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
     )
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(8)
 @pytest.mark.parametrize("length", [1, 7, 40])
 @pytest.mark.parametrize(("dialect", "engine"), TARGETS)
 def test_beyond_32_bits(dialect: str, engine: str, length: int) -> None:

@@ -46,7 +46,7 @@ EXTREMA: dict[str, Function] = {
 WINDOWS = ("windows", "windows of planes", "adaptive")
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("windows", [False, True], ids=["lines", "windows"])
 @pytest.mark.parametrize("output_type", ["stablehlo", "linalg-on-tensors", "tosa", "onnx"])
 @torch.no_grad()

@@ -52,7 +52,7 @@ PROGRAMS: dict[str, tuple[Callable[[Tensor], Tensor], tuple[float, float, float]
 
 @pytest.mark.parametrize("program, values", PROGRAMS.values(), ids=PROGRAMS)
 @pytest.mark.parametrize("dialect", ["stablehlo", "linalg-on-tensors", "tosa", "onnx"])
-@pytest.mark.share(48)
+@pytest.mark.share(96)
 def test_as_in_eager_mode(
     dialect: str, program: Callable[[Tensor], Tensor], values: tuple[float, float, float]
 ) -> None:

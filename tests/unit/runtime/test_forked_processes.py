@@ -36,7 +36,7 @@ for work in (lambda: compiled(torch.ones(600, 600)), compiled_here):
 """
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system forks no processes")
 @pytest.mark.parametrize(
     ("engine", "dialect", "of_its_parent", "of_its_own"),

@@ -106,6 +106,7 @@ class Counting(nn.Module):
 
 @torch.no_grad()
 @pytest.mark.parametrize(("output_type", "engine"), ENGINES)
+@pytest.mark.share(2)
 def test_a_program_that_is_right_passes_both_and_its_state_is_written_once(
     output_type: str, engine: str
 ) -> None:

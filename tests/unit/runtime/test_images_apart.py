@@ -75,6 +75,7 @@ MODELS: dict[str, Callable[[], Callable[[Tensor], Tensor]]] = {
 @torch.no_grad()
 @pytest.mark.parametrize("engine", ["openvino", "onnxruntime"])
 @pytest.mark.parametrize("name", MODELS)
+@pytest.mark.share(2)
 def test_of_the_image_alone(name: str, engine: str) -> None:
     model = MODELS[name]()
     compiled = torch2mlir.compile(

@@ -122,7 +122,7 @@ def test_an_index_outside_of_the_tensor_is_an_error(way: str) -> None:
 COMPUTED = ("index_by_two", "put", "gather", "take", "embedding", "cross_entropy_ignored")
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("way", WAYS)
 def test_an_index_that_the_program_computes_is_looked_at_too(way: str) -> None:
     _raise_as_eager({name: _of_result(PROGRAMS[name]) for name in COMPUTED}, way)

@@ -64,7 +64,7 @@ module {
         assert floats.tolist() == [0.0, 127.0, 255.0]
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
 def test_parts_with_steps_of_computed_bytes(output_type: str) -> None:
     """IREE has no barriers for unsigned elements."""

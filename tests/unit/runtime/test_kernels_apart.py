@@ -55,6 +55,7 @@ FUNCTIONS = [_tied_layers, _both_ways, _batches, _tied_kernels]
 @torch.no_grad()
 @pytest.mark.parametrize("engine", ["openvino", "onnxruntime"])
 @pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.share(2)
 def test_of_weights_in_two_ways(function: Callable[..., Sequence[Tensor]], engine: str) -> None:
     model = Weights(function)
     compiled = torch2mlir.compile(

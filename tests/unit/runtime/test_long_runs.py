@@ -104,7 +104,7 @@ def test_memory_stays_flat(
     assert resident() - before < GROWTH
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @pytest.mark.parametrize(("output_type", "engine"), CONFIGURATIONS)
 def test_threads_get_their_own_results(
     output_type: str, engine: str, request: pytest.FixtureRequest
@@ -128,6 +128,7 @@ def test_threads_get_their_own_results(
 
 
 @pytest.mark.parametrize(("output_type", "engine"), CONFIGURATIONS)
+@pytest.mark.share(2)
 def test_state_does_not_drift(
     output_type: str, engine: str, request: pytest.FixtureRequest
 ) -> None:

@@ -52,6 +52,7 @@ FUNCTIONS = [_of_joined, _of_views, _of_parts, _of_constants, _of_integers, _of_
 @pytest.mark.parametrize("varies", [False, True], ids=["static", "dynamic"])
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize("engine", ["openvino", "onnxruntime"])
+@pytest.mark.share(2)
 def test_others_read_what_was_there(
     engine: str, function: Callable[[Tensor], Tensor | tuple[Tensor, ...]], varies: bool
 ) -> None:

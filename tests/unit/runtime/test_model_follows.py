@@ -86,7 +86,7 @@ def test_what_does_not_fit_the_program_is_refused() -> None:
             compiled(torch.ones(2, 3))
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("output_type, engine", TARGETS)
 @torch.no_grad()
 def test_a_weight_of_other_sizes_or_another_dtype_is_refused(output_type: str, engine: str) -> None:
@@ -452,7 +452,7 @@ class Counting(nn.Module):
 LAYER = nn.Linear(3, 3)
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("output_type, engine", TARGETS)
 @torch.no_grad()
 def test_functions_follow_the_modules_they_refer_to(output_type: str, engine: str) -> None:

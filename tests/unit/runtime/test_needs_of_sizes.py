@@ -88,7 +88,7 @@ def assert_as_eager(ours: object, function: Callable[..., Tensor], *given: Tenso
 
 
 @pytest.mark.parametrize("target, name", product(TARGETS, OF_OPS))
-@pytest.mark.share(18)
+@pytest.mark.share(36)
 def test_of_ops(target: tuple[str, str], name: str) -> None:
     function = OF_OPS[name]
     if (target[1], name) == ("openvino", "windows"):
@@ -100,7 +100,7 @@ def test_of_ops(target: tuple[str, str], name: str) -> None:
         assert_as_eager(ours, function, torch.randn(*sizes))
 
 
-@pytest.mark.share(6)
+@pytest.mark.share(12)
 @pytest.mark.parametrize("name", OF_NUMBERS)
 def test_of_numbers(name: str) -> None:
     """Capture answers them: one dialect will do."""
@@ -110,7 +110,7 @@ def test_of_numbers(name: str) -> None:
         assert_as_eager(ours, function, torch.randn(rows, 7))
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(8)
 @pytest.mark.parametrize("name", OF_SHAPES)
 def test_of_what_nobody_reads(name: str) -> None:
     """The op has gone before any dialect sees it: one will do."""
@@ -142,7 +142,7 @@ EVEN: dict[str, tuple[Callable[[Tensor], Tensor], list[tuple[int, ...]]]] = {
         *((n, t) for n in EVEN for t in TARGETS if n != "pixel_unshuffle"),
     ],
 )
-@pytest.mark.share(16)
+@pytest.mark.share(32)
 def test_sizes_that_something_divides(target: tuple[str, str], name: str) -> None:
     """The examples that an op was looked at with were primes, and ``glu`` of a size that varies was refused."""
     function, calls = EVEN[name]

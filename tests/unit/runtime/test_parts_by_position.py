@@ -115,7 +115,7 @@ def test_of_known_sizes(output_type: str) -> None:
     )
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("output_type", [*DIALECTS, "stablehlo"])
 def test_a_column_of_three_dimensions(output_type: str) -> None:
     agrees_with_eager(

@@ -134,7 +134,7 @@ class Ring(torch.nn.Module):
         return self.rows.sum(0) / self.count.clamp(max=4) + self.rows[(self.count - 1) % 4]
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_ring_buffer_is_written_at_the_place_that_its_state_says(dialect: str) -> None:
     ring, eager = Ring(), Ring()
@@ -147,6 +147,7 @@ def test_a_ring_buffer_is_written_at_the_place_that_its_state_says(dialect: str)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.share(2)
 def test_a_position_outside_of_a_size_that_varies_is_an_error(dialect: str) -> None:
     eager = PROGRAMS["row"]
     shapes = ({0: torch.export.Dim("rows", min=2, max=9)}, None)
@@ -173,7 +174,7 @@ class _OfRow(torch.nn.Module):
         return total
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_positions_in_branches_and_loops_are_checked(dialect: str) -> None:
     model = _OfRow()

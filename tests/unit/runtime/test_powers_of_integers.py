@@ -34,7 +34,7 @@ def test_large_exponents(dialect: str, engine: str, dtype: torch.dtype) -> None:
         torch.testing.assert_close(compiled(*given), _powers(*given))
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("base", [2, -3, 1, 0])
 def test_powers_of_a_number_are_few_constants(base: int) -> None:
     """63 squares of a number were more constants in a dispatch than IREE binds."""

@@ -32,7 +32,7 @@ def agrees(function: Function, *given: torch.Tensor, output_type: str, dynamic: 
         assert torch.equal(found[is_zero].signbit(), expected[is_zero].signbit())
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("output_type", DIALECTS)
 @pytest.mark.parametrize("dynamic", [False, True])
 def test_powers_of_negative_numbers_and_edges(output_type: str, dynamic: bool) -> None:
@@ -43,7 +43,7 @@ def test_powers_of_negative_numbers_and_edges(output_type: str, dynamic: bool) -
 
 @pytest.mark.parametrize("output_type", DIALECTS)
 @pytest.mark.parametrize("exponent", EXPONENTS)
-@pytest.mark.share(12)
+@pytest.mark.share(24)
 def test_powers_by_numbers(output_type: str, exponent: float) -> None:
     agrees(lambda x: x**exponent, torch.tensor(EDGES), output_type=output_type, dynamic=False)
 
@@ -55,7 +55,7 @@ def test_angles_of_zeros_and_infinities(dynamic: bool) -> None:
     agrees(lambda x, y: torch.atan2(x, y), x, y, output_type="stablehlo", dynamic=dynamic)
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize(
     "function", [torch.asinh, torch.atanh, torch.sinh, torch.log1p, torch.expm1]
 )

@@ -32,7 +32,7 @@ def test_an_argument_of_rank_0_gets_dimensions(engine: str) -> None:
     )
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("engine", ["onnxruntime", "openvino"])
 @pytest.mark.parametrize("length", ["fixed", "any"])
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)

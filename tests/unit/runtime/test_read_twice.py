@@ -105,7 +105,7 @@ PROGRAMS: dict[str, Program] = {
 }
 
 
-@pytest.mark.share(6)
+@pytest.mark.share(12)
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_both_are_read(name: str, output_type: str) -> None:

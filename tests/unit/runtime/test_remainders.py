@@ -56,6 +56,7 @@ class Remainder(torch.nn.Module):
 
 @pytest.mark.parametrize("output_type", ["stablehlo", "linalg-on-tensors"])
 @pytest.mark.parametrize("is_dynamic", [False, True])
+@pytest.mark.share(2)
 def test_fmod_is_exact(output_type: str, is_dynamic: bool) -> None:
     torch.manual_seed(0)
     sizes = {0: torch.export.Dim("n", min=2)} if is_dynamic else None
@@ -77,6 +78,7 @@ def test_fmod_is_exact(output_type: str, is_dynamic: bool) -> None:
 
 
 @pytest.mark.parametrize("output_type", ["stablehlo", "linalg-on-tensors"])
+@pytest.mark.share(2)
 def test_remainder_has_the_sign_of_the_divisor(output_type: str) -> None:
     torch.manual_seed(0)
     run = torch2mlir.compile(Remainder(), *_special(), output_type=output_type)
@@ -88,6 +90,7 @@ def test_remainder_has_the_sign_of_the_divisor(output_type: str) -> None:
 
 
 @pytest.mark.parametrize("output_type", ["stablehlo", "linalg-on-tensors"])
+@pytest.mark.share(2)
 def test_remainders_of_halves_and_of_nothing(output_type: str) -> None:
     for dtype in (torch.float16, torch.bfloat16):
         x, y = (torch.randn(300).to(dtype) * 9 for _ in range(2))

@@ -41,7 +41,7 @@ MODELS: dict[str, Callable[[], nn.Module]] = {
 WIDTHS = {"errors": 16, "blocks": 8, "normalized": 16, "activated": 4}
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("rows", [1, 2, 8, 33])
 @pytest.mark.parametrize("name", MODELS)
 @torch.no_grad()

@@ -155,7 +155,7 @@ PAIRS: dict[str, Callable[[torch.Tensor], tuple[torch.Tensor, torch.Tensor]]] = 
 }
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("pair", PAIRS)
 @pytest.mark.usefixtures("alone")
 @torch.no_grad()

@@ -14,7 +14,7 @@ class Sums(torch.nn.Module):
         return x.cumsum(-1), x.cumsum(0), mask.long().cumsum(-1) - 1, x.cumsum(1).cumsum(1)
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(8)
 @pytest.mark.parametrize("sizes", [(3, 33), (40, 64), (70, 100), (2, 1025)], ids=str)
 @pytest.mark.parametrize("dtype", [torch.int32, torch.int64])
 def test_running_sums_of_integers(sizes: tuple[int, ...], dtype: torch.dtype) -> None:

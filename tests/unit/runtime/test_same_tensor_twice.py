@@ -30,7 +30,7 @@ class Scaled(nn.Module):
         return x @ self.weight - self.shift
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("output_type", DIALECTS)
 def test_examples_that_are_one_tensor_are_several_arguments(output_type: str) -> None:
     x = torch.randn(3, 3)
@@ -64,7 +64,7 @@ def test_one_tensor_in_a_list_and_by_name(strict: bool) -> None:
     torch.testing.assert_close(compiled([a, b], y=c), Model()([a, b], y=c))
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("name", ["weight", "shift"])
 @pytest.mark.parametrize("output_type", DIALECTS)
 def test_an_example_that_is_a_weight_is_an_argument(output_type: str, name: str) -> None:
@@ -92,7 +92,7 @@ def write_one(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     return x * y
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @pytest.mark.parametrize(
     "second",
     [

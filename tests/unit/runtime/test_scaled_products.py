@@ -22,6 +22,7 @@ def _scaled(x: Tensor) -> Sequence[Tensor]:
 
 
 @pytest.mark.parametrize("engine", ["onnxruntime", "xla", "iree"])
+@pytest.mark.share(2)
 def test_numbers_keep_their_bits(engine: str) -> None:
     def drawn() -> Tensor:
         return torch.randn(6, 6, dtype=torch.float64)

@@ -33,7 +33,7 @@ TARGETS = [
 ]
 
 
-@pytest.mark.share(8)
+@pytest.mark.share(16)
 @pytest.mark.parametrize(("output_type", "engine"), TARGETS)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_they_are_refused(name: str, output_type: str, engine: str) -> None:
@@ -83,7 +83,7 @@ def _by_cholesky(a: Tensor, b: Tensor) -> Tensor:
     return torch.cholesky_solve(b, a)
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize(("output_type", "engine"), TARGETS)
 @pytest.mark.parametrize("function", [_upper, _lower, _by_cholesky])
 def test_zeros_on_a_triangle(

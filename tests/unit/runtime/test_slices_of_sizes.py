@@ -85,7 +85,7 @@ def test_writes_are_right_or_refused(
 
 @pytest.mark.parametrize("is_program", [False, True], ids=["model", "program"])
 @pytest.mark.parametrize("target, name", product(TARGETS, SLICES))
-@pytest.mark.share(24)
+@pytest.mark.share(48)
 def test_right_or_refused(target: tuple[str, str], name: str, is_program: bool) -> None:
     output_type, engine = target
     require(engine)

@@ -52,11 +52,12 @@ def _lowered(
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("name", SMALL)
+@pytest.mark.share(2)
 def test_small(name: str, dialect: str) -> None:
     assert does_at_most(MOST, _lowered(*SMALL[name], dialect))
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("name", LARGE)
 def test_not_small(name: str, dialect: str) -> None:

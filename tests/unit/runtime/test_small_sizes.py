@@ -78,7 +78,7 @@ def compiled(function: Callable[..., Any], dialect: str) -> Any:
     )
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize(
     "function", [first_of_diagonal, asks_its_size, asks_through_python, resized]
@@ -111,7 +111,7 @@ def test_another_program_for_one_is_refused(function: Callable[..., Any], dialec
         dropped_of_several,
     ],
 )
-@pytest.mark.share(8)
+@pytest.mark.share(16)
 def test_a_model_gets_another_program_for_one(function: Callable[..., Any], dialect: str) -> None:
     ours = compiled(function, dialect)
     for size in (4, 1, 6, 1, 4):
@@ -231,7 +231,7 @@ class _Module(nn.Module):
         return self.function(*args)
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(8)
 @pytest.mark.parametrize("exported", [False, True], ids=["model", "exported"])
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("function", [the_longer, by_remainder])

@@ -35,7 +35,7 @@ def asks_of_a_float(x: Tensor) -> Tensor:
     return x * 2 if math.sqrt(x.shape[0] * 0.5) > 2.2 else x * 3
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("function", [first_half, square, steps, pairs, asks_of_a_float])
 def test_each_size_gets_a_program(function: Callable[[Tensor], Tensor]) -> None:
     ours = torch2mlir.compile(function, torch.randn(16), dynamic_shapes=({0: Dim.AUTO},))
@@ -57,7 +57,7 @@ def rounded(x: Tensor) -> Tensor:
     return x[: round(x.shape[0] / 4)] + 1
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("dialect", ["stablehlo", "linalg-on-tensors", "tosa", "onnx"])
 @pytest.mark.parametrize("function", [rounded_up, rounded_down, rounded])
 def test_sizes_that_are_rounded_have_one_program(

@@ -35,7 +35,7 @@ UPDATES: dict[str, Update] = {
 on_every_dialect = pytest.mark.parametrize("output_type", ON)
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @on_every_dialect
 def test_a_read_in_another_group_of_dispatches(output_type: str) -> None:
     def with_empty_beside(
@@ -55,7 +55,7 @@ def test_a_read_in_another_group_of_dispatches(output_type: str) -> None:
     )
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @on_every_dialect
 def test_a_read_of_the_only_row(output_type: str) -> None:
     def rows_and_copy(

@@ -26,6 +26,7 @@ def _by_two_indices(nodes: Tensor, x: Tensor) -> Tensor:
 
 @pytest.mark.parametrize("function", [_of_edges, _by_two_indices])
 @pytest.mark.parametrize("dialect", ENGINES)
+@pytest.mark.share(2)
 def test_none_is_lost(
     dialect: str,
     function: Callable[[Tensor, Tensor], Tensor],

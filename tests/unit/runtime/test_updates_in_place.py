@@ -183,7 +183,7 @@ def test_code_from_the_disk_updates_in_place(
 
 
 @torch.no_grad()
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize(
     "product",
     [

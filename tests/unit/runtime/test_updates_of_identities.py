@@ -70,7 +70,7 @@ class Cache(torch.nn.Module):
         return before, self.keys.view(-1).sum(), self.values.transpose(0, -1) * 1
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize(("output_type", "engine"), ON)
 def test_states_change_places(output_type: str, engine: str) -> None:
     pytest.importorskip(MODULES[engine])

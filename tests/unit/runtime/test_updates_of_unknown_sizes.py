@@ -31,7 +31,7 @@ def _scattered(x: Tensor, y: Tensor) -> Sequence[Tensor]:
     return line.scatter(0, FIRST, y), beside, updated, rows.sum()
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("function", [_filled, _assigned, _scattered])
 @pytest.mark.parametrize("dialect", ["tosa", "linalg-on-tensors"])
 def test_what_is_not_written_stays(

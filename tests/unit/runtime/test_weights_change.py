@@ -81,6 +81,7 @@ def fused_step(model: Scaled) -> None:
 
 
 @pytest.mark.parametrize(("output_type", "engine"), ENGINES)
+@pytest.mark.share(2)
 def test_changes_are_seen(output_type: str, engine: str) -> None:
     model, x = Scaled(), torch.rand(2, 4)
     run = torch2mlir.compile(model, x, output_type=output_type, engine=engine)
@@ -112,7 +113,7 @@ UNCOUNTED: list[Callable[[torch.Tensor], Any]] = [
 ]
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @torch.no_grad()
 @pytest.mark.parametrize("engine", ["xla", "iree", "onnxruntime", "openvino", "reference"])
 def test_what_pytorch_does_not_count_is_seen(engine: str) -> None:
@@ -241,7 +242,7 @@ def test_all_sizes_share_what_is_prepared() -> None:
     assert len(calls) == 1
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16], ids=str)
 @pytest.mark.parametrize(("output_type", "engine"), ENGINES[:2])
 def test_other_dtypes(output_type: str, engine: str, dtype: torch.dtype) -> None:

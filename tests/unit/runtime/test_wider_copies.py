@@ -30,7 +30,7 @@ def _arguments() -> tuple[dict[str, tuple[torch.Tensor, ...]]]:
     return ({name: (torch.randint(-3, 4, (8,), dtype=torch.int32),) for name in PROGRAMS},)
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
 def test_two_elements_of_what_parts_are_combined_to(output_type: str) -> None:
     agrees_with_eager(Together(PROGRAMS), _arguments, output_type=output_type, engine="iree")
@@ -47,7 +47,7 @@ READ_BY_STEPS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 }
 
 
-@pytest.mark.share(6)
+@pytest.mark.share(12)
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.int8])
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
 def test_what_is_read_by_steps_of_a_wider_copy(output_type: str, dtype: torch.dtype) -> None:

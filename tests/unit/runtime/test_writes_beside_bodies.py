@@ -99,6 +99,7 @@ def test_agrees_with_eager(output_type: str, engine: str, varies: bool) -> None:
 @pytest.mark.parametrize(
     "output_type, engine", [("linalg-on-tensors", "reference"), ("stablehlo", "xla")]
 )
+@pytest.mark.share(2)
 def test_they_have_the_sizes_they_have(
     body: Callable[[Tensor], Tensor], output_type: str, engine: str
 ) -> None:

@@ -81,6 +81,7 @@ def test_two_convolutions_do_not_accumulate_into_one_zero(output_type: str) -> N
 
 
 @on_every_dialect
+@pytest.mark.share(2)
 def test_products_do_not_accumulate_into_what_is_added(output_type: str) -> None:
     def arguments() -> dict[str, tuple[torch.Tensor, ...]]:
         addmm = torch.randn(4, 5), torch.randn(4, 6), torch.randn(6, 5)
@@ -146,6 +147,7 @@ def test_a_mixture_of_three_experts() -> None:
 
 
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "stablehlo"])
+@pytest.mark.share(2)
 def test_a_sort_of_three_unknown_sizes(output_type: str) -> None:
     sizes = {0: Dim("a"), 1: Dim("b"), 2: Dim("c")}
     programs = {f"dimension {dim}": partial(torch.sort, dim=dim, stable=True) for dim in range(3)}
@@ -182,6 +184,7 @@ def test_a_loop_over_two_tensors_of_one_unknown_size(output_type: str) -> None:
 
 
 @on_every_dialect
+@pytest.mark.share(2)
 def test_a_product_of_rows_with_factors_of_their_own(output_type: str) -> None:
     def scaled(w: torch.Tensor, factors: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
         return w @ (x * factors).transpose(1, 2)
@@ -194,6 +197,7 @@ def test_a_product_of_rows_with_factors_of_their_own(output_type: str) -> None:
 
 
 @on_every_dialect
+@pytest.mark.share(2)
 def test_angles_of_zeros_and_infinities(output_type: str) -> None:
     values = torch.tensor([0.0, -0.0, 1.0, -1.0, float("inf"), -float("inf"), float("nan")])
     y, x = (each.flatten() for each in torch.meshgrid(values, values, indexing="ij"))
@@ -210,7 +214,7 @@ def test_hyperbolic_inverses_of_large_numbers() -> None:
     )
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @on_every_dialect
 def test_a_strided_convolution_with_one_place(output_type: str) -> None:
     model = nn.Conv2d(16, 16, 3, stride=2, bias=False)
@@ -218,6 +222,7 @@ def test_a_strided_convolution_with_one_place(output_type: str) -> None:
 
 
 @on_every_dialect
+@pytest.mark.share(2)
 def test_the_place_of_the_largest_of_all_elements_with_all_dimensions(output_type: str) -> None:
     agrees_with_eager(
         lambda x: x.argmax(keepdim=True), lambda: (torch.randn(4, 6),), output_type=output_type
@@ -257,6 +262,7 @@ def test_a_mask_beside_positions_is_refused(output_type: str) -> None:
 
 
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "stablehlo"])
+@pytest.mark.share(2)
 def test_every_other_element_of_a_view_is_updated(output_type: str) -> None:
     def doubled(x: torch.Tensor) -> torch.Tensor:
         x = x.clone()
@@ -274,7 +280,7 @@ VIEWS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 }
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @on_every_dialect
 def test_what_folds_to_an_argument_is_not_updated_in_it(output_type: str) -> None:
     def updated(view: Any, x: torch.Tensor, place: torch.Tensor, row: torch.Tensor) -> torch.Tensor:
@@ -298,7 +304,7 @@ OF_SUMS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 }
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("sizes", [None, {0: Dim.AUTO, 1: Dim.AUTO}], ids=["static", "dynamic"])
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa"])
 def test_what_was_reduced_is_a_row_and_a_column(sizes: Any, output_type: str) -> None:

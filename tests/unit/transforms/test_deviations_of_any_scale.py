@@ -16,7 +16,7 @@ def _deviations(x: Tensor) -> tuple[Tensor, ...]:
     return x.std(), x.std(1, correction=0), deviation, mean
 
 
-@pytest.mark.share(16)
+@pytest.mark.share(32)
 @pytest.mark.parametrize("varies", [False, True], ids=["static", "dynamic"])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16], ids=str)
 @pytest.mark.parametrize("dialect", ["linalg-on-tensors", "tosa", "stablehlo"])

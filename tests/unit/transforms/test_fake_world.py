@@ -52,7 +52,7 @@ def test_a_symbol_never_stands_for_two_sizes() -> None:
         assert sizes == [symbol(name) for name in names]
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("place", range(9))
 def test_half_of_few_elements_is_no_single_one(place: int) -> None:
     """Of many sizes of up to 8, some were 2 or 3 in all worlds: asked for a layout, PyTorch took half of them for 1."""

@@ -94,7 +94,7 @@ CASES = [
 ]
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize(
     ("model", "shape", "trace"),
     [(model, shape, trace) for model, shape, ways in CASES for trace in ways],

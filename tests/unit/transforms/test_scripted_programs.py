@@ -22,7 +22,7 @@ def _module(function: Callable[..., Any]) -> torch.jit.ScriptModule:
     return torch.jit.script(Program())
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @pytest.mark.parametrize(
     "output_type, engine", [("stablehlo", "xla"), ("linalg-on-tensors", "reference")]
 )

@@ -23,7 +23,7 @@ PROGRAMS: dict[str, Callable[[torch.Tensor], tuple[torch.Tensor, ...]]] = {
 }
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("level", ["raw", "torch"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_read_from_text_runs(name: str, level: str) -> None:

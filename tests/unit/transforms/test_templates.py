@@ -71,7 +71,7 @@ PARTS: dict[str, Callable[[Tensor], Any]] = {
 }
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("name", PARTS)
 def test_what_is_known_of_other_sizes_is_not_taken_over(name: str) -> None:
     class Model(torch.nn.Module):

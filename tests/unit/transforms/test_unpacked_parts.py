@@ -39,7 +39,7 @@ PROGRAMS: dict[str, Callable[[Tensor], Any]] = {
 
 @pytest.mark.parametrize("dialect", ENGINES)
 @pytest.mark.parametrize("name", PROGRAMS)
-@pytest.mark.share(16)
+@pytest.mark.share(32)
 def test_parts_of_sizes_that_vary(name: str, dialect: str) -> None:
     program = PROGRAMS[name]
     ours = torch2mlir.compile(

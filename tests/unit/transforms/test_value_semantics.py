@@ -139,7 +139,7 @@ PROGRAMS = [
 ]
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
 def test_means_what_it_means_in_eager(program: Callable[..., Any]) -> None:
     for x in (X, -X.abs() - 1):

@@ -27,7 +27,7 @@ SHAPES: list[tuple[list[int], int, int, int]] = [
 DIALECTS = ("stablehlo", "linalg-on-tensors", "tosa")
 
 
-@pytest.mark.share(6)
+@pytest.mark.share(12)
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize(("sizes", "dim", "size", "step"), SHAPES)
 def test_the_sums_are_pytorchs(
