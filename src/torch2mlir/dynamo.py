@@ -25,8 +25,10 @@ from torch.fx import GraphModule
 from torch.utils._python_dispatch import _disable_current_modes
 
 from torch2mlir.api import engine_for
+from torch2mlir.errors import InputError
 from torch2mlir.frontends.dynamo.kept_whole import kept_whole
 from torch2mlir.frontends.dynamo.options import Options
+from torch2mlir.frontends.dynamo.overlapping_arguments import in_pytorch_where_they_overlap
 from torch2mlir.frontends.dynamo.refused_graphs import refused_write
 from torch2mlir.frontends.dynamo.single_elements import tensors_stay
 from torch2mlir.frontends.dynamo.unused_draws import drawn_forward, unused_draws_stay
@@ -90,7 +92,15 @@ def backend(
         compiled: Callable[..., Any] = compiler(module, example_inputs)
     # PyTorch's wrappers copy it from what they wrap, but this takes its arguments one by one; the minifier asks
     vars(compiled).pop("_boxed_call", None)
-    return compiled
+    return in_pytorch_where_they_overlap(module, compiled, partial(_overlapping, chosen.fallback))
+
+
+def _overlapping(fallback: bool) -> None:
+    """Notes a call whose arguments share memory with one that is written to, or refuses it."""
+    reason = "an argument shares memory with one that the graph writes to"
+    if not fallback:
+        raise InputError(reason, hint="clone one of them, or leave out fallback=False")
+    _recorder.fall_back(["a call of a graph"], reason)
 
 
 def _tools(options: Options) -> Toolchain:

@@ -2,9 +2,9 @@
 
 ONNX Runtime 1.31 and OpenVINO 2026.4 add up one element after the other in each lane of a vector: the variance of a
 million numbers was off by 2e-5 and 4e-4, where eager mode, which adds up parts, is off by 5e-8. An unknown number of
-elements is added up in parts as well, if they are everything, or rows of few: parts of wider rows would be more than what
-is there. Other lines whose length nobody knows stay as they are; those of several dimensions are added up along one
-after the other.
+elements is added up in parts as well, if they are everything, or rows of few: parts of wider rows would be more than
+what is there. Other lines whose length nobody knows stay as they are; those of several dimensions are added up along
+one after the other.
 """
 
 from __future__ import annotations

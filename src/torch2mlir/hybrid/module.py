@@ -221,6 +221,8 @@ class OptimizedModule(AroundModel):
             return "tensors of another class than torch.Tensor"
         if any(t.is_meta for t in tensors):
             return "tensors without elements"
+        if any(t.layout is not torch.strided for t in tensors):
+            return "tensors that are not dense"
         if self._is_lazy:
             self._is_lazy = any(map(is_lazy, self._own_tensors()))
             if self._is_lazy:

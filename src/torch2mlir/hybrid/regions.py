@@ -15,6 +15,7 @@ from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.fx import GraphModule, Node
 from torch.utils import _pytree as pytree
 
+from torch2mlir.frontends.dynamo.overlapping_arguments import in_pytorch_where_they_overlap
 from torch2mlir.frontends.dynamo.single_elements import tensors_stay
 from torch2mlir.frontends.dynamo.unused_draws import unused_draws_stay
 from torch2mlir.frontends.fx.flex_attention import flex_attention_as_ops
@@ -53,6 +54,7 @@ class RegionByRegion:
         segments: the parts of the examined runs, in order.
         selections: how the clusters of each graph were tuned, if they were.
         recorded: how many graphs are left to PyTorch, which records them: the model differentiates what they compute.
+        overlaps: how many runs of a graph are: an argument shares memory with one that it writes to.
         breaks: where Python comes between graphs: PyTorch's reason, and how often it was met.
     """
 
@@ -64,7 +66,7 @@ class RegionByRegion:
         self.parts = list[Partition]()
         self.segments = list[Segment]()
         self.selections = list[Selection | None]()
-        self.recorded = 0
+        self.recorded = self.overlaps = 0
         self.breaks = Counter[str]()
         self._failed = FailedFrames(self.breaks)
         self._lock = threading.Lock()
@@ -126,6 +128,8 @@ class RegionByRegion:
             lines.append(
                 f"  left to PyTorch, for gradients that the model computes: {self.recorded}"
             )
+        if self.overlaps:
+            lines.append(f"  run by PyTorch, for arguments that share memory: {self.overlaps}")
         return lines + [f"  Python between regions: {reason}" for reason in self.breaks]
 
     def _backend(self, module: GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
@@ -133,12 +137,16 @@ class RegionByRegion:
             self.recorded += 1
             return module.forward
         with flex_attention_as_ops(), tensors_stay(module), unused_draws_stay():
-            return aot_module_simplified(
+            compiled = aot_module_simplified(
                 module,
                 list(inputs),
                 fw_compiler=self._compiled,
                 keep_inference_input_mutations=True,
             )
+        return in_pytorch_where_they_overlap(module, compiled, self._count_overlap)
+
+    def _count_overlap(self) -> None:
+        self.overlaps += 1
 
     def _compiled(self, gm: GraphModule, example_inputs: Sequence[Any]) -> Callable[..., Any]:
         with in_turn(), quiet(), unset_fake_temporarily(), self._lock:

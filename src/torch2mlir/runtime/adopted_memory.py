@@ -61,6 +61,8 @@ class AdoptedMemory:
         """
         shape, dtype = torch.Size(spec.shape), spec.dtype  # type: ignore[arg-type]
         export, count = capsule_exporter(), shape.numel() * dtype.itemsize
+        if not count:  # which its reader may make a result of another size: ``out=``
+            return lambda array: torch.empty(shape, dtype=dtype)
         if count < LARGE:
             return lambda array: from_dlpack(export(array))
         strides = tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))

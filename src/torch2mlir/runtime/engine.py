@@ -263,6 +263,8 @@ def host_tensor(tensor: torch.Tensor) -> torch.Tensor:
         tensor = tensor.detach()
     if tensor.is_conj() or tensor.is_neg():
         tensor = tensor.resolve_conj().resolve_neg()
+    if tensor._is_zerotensor():  # a tangent that nobody has written down: it has no memory
+        tensor = tensor.clone()
     return tensor if tensor.is_contiguous() else tensor.contiguous()
 
 

@@ -39,9 +39,9 @@ def refused_write(module: GraphModule) -> CaptureError | None:
             continue
         nodes = list(body.graph.nodes)
         for place, node in enumerate(nodes):
-            if _gives_windows(node) and _memory(node) in map(_memory, _written(nodes[place:])):
+            if _gives_windows(node) and memory_of(node) in map(memory_of, written_by(nodes[place:])):
                 return write_to_windows()
-        written = {_memory(node) for node in _written(nodes)}
+        written = {memory_of(node) for node in written_by(nodes)}
         given = (node.meta.get("example_value") for node in nodes if _gives_overlap(node))
         if not written.isdisjoint(storage_of(tensor) for tensor in tensors_in(list(given))):
             may_write.append(body)
@@ -85,12 +85,13 @@ def _gives_overlap(node: Node) -> bool:
     return overlaps_itself(node.meta.get("example_value"), is_strided)
 
 
-def _memory(node: Node) -> int | None:
+def memory_of(node: Node) -> int | None:
+    """What the tensors in a graph of TorchDynamo's that share memory have in common; None of what is no tensor."""
     value = node.meta.get("example_value")
     return storage_of(value) if isinstance(value, FakeTensor) else None
 
 
-def _written(nodes: Sequence[Node]) -> list[Node]:
+def written_by(nodes: Sequence[Node]) -> list[Node]:
     """The tensors that calls may write to, by the names of what is called."""
     written = list[Node]()
     for node in nodes:
