@@ -371,6 +371,23 @@ def test_arguments_that_no_program_takes_are_pytorchs() -> None:
         torch.testing.assert_close(found.as_subclass(torch.Tensor), model(x))
 
 
+@torch.no_grad()
+@pytest.mark.parametrize("is_first", [False, True])
+def test_arguments_that_are_not_dense_are_pytorchs(is_first: bool) -> None:
+    def doubled(x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+    optimized = torch2mlir.optimize(doubled)
+    for _ in range(3):
+        x = torch.randn(3, 4)
+        if not is_first:
+            torch.testing.assert_close(optimized(x), x * 2)
+        for turned in (torch.Tensor.to_sparse, torch.Tensor.to_sparse_csr):
+            found = optimized(turned(x))
+            assert found.layout == turned(x).layout
+            torch.testing.assert_close(found.to_dense(), x * 2)
+
+
 class _Turned(torch.Tensor):
     """A class whose method has the name of one of PyTorch's and takes something else."""
 

@@ -64,6 +64,8 @@ from torch2mlir.runtime.lent_memory import ALIGNMENT, LentMemory, owning_array
 from torch2mlir.runtime.lowered import LoweredFunction
 
 # What of XLA's library of kernels is used where its reductions would leave out NaN; by default these as well.
+_BARRIER = "opt-barrier"
+"""What XLA calls a barrier that is in a loop over elements, for which it has no code."""
 _LIBRARY_OPTION = "xla_cpu_experimental_ynn_fusion_type"
 _WITHOUT_REDUCTIONS = (
     "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT,LIBRARY_FUSION_TYPE_INDIVIDUAL_CONVOLUTION"
@@ -123,7 +125,7 @@ class XlaEngine(Engine):
         text = function.renamed("main").text()
         _threads().check("cannot compile")
         try:
-            loaded = self._client.compile_and_load(text, self._devices, _options(function))
+            loaded = self._loaded(text, function)
         except jax.errors.JaxRuntimeError as error:
             if (op := _first_of_unknown_size(function.module)) is not None:
                 raise EngineError(
@@ -136,6 +138,16 @@ class XlaEngine(Engine):
                 ) from error
             raise compile_error("XLA", output_type, str(error), text, _TEXT_NAME) from error
         return XlaExecutable(loaded, function, self._memory, self._adopted)
+
+    def _loaded(self, text: str, function: LoweredFunction) -> Any:
+        """Compiled code; where barriers stand in XLA's way and only save copies of updated arguments, without them."""
+        try:
+            return self._client.compile_and_load(text, self._devices, _options(function))
+        except jax.errors.JaxRuntimeError as error:
+            if _BARRIER not in str(error) or computes_once(function.module):
+                raise
+            options = _options(function, saves_copies=False)
+            return self._client.compile_and_load(text, self._devices, options)
 
     def updating(self, function: LoweredFunction, pairs: Mapping[int, int]) -> LoweredFunction:
         alike = {a: r for a, r in pairs.items() if function.arguments[a] == function.results[r]}
@@ -174,8 +186,8 @@ def _client() -> Any:
     return jax.extend.backend.get_backend("cpu")
 
 
-def _options(function: LoweredFunction) -> Any:
-    keeps_barriers = function.updated or computes_once(function.module)
+def _options(function: LoweredFunction, saves_copies: bool = True) -> Any:
+    keeps_barriers = (function.updated and saves_copies) or computes_once(function.module)
     overrides = {"xla_disable_hlo_passes": DISABLED_PASS} if keeps_barriers else {}
     if reads_extrema_of_nan(function.module):
         overrides[_LIBRARY_OPTION] = _WITHOUT_REDUCTIONS

@@ -88,6 +88,7 @@ def test_calls_with_other_kinds_between_calls_with_the_same(target: tuple[str, s
         lambda: torch.randn(3, 4)[1:],
         lambda: torch.randn(2, 4, dtype=torch.complex64).conj().imag,
         lambda: torch.randn(4).expand(2, 4),
+        lambda: torch._efficientzerotensor(2, 4),  # whose memory is nowhere
         _made(lambda: torch.randn(2, 4)),
         lambda: torch.randn(2, 4, requires_grad=True),
     ):

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import torch
 import torch.nn.functional as F
+from repeated_calls import agrees_with_eager
 from torch import nn
 
 import torch2mlir
@@ -51,6 +52,19 @@ def with_export(model: Any, *examples: torch.Tensor) -> Callable[..., Any]:
 
 def with_dynamo(model: Any, *examples: torch.Tensor) -> Callable[..., Any]:
     return torch.compile(model, backend="torch2mlir", options={"fallback": False, "cache": False})
+
+
+def write_before_a_loop(x: torch.Tensor, count: torch.Tensor) -> torch.Tensor:
+    """XLA has no code for the loop's comparisons where it keeps barriers."""
+    x.mul_(2)
+    result = torch.zeros_like(x)
+    for i in range(int(count)):
+        result[i] = x[i] * i
+    return result
+
+
+def test_a_write_before_a_loop_that_reads() -> None:
+    agrees_with_eager(write_before_a_loop, lambda: (torch.randn(3, 4), torch.randint(0, 4, ())))
 
 
 both_ways = pytest.mark.parametrize("compiled_by", [with_export, with_dynamo])

@@ -39,7 +39,9 @@ def refused_write(module: GraphModule) -> CaptureError | None:
             continue
         nodes = list(body.graph.nodes)
         for place, node in enumerate(nodes):
-            if _gives_windows(node) and memory_of(node) in map(memory_of, written_by(nodes[place:])):
+            if _gives_windows(node) and memory_of(node) in map(
+                memory_of, written_by(nodes[place:])
+            ):
                 return write_to_windows()
         written = {memory_of(node) for node in written_by(nodes)}
         given = (node.meta.get("example_value") for node in nodes if _gives_overlap(node))
