@@ -87,12 +87,13 @@ class OtherPrograms:
         kwargs: Mapping[str, Any],
     ) -> CompiledFunction:
         """A program for a call: for others like it too if there can be one, else for its sizes alone."""
+        failure: Torch2MLIRError | None = None
         varying = _varying(first, args, kwargs)
         for shapes in (varying, None) if varying is not None else (None,):
             try:
                 made = self._capture(args, kwargs, shapes)
             except Torch2MLIRError as error:
-                failure: Torch2MLIRError | None = error
+                failure = error
                 if isinstance(
                     error, LaterCallsDiffer
                 ):  # a call of these sizes alone may not show it
@@ -101,7 +102,15 @@ class OtherPrograms:
             if _takes(made, args, kwargs):
                 return made
             failure = None
-        raise refusal from failure
+        if failure is None:
+            raise refusal
+        raise AnotherProgram(
+            f"{refusal.message}; and it can have no program of its own: {failure.message}",
+            op=failure.op,
+            location=failure.location,
+            dialect=failure.dialect,
+            hint=failure.hint or refusal.hint,
+        ) from failure
 
 
 def _takes(program: CompiledFunction, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:

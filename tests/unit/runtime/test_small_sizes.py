@@ -281,3 +281,20 @@ def test_a_batch_of_nothing_leaves_running_statistics(dialect: str) -> None:
             assert torch.allclose(call(x), eager(x), atol=1e-5)
         for mine, theirs in zip(model.buffers(), eager.buffers(), strict=True):
             assert torch.allclose(mine, theirs, atol=1e-5)
+
+
+def test_why_there_is_no_other_program_is_said() -> None:
+    def largest(x: torch.Tensor) -> torch.Tensor:
+        if x.shape[0] == 0:
+            raise ValueError("there is nothing")
+        return x.amax(0)
+
+    compiled = torch2mlir.compile(
+        largest, torch.randn(3, 4), dynamic_shapes=({0: torch.export.Dim.AUTO},)
+    )
+    for size in (3, 5, 1):
+        x = torch.randn(size, 4)
+        torch.testing.assert_close(compiled(x), largest(x))
+    for _ in range(2):
+        with pytest.raises(InputError, match="no program of its own: .*there is nothing"):
+            compiled(torch.randn(0, 4))
