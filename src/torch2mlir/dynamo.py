@@ -29,6 +29,7 @@ from torch2mlir.errors import InputError
 from torch2mlir.frontends.dynamo.kept_whole import kept_whole
 from torch2mlir.frontends.dynamo.options import Options
 from torch2mlir.frontends.dynamo.overlapping_arguments import in_pytorch_where_they_overlap
+from torch2mlir.frontends.dynamo.random_draws import DECOMPOSITIONS
 from torch2mlir.frontends.dynamo.refused_graphs import refused_write
 from torch2mlir.frontends.dynamo.single_elements import tensors_stay
 from torch2mlir.frontends.dynamo.unused_draws import drawn_forward, unused_draws_stay
@@ -126,9 +127,10 @@ def _tools(options: Options) -> Toolchain:
 
 
 def _decompositions() -> dict[OpOverload, Callable[..., Any]]:
-    """Ops that TorchDynamo writes into graphs and that are not ATen's: PyTorch registers them when it needs them."""
+    """What AOTAutograd writes for ops; of those that are not ATen's PyTorch registers some when it needs them."""
     fused = getattr(torch.ops.prims, "fma", None)
-    return {} if fused is None else {fused.default: lambda a, b, c: a * b + c}
+    of_fused = {} if fused is None else {fused.default: lambda a, b, c: a * b + c}
+    return {**DECOMPOSITIONS, **of_fused}
 
 
 def _cache(options: Options) -> CodeCache | None:

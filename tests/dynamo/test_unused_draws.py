@@ -26,6 +26,12 @@ def _auxiliary(x: Tensor) -> Tensor:
     return x + torch.rand_like(x)
 
 
+def _of_everything(x: Tensor) -> Tensor:
+    """Which draws nothing in eager mode, used or not."""
+    F.dropout(x, 1.0)
+    return F.dropout(x, 1.0) + x * torch.rand(4)
+
+
 class _Model(nn.Module):
     def __init__(self) -> None:
         super().__init__()
@@ -42,7 +48,7 @@ class _Model(nn.Module):
         return self.dropout(x).sin()
 
 
-@pytest.mark.parametrize("function", [_numbers, _auxiliary])
+@pytest.mark.parametrize("function", [_numbers, _auxiliary, _of_everything])
 @pytest.mark.parametrize("entrance", ["regions", "torch.compile"])
 def test_numbers_after_them_are_eagers(function: Callable[[Tensor], Tensor], entrance: str) -> None:
     if entrance == "regions":

@@ -155,11 +155,14 @@ def ordered(form: Form, operands: Operands) -> None:
 
 
 def of_one_type(*places: int) -> Rule:
-    """Tensors at these places have one type, as PyTorch's kernels want it, which promote nothing here."""
+    """Tensors at these places have one type, as PyTorch's kernels want it, which promote nothing here.
+
+    A tensor of rank 0 is a number: ``index_fill`` converts it.
+    """
 
     def rule(form: Form, operands: Operands) -> None:
         given = [operands[place] for place in places if place < len(operands)]
-        types = {str(operand.dtype) for operand in given if _is_tensor(operand)}
+        types = {str(each.dtype) for each in given if _is_tensor(each) and each.rank > 0}
         if len(types) > 1:
             form.fail(
                 f"it takes tensors of one dtype, not of {' and '.join(sorted(types))}; eager PyTorch refuses them too",

@@ -16,6 +16,7 @@ from torch.fx import GraphModule, Node
 from torch.utils import _pytree as pytree
 
 from torch2mlir.frontends.dynamo.overlapping_arguments import in_pytorch_where_they_overlap
+from torch2mlir.frontends.dynamo.random_draws import DECOMPOSITIONS
 from torch2mlir.frontends.dynamo.single_elements import tensors_stay
 from torch2mlir.frontends.dynamo.unused_draws import unused_draws_stay
 from torch2mlir.frontends.fx.flex_attention import flex_attention_as_ops
@@ -141,6 +142,7 @@ class RegionByRegion:
                 module,
                 list(inputs),
                 fw_compiler=self._compiled,
+                decompositions=DECOMPOSITIONS,
                 keep_inference_input_mutations=True,
             )
         return in_pytorch_where_they_overlap(module, compiled, self._count_overlap)

@@ -75,7 +75,12 @@ case(
 )
 case(
     "index_copy_and_fill",
-    lambda x, i, s: (x.index_copy(1, i, s), x.index_fill(1, i, -1)),
+    lambda x, i, s: (
+        x.index_copy(1, i, s),
+        x.index_fill(1, i, -1),
+        x.index_fill(1, i, torch.tensor(2)),
+        x.to(torch.int32).index_fill(1, i, torch.tensor(2.5, dtype=torch.float64)),
+    ),
     f32("B", 4),
     i64(2, values=(3, 1)),
     f32("B", 2),

@@ -56,6 +56,20 @@ def _drawn_mask(like: torch.Tensor, p: float) -> torch.Tensor:
     return torch.empty_like(like, dtype=torch.bool).bernoulli_(p)
 
 
+def _dropout_of_everything(
+    x: torch.Tensor, p: float, train: bool | None
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Where nothing is kept ``torch.nn.functional.dropout`` draws nothing, and PyTorch's operator below it would."""
+    if p != 1 or train is False:
+        return NotImplemented
+    return x * 0.0, torch.zeros_like(x, dtype=torch.bool)
+
+
+DECOMPOSITIONS: dict[OpOverload, Callable[..., Any]] = {
+    aten.native_dropout.default: _dropout_of_everything
+}
+"""What AOTAutograd is to write for ops, so that a graph draws as eager mode does."""
+
 _DRAWN_MASK = torch.ops.torch2mlir.drawn_mask.default
 
 _KEEP_STATE = {"run_and_save_rng_state": 1, "run_with_rng_state": 2}

@@ -21,6 +21,12 @@ def _neutral(reduce: str, dtype: torch.dtype) -> float:
     return {"sum": 0, "mean": 0, "prod": 1, "amax": lowest, "amin": highest}[reduce]
 
 
+@decomposes(aten.index_fill.int_Tensor)
+def _index_fill(a: Tensor, dim: int, index: Tensor, value: Tensor) -> Tensor:
+    """With one element, which is converted."""
+    return torch._refs.index_fill(a, dim, index, value.to(a.dtype))
+
+
 @decomposes(aten.scatter_reduce.two)
 def _scatter_reduce(
     a: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, include_self: bool = True
