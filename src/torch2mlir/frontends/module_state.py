@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import torch
@@ -11,18 +11,10 @@ from torch.overrides import _get_current_function_mode_stack
 from torch.utils._device import DeviceContext
 from torch.utils.hooks import RemovableHandle
 
-_dict_version = getattr(torch._C._dynamo.guards, "dict_version", None)
-"""What Python counts writes to a dictionary with, as TorchDynamo's guards ask for it; not of every PyTorch."""
+from torch2mlir.frontends.dictionary_writes import DictionaryWrites
+
 _COME_AND_GO = __name__.partition(".")[0] + ".", "torch.nn.modules.lazy"
 """Where hooks are from that nobody puts back."""
-
-
-def dict_versions(tables: Sequence[dict[Any, Any]]) -> list[int] | None:
-    """Numbers that change when one of the dictionaries is written to; None if nobody counts that.
-
-    For calls, which ask this of hundreds of dictionaries: what is in them lies in cold memory.
-    """
-    return None if _dict_version is None else [*map(_dict_version, tables)]
 
 
 class Hooks:
@@ -35,19 +27,14 @@ class Hooks:
     def __init__(self, model: torch.nn.Module) -> None:
         self._model = model
         self._hooks = _hooks(model)
-        self._tables = [table for _, table in _tables_of_hooks(model) if table]
-        self._seen = self._state()
+        self._writes = DictionaryWrites([table for _, table in _tables_of_hooks(model) if table])
+        self._next = RemovableHandle.next_id
         self._changed: str | None = None
-
-    def _state(self) -> tuple[Any, ...]:
-        """Something that is another once a hook has come anywhere, or one of these has gone."""
-        return RemovableHandle.next_id, dict_versions(self._tables)
 
     def changed(self) -> str | None:
         """The path of a module that has others now, None if none has; asked at every call."""
-        state = self._state()
-        if state != self._seen or state[1] is None:
-            self._seen, now = state, _hooks(self._model)
+        if self._next != RemovableHandle.next_id or self._writes.since():  # one has come, or gone
+            self._next, now = RemovableHandle.next_id, _hooks(self._model)
             paths = {**self._hooks, **now}
             others = (path for path in paths if self._hooks.get(path) != now.get(path))
             self._changed = next(others, None)

@@ -14,7 +14,8 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.nn.parameter import is_lazy
 
-from torch2mlir.frontends.module_state import Hooks, InstalledHooks, dict_versions
+from torch2mlir.frontends.dictionary_writes import DictionaryWrites
+from torch2mlir.frontends.module_state import Hooks, InstalledHooks
 from torch2mlir.frontends.python_tables import OfClass, OfModule, OfTensors, Table, members_of
 from torch2mlir.frontends.reached_objects import Reached
 from torch2mlir.same_values import is_same
@@ -56,7 +57,8 @@ class PythonState:
             for path, tensor in self.reached.kept.items()
             if not isinstance(tensor, torch.nn.Parameter) and not is_lazy(tensor)
         }
-        self._watch = Watch([*self.reached.tables, dtypes, OfTensors("shape", buffers)])
+        shapes = [OfTensors("shape", buffers)] if buffers else []
+        self._watch = Watch([*self.reached.tables, dtypes, *shapes])
         self._hooks = Hooks(model) if isinstance(model, torch.nn.Module) else None
         held = (value for table in self.reached.tables for value in table.saved.values())
         self._generators = [(g, g.get_state()) for g in held if isinstance(g, torch.Generator)]
@@ -139,25 +141,17 @@ class Watch:
     def __init__(self, tables: Sequence[Table]) -> None:
         versioned = [(t, live) for t in tables if (live := t.versioned) is not None]
         self._tables = [table for table, _ in versioned]
-        self._dictionaries = [live for _, live in versioned]
         self._others = [table for table in tables if table.versioned is None]
-        self._versions = dict_versions(self._dictionaries)
+        self._writes = DictionaryWrites([live for _, live in versioned])
         self._changed = list[Table]()
 
     def changed(self) -> list[Table]:
         """The tables that are not as they were."""
-        now = dict_versions(self._dictionaries)
-        if now is None or self._versions is None:
-            written = self._tables
-        elif now == self._versions:
-            written = []
-        else:
-            pairs = zip(self._tables, now, self._versions, strict=True)
-            written = [table for table, one, other in pairs if one != other]
-        self._versions = now
-        if written or self._others or self._changed:
-            known = {id(table): table for table in (*self._changed, *written, *self._others)}
-            self._changed = [table for table in known.values() if not _is_current(table)]
+        written = [self._tables[place] for place in self._writes.since()]
+        if not (written or self._changed or any(not each.is_untouched() for each in self._others)):
+            return []
+        known = {id(table): table for table in (*self._changed, *written, *self._others)}
+        self._changed = [table for table in known.values() if not _is_current(table)]
         return self._changed
 
 

@@ -20,6 +20,8 @@ from typing import Any
 
 import torch
 
+from torch2mlir.frontends.tensor_kinds import TensorKinds
+
 
 class Table(ABC):
     """Something that holds values under names or places, as it was when it was reached.
@@ -381,9 +383,16 @@ class OfTensors(Table):
         self._of = attrgetter(attribute)
         super().__init__("", attribute)
         self._values = list(self.saved.values())
+        self._kinds: TensorKinds | None = None
 
     def is_untouched(self) -> bool:
-        return list(map(self._of, self.tensors.values())) == self._values
+        tensors = self.tensors.values()
+        if self._kinds is not None and self._kinds.are_of(tensors):
+            return True
+        if list(map(self._of, tensors)) != self._values:
+            return False
+        self._kinds = TensorKinds.of([*tensors])
+        return True
 
     def entries(self) -> dict[Any, Any]:
         return dict(zip(self.tensors, map(self._of, self.tensors.values()), strict=True))

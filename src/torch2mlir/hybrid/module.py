@@ -26,7 +26,6 @@ from torch2mlir.frontends.module_state import GRAD_MODE, Modes
 from torch2mlir.frontends.python_state import PythonState
 from torch2mlir.frontends.reached_objects import AroundModel, Reached
 from torch2mlir.frontends.trials import cloned, memory_kept, undone
-from torch2mlir.hybrid.calls import kind_of_call
 from torch2mlir.hybrid.capture import Captured, ExportedProgram, export_whole
 from torch2mlir.hybrid.config import Config
 from torch2mlir.hybrid.difference import difference
@@ -164,22 +163,18 @@ class OptimizedModule(AroundModel):
 
     def _called(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         self.__dict__["_calls"] += 1  # a module's own way to set an attribute is slow
-        call = kind_of_call(args, kwargs)
-        takes_grad = self.model.training or self._asks_for_grad_mode
-        if call is not None and not (takes_grad and torch.is_grad_enabled()):
-            for variant in self._variants:
-                if (known := variant.leaves_of(call, args, kwargs)) is not None:
-                    try:
-                        return variant(known)
-                    except _CHECKS_RAISE as error:
-                        return self._as_in_pytorch(error, args, kwargs)
+        if (known := self._known(args, kwargs)) is not None:
+            variant, given = known
+            try:
+                return variant(given)
+            except _CHECKS_RAISE as error:
+                return self._as_in_pytorch(error, args, kwargs)
         reason = self._reason_for_pytorch(args, kwargs)
         if reason is None:
             with torch.no_grad():
                 found, leaves = self._variant(args, kwargs)
                 if found is not None and leaves is not None:
-                    if call is not None:
-                        found.remember(call, kwargs)
+                    found.remember(args, kwargs)
                     try:
                         return found(leaves)
                     except _CHECKS_RAISE as error:
@@ -189,6 +184,18 @@ class OptimizedModule(AroundModel):
                 reason = self._refused or "another kind of call than any captured one"
         self._in_pytorch[reason] += 1
         return self._by_pytorch(args, kwargs)
+
+    def _known(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> tuple[Variant, Sequence[Any]] | None:
+        """The capture that a call like others before goes to, and its flat arguments; None if there is none."""
+        takes_grad = self.model.training or self._asks_for_grad_mode
+        if takes_grad and torch.is_grad_enabled():
+            return None
+        for variant in self._variants:
+            if (leaves := variant.leaves_of(args, kwargs)) is not None:
+                return variant, leaves
+        return None
 
     def _by_pytorch(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         try:

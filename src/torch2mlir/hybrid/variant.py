@@ -12,7 +12,8 @@ from torch2mlir.frontends.asked_of_tensors import holds
 from torch2mlir.frontends.module_state import Modes
 from torch2mlir.frontends.python_state import PythonState
 from torch2mlir.frontends.pytrees import unflattener
-from torch2mlir.hybrid.calls import direct_call
+from torch2mlir.frontends.tensor_kinds import TensorKinds
+from torch2mlir.hybrid.calls import direct_call, kind_of_call
 from torch2mlir.hybrid.capture import Captured
 from torch2mlir.hybrid.partition import Partition
 from torch2mlir.hybrid.selection import Selection
@@ -38,6 +39,7 @@ class Variant:
 
     def __post_init__(self) -> None:
         self.run = direct_call(self.parts.module)
+        self._last: TensorKinds | None = None
         spec = self.captured.out_spec
         self._result = (lambda results: results[0]) if spec.is_leaf() else unflattener(spec)
 
@@ -50,21 +52,26 @@ class Variant:
         """Whether PyTorch and Python are as they were for the capture."""
         return self.modes.are_current() and self.state.is_current()
 
-    def leaves_of(
-        self, call: Hashable, args: Sequence[Any], kwargs: Mapping[str, Any]
-    ) -> Sequence[Any] | None:
+    def leaves_of(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Sequence[Any] | None:
         """The flat arguments of a kind of call that the capture has been found to be right for.
 
         None if it has not, or is not any more.
         """
-        names = self.calls.get(call)
+        is_as_last = not kwargs and self._last is not None and self._last.are_of(args)
+        names = () if is_as_last else self.calls.get(kind_of_call(args, kwargs))
         if names is None or not self.is_current():
             return None
         leaves = [*args, *map(kwargs.__getitem__, names)] if names else args
-        return leaves if holds(self.flags, leaves) and self.captured.is_apart(leaves) else None
+        if not holds(self.flags, leaves) or not self.captured.is_apart(leaves):
+            return None
+        if not kwargs and not is_as_last and not any(leaf.requires_grad for leaf in leaves):
+            self._last = TensorKinds.of(leaves)
+        return leaves
 
-    def remember(self, call: Hashable, kwargs: Mapping[str, Any]) -> None:
-        """Notes a kind of call that the capture is right for, and in which order it takes the named arguments."""
+    def remember(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        """Notes a call that the capture is right for, and in which order it takes the named arguments."""
+        if (call := kind_of_call(args, kwargs)) is None:
+            return
         if len(self.calls) >= _REMEMBERED:
             self.calls.clear()
         self.calls[call] = tuple(self.captured.ordered(kwargs))

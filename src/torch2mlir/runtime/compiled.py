@@ -20,6 +20,7 @@ from torch2mlir.conversion.prepare_weights import SMALL, prepare_weights
 from torch2mlir.errors import EngineError, Torch2MLIRError
 from torch2mlir.frontends.changing_models import module_of
 from torch2mlir.frontends.reached_objects import Reached
+from torch2mlir.frontends.tensor_kinds import TensorKinds
 from torch2mlir.frontends.updated_caches import update_caches
 from torch2mlir.pipeline import Pipeline, run_passes
 from torch2mlir.program import (
@@ -44,7 +45,6 @@ from torch2mlir.runtime.other_programs import OtherPrograms
 from torch2mlir.runtime.out_of_sight import out_of_sight
 from torch2mlir.runtime.small_programs import does_at_most
 from torch2mlir.runtime.small_sizes import AnotherProgram, SmallSizes
-from torch2mlir.runtime.tensor_kinds import TensorKinds
 from torch2mlir.runtime.verification import Verification
 from torch2mlir.runtime.weights import Held, PreparedWeights, counts_writes
 from torch2mlir.turns import in_turn

@@ -10,7 +10,7 @@ from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
 from torch2mlir.errors import InputError
 from torch2mlir.frontends import dtypes
-from torch2mlir.frontends.module_state import dict_versions
+from torch2mlir.frontends.dictionary_writes import DictionaryWrites
 from torch2mlir.program import StateInput
 
 
@@ -38,8 +38,8 @@ class ModelState:
         self._paths: dict[str, torch.Tensor] = {}
         self._of_parts: dict[str, torch.Tensor] = {}
         self._entries: list[_Entry] = []
-        self._tables: list[dict[str, Any]] = []
-        self._seen: list[int] | None = []
+        self._writes = DictionaryWrites([])
+        self._may_differ = False
         wanted = {id(tensor) for tensor in tensors}
         scripts = tuple(
             f"{path}." if path else ""
@@ -67,8 +67,9 @@ class ModelState:
             table = module._parameters if last in module._parameters else module._buffers
             entries[(id(module), last)] = _Entry(table, last, table[last])
         self._entries = list(entries.values())
-        self._tables = list({id(entry.table): entry.table for entry in self._entries}.values())
-        self._seen = dict_versions(self._tables)
+        tables = {id(entry.table): entry.table for entry in self._entries}
+        self._writes = DictionaryWrites([*tables.values()])
+        self._may_differ = False
 
     def replaced(self) -> dict[int, torch.Tensor]:
         """The tensors that have been replaced since the last look: by the ``id`` of the old, the new.
@@ -76,13 +77,10 @@ class ModelState:
         Raises:
             InputError: the model has no such tensor any more, or one that the program cannot take.
         """
-        if not self._entries:
+        if not self._writes.since() and not self._may_differ:
             return {}
-        seen = dict_versions(self._tables)
-        if seen is not None and seen == self._seen:
-            return {}
-        if all(table.get(name) is value for table, name, value in self._entries):
-            self._seen = seen
+        self._may_differ = not all(table.get(name) is value for table, name, value in self._entries)
+        if not self._may_differ:
             return {}
         for path, old in self._of_parts.items():
             if self._tensor(path) is not old:

@@ -37,11 +37,11 @@ from torch2mlir.dialects.onnx.model import SIZES_FROM_DATA, model_of
 from torch2mlir.dialects.placing import ops_in
 from torch2mlir.dialects.tensors import element_of, shape_of
 from torch2mlir.errors import EngineError
+from torch2mlir.frontends.tensor_kinds import TensorKinds
 from torch2mlir.program import entry_function
 from torch2mlir.runtime.diagnostics import ANOTHER, run_error, shortened
 from torch2mlir.runtime.engine import Engine, Executable, Prepared, Run, host_tensor
 from torch2mlir.runtime.lowered import LoweredFunction
-from torch2mlir.runtime.tensor_kinds import TensorKinds
 
 MOST_SESSIONS = 3
 """After so many sessions for changed weights these are passed as inputs, which packs nothing."""

@@ -19,12 +19,12 @@ from typing import Any, NamedTuple
 import torch
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
+from torch2mlir.frontends.tensor_kinds import TensorKinds
 from torch2mlir.program import StateInput
 from torch2mlir.runtime.element_views import for_program
 from torch2mlir.runtime.engine import Executable, Run, close_at_exit
 from torch2mlir.runtime.model_state import check_state
 from torch2mlir.runtime.samples import Samples
-from torch2mlir.runtime.tensor_kinds import TensorKinds
 
 Stamp = tuple[int, int, tuple[int, ...], int]
 

@@ -6,7 +6,7 @@ of the same kinds.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import torch
@@ -32,11 +32,15 @@ class TensorKinds:
 
     @staticmethod
     def of(values: Sequence[Any]) -> TensorKinds | None:
-        """Those of values; None where they are not all plain tensors."""
+        """Those of values; None where they are not all plain tensors that lie in memory by strides."""
         if not values or not all(type(value) in _PLAIN for value in values):
+            return None
+        if not all(
+            value.layout is torch.strided for value in values
+        ):  # PyTorch would ask for strides
             return None
         return TensorKinds(values)
 
-    def are_of(self, values: Sequence[Any]) -> bool:
+    def are_of(self, values: Collection[Any]) -> bool:
         """Whether values are tensors of these kinds, as many and in this order."""
         return len(values) == self._count and bool(self._check(*values))

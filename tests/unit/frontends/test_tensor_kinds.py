@@ -11,7 +11,7 @@ from torch.export import Dim
 
 import torch2mlir
 from torch2mlir.errors import InputError
-from torch2mlir.runtime.tensor_kinds import TensorKinds
+from torch2mlir.frontends.tensor_kinds import TensorKinds
 
 
 class Own(torch.Tensor):
@@ -52,6 +52,8 @@ def test_what_has_no_kinds() -> None:
     assert TensorKinds.of([]) is None
     assert TensorKinds.of([torch.randn(2), 3.0]) is None
     assert TensorKinds.of([torch.randn(2).as_subclass(Own)]) is None
+    for turned in (Tensor.to_sparse, Tensor.to_sparse_csr, Tensor.to_mkldnn):
+        assert TensorKinds.of([torch.randn(2, 2), turned(torch.randn(2, 2))]) is None
 
 
 def test_transforms_are_other_kinds() -> None:
