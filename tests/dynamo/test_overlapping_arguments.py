@@ -61,6 +61,18 @@ def test_without_fallback_they_are_refused() -> None:
         compiled(*_shifted())
 
 
+def test_a_weight_that_comes_to_lie_there() -> None:
+    compiled = torch.compile(_written, backend="torch2mlir")
+    weights = [torch.nn.Parameter(torch.arange(4.0), requires_grad=False) for _ in range(2)]
+    for moves in (False, False, True, True, False):
+        memory = [torch.arange(5.0) for _ in range(2)]
+        outcomes = []
+        for function, weight, x in zip((compiled, _written), weights, memory, strict=True):
+            weight.data = x[1:] if moves else torch.arange(4.0)
+            outcomes.append((function(x[:4], weight), x))
+        torch.testing.assert_close(*outcomes)
+
+
 def test_results_of_no_elements_can_be_resized() -> None:
     """TorchDynamo takes a graph apart at ``out=`` with a result of another size."""
 

@@ -6,6 +6,7 @@ TorchDynamo tells apart calls in which two arguments are one tensor, and takes o
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -43,11 +44,19 @@ def in_pytorch_where_they_overlap(
     return run
 
 
-class _Place(NamedTuple):
-    """Where a tensor lies in memory: its first byte, and those of its elements from ``begin`` up to ``end``."""
+def _pointer(arg: Any) -> int:
+    """The first byte of a tensor; 0 for what has no memory that anything could share."""
+    try:
+        return int(arg.data_ptr()) if isinstance(arg, torch.Tensor) else 0
+    except RuntimeError:
+        return 0
 
-    pointer: int
+
+class _Place(NamedTuple):
+    """Where a tensor lies in memory: the bytes of its elements, from ``begin`` up to ``end``."""
+
     shape: torch.Size
+    strides: tuple[int, ...]
     begin: int
     end: int
 
@@ -63,29 +72,37 @@ class Overlaps:
 
     def __init__(self, written: Sequence[int]) -> None:
         self._written = frozenset(written)
-        self._weights = dict[int, torch.nn.Parameter]()
+        self._lock = threading.Lock()
+        self._pointers = list[int]()
         self._lay = dict[int, _Place]()
 
     def are_in(self, args: Sequence[Any]) -> bool:
         """Whether one of a call's arguments shares elements with another one, and one of both is written."""
-        moved = list[int]()
-        for place, arg in enumerate(args):
-            if self._weights.get(place) is arg or not isinstance(arg, torch.Tensor):
-                continue
-            try:
-                lay, pointer, shape = self._lay.get(place), arg.data_ptr(), arg.shape
-            except RuntimeError:  # it has no memory that anything could share
-                continue
-            if lay is None or lay.pointer != pointer or lay.shape != shape:
-                moved.append(place)
-                self._lay[place] = _Place(pointer, shape, *span(arg))
-            if isinstance(arg, torch.nn.Parameter):
-                self._weights[place] = arg
-        if any(self._is_shared(args, place) for place in moved):
-            self._weights.clear()
-            self._lay.clear()
+        with self._lock:
+            pointers, before = [*map(_pointer, args)], self._pointers
+            is_known = len(before) == len(pointers)
+            moved = [
+                place
+                for place, pointer in enumerate(pointers)
+                if pointer
+                and not (is_known and pointer == before[place] and self._is_alike(args, place))
+            ]
+            for place in moved:
+                arg = args[place]
+                self._lay[place] = _Place(arg.shape, arg.stride(), *span(arg))
+            for place in [place for place in self._lay if not pointers[place]]:
+                del self._lay[place]
+            is_found = any(self._is_shared(args, place) for place in moved)
+            self._pointers = [] if is_found else pointers
+            return is_found
+
+    def _is_alike(self, args: Sequence[Any], place: int) -> bool:
+        """Whether a tensor has the sizes and strides of the last one there, which of weights TorchDynamo guards."""
+        arg = args[place]
+        if type(arg) is torch.nn.Parameter:
             return True
-        return False
+        lay = self._lay[place]
+        return arg.shape == lay.shape and arg.stride() == lay.strides
 
     def _is_shared(self, args: Sequence[Any], place: int) -> bool:
         lies = self._lay[place]
