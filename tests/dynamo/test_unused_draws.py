@@ -64,6 +64,22 @@ def test_numbers_after_them_are_eagers(function: Callable[[Tensor], Tensor], ent
         torch.testing.assert_close(*outcomes)
 
 
+def test_of_a_size_that_elements_decide() -> None:
+    def chosen(x: Tensor) -> Tensor:
+        F.dropout(x[x > 0], 0.3)
+        return x * torch.rand(4)
+
+    with torch._dynamo.config.patch(capture_dynamic_output_shape_ops=True):
+        compiled = torch.compile(chosen, backend="torch2mlir")
+        for seed in range(3):
+            x = torch.randn(4)
+            outcomes = []
+            for each in (compiled, chosen):
+                torch.manual_seed(seed)
+                outcomes.append((each(x), torch.rand(2)))
+            torch.testing.assert_close(*outcomes)
+
+
 def test_backward_passes_draw_nothing_of_them() -> None:
     model = _Model()
     other = deepcopy(model)

@@ -29,7 +29,7 @@ from torch2mlir.dialects.onnx import op_class
 from torch2mlir.dialects.tensors import element_of, integers, shape_of
 from torch2mlir.engine_passes.onnx_nodes import Nodes
 
-_SUMS = ("onnx.ReduceSum", "onnx.ReduceMean")
+SUMS = ("onnx.ReduceSum", "onnx.ReduceMean")
 _LONGEST = 2**14
 """Elements that are added up as they are."""
 _FEWEST = 32
@@ -46,15 +46,15 @@ class OnnxLongSumsByPartsPass(PassForOps):
     """See the module's docstring."""
 
     name = "onnx-long-sums-by-parts"
-    looks_for = frozenset(_SUMS)
+    looks_for = frozenset(SUMS)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for each in [each for each in op.walk() if each.name in _SUMS]:
+        for each in [each for each in op.walk() if each.name in SUMS]:
             axes = _axes(each)
             sizes = [shape_of(each.operands[0])[axis] for axis in axes]
             is_long = DYNAMIC_INDEX in sizes or prod(sizes) > _LONGEST
-            if is_long and element_of(each.results[0]) == f32 and not _added_unknown(each, axes):
-                _add_parts(each, axes)
+            if is_long and element_of(each.results[0]) == f32:
+                (_add_unknown if adds_unknown(each) else _add_parts)(each, axes)
 
 
 def _axes(op: Operation) -> Sequence[int]:
@@ -110,21 +110,30 @@ def _add_parts(op: Operation, axes: Sequence[int]) -> None:
     before.replace(found)
 
 
-def _added_unknown(op: Operation, axes: Sequence[int]) -> bool:
-    """Adds up an unknown number of elements in parts, if they are everything, or rows of few."""
-    x, (result,), before = op.operands[0], op.results, Nodes(op)
-    sizes = shape_of(x)
+def adds_unknown(op: Operation) -> bool:
+    """Whether an unknown number of elements is added up that are everything, or rows of few."""
+    axes, sizes = _axes(op), shape_of(op.operands[0])
     unknown = [axis for axis, size in enumerate(sizes) if size == DYNAMIC_INDEX]
-    kept = [size for axis, size in enumerate(sizes) if axis not in axes]
-    if not unknown or not set(unknown) <= set(axes):
+    if not unknown or not set(unknown) <= set(axes) or 0 in sizes:
         return False
-    if all(size == 1 for size in kept):
+    known = prod(size for size in sizes if size != DYNAMIC_INDEX)
+    return _kept(op, axes) == 1 or (len(unknown) == 1 and known <= _NARROW)
+
+
+def _kept(op: Operation, axes: Sequence[int]) -> int:
+    """How many sums there are, of which each is of all elements along the dimensions that are reduced."""
+    return prod(size for axis, size in enumerate(shape_of(op.operands[0])) if axis not in axes)
+
+
+def _add_unknown(op: Operation, axes: Sequence[int]) -> None:
+    """Adds up an unknown number of elements in parts."""
+    x, (result,), before = op.operands[0], op.results, Nodes(op)
+    kept = _kept(op, axes)
+    if kept == 1:
         x, axis, steps = _reshaped(before, x, [DYNAMIC_INDEX]), 0, [0, 1]
-    elif len(unknown) == 1 and prod(size for size in sizes if size != DYNAMIC_INDEX) <= _NARROW:
-        (axis,) = unknown
-        steps = [a + (a > axis) for a in axes] + [axis + 1]
     else:
-        return False
+        axis = shape_of(x).index(DYNAMIC_INDEX)
+        steps = [a + (a > axis) for a in axes] + [axis + 1]
     found = _by_parts(before, x, axis)
     left = list(range(len(shape_of(found))))
     for number, step in enumerate(sorted(steps, key=lambda step: step != axis + 1)):
@@ -135,13 +144,12 @@ def _added_unknown(op: Operation, axes: Sequence[int]) -> bool:
     found = _reshaped(before, found, shape_of(result))
     if op.name == "onnx.ReduceMean":
         count = before.value(op_class("Size"), [op.operands[0]], TensorType(i64, []))
-        if prod(kept) != 1:
-            count = before.node("Div", [count, before.number(prod(kept), i64)], count, i64)
+        if kept != 1:
+            count = before.node("Div", [count, before.number(kept, i64)], count, i64)
         found = before.node(
             "Div", [found, before.node("Cast", [count], count, f32, to=f32)], found, f32
         )
     before.replace(found)
-    return True
 
 
 def _by_parts(before: Nodes, x: SSAValue, axis: int) -> SSAValue:

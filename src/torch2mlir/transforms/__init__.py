@@ -228,9 +228,7 @@ _LOCATIONS: dict[str, str] = {
     "onnx-extrema-of-integers": (
         "torch2mlir.engine_passes.onnx_extrema_of_integers:OnnxExtremaOfIntegersPass"
     ),
-    "onnx-running-sums-in-doubles": (
-        "torch2mlir.engine_passes.onnx_running_sums_in_doubles:OnnxRunningSumsInDoublesPass"
-    ),
+    "onnx-sums-in-doubles": ("torch2mlir.engine_passes.onnx_sums_in_doubles:OnnxSumsInDoublesPass"),
     "onnx-kernels-apart": "torch2mlir.engine_passes.onnx_kernels_apart:OnnxKernelsApartPass",
     "onnx-long-sums-by-parts": (
         "torch2mlir.engine_passes.onnx_long_sums_by_parts:OnnxLongSumsByPartsPass"

@@ -217,7 +217,8 @@ def _operand_and_probability(arguments: Sequence[Any]) -> tuple[Node, float]:
 
 def _mask_arguments(node: Node, x: Node, p: float, shapes: _Shapes) -> tuple[Any, ...] | None:
     """What the mask of dropout is drawn from; None where that is not known."""
-    if not isinstance(p, float | int) or 0 in x.meta["val"].shape:
+    sizes = x.meta["val"].shape
+    if not isinstance(p, float | int) or any(isinstance(size, int) and not size for size in sizes):
         return None
     with node.graph.inserting_before(node):
         empty = shapes.empty_like(_mask_of(x))
