@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 import torch
@@ -52,6 +52,25 @@ def test_they_are_written_as_in_eager_mode(
         torch.testing.assert_close(given, expected)
     if entrance == "regions":
         assert "for arguments that share memory: 2" in str(compiled.report())
+
+
+@pytest.fixture
+def counted_anew() -> Iterator[None]:
+    dynamo.reset_metrics()
+    yield
+    dynamo.reset_metrics()
+
+
+@pytest.mark.usefixtures("counted_anew")
+def test_what_overlaps_from_the_start_is_compiled() -> None:
+    torch._dynamo.reset()
+    compiled = torch.compile(_written, backend="torch2mlir")
+    for arguments, runs in ((_both, 0), (_both, 0), (_apart, 1), (_shifted, 2), (_both, 2)):
+        given, expected = arguments(), arguments()
+        torch.testing.assert_close(compiled(*given), _written(*expected))
+        torch.testing.assert_close(given, expected)
+        if arguments is _both:
+            assert dynamo.metrics().fallbacks["a call of a graph"] == runs
 
 
 def test_without_fallback_they_are_refused() -> None:

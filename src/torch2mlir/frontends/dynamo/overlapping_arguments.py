@@ -1,7 +1,8 @@
 """Calls whose arguments share memory with one that the graph writes to.
 
 TorchDynamo tells apart calls in which two arguments are one tensor, and takes others for tensors of their own: in
-``x.add_(1); return x + y`` nothing tells AOTAutograd that ``y`` is a part of ``x`` in a later call.
+``x.add_(1); return x + y`` nothing tells AOTAutograd that ``y`` is a part of ``x`` in a later call. Where it is one
+when the graph is compiled AOTAutograd makes a program for such arguments, and nothing tells it of others later.
 """
 
 from __future__ import annotations
@@ -11,10 +12,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import torch
-from torch.fx import GraphModule
+from torch.fx import GraphModule, Node
 
 from torch2mlir.frontends.dynamo.refused_graphs import memory_of, written_by
-from torch2mlir.frontends.memory import share_elements, span
+from torch2mlir.frontends.memory import share_elements, span, storage_of
 
 
 def in_pytorch_where_they_overlap(
@@ -27,21 +28,50 @@ def in_pytorch_where_they_overlap(
         compiled: what has been made of it; takes its arguments one by one.
         on_overlap: called at each such call.
     """
-    given = module.graph.find_nodes(op="placeholder")
+    given = [*module.graph.find_nodes(op="placeholder")]
+    memory = [*map(memory_of, given)]
     written = set(map(memory_of, written_by(list(module.graph.nodes)))) - {None}
-    places = [place for place, node in enumerate(given) if memory_of(node) in written]
+    places = [place for place, each in enumerate(memory) if each in written]
     if not places:
         return compiled
 
-    overlaps = Overlaps(places)
+    overlaps, parts = Overlaps(places, memory), _parts_of_one(given, memory, places)
 
     def run(*args: Any) -> Any:
-        if overlaps.are_in(args):
+        if overlaps.are_in(args) or not all(_is_part(args, *part) for part in parts):
             on_overlap()
             return module.forward(*args)
         return compiled(*args)
 
     return run
+
+
+def _parts_of_one(
+    given: Sequence[Node], memory: Sequence[int | None], written: Sequence[int]
+) -> list[tuple[int, int, int | None]]:
+    """Arguments that shared memory with one that is written when the graph was compiled.
+
+    The place of that one, their own, and how far apart in elements they begin; None where that is not known.
+    """
+    found = list[tuple[int, int, int | None]]()
+    for place in written:
+        first = memory.index(memory[place])
+        for other, each in enumerate(memory):
+            if place == first and other != place and each == memory[place]:
+                one, two = (
+                    given[at].meta["example_value"].storage_offset() for at in (place, other)
+                )
+                known = isinstance(one, int) and isinstance(two, int)
+                found.append((place, other, two - one if known else None))
+    return found
+
+
+def _is_part(args: Sequence[Any], place: int, other: int, distance: int | None) -> bool:
+    """Whether two arguments share memory as they did when the graph was compiled."""
+    one, two = args[place], args[other]
+    if storage_of(one) != storage_of(two) or one.dtype != two.dtype:
+        return False
+    return bool(two.storage_offset() - one.storage_offset() == distance)
 
 
 def _pointer(arg: Any) -> int:
@@ -68,16 +98,18 @@ class Overlaps:
 
     Args:
         written: the places of those that are written.
+        memory: what arguments that shared memory when the graph was compiled have in common, by their places.
     """
 
-    def __init__(self, written: Sequence[int]) -> None:
+    def __init__(self, written: Sequence[int], memory: Sequence[int | None]) -> None:
         self._written = frozenset(written)
+        self._memory = memory
         self._lock = threading.Lock()
         self._pointers = list[int]()
         self._lay = dict[int, _Place]()
 
     def are_in(self, args: Sequence[Any]) -> bool:
-        """Whether one of a call's arguments shares elements with another one, and one of both is written."""
+        """Whether an argument shares elements with another one as it did not before, and one of both is written."""
         with self._lock:
             pointers, before = [*map(_pointer, args)], self._pointers
             is_known = len(before) == len(pointers)
@@ -110,6 +142,7 @@ class Overlaps:
         return any(
             lies.begin < self._lay[other].end
             and self._lay[other].begin < lies.end
+            and self._memory[place] != self._memory[other]
             and args[place] is not args[other]
             and share_elements(args[place], args[other])
             for other in others
