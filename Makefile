@@ -8,7 +8,9 @@ FUZZ_FLAGS ?=
 NIGHTLY ?= tests
 
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(PIP_FLAGS) -c constraints.txt
+PIP := $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check $(PIP_FLAGS) -c constraints.txt
+# What pip does on one core; some packages have files that are for other Pythons.
+COMPILE := $(BIN)/python -m compileall -q -j 0 $(VENV)/lib > /dev/null 2>&1 || true
 PINS := pyproject.toml constraints.txt
 ORACLE := tests/requirements-oracle.txt
 CODE := src tests examples benchmarks scripts
@@ -24,12 +26,14 @@ $(VENV)/.created:
 $(VENV)/.installed: $(VENV)/.created $(PINS)
 	@echo "installing torch2mlir with its engines into $(VENV) (a few minutes the first time)"
 	$(PIP) -e ".[xla,iree,examples]"
+	@$(COMPILE)
 	@touch $@
 
 $(VENV)/.installed-test: $(VENV)/.installed $(ORACLE)
 	@echo "installing what the tests need into $(VENV)"
 	$(PIP) -e ".[test]"
 	$(PIP) --no-deps -r $(ORACLE)
+	@$(COMPILE)
 	@touch $@
 
 venv: $(VENV)/.installed

@@ -53,13 +53,13 @@ class Configuration:
 # What users get by default comes first, and what was wrong most often runs most. The reference engine is for finding out who
 # is wrong when one of them is; seconds per case on an idle core: XLA 0.2, IREE 0.5 on Linalg and 0.8 on TOSA, reference 0.05.
 CONFIGURATIONS = (
-    Configuration("linalg-on-tensors", "iree", share=40),
-    Configuration("stablehlo", "xla", share=36, turn=1),
-    Configuration("tosa", "iree", share=108),
+    Configuration("linalg-on-tensors", "iree", share=56),
+    Configuration("stablehlo", "xla", share=48, turn=1),
+    Configuration("tosa", "iree", share=144),
     # IREE refuses most of StableHLO's dynamic ops
     Configuration("stablehlo", "iree", share=240, turn=1, modes=("static",)),
-    Configuration("onnx", "onnxruntime", share=96),
-    Configuration("linalg-on-tensors", "reference", share=96),
+    Configuration("onnx", "onnxruntime", share=128),
+    Configuration("linalg-on-tensors", "reference", share=128),
 )
 
 
