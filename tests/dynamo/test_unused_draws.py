@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 
 import pytest
@@ -55,13 +55,7 @@ def test_numbers_after_them_are_eagers(function: Callable[[Tensor], Tensor], ent
         compiled = torch2mlir.optimize(function, allow_tracing=False)
     else:
         compiled = torch.compile(function, backend="torch2mlir")
-    for seed in range(3):
-        x = torch.full((4,), float(seed))
-        outcomes = []
-        for each in (compiled, function):
-            torch.manual_seed(seed)
-            outcomes.append((each(x), torch.rand(2)))
-        torch.testing.assert_close(*outcomes)
+    _assert_draws_alike(compiled, function, [torch.full((4,), float(k)) for k in range(3)])
 
 
 def test_of_a_size_that_elements_decide() -> None:
@@ -71,13 +65,7 @@ def test_of_a_size_that_elements_decide() -> None:
 
     with torch._dynamo.config.patch(capture_dynamic_output_shape_ops=True):
         compiled = torch.compile(chosen, backend="torch2mlir")
-        for seed in range(3):
-            x = torch.randn(4)
-            outcomes = []
-            for each in (compiled, chosen):
-                torch.manual_seed(seed)
-                outcomes.append((each(x), torch.rand(2)))
-            torch.testing.assert_close(*outcomes)
+        _assert_draws_alike(compiled, chosen, [torch.randn(4) for _ in range(3)])
 
 
 def test_backward_passes_draw_nothing_of_them() -> None:
@@ -96,3 +84,17 @@ def test_backward_passes_draw_nothing_of_them() -> None:
             outcomes.append((result, between, torch.rand(1), held.first.weight.grad))
             assert held.second.weight.grad is None
         torch.testing.assert_close(*outcomes, atol=1e-5, rtol=1e-4)
+
+
+def _assert_draws_alike(
+    compiled: Callable[[Tensor], Tensor],
+    function: Callable[[Tensor], Tensor],
+    arguments: Sequence[Tensor],
+) -> None:
+    """Both give the same, call by call, and leave the generator where the other does."""
+    for seed, x in enumerate(arguments):
+        outcomes = []
+        for each in (compiled, function):
+            torch.manual_seed(seed)
+            outcomes.append((each(x), torch.rand(2)))
+        torch.testing.assert_close(*outcomes)

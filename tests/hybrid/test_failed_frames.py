@@ -127,3 +127,22 @@ def test_a_kind_of_call_that_has_breaks_leaves_the_others_whole() -> None:
     report = str(optimized.report())
     assert "captured whole" in report
     assert "region by region" in report
+
+
+def test_calls_without_a_graph_are_told() -> None:
+    """PyTorch gives up on the whole function: it breaks inside of a loop."""
+
+    def periods(x: torch.Tensor) -> torch.Tensor:
+        chosen = (x * 2).relu().sum(0).topk(2)[1].numpy()
+        parts = []
+        for each in range(2):
+            parts.append(x.sin() * int(chosen[each]))  # noqa: PERF401
+        return torch.stack(parts).tanh()
+
+    optimized = torch2mlir.optimize(periods)
+    for _ in range(3):
+        x = torch.randn(5, 4)
+        torch.testing.assert_close(optimized(x), periods(x))
+    report = optimized.report()
+    assert report.pytorch_calls.total() == 3
+    assert any("Python between regions" in line for line in report.capture)

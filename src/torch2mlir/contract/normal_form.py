@@ -155,14 +155,11 @@ def ordered(form: Form, operands: Operands) -> None:
 
 
 def of_one_type(*places: int) -> Rule:
-    """Tensors at these places have one type, as PyTorch's kernels want it, which promote nothing here.
-
-    A tensor of rank 0 is a number: ``index_fill`` converts it.
-    """
+    """Tensors at these places have one type, as PyTorch's kernels want it, which promote nothing here."""
 
     def rule(form: Form, operands: Operands) -> None:
         given = [operands[place] for place in places if place < len(operands)]
-        types = {str(each.dtype) for each in given if _is_tensor(each) and each.rank > 0}
+        types = {str(each.dtype) for each in given if _is_tensor(each)}
         if len(types) > 1:
             form.fail(
                 f"it takes tensors of one dtype, not of {' and '.join(sorted(types))}; eager PyTorch refuses them too",

@@ -134,7 +134,7 @@ def _leaving(function: FuncOp, limits: Limits) -> Iterator[tuple[Operation, str]
             )
         for result in op.results:
             if not is_integer(result.type):
-                if _is_float(result.type) and (floats := _of_floats(op, known)) is not None:
+                if _is_float(result.type) and (floats := _of_floats(op, result, known)) is not None:
                     if _is_size(op, sizes):
                         floats = _counted(op, result, floats, sizes, counts)
                     known[result] = floats
@@ -202,11 +202,12 @@ def _is_computed_with(value: SSAValue) -> bool:
 
 
 def _ops(block: Block) -> Iterator[Operation]:
+    """All ops, those of a body before what it is of."""
     for op in block.ops:
-        yield op
         for region in op.regions:
             for nested in region.blocks:
                 yield from _ops(nested)
+        yield op
 
 
 def _interval(
@@ -216,6 +217,8 @@ def _interval(
         return None
     name = op.row.name
     operands = [known.get(operand) for operand in op.operands]
+    if name == "If":
+        return _of_branches(op, result, known)
     if name in ("Constant", "ConstantOfShape"):
         value = op.properties.get("value")
         if not isinstance(value, DenseIntOrFPElementsAttr):
@@ -247,7 +250,14 @@ def _interval(
     return first if name in _MOVING else None
 
 
-def _of_floats(op: Operation, known: Known) -> FloatInterval | None:
+def _of_branches(op: Operation, result: SSAValue, known: Known) -> _Either | None:
+    """What the branches of ``onnx.If`` hand on for a result; None if that of one is not known."""
+    place = op.results.index(result)
+    handed_on = [region.block.ops.last for region in op.regions]
+    return _all_of([known.get(end.operands[place]) for end in handed_on if end is not None])
+
+
+def _of_floats(op: Operation, result: SSAValue, known: Known) -> FloatInterval | None:
     """What floats lie between, as computed with 32 bits; None where they may be infinite, no numbers, or anything."""
     if not isinstance(op, OnnxOp):
         return None
@@ -264,6 +274,8 @@ def _of_floats(op: Operation, known: Known) -> FloatInterval | None:
         found = _all_of([known.get(x) for x in op.operands[_JOINING[name] :] if _is_float(x.type)])
     elif name in _MOVING - {"CumSum", "Clip"}:
         found = known.get(op.operands[0])
+    elif name == "If":
+        found = _of_branches(op, result, known)
     elif name == "Pad":
         found = _all_of([(0.0, 0.0), *(known.get(x) for x in op.operands if _is_float(x.type))])
     else:
@@ -294,7 +306,7 @@ def _computed(name: str, operands: Sequence[FloatInterval | None]) -> FloatInter
     return _combined(_ARITHMETIC[name], numbers) if name in _ARITHMETIC else None
 
 
-def _all_of(operands: Sequence[FloatInterval | None]) -> FloatInterval | None:
+def _all_of(operands: Sequence[_Either | None]) -> _Either | None:
     return None if None in operands else _union(operands)
 
 
@@ -313,7 +325,7 @@ def _longest(op: Operation, longest: int) -> int:
         return max(shape, default=1)
     if isinstance(tensor.owner, Block) and isinstance(tensor.owner.parent_op(), FuncOp):
         return max(longest, *shape)
-    return COUNTED // _step(op) if op.name == "onnx.Shape" else MOST
+    return COUNTED // _step(op) if op.name == "onnx.Shape" else COUNTED
 
 
 def _step(op: Operation) -> int:

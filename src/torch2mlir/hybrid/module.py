@@ -45,6 +45,7 @@ _MOST_CAPTURES = 8
 """For how many kinds of calls a model is captured; further ones run in PyTorch."""
 _CHECKS_RAISE = (InputError, RuntimeError)
 """What is raised where an assertion of a program does not hold: by ours and by PyTorch's."""
+_NO_GRAPH = "no graph of it is compiled"
 _ASSERTION = "Runtime assertion failed"
 _GUARD = "Guard failed"
 
@@ -179,8 +180,12 @@ class OptimizedModule(AroundModel):
                         return found(leaves)
                     except _CHECKS_RAISE as error:
                         return self._as_in_pytorch(error, args, kwargs)
-                if self._regions is not None:
-                    return self._regions(*args, **kwargs)
+                if (regions := self._regions) is not None:
+                    runs = regions.runs
+                    results = regions(*args, **kwargs)
+                    if regions.runs == runs:
+                        self._in_pytorch[_NO_GRAPH] += 1
+                    return results
                 reason = self._refused or "another kind of call than any captured one"
         self._in_pytorch[reason] += 1
         return self._by_pytorch(args, kwargs)

@@ -36,6 +36,12 @@ _MOST_CAPTURES = 64
 """For how many kinds of calls PyTorch captures one piece of Python; further ones are not compiled."""
 
 
+class _OfThread(threading.local):
+    """What one thread has done: the runs of graphs."""
+
+    runs = 0
+
+
 class RegionByRegion:
     """A model under ``torch.compile``, every graph of it in parts.
 
@@ -71,6 +77,7 @@ class RegionByRegion:
         self.breaks = Counter[str]()
         self._failed = FailedFrames(self.breaks)
         self._lock = threading.Lock()
+        self._of_thread = _OfThread()
         self._model = model
         self._named = named
         self._capture()
@@ -89,15 +96,21 @@ class RegionByRegion:
                 self._calls[others] = torch.compile(self._model, backend=self._backend, **limits)
         return self._calls[others]
 
+    @property
+    def runs(self) -> int:
+        """How many graphs this thread has run, those left to PyTorch not counted."""
+        return self._of_thread.runs
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._hooks.changed() is not None or not self._methods.are_current():
             self._capture()
-        known, seen = len(self.parts), Counter(counters["graph_break"])
+        known, runs, seen = len(self.parts), self.runs, Counter(counters["graph_break"])
         with self._failed.as_breaks():
             others = tuple(name for name in kwargs if name not in self._named)
             result = self._call(others)(*args, **kwargs)
         if len(self.parts) > known:
             self._methods = Methods(self._model)  # parts that came since have others
+        if len(self.parts) > known or self.runs == runs:
             met = Counter(counters["graph_break"]) - seen
             self.breaks.update({reason.splitlines()[0]: met[reason] for reason in met})
         return result
@@ -161,6 +174,7 @@ class RegionByRegion:
 
         def run(*args: Any) -> Any:
             nonlocal examinations
+            self._of_thread.runs += 1
             if not examinations:
                 return self.parts[index].module(*args)
             examinations -= 1

@@ -11,7 +11,8 @@ Facts about OpenVINO 2026.4 and its plugin for the CPU:
 - ``exp``, ``max``, ``min``, ``relu``, ``clip``, softmax and pooling lose NaNs: an argument or a weight with one is
   refused. A NaN that a program makes of numbers (the logarithm of -1) may be lost by what comes after it;
 - it computes in bf16 where the processor can, unless told to be precise;
-- ``TopK`` does not keep the order of equal elements, so sorting is refused; positions outside a tensor read 0;
+- ``TopK`` as read from ONNX does not keep the order of equal elements unless it is told to (``openvino_sorting``), and
+  then compares each element with each: sorting long lines is refused; positions outside a tensor read 0;
 - ``ReduceMax`` begins with the lowest finite number and ``ReduceMin`` with the highest:
   ``onnx-extrema-of-infinities`` gives the infinity where there is nothing else;
 - an operator with a neutral operand is left out even where that has more dimensions than the other, so that the result
@@ -60,6 +61,7 @@ from torch2mlir.runtime.lowered import LoweredFunction, TensorSpec
 from torch2mlir.runtime.openvino_attention import tell_masked_rows_by_mask
 from torch2mlir.runtime.openvino_import import openvino as ov
 from torch2mlir.runtime.openvino_requests import Request, has_nan, lent
+from torch2mlir.runtime.openvino_sorting import MOST_COMPARISONS, comparisons, stable_sorting
 from torch2mlir.runtime.small_programs import is_small
 
 _HARMLESS = {
@@ -75,7 +77,7 @@ _HARMLESS = {
         "Gather",
     ),
     *("GatherElements", "GatherND", "Greater", "Less", "Pad", "ReduceMax", "ReduceMin", "Reshape"),
-    *("Slice", "Squeeze", "Tile", "Transpose", "Unsqueeze", "Where", "func.return"),
+    *("Slice", "Squeeze", "Tile", "TopK", "Transpose", "Unsqueeze", "Where", "func.return"),
 }
 """Operators that make no integers that are not there."""
 
@@ -102,6 +104,7 @@ class OpenVinoEngine(Engine):
 
     def __init__(self) -> None:
         self._core = ov.Core()
+        self._core.add_extension(stable_sorting())
 
     def compile(self, function: LoweredFunction) -> OpenVinoExecutable:
         self.check_output_type(function.target.name)
@@ -121,8 +124,8 @@ def _check_types(function: FuncOp) -> None:
                 raise _refused(op, "it computes half floats in 32 bits and does not round them")
             if _is_odd(element) and op.name.removeprefix("onnx.") not in _HARMLESS:
                 raise _refused(op, f"its arithmetic on {element} does not wrap around")
-        if op.name == "onnx.TopK" and any(result.first_use for result in op.results):
-            raise _refused(op, "its sorting does not keep the order of equal elements")
+        if op.name == "onnx.TopK" and comparisons(op) > MOST_COMPARISONS:
+            raise _refused(op, "its stable sorting compares each element with each, which are many")
         if op.name == "onnx.Mod" and isinstance(_element(op.results[0]), AnyFloat):
             raise _refused(op, "its remainder of floats is off by as much as the quotient is large")
         if op.name == "onnx.Erf" and not _is_added_to_a_constant(op):

@@ -62,8 +62,8 @@ def test_lines_that_cannot_be_cut(engine: str) -> None:
             torch.testing.assert_close(found.double(), exact, rtol=1e-6, atol=0)
 
 
-@pytest.mark.parametrize("engine", ["onnxruntime", "openvino"])
-def test_of_unknown_sizes(engine: str) -> None:
+@pytest.mark.parametrize(("engine", "near"), [("onnxruntime", 2e-7), ("openvino", 2e-6)])
+def test_of_unknown_sizes(engine: str, near: float) -> None:
     """Of everything, and of a narrow table; calls of few elements and none are in the same program."""
 
     def sums(line: Tensor, table: Tensor, images: Tensor) -> Sequence[Tensor]:
@@ -84,7 +84,7 @@ def test_of_unknown_sizes(engine: str) -> None:
             compiled(*numbers), sums(*(each.double() for each in numbers)), strict=True
         ):
             assert found.shape == exact.shape
-            torch.testing.assert_close(found.double(), exact, rtol=2e-6, atol=0, equal_nan=True)
+            torch.testing.assert_close(found.double(), exact, rtol=near, atol=0, equal_nan=True)
 
 
 @pytest.mark.parametrize("is_dynamic", [False, True], ids=["static", "dynamic"])
