@@ -389,6 +389,8 @@ class LinalgLowering(TensorDialect):
 
     def joined(self, xs: Sequence[Tensor], dim: int, sizes: Sizes) -> Tensor:
         joined = [x.sizes[dim] for x in xs]
+        if not is_static(joined) and isinstance(sizes[dim], int):
+            return self._put_together(xs, dim, sizes)
         shape = [size if isinstance(size, int) else DYNAMIC_INDEX for size in sizes]
         if not is_static(joined):
             shape[dim] = DYNAMIC_INDEX
@@ -397,6 +399,15 @@ class LinalgLowering(TensorDialect):
         op = self.emit(tensor.ConcatOp, values, [type], {"dim": IntegerAttr(dim, i64)})
         wanted = self.tensor_type(sizes, xs[0].dtype)
         return Tensor(self.tensor_cast(op.results[0], wanted), tuple(sizes), xs[0].dtype)
+
+    def _put_together(self, xs: Sequence[Tensor], dim: int, sizes: Sizes) -> Tensor:
+        """As ``joined``, where only the whole has a known size: IREE casts no such ``tensor.concat``."""
+        whole = self.empty(sizes, xs[0].dtype)
+        start: list[KnownSize] = [0] * len(sizes)
+        for x in xs:
+            whole = self.insert_slice(x, whole, start, x.sizes)
+            start[dim] = dims.add(start[dim], x.sizes[dim])
+        return whole
 
     def padded(self, x: Tensor, low: Sizes, high: Sizes, value: Number) -> Tensor:
         sizes = [dims.add(*parts) for parts in zip(low, x.sizes, high, strict=True)]

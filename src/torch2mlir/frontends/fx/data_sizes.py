@@ -1,4 +1,4 @@
-"""Sizes that elements decide: ``torch.zeros(x.max().item())``, ``x[:n.item()]``.
+"""Sizes that elements decide: ``torch.zeros(x.max().item())``, ``x[:n.item()]``, ``x.split(lengths.tolist())``.
 
 A size enters a program where a tensor is as long as an element says; from there on it is a size like any other.
 """
@@ -58,11 +58,8 @@ def of_number(importer: GraphImporter, node: Node, number: SSAValue) -> SSAValue
     """
     if not is_size(node):
         return number
-    scalar = importer.constants.scalar
-    code = scalar(dtypes.SCALAR_TYPE[torch.int64])
     _check_is_size(importer, number)
-    count = _number(importer, "scalar_tensor", [number, code, *[scalar(None)] * 3])
-    return _counted(importer, count, node.meta["val"])
+    return _counted(importer, _as_tensor(importer, number), node.meta["val"])
 
 
 def _check_is_size(importer: GraphImporter, number: SSAValue) -> None:
@@ -107,20 +104,88 @@ def _open_slice(importer: GraphImporter, node: Node) -> SSAValue | None:
     length = _number(importer, "sub.Tensor", [last, first, scalar(1)])
     length = _number(importer, "clamp", [length, scalar(0), scalar(None)])
     count = _counted(importer, length, fake.shape[dim])
-    sizes = (importer.size_of(fake.shape[dim]),)
-    none = [scalar(None)] * 4
-    places = _emit(importer, "arange", [count, *none], t.vtensor(sizes, _INT64))
-    places = _emit(importer, "add.Tensor", [places, first, scalar(1)], t.vtensor(sizes, _INT64))
+    return _from(importer, x, dim, first, count, fake)
+
+
+def _open_part(importer: GraphImporter, node: Node) -> SSAValue | None:
+    """What ``narrow`` takes between places that are only known when the program runs, if they are."""
+    source, dim, start, length = node.args
+    if not any(map(_is_of_elements, (start, length))):
+        return None
+    fake = node.meta["val"]
+    dim, scalar = dim % fake.dim(), importer.constants.scalar  # type: ignore[operator]
+    x = importer.operand(source)
+    size = _emit(importer, "size.int", [x, scalar(dim)], t.int_type)
+    first = _bound(importer, start, size)
+    end = _number(importer, "add.Scalar", [first, importer.operand(length), scalar(1)])
+    is_inside = _emit(
+        importer, "le.Scalar", [end, size], t.vtensor((), dtypes.element_type(torch.bool))
+    )
+    holds = _emit(importer, "Bool.Tensor", [is_inside], t.bool_type)
+    importer.runtime_assert(holds, "narrow takes a part that is not inside of the tensor")
+    count = _count_of(importer, length, fake.shape[dim])
+    return _from(importer, x, dim, first, count, fake)
+
+
+def _open_parts(importer: GraphImporter, node: Node) -> list[SSAValue] | None:
+    """The parts of lengths that elements decide, one after the other."""
+    source, lengths, *rest = node.args
+    if not any(map(_is_of_elements, lengths)):  # type: ignore[arg-type]
+        return None
+    fakes = node.meta["val"]
+    given = rest[0] if rest else node.kwargs.get("dim", 0)
+    dim, scalar = given % fakes[0].dim(), importer.constants.scalar  # type: ignore[operator]
+    x, start = importer.operand(source), scalar(0)
+    parts = list[SSAValue]()
+    for length, fake in zip(lengths, fakes, strict=True):  # type: ignore[arg-type]
+        count = _count_of(importer, length, fake.shape[dim])
+        first = _as_tensor(importer, start)
+        parts.append(_from(importer, x, dim, first, count, fake))
+        start = _emit(importer, "add.int", [start, importer.operand(length)], t.int_type)
+    size = _emit(importer, "size.int", [x, scalar(dim)], t.int_type)
+    holds = _emit(importer, "eq.int", [start, size], t.bool_type)
+    importer.runtime_assert(holds, "the lengths of the parts of a tensor do not add up to its size")
+    return parts
+
+
+def _is_of_elements(number: Any) -> bool:
+    value = number.meta.get("val") if isinstance(number, Node) else None
+    return isinstance(value, torch.SymInt) and bool(free_unbacked_symbols(value))
+
+
+def _count_of(importer: GraphImporter, length: Any, size: int | torch.SymInt) -> SSAValue:
+    """A length as the size of a result."""
+    number = importer.operand(length)
+    value = length.meta["val"] if isinstance(length, Node) else length
+    if isinstance(size, int) or (
+        isinstance(value, torch.SymInt) and value.node.expr == size.node.expr
+    ):
+        return number
+    return _counted(importer, _as_tensor(importer, number), size)
+
+
+def _from(
+    importer: GraphImporter, x: SSAValue, dim: int, first: SSAValue, count: SSAValue, fake: Any
+) -> SSAValue:
+    """So many elements along a dimension, from a place on."""
+    scalar = importer.constants.scalar
+    type = t.vtensor((importer.size_of(fake.shape[dim]),), _INT64)
+    places = _emit(importer, "arange", [count, *[scalar(None)] * 4], type)
+    places = _emit(importer, "add.Tensor", [places, first, scalar(1)], type)
     return _emit(importer, "index_select", [x, scalar(dim), places], importer.type_of(fake))
+
+
+def _as_tensor(importer: GraphImporter, number: SSAValue) -> SSAValue:
+    scalar = importer.constants.scalar
+    code = scalar(dtypes.SCALAR_TYPE[torch.int64])
+    return _number(importer, "scalar_tensor", [number, code, *[scalar(None)] * 3])
 
 
 def _bound(importer: GraphImporter, bound: Any, size: SSAValue) -> SSAValue:
     """A bound of a slice as a place from 0 to the size: from the end if it is negative, and within the tensor."""
     number = bound if isinstance(bound, SSAValue) else importer.operand(bound)
     scalar = importer.constants.scalar
-    none = [scalar(None)] * 3
-    code = scalar(dtypes.SCALAR_TYPE[torch.int64])
-    place = _number(importer, "scalar_tensor", [number, code, *none])
+    place = _as_tensor(importer, number)
     from_end = _number(importer, "add.Scalar", [place, size, scalar(1)])
     is_negative = _emit(
         importer,
@@ -170,9 +235,12 @@ def _emit(
     return op.results[0]
 
 
-IMPORTS: Mapping[Any, Callable[[GraphImporter, Node], SSAValue | None]] = {
+IMPORTS: Mapping[Any, Callable[[GraphImporter, Node], SSAValue | Sequence[SSAValue] | None]] = {
     aten.item.default: _size_from_element,
     aten._local_scalar_dense.default: _size_from_element,
     aten.slice.Tensor: _open_slice,
+    aten.narrow.default: _open_part,
+    aten.split_with_sizes.default: _open_parts,
+    aten.split.sizes: _open_parts,
 }
 """Ops of which elements may decide a size -> what imports a call where they do; None where they do not."""

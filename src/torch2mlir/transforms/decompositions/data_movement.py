@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 import torch
@@ -35,6 +36,25 @@ def _split(a: Tensor, size: int, dim: int = 0) -> Sequence[Tensor]:
     return [
         aten.slice(a, dim, index * size, min((index + 1) * size, length)) for index in range(count)
     ]
+
+
+@decomposes(aten.pad_sequence.default)
+def _pad_sequence(
+    sequences: Sequence[Tensor],
+    batch_first: bool = False,
+    padding_value: float = 0.0,
+    padding_side: str = "right",
+) -> Tensor:
+    """PyTorch's own asks which of the lengths is the largest, and in which order each pair is."""
+    if padding_side not in ("left", "right"):
+        return NotImplemented
+    longest: Any = reduce(torch.sym_max, [each.shape[0] for each in sequences])
+    padded = list[Tensor]()
+    for each in sequences:
+        missing = each.new_full([longest - each.shape[0], *each.shape[1:]], padding_value)
+        parts = [each, missing] if padding_side == "right" else [missing, each]
+        padded.append(torch.cat(parts) if longest is not each.shape[0] else each)
+    return torch.stack(padded, 0 if batch_first else 1)
 
 
 @decomposes(aten._to_copy.default)

@@ -107,10 +107,11 @@ class ExampleWorld:
         hint = max(low, 2) + hint if hint < low or hints is SMALL else hint
         multiple = self._multiples.get(name, Multiple()).value(self._example)
         hint *= multiple
-        if (
-            hint > high
-        ):  # not the largest one of several, and the examples of symbols with equal ranges differ
-            hint = (high // multiple - number - (high - low > 2)) * multiple
+        if hint > high:
+            # not the largest of several, nor of one that what is left of it would be 1, and the examples of symbols
+            # with equal ranges differ
+            from_end = (high - low > 2) + (high - low > 4 and name not in self.given)
+            hint = (high // multiple - number - from_end) * multiple
         return suitable(name, max(low, min(2, high), hint), low, self._decisions)
 
     def _symbol(self, name: str) -> sympy.Symbol:
