@@ -6,6 +6,7 @@ import copy
 
 import pytest
 import torch
+from torch import nn
 
 from tests.dynamo.agreement import assert_close, compiled
 from tests.dynamo.architectures import ARCHITECTURES
@@ -42,3 +43,19 @@ def test_losses_are_those_of_eager_mode(name: str, request: pytest.FixtureReques
     metrics = dynamo.metrics()
     assert not metrics.fallbacks
     assert metrics.compiled == metrics.graphs >= 2
+
+
+def test_gradients_of_many_at_once() -> None:
+    """Autograd's own ``vmap`` runs a compiled backward pass on tensors that have no memory."""
+    model = nn.Sequential(nn.Linear(8, 4), nn.Tanh())
+    compiled = torch.compile(model, backend="torch2mlir")
+    for _ in range(3):
+        x, grads = torch.randn(3, 8, requires_grad=True), torch.randn(5, 3, 4)
+        found, wanted = (
+            (
+                *torch.autograd.grad(each(x), x, grads, is_grads_batched=True),
+                torch.autograd.functional.jacobian(each, x, vectorize=True),
+            )
+            for each in (compiled, model)
+        )
+        torch.testing.assert_close(found, wanted)

@@ -136,7 +136,7 @@ def test_calls_without_a_graph_are_told() -> None:
         chosen = (x * 2).relu().sum(0).topk(2)[1].numpy()
         parts = []
         for each in range(2):
-            parts.append(x.sin() * int(chosen[each]))  # noqa: PERF401
+            parts.append(x.sin() * int(chosen[each]))
         return torch.stack(parts).tanh()
 
     optimized = torch2mlir.optimize(periods)

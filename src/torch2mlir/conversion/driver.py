@@ -152,8 +152,10 @@ class FunctionConversion:
             if name in self.sizes:
                 continue
             value = self.lower.symbol_from_argument(argument, index)
-            self.lower.symbols["__size"] = value
-            self.lower.symbols[name] = self.lower.size(formula)
+            held = f"__size_for_{name}"  # sizes are computed once: another symbol's formula may be the same
+            self.lower.symbols[held] = value
+            own = dims.substitute(formula, {"__size": dims.symbol(held)})
+            self.lower.symbols[name] = self.lower.size(own)
 
     def operand(self, operand: SSAValue) -> Any:
         """An operand as lowerings get it."""

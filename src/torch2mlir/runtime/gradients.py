@@ -13,6 +13,7 @@ from torch2mlir.callers import frames_of_ours
 from torch2mlir.errors import InputError
 from torch2mlir.program import Signature, StateInput
 
+_OF_AUTOGRADS_VMAP = torch._C._parse_dispatch_key("VmapMode")
 _WAY_OUT = 'torch.compile(model, backend="torch2mlir") compiles forward and backward'
 
 
@@ -22,6 +23,18 @@ def has_tangents(values: Iterable[Any]) -> bool:
         return False
     tensors = (value for value in values if isinstance(value, torch.Tensor))
     return any(forward_ad.unpack_dual(tensor).tangent is not None for tensor in tensors)
+
+
+def are_batched(values: Iterable[Any]) -> bool:
+    """Whether ``torch.func`` or autograd's own ``vmap`` looks on and one of the values is theirs: it has no memory."""
+    functorch = torch._C._functorch
+    if functorch.peek_interpreter_stack() is not None:
+        is_theirs = functorch.is_functorch_wrapped_tensor
+    elif torch._C._dispatch_tls_is_dispatch_key_included(_OF_AUTOGRADS_VMAP):
+        is_theirs = functorch.is_legacy_batchedtensor
+    else:
+        return False
+    return any(isinstance(value, torch.Tensor) and is_theirs(value) for value in values)
 
 
 class GradientNotice:

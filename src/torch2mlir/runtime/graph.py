@@ -28,7 +28,7 @@ from torch2mlir.frontends.fx import locations
 from torch2mlir.frontends.fx.control_flow import HIGHER_ORDER
 from torch2mlir.runtime.calling import write
 from torch2mlir.runtime.dynamo_metrics import Recorder
-from torch2mlir.runtime.gradients import has_tangents
+from torch2mlir.runtime.gradients import are_batched, has_tangents
 from torch2mlir.runtime.segment import CompiledSegment, Loaded, RunsSegment, Toolchain, Values
 
 _ATTEMPTS = 4
@@ -119,7 +119,7 @@ class CompiledGraph:
 
     def _run(self, step: _Step, arguments: Values) -> Sequence[Any]:
         compiled = step.compiled  # another thread may leave the segment to PyTorch meanwhile
-        if has_tangents(arguments):
+        if has_tangents(arguments) or are_batched(arguments):
             compiled = None
         program = None if compiled is None else self._program(step, compiled, arguments)
         refusal: Torch2MLIRError | None = None
