@@ -27,6 +27,7 @@ from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.asked_of_tensors import STRIDES
 from torch2mlir.frontends.fx import symbols
 from torch2mlir.frontends.fx.control_flow import size_operand
+from torch2mlir.frontends.fx.compared_sizes import compare_sizes
 from torch2mlir.frontends.fx.decisions import decisions_of, fixed_sizes
 from torch2mlir.frontends.fx.flex_attention import has_flex_attention
 from torch2mlir.frontends.fx.function_transforms import check_transforms
@@ -102,6 +103,7 @@ def import_exported_program(
     if exported.state_dict or exported.constants:
         exported = with_tied_state_joined(exported)
     graphs = [m.graph for m in exported.graph_module.modules() if isinstance(m, GraphModule)]
+    compare_sizes(graphs)
     writing = [graph for graph in graphs if not is_functional(graph)]
     for graph in graphs:
         check_memory(graph)

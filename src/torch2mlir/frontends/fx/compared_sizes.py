@@ -1,0 +1,52 @@
+"""Sizes that an op needs to be the same, and that its kernel for fake tensors does not compare: keys and values.
+
+A capture gives each size that may vary a symbol of its own, until an op compares two. Where its decomposition does, and
+not PyTorch's fake kernel, the sizes are compared here: they have one symbol then, in all nodes, and calls are asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import torch
+from torch._ops import OpOverload
+from torch.fx import Graph, Node
+
+aten = torch.ops.aten
+_Place = tuple[int, int]
+_QUERY, _KEY, _VALUE = range(3)
+_OF_ATTENTION: Sequence[tuple[_Place, _Place]] = (
+    ((_QUERY, 0), (_KEY, 0)),
+    ((_KEY, 0), (_VALUE, 0)),
+    ((_QUERY, -1), (_KEY, -1)),
+    ((_KEY, -2), (_VALUE, -2)),
+)
+_SAME: Mapping[OpOverload, Sequence[tuple[_Place, _Place]]] = {
+    aten.scaled_dot_product_attention.default: _OF_ATTENTION,
+    aten._scaled_dot_product_attention_math.default: _OF_ATTENTION,
+    aten._scaled_dot_product_flash_attention_for_cpu.default: _OF_ATTENTION,
+}
+"""Op -> pairs of operands and of their dimensions that are of one size, unless one of the two is 1."""
+
+
+def compare_sizes(graphs: Iterable[Graph]) -> None:
+    """Has PyTorch compare what the ops of some graphs need to be the same; the symbols become one."""
+    for graph in graphs:
+        for node in graph.nodes:
+            for one, other in _SAME.get(node.target, ()) if node.op == "call_function" else ():
+                _compare(_size(node, one), _size(node, other))
+
+
+def _size(node: Node, place: _Place) -> int | torch.SymInt | None:
+    operand, dim = place
+    source = node.args[operand] if operand < len(node.args) else None
+    value = source.meta.get("val") if isinstance(source, Node) else None
+    return value.shape[dim] if isinstance(value, torch.Tensor) and value.dim() > 2 else None
+
+
+def _compare(one: int | torch.SymInt | None, other: int | torch.SymInt | None) -> None:
+    if not isinstance(one, torch.SymInt) or not isinstance(other, torch.SymInt):
+        return
+    have_hints = one.node.has_hint() and other.node.has_hint()
+    if have_hints and one.node.expr != other.node.expr and one.node.hint == other.node.hint:
+        bool(one == other)
