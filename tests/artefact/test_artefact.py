@@ -492,3 +492,36 @@ def test_sizes_of_one_are_refused_as_before_saving(tmp_path: Path) -> None:
             else:
                 with pytest.raises(torch2mlir.InputError, match="the size 'n' in dimension 1"):
                     loaded(x)
+
+
+@pytest.mark.parametrize("how", ["compile", "optimize"])
+def test_classes_that_are_not_there_are_dicts(how: str, tmp_path: Path) -> None:
+    """The process that loads has not imported what the model returns."""
+    from transformers.modeling_outputs import BaseModelOutput
+
+    class Encoder(nn.Module):
+        def forward(self, x: torch.Tensor) -> BaseModelOutput:
+            return BaseModelOutput(last_hidden_state=x * 2, attentions=(x.sin(),))
+
+    x = torch.randn(2, 3)
+    if how == "compile":
+        torch2mlir.save(torch2mlir.compile(Encoder(), x), tmp_path / "saved")
+    else:
+        torch2mlir.save(torch2mlir.optimize(Encoder(), model_inputs=(x,)), tmp_path / "saved")
+    code = (
+        "import sys, torch, torch2mlir\n"
+        "loaded = torch2mlir.load(sys.argv[1])\n"
+        "for x in torch.randn(3, 2, 3):\n"
+        "    result = loaded(x)\n"
+        "    assert type(result) is dict and type(result['attentions']) is tuple\n"
+        "    torch.testing.assert_close(result['last_hidden_state'], x * 2)\n"
+        "    torch.testing.assert_close(result['attentions'][0], x.sin())\n"
+        "assert 'transformers' not in sys.modules\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "saved")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from xdsl.dialects.builtin import ModuleOp
 
+from torch2mlir.artefact.classes import CLASSES, stand_in_for
 from torch2mlir.artefact.manifest import (
     CONFIG,
     PROGRAM,
@@ -239,6 +240,7 @@ def _load_optimized(place: Path) -> OptimizedModule:
     from torch2mlir.hybrid.module import OptimizedModule
 
     fields: dict[str, Any] = read_json(place / CONFIG)
+    stand_in_for(fields.pop(CLASSES, []))
     for name in ("white_list", "black_list"):
         fields[name] = frozenset(fields[name])
     programs = [

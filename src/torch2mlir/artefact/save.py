@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 
+from torch2mlir.artefact.classes import CLASSES, classes_of
 from torch2mlir.artefact.manifest import CONFIG, NAME, PROGRAM, WEIGHTS, manifest_for, other_files
 from torch2mlir.artefact.signature import canonical, dtype_name, dump_signature, dump_spec
 from torch2mlir.artefact.weights import write_tensors
@@ -180,7 +181,7 @@ def _write_optimized(optimized: OptimizedModule, place: Path) -> None:
         "white_list": sorted(config.white_list),
         "black_list": sorted(config.black_list),
     }
-    (place / CONFIG).write_text(canonical(fields))
+    (place / CONFIG).write_text(canonical(fields | {CLASSES: classes_of(programs)}))
     _finish(place, "optimized", way.engine, way.dialect)
 
 

@@ -13,7 +13,6 @@ from torch2mlir.callers import frames_of_ours
 from torch2mlir.errors import InputError
 from torch2mlir.program import Signature, StateInput
 
-_OF_AUTOGRADS_VMAP = torch._C._parse_dispatch_key("VmapMode")
 _WAY_OUT = 'torch.compile(model, backend="torch2mlir") compiles forward and backward'
 
 
@@ -30,7 +29,7 @@ def are_batched(values: Iterable[Any]) -> bool:
     functorch = torch._C._functorch
     if functorch.peek_interpreter_stack() is not None:
         is_theirs = functorch.is_functorch_wrapped_tensor
-    elif torch._C._dispatch_tls_is_dispatch_key_included(_OF_AUTOGRADS_VMAP):
+    elif torch._C._dispatch_tls_is_dispatch_key_included("VmapMode"):
         is_theirs = functorch.is_legacy_batchedtensor
     else:
         return False

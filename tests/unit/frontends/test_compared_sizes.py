@@ -9,7 +9,7 @@ from torch.export import Dim
 from torch.nn import functional as F
 
 import torch2mlir
-from torch2mlir.errors import InputError
+from torch2mlir.errors import Torch2MLIRError
 
 
 def _attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
@@ -32,6 +32,6 @@ def test_attention(output_type: str) -> None:
     for batch, queries, keys in ((2, 3, 5), (3, 7, 4), (1, 2, 9)):
         given = _arguments(batch, queries, keys)
         torch.testing.assert_close(compiled(*given), _attention(*given))
-    with pytest.raises(InputError):
+    with pytest.raises(Torch2MLIRError):
         q, k, v, mask = _arguments(2, 3, 5)
         compiled(q, k, v[:, :, :4], mask)

@@ -113,7 +113,7 @@ def _open_part(importer: GraphImporter, node: Node) -> SSAValue | None:
     if not any(map(_is_of_elements, (start, length))):
         return None
     fake = node.meta["val"]
-    dim, scalar = dim % fake.dim(), importer.constants.scalar  # type: ignore[operator]
+    dim, scalar = dim % fake.dim(), importer.constants.scalar
     x = importer.operand(source)
     size = _emit(importer, "size.int", [x, scalar(dim)], t.int_type)
     first = _bound(importer, start, size)
@@ -134,7 +134,7 @@ def _open_parts(importer: GraphImporter, node: Node) -> list[SSAValue] | None:
         return None
     fakes = node.meta["val"]
     given = rest[0] if rest else node.kwargs.get("dim", 0)
-    dim, scalar = given % fakes[0].dim(), importer.constants.scalar  # type: ignore[operator]
+    dim, scalar = given % fakes[0].dim(), importer.constants.scalar
     x, start = importer.operand(source), scalar(0)
     parts = list[SSAValue]()
     for length, fake in zip(lengths, fakes, strict=True):  # type: ignore[arg-type]

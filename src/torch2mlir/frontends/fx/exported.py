@@ -26,8 +26,8 @@ from torch2mlir.dialects.torch.symbols import declare_symbols
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.asked_of_tensors import STRIDES
 from torch2mlir.frontends.fx import symbols
-from torch2mlir.frontends.fx.control_flow import size_operand
 from torch2mlir.frontends.fx.compared_sizes import compare_sizes
+from torch2mlir.frontends.fx.control_flow import size_operand
 from torch2mlir.frontends.fx.decisions import decisions_of, fixed_sizes
 from torch2mlir.frontends.fx.flex_attention import has_flex_attention
 from torch2mlir.frontends.fx.function_transforms import check_transforms
