@@ -525,3 +525,28 @@ def test_classes_that_are_not_there_are_dicts(how: str, tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("order", ["short first", "long first"])
+def test_each_kind_of_call_has_its_program(order: str, tmp_path: Path) -> None:
+    """A program that PyTorch loads refuses the calls that the others are for."""
+
+    class Branches(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = nn.Linear(8, 8)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            hidden = self.layer(x).relu()
+            return hidden * 2 if x.shape[1] > 4 else hidden.softmax(-1)
+
+    model = Branches().eval().requires_grad_(False)
+    optimized = torch2mlir.optimize(model)
+    for length in (4, 5):
+        optimized(torch.randn(2, length, 8))
+    loaded = torch2mlir.load(torch2mlir.save(optimized, tmp_path / "saved"))
+    lengths = (3, 6, 2, 7, 4) if order == "short first" else (6, 3, 7, 2, 9)
+    for rows, length in enumerate(lengths, start=2):
+        x = torch.randn(rows, length, 8)
+        torch.testing.assert_close(loaded(x), model(x))
+    assert not loaded.report().pytorch_calls

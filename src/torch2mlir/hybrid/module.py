@@ -30,6 +30,7 @@ from torch2mlir.hybrid.capture import Captured, ExportedProgram, export_whole
 from torch2mlir.hybrid.config import Config
 from torch2mlir.hybrid.difference import difference
 from torch2mlir.hybrid.partition import Partition, partition
+from torch2mlir.hybrid.programs import GUARD, module_of
 from torch2mlir.hybrid.regions import RegionByRegion
 from torch2mlir.hybrid.report import Report
 from torch2mlir.hybrid.support import shortened
@@ -47,7 +48,6 @@ _CHECKS_RAISE = (InputError, RuntimeError)
 """What is raised where an assertion of a program does not hold: by ours and by PyTorch's."""
 _NO_GRAPH = "no graph of it is compiled"
 _ASSERTION = "Runtime assertion failed"
-_GUARD = "Guard failed"
 
 WANTS_GRADIENT = "gradients are wanted: optimize is for inference"
 
@@ -115,9 +115,11 @@ class OptimizedModule(AroundModel):
         self, model: Any, config: Config, allow_tracing: bool = True, dynamic_shapes: Any = "auto"
     ) -> None:
         super().__init__()
-        self.exported = [model] if isinstance(model, ExportedProgram) else []
+        given = model if isinstance(model, list) else [model]
+        are_programs = all(isinstance(each, ExportedProgram) for each in given)
+        self.exported: list[ExportedProgram] = given if are_programs else []
         if self.exported:
-            model = self.exported[0].module()
+            model = module_of(self.exported)
         elif not isinstance(model, torch.nn.Module):
             if not callable(model):
                 raise InputError(f"a {type(model).__name__} is no model")
@@ -149,9 +151,7 @@ class OptimizedModule(AroundModel):
     @staticmethod
     def of_programs(programs: Sequence[ExportedProgram], config: Config) -> OptimizedModule:
         """A module of programs that were captured from one model, each for its kind of calls."""
-        optimized = OptimizedModule(programs[0], config)
-        optimized.exported = list(programs)
-        return optimized
+        return OptimizedModule(list(programs), config)
 
     # calls
 
@@ -206,7 +206,7 @@ class OptimizedModule(AroundModel):
         try:
             return self.model(*args, **kwargs)
         except AssertionError as error:
-            if not self.exported or _GUARD not in str(error):
+            if not self.exported or GUARD not in str(error):
                 raise
             raise InputError(
                 f"the program was captured for other calls than this one: {shortened(str(error))}",
