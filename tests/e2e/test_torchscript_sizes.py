@@ -263,3 +263,19 @@ def test_a_table_as_long_as_the_longest_line(output_type: str, engine: str) -> N
         torch.testing.assert_close(compiled(x), model(x))
     with pytest.raises(InputError):
         compiled(torch.randn(2, 17, 4))
+
+
+@pytest.mark.parametrize("layer", [nn.LSTM, nn.GRU])
+@pytest.mark.parametrize(("output_type", "engine"), [("onnx", "onnxruntime"), ("tosa", "iree")])
+@pytest.mark.share(2)
+def test_recurrent_layers(layer: type[nn.RNNBase], output_type: str, engine: str) -> None:
+    """They compare the sizes of their state with those that they expect, lists of expressions."""
+    model = torch.jit.script(nn.Sequential(layer(4, 5)))
+    batch = torchscript.TensorPlaceholder.like(torch.randn(2, 3, 4), dynamic_axes=[1])
+    compiled = torch2mlir.compile(
+        torchscript.capture(model, [batch]), output_type=output_type, engine=engine
+    )
+    for rows in (3, 5, 1):
+        x = torch.randn(2, rows, 4)
+        with torch.no_grad():
+            torch.testing.assert_close(compiled(x), model(x))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -116,7 +116,11 @@ class Values:
         result = op.results[0]
         operands = [self.of(operand) for operand in op.operands]
         if op.name in _DIM_COMPARISONS and any(isinstance(o, Dim) for o in operands):
-            return _compared(op, operands)
+            decided = _compared(op.name, operands)
+            return Unknown(result) if decided is None else decided
+        if op.name in _LIST_COMPARISONS and not all(map(_is_known, operands)):
+            are_same = _are_same(*operands)
+            return Unknown(result) if are_same is None else are_same is _LIST_COMPARISONS[op.name]
         if op.name == _RANGE_LENGTH and isinstance(operands[1], Dim):
             counts = operands[0] == 0 and operands[2] == 1 and is_size(operands[1])
             return operands[1] if counts else Unknown(result)
@@ -175,22 +179,35 @@ def _is_known(value: Any) -> bool:
     return all(map(_is_known, value)) if isinstance(value, list) else is_constant(value)
 
 
-def _compared(op: Operation, operands: list[Any]) -> Any:
-    """A comparison of sizes, decided where their difference says it for all values of the symbols."""
+def _compared(name: str, operands: Sequence[Any]) -> bool | None:
+    """A comparison of sizes, decided where their difference says it for all values of the symbols; else None."""
     if not all(isinstance(operand, int | Dim) for operand in operands):
-        return Unknown(op.results[0])
+        return None
     difference = dims.sub(*operands)
     if isinstance(difference, int):
-        return PYTHON_OPS[op.name](difference, 0)
-    for sign, decided in ((1, _DIM_COMPARISONS[op.name][0]), (-1, _DIM_COMPARISONS[op.name][1])):
+        return bool(PYTHON_OPS[name](difference, 0))
+    for sign, decided in ((1, _DIM_COMPARISONS[name][0]), (-1, _DIM_COMPARISONS[name][1])):
         if decided is not None and is_size(dims.add(dims.mul(sign, difference), -1)):
             return decided  # at least 1 apart
-    return Unknown(op.results[0])
+    return None
 
 
+def _are_same(one: Any, other: Any) -> bool | None:
+    """Whether two lists have the same sizes, if that is known whatever the symbols are."""
+    if not isinstance(one, list) or not isinstance(other, list):
+        return None
+    if len(one) != len(other):
+        return False
+    found = {_compared(_EQUAL, pair) for pair in zip(one, other, strict=True)}
+    return False if False in found else None if None in found else True
+
+
+_EQUAL = "torch.aten.eq.int"
+_LIST_COMPARISONS = {"torch.aten.eq.int_list": True, "torch.aten.ne.int_list": False}
+"""Comparison of lists -> whether it asks for the same sizes."""
 _RANGE_LENGTH, _LENGTH = "torch.aten.__range_length", "torch.aten.len.t"
 _DIM_COMPARISONS: dict[str, tuple[bool | None, bool | None]] = {
-    "torch.aten.eq.int": (False, False),
+    _EQUAL: (False, False),
     "torch.aten.ne.int": (True, True),
     "torch.aten.lt.int": (False, True),
     "torch.aten.le.int": (False, True),
