@@ -508,3 +508,24 @@ def test_conjugates_in_what_pytorch_computes_while_the_device_is_open(device: to
     identity = torch.eye(3, dtype=torch.complex64)
     for inverse in (torch.linalg.pinv(matrix), torch.linalg.pinv(matrix.to(device)).cpu()):
         torch.testing.assert_close(inverse @ matrix, identity, rtol=1e-4, atol=1e-4)
+
+
+def test_copies_to_tensors_elsewhere() -> None:
+    """A model on the CPU takes the state of one on the device; PyTorch's functionalization refuses the copies."""
+    model, other = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+    with lazy.device() as device:
+        trained = deepcopy(model).to(device)
+        for _ in range(3):
+            x = torch.randn(4, 3, device=device)
+            trained.zero_grad()
+            trained(x).square().sum().backward()
+            with torch.no_grad():
+                for parameter in trained.parameters():
+                    parameter -= 0.1 * parameter.grad
+            other.load_state_dict(trained.state_dict())
+            table = torch.zeros(3, 4)
+            table[1, :2] = trained.bias.detach()
+            table[torch.tensor([0, 2], device=device)] = x[0, 0].detach()
+            assert other.weight.equal(trained.weight.cpu()) and other.bias.equal(trained.bias.cpu())
+            assert table[1, :2].equal(trained.bias.cpu()) and table[2, 3] == x[0, 0].cpu()
+    assert other.weight.requires_grad and not other.weight.equal(model.weight)

@@ -1,7 +1,8 @@
-"""Writes on PyTorch's ``lazy`` device that its functionalization makes something else of.
+"""Writes on PyTorch's ``lazy`` device, and from it, that its functionalization makes something else of.
 
 It says a write to an expanded tensor as what was there and the sum of the differences, NaN where that was infinite, in
 calls that nothing tells from the program's own. So what a call of the program writes to is looked at here, above it.
+Of the device's tensors it copies nothing to a tensor of another device either, as ``load_state_dict`` does.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from torch2mlir.frontends.fx.refused_writes import write_to_expanded
 
 
 class Writes(TorchFunctionMode):
-    """Refuses writes to expanded tensors of the device and to parts of them."""
+    """Refuses writes to expanded tensors of the device and to parts of them; copies from it to tensors elsewhere."""
 
     def __torch_function__(
         self,
@@ -35,6 +36,8 @@ class Writes(TorchFunctionMode):
         kwargs = kwargs or {}
         if getattr(func, "__name__", "") in _EXPANDING:
             return _expanded(func, args, kwargs)
+        if func in _COPYING and args and not torch._is_functional_tensor(args[0]):
+            args = (args[0], *pytree.tree_map_only(torch.Tensor, _at_hand, tuple(args[1:])))
         expanded = [tensor for tensor in _may_be_written(args, kwargs) if _is_expanded(tensor)]
         before = [_times_written(tensor) for tensor in expanded]
         result = func(*args, **kwargs)
@@ -47,6 +50,14 @@ def _may_be_written(args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[torc
     """The tensors that a function of PyTorch's writes to if it does: its first argument, a list of them, ``out``."""
     given = (args[:1], kwargs.get("self"), kwargs.get("input"), kwargs.get("out"))
     return [leaf for leaf in pytree.tree_leaves(given) if isinstance(leaf, torch.Tensor)]
+
+
+_COPYING = {torch.Tensor.copy_, torch.Tensor.__setitem__}
+
+
+def _at_hand(tensor: torch.Tensor) -> torch.Tensor:
+    """A tensor, on the CPU if it is of the device."""
+    return tensor.cpu() if torch._is_functional_tensor(tensor) else tensor
 
 
 _EXPANDING = {"expand", "expand_as", "broadcast_to"}
