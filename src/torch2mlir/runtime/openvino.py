@@ -23,6 +23,7 @@ Facts about OpenVINO 2026.4 and its plugin for the CPU:
   1 and is dropped by an op of its own: reductions are converted like that;
 - remainders of floats are off by as much as the quotient is large, ``erf`` of 1e-10 is 0: a float ``Mod`` is refused,
   and an ``Erf`` unless it is added to a constant, as GELU does;
+- it has no ``BitCast``, by which signs are read; a formula by reciprocals is wrong for zeros where sizes vary;
 - the sign of a zero is not kept by all of its fusions (``hardswish``, differences of losses, where sizes vary), nor by
   a product with a constant where there is a single row;
 - compiling two products of matrices whose argument is read again behind them (``x + linear(linear(x))``) ends the
@@ -128,6 +129,8 @@ def _check_types(function: FuncOp) -> None:
             raise _refused(op, "its stable sorting compares each element with each, which are many")
         if op.name == "onnx.Mod" and isinstance(_element(op.results[0]), AnyFloat):
             raise _refused(op, "its remainder of floats is off by as much as the quotient is large")
+        if op.name == "onnx.BitCast":
+            raise _refused(op, "it does not read the bits of a float, which tell a sign, of zeros too")
         if op.name == "onnx.Erf" and not _is_added_to_a_constant(op):
             raise _refused(op, "its erf of numbers next to 0 is 0")
 

@@ -160,6 +160,8 @@ def test_openvino_is_refused_what_it_would_get_wrong() -> None:
         compiled(torch.exp, x.double(), engine="openvino")
     with pytest.raises(EngineError, match="may leave those"):
         compiled(lambda x: x * x * x, torch.tensor([3]), engine="openvino")
+    with pytest.raises(EngineError, match="the bits of a float"):
+        compiled(torch.signbit, x, engine="openvino")
     with pytest.raises(EngineError, match="half floats in 32 bits"):
         compiled(torch.exp, x.half(), engine="openvino")
     f = compiled(torch.exp, x, engine="openvino")
