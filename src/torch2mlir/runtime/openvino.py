@@ -130,7 +130,9 @@ def _check_types(function: FuncOp) -> None:
         if op.name == "onnx.Mod" and isinstance(_element(op.results[0]), AnyFloat):
             raise _refused(op, "its remainder of floats is off by as much as the quotient is large")
         if op.name == "onnx.BitCast":
-            raise _refused(op, "it does not read the bits of a float, which tell a sign, of zeros too")
+            raise _refused(
+                op, "it does not read the bits of a float, which tell a sign, of zeros too"
+            )
         if op.name == "onnx.Erf" and not _is_added_to_a_constant(op):
             raise _refused(op, "its erf of numbers next to 0 is 0")
 

@@ -105,7 +105,7 @@ def test_a_mask_of_its_own_size(output_type: str, engine: str) -> None:
     for rows in (3, 5, 1):
         x, lengths = torch.randn(rows, 4), torch.randint(0, 5, (rows,))
         assert compiled(x, lengths).equal(chosen(x, lengths))
-    with pytest.raises(InputError, match="the size in dimension 0 of input 'x' is 3"):
+    with pytest.raises(InputError, match="input 'lengths' should have size"):
         compiled(torch.randn(3, 4), torch.tensor([1, 2]))
 
 

@@ -1,4 +1,4 @@
-"""Sizes that an op needs to be the same, and that its kernel for fake tensors does not compare: keys and values.
+"""Sizes that an op needs to be the same, and that its kernel for fake tensors does not compare: of keys and values.
 
 A capture gives each size that may vary a symbol of its own, until an op compares two. Where its decomposition does, and
 not PyTorch's fake kernel, the sizes are compared here: they have one symbol then, in all nodes, and calls are asked.
@@ -16,17 +16,17 @@ aten = torch.ops.aten
 _Place = tuple[int, int]
 _QUERY, _KEY, _VALUE = range(3)
 _OF_ATTENTION: Sequence[tuple[_Place, _Place]] = (
-    ((_QUERY, 0), (_KEY, 0)),
-    ((_KEY, 0), (_VALUE, 0)),
     ((_QUERY, -1), (_KEY, -1)),
     ((_KEY, -2), (_VALUE, -2)),
 )
+_MOST_DIMS = 8
 _SAME: Mapping[OpOverload, Sequence[tuple[_Place, _Place]]] = {
+    aten.masked_select.default: [((0, -dim), (1, -dim)) for dim in range(1, _MOST_DIMS + 1)],
     aten.scaled_dot_product_attention.default: _OF_ATTENTION,
     aten._scaled_dot_product_attention_math.default: _OF_ATTENTION,
     aten._scaled_dot_product_flash_attention_for_cpu.default: _OF_ATTENTION,
 }
-"""Op -> pairs of operands and of their dimensions that are of one size, unless one of the two is 1."""
+"""Op -> pairs of operands and dimensions, from the end, that are of one size, unless one of the two is 1."""
 
 
 def compare_sizes(graphs: Iterable[Graph]) -> None:
@@ -41,7 +41,7 @@ def _size(node: Node, place: _Place) -> int | torch.SymInt | None:
     operand, dim = place
     source = node.args[operand] if operand < len(node.args) else None
     value = source.meta.get("val") if isinstance(source, Node) else None
-    return value.shape[dim] if isinstance(value, torch.Tensor) and value.dim() > 2 else None
+    return value.shape[dim] if isinstance(value, torch.Tensor) and -dim <= value.dim() else None
 
 
 def _compare(one: int | torch.SymInt | None, other: int | torch.SymInt | None) -> None:

@@ -83,17 +83,9 @@ def _indices(a: Any) -> list[Any]:
 
 @decomposes(aten.masked_select.default)
 def _masked_select(a: Tensor, mask: Tensor) -> Tensor:
-    """The elements where the mask is true, in row-major order.
-
-    Sizes that vary are asked for being the same in every call: two of them may have no example in common.
-    """
-    if a.dim() != mask.dim() or any(_is_one(size) for size in (*a.shape, *mask.shape)):
-        a, mask = torch.broadcast_tensors(a, mask)
+    """The elements where the mask is true, in row-major order."""
+    a, mask = torch.broadcast_tensors(a, mask)
     return _flat(a).index_select(0, _places(_flat(mask)))
-
-
-def _is_one(size: int | torch.SymInt) -> bool:
-    return isinstance(size, int) and size == 1
 
 
 @decomposes(aten.index.Tensor)

@@ -190,15 +190,6 @@ def _convolved(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator
         yield f"{groups} > 0", [groups]
 
 
-def _masked(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Question]:
-    """A mask of its own sizes has those of what it chooses from: captures do not look."""
-    (mask,) = arguments
-    if is_known_tensor(mask.type):
-        for size, chosen in zip(reversed(sizes), reversed(mask.type.sizes), strict=False):
-            if size != chosen and 1 not in (size, chosen):
-                yield f"{size} == {chosen}", [size, chosen]
-
-
 def _members(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Question]:
     """A dimension is as long as it is taken apart."""
     (dim,) = arguments
@@ -251,7 +242,6 @@ _SLICE, _SELECT = "torch.aten.slice.Tensor", "torch.aten.select.int"
 OF_OPERANDS = {
     "torch.aten.arange.start",
     "torch.aten.arange.start_step",
-    "torch.aten.masked_select",
     "torch.aten.narrow",
     "torch.aten.pad",
     "torch.aten.reshape",
@@ -282,7 +272,6 @@ RULES: Mapping[str, Rule] = {
     "torch.aten.view": _regrouped,
     "torch.aten.reshape": _regrouped,
     "torch.aten.unfold": _windows,
-    "torch.aten.masked_select": _masked,
     "torch.aten.topk": _ranked,
     "torch.aten.kthvalue": _ranked,
     "torch.aten.arange.start": _counted,
