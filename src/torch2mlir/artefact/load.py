@@ -240,13 +240,19 @@ def _load_optimized(place: Path) -> OptimizedModule:
     from torch2mlir.hybrid.module import OptimizedModule
 
     fields: dict[str, Any] = read_json(place / CONFIG)
-    stand_in_for(fields.pop(CLASSES, []))
+    classes = fields.pop(CLASSES, [])
+    stand_in_for(classes)
     for name in ("white_list", "black_list"):
         fields[name] = frozenset(fields[name])
-    programs = [
-        torch.export.load(path)
-        for path in sorted(place.glob("*.pt2"), key=lambda path: int(path.stem))
-    ]
+    paths = sorted(place.glob("*.pt2"), key=lambda path: int(path.stem))
+    try:
+        programs = [torch.export.load(path) for path in paths]
+    except RuntimeError as error:
+        raise ArtefactError(
+            f"PyTorch cannot read the programs of {place}: {error}",
+            hint="import what defines the classes of arguments and results before"
+            + (f": {', '.join(classes)}" if classes else ""),
+        ) from error
     _share_state(programs)
     return OptimizedModule.of_programs(programs, Config(**fields))
 

@@ -20,6 +20,8 @@ _DATA_DEPENDENT = (
     f"way; or {_OPTIMIZE}"
 )
 
+_NOT_TRACED = f"a part of the model is not for PyTorch to trace: {_OPTIMIZE}"
+
 _HINTS: Sequence[tuple[tuple[str, ...], str]] = (
     (
         ("Unsupported input type", "not a known type", "not a valid input type"),
@@ -45,7 +47,7 @@ _HINTS: Sequence[tuple[tuple[str, ...], str]] = (
     (("data-dependent", "Data-dependent", "DataDependent", "unbacked"), _DATA_DEPENDENT),
     (
         ("graph break", "Graph break", "Unsupported", "torch._dynamo", "not traceable"),
-        f"a part of the model is not for PyTorch to trace: {_OPTIMIZE}",
+        _NOT_TRACED,
     ),
 )
 """Words of a message -> what to do; the first that fits."""
@@ -99,7 +101,9 @@ def explained(error: Exception, args: Sequence[Any], runs: Callable[[], bool]) -
         hint = _ONE_BY_ONE.format(type(args[0]).__name__)
     else:
         known = (hint for words, hint in _HINTS if any(word in said for word in words))
-        hint = next(known, "") or (_OF_THE_TRACE if runs() else _OF_THE_MODEL)
+        hint = next(known, _OF_THE_TRACE)
+        if hint in (_NOT_TRACED, _OF_THE_TRACE) and not runs():
+            hint = _OF_THE_MODEL
     return CaptureError(
         f"torch.export cannot capture the model: {type(error).__name__}: "
         + ("\n  ".join(reason[:4]) if reason else "no reason given"),

@@ -14,8 +14,9 @@ if _hidden:
     sys.modules[_NAME] = None  # type: ignore[assignment]
 try:
     import openvino
+    from openvino.frontend.onnx import ConversionExtension
 finally:
     if _hidden:
         del sys.modules[_NAME]
 
-__all__ = ["openvino"]
+__all__ = ["ConversionExtension", "openvino"]

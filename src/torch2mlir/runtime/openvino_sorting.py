@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from openvino.frontend.onnx import ConversionExtension
 from xdsl.ir import Operation
 
 from torch2mlir.dialects.tensors import integer, shape_of
+from torch2mlir.runtime.openvino_import import ConversionExtension
 from torch2mlir.runtime.openvino_import import openvino as ov
 
 ops = ov.opset13
@@ -35,7 +35,7 @@ def _stable(node: Any) -> Any:
 def comparisons(op: Operation) -> int:
     """How many ``onnx.TopK`` takes, with sizes that are not known taken for 1.
 
-    None where it is in the first branch of a choice: there whole lines are sorted, if they have NaNs.
+    They are not counted in the first branch of a choice, which sorts whole lines where they have NaNs.
     """
     parent = op.parent_op()
     if parent is not None and parent.name == "onnx.If" and op.parent_region() is parent.regions[0]:

@@ -271,6 +271,8 @@ def test_hints_fit_the_cause(capfd: pytest.CaptureFixture[str]) -> None:
     assert "torch2mlir.optimize" in broken and "torch.cond" not in broken
     own = _hint_of(nn.Linear(3, 2), torch.ones(4))
     assert "the model itself raises this" in own
+    absent = _hint_of(lambda x: x.no_such_method(), torch.ones(3))
+    assert "the model itself raises this" in absent
     auto = ({0: torch.export.Dim.AUTO},)
     unhashable = _hint_of(lambda x: x * len({x.shape[0], 4}), torch.ones(3), dynamic_shapes=auto)
     assert "the model runs on the example arguments" in unhashable
