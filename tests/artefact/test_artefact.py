@@ -494,6 +494,7 @@ def test_sizes_of_one_are_refused_as_before_saving(tmp_path: Path) -> None:
                     loaded(x)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("how", ["compile", "optimize"])
 def test_classes_that_are_not_there_are_dicts(how: str, tmp_path: Path) -> None:
     """The process that loads has not imported what the model returns."""

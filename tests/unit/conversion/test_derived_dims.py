@@ -14,7 +14,7 @@ HEIGHT, WIDTH = Dim("height", max=50), Dim("width", max=50)
 
 @pytest.mark.parametrize("sizes", [{0: 2 * HEIGHT, 1: 2 * WIDTH}, {0: HEIGHT + 1, 1: WIDTH + 1}])
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "onnx", "stablehlo"])
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 def test_two_of_one_form(output_type: str, sizes: dict[int, Dim]) -> None:
     """The second symbol was the first one's value."""
 

@@ -46,6 +46,7 @@ def _by_branch(x: Tensor) -> Tensor:
     return torch.cond(x.sum() > 0, up, down, (x,))
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("is_dynamic", [False, True], ids=["static", "dynamic"])
 @pytest.mark.parametrize("function", [_sorted, _narrow, _by_branch])
 def test_equals_keep_their_order(function: Callable[[Tensor], Any], is_dynamic: bool) -> None:
