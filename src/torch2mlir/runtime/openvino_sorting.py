@@ -33,7 +33,7 @@ def _stable(node: Any) -> Any:
 
 
 def comparisons(op: Operation) -> int:
-    """How many ``onnx.TopK`` takes, with sizes that are not known taken for 1.
+    """How many ``onnx.TopK`` of known sizes takes.
 
     They are not counted in the first branch of a choice, which sorts whole lines where they have NaNs.
     """
@@ -42,4 +42,9 @@ def comparisons(op: Operation) -> int:
         return 0
     axis = integer(op.properties["axis"])
     sizes = [*shape_of(op.operands[0]), shape_of(op.results[0])[axis]]
-    return prod(size for size in sizes if size > 0)
+    return prod(sizes)
+
+
+def is_static(op: Operation) -> bool:
+    """Whether all sizes of ``onnx.TopK`` are known."""
+    return all(min(shape_of(value), default=0) >= 0 for value in (op.operands[0], *op.results))
