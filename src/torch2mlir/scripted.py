@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -90,7 +91,7 @@ def _script_program(
     }
     for method in methods.values():
         method.bind_defaults()
-        method.bind_symbols()
+        method.bind_symbols(example_args.ranges)
         method.return_written_arguments()
     held = _held_tensors(module)  # as long as no constant is folded
     _simplify(module)
@@ -155,6 +156,7 @@ class _Method:
             known = type if isinstance(type, t.ValueTensorType) else None
             self.signature.inputs.append(UserInput(argument.name, position, known))
         self.signature.in_spec = pytree.tree_structure(((0,) * given, {}))
+        self.signature.parameters = _parameters(self._arguments)
 
     @property
     def _end(self) -> ReturnOp:
@@ -185,11 +187,12 @@ class _Method:
         if ops and self._block.first_op is not None:
             self._block.insert_ops_before(list(ops), self._block.first_op)
 
-    def bind_symbols(self) -> None:
-        """Declares the symbols of the arguments' sizes."""
-        declared = declare_symbols(self._block.args, {})
+    def bind_symbols(self, ranges: Mapping[str, tuple[int, int]]) -> None:
+        """Declares the symbols of the arguments' sizes, with the ranges that are known of them."""
+        declared = declare_symbols(self._block.args, ranges)
         self._insert_at_start(declared.ops)
         self.signature.ranges = declared.ranges
+        self.signature.size_names = {name: name for name in ranges if name in declared.ranges}
 
     def return_written_arguments(self) -> None:
         """Arguments that are written are results, before the program's own."""
@@ -218,6 +221,16 @@ class _Method:
         retype_function(self._function)
         self.signature.outputs = results.outputs
         self.signature.out_spec = pytree.tree_structure(template)
+
+
+def _parameters(arguments: Sequence[Any]) -> inspect.Signature | None:
+    """How a method is called; None if its arguments have names that no caller can write."""
+    if not all(argument.name.isidentifier() for argument in arguments):
+        return None
+    plain, empty = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.empty
+    defaults = [a.default_value if a.has_default_value() else empty for a in arguments]
+    pairs = zip(arguments, defaults, strict=True)
+    return inspect.Signature([inspect.Parameter(a.name, plain, default=d) for a, d in pairs])
 
 
 def _held_tensors(module: ModuleOp) -> dict[str, torch.Tensor]:

@@ -12,7 +12,7 @@ import torch
 from torch._ops import OperatorBase, OpOverloadPacket
 from torch.utils import _pytree as pytree
 
-from torch2mlir.errors import CaptureError, Torch2MLIRError
+from torch2mlir.errors import BackendContractError, CaptureError, Torch2MLIRError
 from torch2mlir.frontends.asked_of_tensors import arrangements, flags_of
 from torch2mlir.frontends.capture_failures import check_arguments, explained
 from torch2mlir.frontends.changed_containers import containers_kept
@@ -205,18 +205,25 @@ def _capture_script(
     model: Any, args: Sequence[Any], kwargs: Mapping[str, Any], dynamic_shapes: Any
 ) -> Program:
     from torch2mlir.frontends.torchscript.example_args import ExampleArgs
-    from torch2mlir.frontends.torchscript.script import to_script
+    from torch2mlir.frontends.torchscript.script import argument_names, to_script
+    from torch2mlir.frontends.torchscript.sizes_that_vary import positional, varying
     from torch2mlir.scripted import script_program
 
-    if kwargs or dynamic_shapes is not None:
-        raise CaptureError(
-            "a TorchScript program is compiled for positional arguments",
-            hint="torch2mlir.torchscript.capture takes TensorPlaceholder for sizes that vary",
-        )
-    examples = ExampleArgs.get(list(args))
+    names = argument_names(model) if kwargs or dynamic_shapes is not None else []
+    args = positional(args, kwargs, names) if kwargs else list(args)
+    vary = dynamic_shapes is not None
+    examples = varying(args, names, dynamic_shapes) if vary else ExampleArgs.get(args)
     script = to_script(model, examples)
     with paused_garbage_collection():
-        program = script_program(script, examples)
+        try:
+            program = script_program(script, examples, ignore_traced_shapes=vary)
+        except (
+            BackendContractError
+        ):  # sizes of Dim.AUTO may have to be equal, as torch.export finds out
+            again = varying(args, names, dynamic_shapes, compared=True) if vary else examples
+            if again.ranges.keys() == examples.ranges.keys():
+                raise
+            program = script_program(script, again, ignore_traced_shapes=vary)
     program.model = model
     return program
 

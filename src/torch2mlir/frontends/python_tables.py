@@ -134,7 +134,9 @@ class OfScript(Table):
 
     def __init__(self, path: str, module: torch.jit.ScriptModule, names: frozenset[str]) -> None:
         self.live: Any = module._c
-        self.names = [name for name in names if self.live.hasattr(name)]
+        kind = torch._C.ConcreteModuleType.from_jit_type(self.live._type())
+        constants = kind.get_constants()  # which nobody can set
+        self.names = [n for n in names if self.live.hasattr(n) and n not in constants]
         self.names = [name for name in self.names if _is_value(self.live.getattr(name))]
         super().__init__(path, "")
 

@@ -32,6 +32,23 @@ from torch2mlir.runtime.model_state import check_state
 from torch2mlir.runtime.shared_memory import WrittenMemory
 from torch2mlir.runtime.small_sizes import SizeCheck
 
+_PYTHON_KINDS: dict[torch.dtype, tuple[type, type]] = {
+    torch.bool: (bool, int),
+    torch.int64: (int, int),
+    torch.float64: (float, float | int),  # type: ignore[dict-item]
+}
+"""The dtype that a program takes a number as -> what that is in Python, and what TorchScript takes for it."""
+
+
+def _number(name: str, value: Any, dtype: torch.dtype) -> torch.Tensor:
+    """A number that a TorchScript program takes; tensors of one element are numbers to it."""
+    is_one = isinstance(value, torch.Tensor) and value.numel() == 1
+    number = value.item() if is_one else value
+    kind, taken = _PYTHON_KINDS[dtype]
+    if not isinstance(number, taken):
+        raise InputError(f"input '{name}' should be a Python {kind.__name__}, got {value!r}")
+    return torch.tensor(kind(number), dtype=dtype)
+
 
 class CallingConvention:
     """A program's signature at work.
@@ -90,8 +107,11 @@ class CallingConvention:
         if isinstance(item, SeedInput):
             return item.draw()
         leaf = leaves[item.position]
-        value = leaf if isinstance(leaf, torch.Tensor) else torch.tensor(leaf)
-        return value if value.dtype is spec.dtype else for_program(value, spec.dtype)
+        if isinstance(leaf, torch.Tensor) and leaf.dtype is spec.dtype:
+            return leaf
+        if item.type is None and spec.shape == () and spec.dtype in _PYTHON_KINDS:
+            return _number(item.name, leaf, spec.dtype)
+        return for_program(leaf, spec.dtype)
 
     def updated(self, kept: Sequence[FunctionInput]) -> dict[int, int]:
         """Which of a function's arguments become which of its results, by position.

@@ -129,6 +129,7 @@ _LOCATIONS: dict[str, str] = {
     "torch-check-indices": "torch2mlir.transforms.check_indices:CheckIndicesPass",
     "torch-check-numbers": "torch2mlir.transforms.check_numbers:CheckNumbersPass",
     "torch-checks-as-results": "torch2mlir.transforms.checks_as_results:ChecksAsResultsPass",
+    "torch-fill-uninitialized": "torch2mlir.transforms.fill_uninitialized:FillUninitializedPass",
     "torch-unpacked-parts": "torch2mlir.transforms.unpacked_parts:UnpackedPartsPass",
     "torch-run-time-positions": ("torch2mlir.transforms.run_time_positions:RunTimePositionsPass"),
     "torch-seed-random-ops": "torch2mlir.transforms.seed_random_ops:SeedRandomOpsPass",

@@ -27,10 +27,11 @@ from torch2mlir.dialects.torch.symbols import retype_function
 from torch2mlir.dialects.torch.tensor_facts import TENSOR_FACTS
 from torch2mlir.dialects.torch.types import AnyTensorType, ListType, NonValueTensorType
 from torch2mlir.dialects.torch.values import Values
-from torch2mlir.transforms.folding.branches import UNINITIALIZED, simplify_branch
-from torch2mlir.transforms.folding.casts import CAST_FOLDS
+from torch2mlir.transforms.folding.branches import simplify_branch
+from torch2mlir.transforms.folding.casts import CAST_FOLDS, Fold
 from torch2mlir.transforms.folding.constants import constant, insert_before, put_in_place
 from torch2mlir.transforms.folding.containers import CONTAINER_FOLDS
+from torch2mlir.transforms.folding.handed_on import OPTIONAL_FOLDS, UNINITIALIZED, tuples_carried
 from torch2mlir.transforms.folding.identities import IDENTITY_FOLDS
 from torch2mlir.transforms.folding.local_lists import DICT_WRITERS, LIST_WRITERS, follow_lists
 from torch2mlir.transforms.folding.loop_values import count, simplify_loop
@@ -151,6 +152,13 @@ def _part_of_complex(part: int) -> Callable[[Operation, Values], SSAValue | None
     return fold
 
 
+def _first_of(*folds: Fold) -> Fold:
+    def fold(op: Operation, values: Values) -> Sequence[SSAValue] | None:
+        return next((found for each in folds if (found := each(op, values)) is not None), None)
+
+    return fold
+
+
 def _operand(op: Operation, values: Values) -> SSAValue | None:
     return op.operands[0]
 
@@ -218,6 +226,7 @@ _SEVERAL = {
     **TENSOR_FOLDS,
     **SCALAR_TENSOR_FOLDS,
 }
+_SEVERAL.update({name: _first_of(_SEVERAL[name], fold) for name, fold in OPTIONAL_FOLDS.items()})
 
 
 def _reads_mutable(op: Operation) -> bool:
@@ -275,7 +284,7 @@ class _Canonicalizer:
             return simplify_branch(op, values)
         if isinstance(op, core.PrimLoopOp):
             count(op, values)
-            return simplify_loop(op).next_op
+            return simplify_loop(tuples_carried(op)).next_op
         return None
 
     def _fold(self, op: Operation, values: Values) -> bool:

@@ -65,6 +65,7 @@ class LowerToBackendContractPass(PassSequence):
         from torch2mlir.transforms.check_indices import CheckIndicesPass
         from torch2mlir.transforms.check_numbers import CheckNumbersPass
         from torch2mlir.transforms.decompose_complex_ops import DecomposeComplexOpsPass
+        from torch2mlir.transforms.fill_uninitialized import FillUninitializedPass
         from torch2mlir.transforms.masked_updates import MaskedUpdatesPass
         from torch2mlir.transforms.refine_types import RefineTypesPass
         from torch2mlir.transforms.run_time_positions import RunTimePositionsPass
@@ -75,6 +76,7 @@ class LowerToBackendContractPass(PassSequence):
         if self.shape_dtype_refine:
             yield RefineTypesPass()
         yield UnpackedPartsPass()
+        yield FillUninitializedPass()
         if self.check_indices:
             yield CheckIndicesPass()
         yield CheckNumbersPass()

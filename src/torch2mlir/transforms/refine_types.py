@@ -26,10 +26,10 @@ from torch2mlir.dialects.torch.ops import RegistryOp
 from torch2mlir.dialects.torch.symbols import bind_shape, resolve_shapes, retype_function
 from torch2mlir.dialects.torch.values import Values
 from torch2mlir.errors import BackendContractError
-from torch2mlir.transforms.folding.branches import UNINITIALIZED
 from torch2mlir.transforms.folding.casts import is_refinement, underived
 from torch2mlir.transforms.folding.constants import as_type, insert_before, list_before
 from torch2mlir.transforms.folding.containers import members_of
+from torch2mlir.transforms.folding.handed_on import is_uninitialized
 from torch2mlir.transforms.folding.unroll import CHANGES_TYPES
 from torch2mlir.transforms.semantics.fake import FakeWorld
 from torch2mlir.transforms.semantics.meta_calls import (
@@ -58,6 +58,7 @@ class _Refiner:
         self.meta = MetaCalls(FakeWorld.of(module))
         self.values = Values()
         self._retyped = set[SSAValue]()
+        self._unset = set[SSAValue]()
         self._visitors: dict[type[Operation], Callable[..., None]] = {
             core.PrimIfOp: self._visit_branch,
             core.PrimLoopOp: self._visit_loop,
@@ -218,7 +219,10 @@ class _Refiner:
         ends = [region.block.last_op for region in taken]
         for i, result in enumerate(op.results):
             yielded = [end.operands[i] for end in ends if end is not None]
-            type = _joined([underived(v).type for v in yielded if not _is_uninitialized(v)])
+            given = [underived(value) for value in yielded if not self._is_unset(value)]
+            if not given:
+                self._unset.add(result)
+            type = _joined([value.type for value in given])
             if type is not None and type != result.type and is_refinement(type, result.type):
                 for region in op.regions:
                     end = end_of(region.block)
@@ -226,6 +230,10 @@ class _Refiner:
                     if is_refinement(source.type, type) or source.type == type:
                         end.operands[i] = source
                 set_type(result, type)
+
+    def _is_unset(self, value: SSAValue) -> bool:
+        """Whether a value has only been declared so far: what it is handed on as says what it is."""
+        return underived(value) in self._unset or is_uninitialized(value)
 
     def _visit_loop(self, op: core.PrimLoopOp, certain: bool) -> None:
         """The most specific types that hold before the first iteration and after each."""
@@ -236,18 +244,21 @@ class _Refiner:
         before = _types_in(block)
         declared = [argument.type for argument in block.args[1:]]
         carried = [
-            _at_most(underived(initial).type, bound)
+            None if self._is_unset(initial) else _at_most(underived(initial).type, bound)
             for initial, bound in zip(op.operands[2:], declared, strict=True)
         ]
         for round in range(_MOST_ROUNDS):
             for value, type in before:
                 set_type(value, type)
             self.values = Values()
-            for argument, type in zip(block.args[1:], carried, strict=True):
-                set_type(argument, type)
+            for argument, found, bound in zip(block.args[1:], carried, declared, strict=True):
+                set_type(argument, bound if found is None else found)
+                (self._unset.add if found is None else self._unset.discard)(argument)
             self._visit(block, certain=False)
             following = [
-                _after(type, value, bound, give_up=round >= _MOST_ROUNDS // 2)
+                type
+                if self._is_unset(value)
+                else _after(type, value, bound, give_up=round >= _MOST_ROUNDS // 2)
                 for type, value, bound in zip(carried, end.operands[1:], declared, strict=True)
             ]
             if following == carried:
@@ -257,13 +268,16 @@ class _Refiner:
             for value, type in before:
                 set_type(value, type)
             return
+        settled = [
+            bound if type is None else type for type, bound in zip(carried, declared, strict=True)
+        ]
         op.attributes.pop(CHANGES_TYPES, None)
         if any(
             has_rank_and_dtype(underived(initial).type) and not has_rank_and_dtype(type)
-            for initial, type in zip(op.operands[2:], carried, strict=True)
+            for initial, type in zip(op.operands[2:], settled, strict=True)
         ):
             op.attributes[CHANGES_TYPES] = UnitAttr()
-        for i, (result, type) in enumerate(zip(op.results, carried, strict=True)):
+        for i, (result, type) in enumerate(zip(op.results, settled, strict=True)):
             set_type(result, type)
             for user, index in ((op, 2 + i), (end, 1 + i)):
                 source = underived(user.operands[index])
@@ -311,9 +325,12 @@ def _at_most(type: Attribute, bound: Attribute) -> Attribute:
     return type if is_refinement(type, bound) else bound
 
 
-def _after(carried: Attribute, value: SSAValue, bound: Attribute, give_up: bool) -> Attribute:
-    """The type of a carried value that may also be what an iteration gives."""
-    common = join(carried, underived(value).type)
+def _after(
+    carried: Attribute | None, value: SSAValue, bound: Attribute, give_up: bool
+) -> Attribute:
+    """The type of a carried value, None if there is none yet, that may also be what an iteration gives."""
+    given = underived(value).type
+    common = given if carried is None else join(carried, given)
     if common is None or (give_up and common != carried):
         return bound
     return _at_most(common, bound)
@@ -328,11 +345,6 @@ def _types_in(block: Block) -> list[tuple[SSAValue, Attribute]]:
             for nested in region.blocks:
                 values.extend(nested.args)
     return [(value, value.type) for value in values]
-
-
-def _is_uninitialized(value: SSAValue) -> bool:
-    owner = underived(value).owner
-    return isinstance(owner, Operation) and owner.name == UNINITIALIZED
 
 
 def _settle_casts(function: FuncOp) -> None:

@@ -84,3 +84,15 @@ def test_modules_with_scripted_parts_are_compiled() -> None:
     script.scale = 3.0
     with pytest.warns(UserWarning, match="the model's '1.scale' is 3.0 and was 2.0"):
         compiled(X)
+
+
+@torch.no_grad()
+def test_constants_of_a_script_are_left_alone() -> None:
+    """What a capture had changed was put back with all constants, which PyTorch refuses."""
+    torch.manual_seed(0)
+    script = torch.jit.script(nn.Sequential(nn.LSTM(3, 4, batch_first=True)).eval())
+    optimized = torch2mlir.optimize(script, model_inputs=(torch.randn(2, 5, 3),))
+    for length in (5, 5, 6):
+        x = torch.randn(2, length, 3)
+        for one, other in zip(optimized(x)[1], script(x)[1], strict=True):
+            torch.testing.assert_close(one, other)

@@ -43,6 +43,10 @@ _LOGIC: dict[str, Callable[..., Any]] = {
     "__or__": operator.or_,
     "__xor__": operator.xor,
 }
+_SHIFTS: dict[str, Callable[..., Any]] = {
+    "__lshift__": operator.lshift,
+    "__rshift__": operator.rshift,
+}
 _MATH = "sqrt exp log log2 log10 log1p expm1 sin cos tan asin acos atan sinh cosh tanh"
 _FUNCTIONS: dict[str, Callable[..., Any]] = {name: getattr(math, name) for name in _MATH.split()}
 _ROUNDING: dict[str, Callable[..., Any]] = {"ceil": math.ceil, "floor": math.floor}
@@ -64,6 +68,7 @@ PYTHON_OPS: dict[str, Callable[..., Any]] = {
     **_overloads("aten", NUMBERS, _ARITHMETIC),
     **_overloads("aten", (*NUMBERS, ".str", ".device"), _COMPARISONS),
     **_overloads("aten", (".bool", ".int"), _LOGIC),
+    **_overloads("aten", (".int",), _SHIFTS),
     **_overloads("aten", (".int", ".float", ".Scalar"), _FUNCTIONS),
     **_overloads("aten", (".int", ".float", ".Scalar"), _ROUNDING),
     **_overloads("aten", (".int", ".float", ".int_float", ".float_int"), {"pow": _power}),

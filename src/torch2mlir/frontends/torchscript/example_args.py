@@ -62,10 +62,14 @@ class ExampleArgs:
     """Example arguments of the methods that are to be compiled.
 
     ExampleArgs().add_method("encode", x).add_method("decode", [x, y])
+
+    Args:
+        ranges: the least and the largest value of sizes that have a name.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, ranges: Mapping[str, tuple[int, int]] | None = None) -> None:
         self._methods: dict[str, tuple[Example, ...]] = {}
+        self.ranges = dict(ranges or {})
 
     def add_method(self, method_name: str, example_args: Examples) -> ExampleArgs:
         """Adds a method; returns self.

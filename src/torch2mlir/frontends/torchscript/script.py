@@ -67,6 +67,15 @@ def to_script(
             return objects.script_object(torch.jit.script(model))
 
 
+def argument_names(model: torch.jit.ScriptModule | torch.jit.ScriptFunction) -> list[str]:
+    """The names of the arguments that callers of a TorchScript program pass, in order."""
+    if isinstance(model, torch.jit.ScriptModule):
+        forward: Any = model.forward
+        return [argument.name for argument in forward.schema.arguments[1:]]
+    schema: Any = model.schema
+    return [argument.name for argument in schema.arguments]
+
+
 @contextmanager
 def _failures_forgotten(model: torch.nn.Module) -> Iterator[None]:
     """PyTorch keeps a class that it could not script half made, and the next time says only that it is there."""

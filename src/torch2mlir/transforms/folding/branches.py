@@ -7,15 +7,20 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Block, Operation, SSAValue
 
-from torch2mlir.dialects.placing import end_of, place_before
+from torch2mlir.dialects.placing import place_before
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.values import Unknown, Values
 from torch2mlir.transforms.folding.casts import is_refinement, underived
 from torch2mlir.transforms.folding.constants import constant, insert_before, put_in_place
+from torch2mlir.transforms.folding.handed_on import (
+    containers_by_members,
+    is_uninitialized,
+    with_results,
+    yielded,
+)
 
 RAISE = "torch.prim.RaiseException"
-UNINITIALIZED = "torch.prim.Uninitialized"
 
 
 def simplify_branch(op: core.PrimIfOp, values: Values) -> Operation | None:
@@ -31,18 +36,13 @@ def simplify_branch(op: core.PrimIfOp, values: Values) -> Operation | None:
     if None in raising and any(raise_op is not None for raise_op in raising):
         return _assert(op, raising, values)
     _same_in_both(op, values)
-    return _without_unused(op)
-
-
-def _yielded(op: core.PrimIfOp, branch: int) -> Sequence[SSAValue]:
-    end = op.regions[branch].block.last_op
-    return end.operands if end is not None else ()
+    return _without_unused(containers_by_members(op, values))
 
 
 def _inline(op: core.PrimIfOp, branch: int) -> Operation:
     """Puts a branch's ops in the place of the whole."""
     block = op.regions[branch].block
-    for result, value in zip(op.results, list(_yielded(op, branch)), strict=True):
+    for result, value in zip(op.results, list(yielded(op, branch)), strict=True):
         put_in_place_of_result(result, value)
     following: Operation | None = None
     for inner in list(block.ops):
@@ -98,35 +98,36 @@ def _message(raise_op: Operation, values: Values) -> str:
 
 def _same_in_both(op: core.PrimIfOp, values: Values) -> None:
     """Replaces results that are the same value in both branches, the condition, or its opposite."""
-    then, otherwise = _yielded(op, 0), _yielded(op, 1)
+    then, otherwise = yielded(op, 0), yielded(op, 1)
     for result, one, other in zip(op.results, then, otherwise, strict=True):
         if result.first_use is None:
             continue
         if one is other:
             put_in_place_of_result(result, one)
             continue
-        if _is_uninitialized(one) or _is_uninitialized(other):
+        if is_uninitialized(one) or is_uninitialized(other):
             # read only where the other branch was taken
-            defined = other if _is_uninitialized(one) else one
+            defined = other if is_uninitialized(one) else one
             if _is_outside(defined, op):
                 put_in_place_of_result(result, defined)
+            elif _is_scalar(known := values.of(defined)):
+                _as_constant(op, result, known)
             continue
         left, right = values.of(one), values.of(other)
         if isinstance(left, bool) and isinstance(right, bool) and left != right:
             _as_condition(op, result, left)
         elif type(left) is type(right) and _is_scalar(left) and left == right:
-            new = constant(left, result.type)
-            insert_before(op, new)
-            put_in_place(result, new.results[0])
+            _as_constant(op, result, left)
+
+
+def _as_constant(op: core.PrimIfOp, result: SSAValue, value: object) -> None:
+    new = constant(value, result.type)
+    insert_before(op, new)
+    put_in_place(result, new.results[0])
 
 
 def _is_scalar(value: object) -> bool:
     return value is None or isinstance(value, bool | int | float | str)
-
-
-def _is_uninitialized(value: SSAValue) -> bool:
-    owner = underived(value).owner
-    return isinstance(owner, Operation) and owner.name == UNINITIALIZED
 
 
 def _is_outside(value: SSAValue, op: Operation) -> bool:
@@ -152,24 +153,4 @@ def _as_condition(op: core.PrimIfOp, result: SSAValue, when_true: bool) -> None:
 def _without_unused(op: core.PrimIfOp) -> Operation | None:
     """Drops results that nobody uses."""
     kept = [i for i, result in enumerate(op.results) if result.first_use is not None]
-    if len(kept) == len(op.results):
-        return None
-    regions = [op.detach_region(0), op.detach_region(0)]
-    for region in regions:
-        end = end_of(region.block)
-        closing = core.PrimIfYieldOp.create(operands=[end.operands[i] for i in kept])
-        insert_before(end, closing)
-        end.detach()
-        end.erase()
-    new = core.PrimIfOp.create(
-        operands=[op.operands[0]],
-        result_types=[op.results[i].type for i in kept],
-        regions=regions,
-        attributes=op.attributes,
-    )
-    insert_before(op, new)
-    for i, result in zip(kept, new.results, strict=True):
-        op.results[i].replace_all_uses_with(result)
-    op.detach()
-    op.erase()
-    return new.next_op
+    return None if len(kept) == len(op.results) else with_results(op, kept).next_op

@@ -17,7 +17,7 @@ from torch2mlir.transforms.folding.constants import constant, insert_before
 
 Fold = Callable[[Operation, Values], Sequence[SSAValue] | None]
 
-_MAYBE_NONE = (t.OptionalType, t.AnyType, t.UnionType)
+MAYBE_NONE = (t.OptionalType, t.AnyType, t.UnionType)
 
 
 def underived(value: SSAValue) -> SSAValue:
@@ -30,7 +30,7 @@ def underived(value: SSAValue) -> SSAValue:
 def _identity_with_none(same: bool) -> Fold:
     def fold(op: Operation, values: Values) -> Sequence[SSAValue] | None:
         left, right = (underived(operand).type for operand in op.operands)
-        if any(isinstance(type, _MAYBE_NONE) for type in (left, right)):
+        if any(isinstance(type, MAYBE_NONE) for type in (left, right)):
             return None
         if isinstance(left, t.NoneType) != isinstance(right, t.NoneType):
             answer = not same

@@ -28,7 +28,7 @@ def members_of(value: SSAValue) -> Sequence[SSAValue] | None:
     return None
 
 
-def _entries(value: SSAValue, values: Values) -> dict[object, SSAValue] | None:
+def entries_of(value: SSAValue, values: Values) -> dict[object, SSAValue] | None:
     """The entries of a dict that is made by one op, has constant keys and never changes."""
     owner = value.owner
     if not isinstance(owner, core.PrimDictConstructOp) or is_written(value):
@@ -139,7 +139,7 @@ def _broadcast(op: Operation, values: Values, lists: list[list[SSAValue]]) -> ob
 
 
 def _entry(op: Operation, values: Values) -> Sequence[SSAValue] | None:
-    entries = _entries(op.operands[0], values)
+    entries = entries_of(op.operands[0], values)
     found = None if entries is None else entries.get(values.of(op.operands[1]))
     return None if found is None else [found]
 
@@ -148,7 +148,7 @@ def _of_entries(fact: Callable[[dict[object, SSAValue], object], object]) -> Fol
     """A Python value that the keys of a dict tell."""
 
     def fold(op: Operation, values: Values) -> Sequence[SSAValue] | None:
-        entries = _entries(op.operands[0], values)
+        entries = entries_of(op.operands[0], values)
         if entries is None:
             return None
         key = values.of(op.operands[1]) if len(op.operands) > 1 else None
@@ -160,14 +160,14 @@ def _of_entries(fact: Callable[[dict[object, SSAValue], object], object]) -> Fol
 
 
 def _dict_values(op: Operation, values: Values) -> Sequence[SSAValue] | None:
-    entries = _entries(op.operands[0], values)
+    entries = entries_of(op.operands[0], values)
     return (
         None if entries is None else [list_before(op, list(entries.values()), op.results[0].type)]
     )
 
 
 def _dict_keys(op: Operation, values: Values) -> Sequence[SSAValue] | None:
-    entries = _entries(op.operands[0], values)
+    entries = entries_of(op.operands[0], values)
     if entries is None:
         return None
     keys = op.operands[0].owner.operands[: len(entries)]  # type: ignore[union-attr]

@@ -12,7 +12,7 @@ from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.ops import registry_op
 from torch2mlir.dialects.torch.values import Values
-from torch2mlir.transforms.folding.constants import insert_before
+from torch2mlir.transforms.folding.constants import insert_before, int_before
 
 Fold = Callable[[Operation, Values], Sequence[SSAValue] | None]
 
@@ -69,6 +69,23 @@ def _of_a_float(name: str, result: Attribute) -> Fold:
     return fold
 
 
+def _shifted(name: str) -> Fold:
+    """Shifted by a known number of bits: times, or divided by, a power of two."""
+
+    def fold(op: Operation, values: Values) -> Sequence[SSAValue] | None:
+        bits = values.of(op.operands[1])
+        if not isinstance(bits, int) or not 0 <= bits < _MOST_BITS:
+            return None
+        power = int_before(op, 1 << bits)
+        return [_emit(op, f"torch.aten.{name}.int", t.int_type, op.operands[0], power)]
+
+    return fold
+
+
+_MOST_BITS = 63
+"""Powers of two below this are numbers of 64 bits."""
+
+
 def _is_nan(op: Operation, values: Values) -> Sequence[SSAValue]:
     (number,) = op.operands
     return [_emit(op, "torch.aten.ne.float", t.bool_type, number, number)]
@@ -103,6 +120,8 @@ NUMBER_FOLDS: dict[str, Fold] = {
         for name, result in _FUNCTIONS.items()
         for kind in ("Scalar", "int")
     },
+    "torch.aten.__lshift__.int": _shifted("mul"),
+    "torch.aten.__rshift__.int": _shifted("floordiv"),
     "torch.aten.isnan.float": _is_nan,
     "torch.aten.isinf.float": _compared_with_infinity("eq"),
     "torch.aten.isfinite.float": _compared_with_infinity("lt"),
