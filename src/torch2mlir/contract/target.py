@@ -217,7 +217,7 @@ register_target(
         name="onnx",
         lowering="torch2mlir.conversion.torch_to_onnx",
         # no operator computes with complex numbers
-        preparation=("torch-split-complex-ops", "torch-decompose-for-onnx"),
+        preparation=("torch-split-complex-ops", "torch-decompose-for-onnx", "torch-share-heads"),
         kept_ops=frozenset(
             {
                 "torch.aten._log_softmax",

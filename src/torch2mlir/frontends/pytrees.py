@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, is_dataclass
+from enum import Enum
 from typing import Any
 
 import torch
@@ -67,82 +68,124 @@ def _is_cache(kind: type) -> bool:
 
 
 def _register_cache(kind: type) -> None:
-    """A cache is its layers' tensors, and all else it is made of."""
+    """A cache is its tensors, and all else it is made of."""
     names = f"{kind.__module__}.{kind.__qualname__}"
     pytree.register_pytree_node(
         kind,
         _cache_flattened,
-        lambda leaves, context: _cache_restored(kind, leaves, context),
+        _cache_restored,
         serialized_type_name=names,
         flatten_with_keys_fn=_cache_flattened_with_keys,
     )
     fx_pytree.register_pytree_flatten_spec(kind, lambda cache, spec: _cache_flattened(cache)[0])
 
 
-class _Rest:
-    """What an object holds beside tensors. It is equal to another one if all plain values are."""
+class _Place(Enum):
+    """What is in the places of tensors in what is left of an object without them."""
 
-    def __init__(self, kind: type, tensors: Sequence[str], values: dict[str, Any]) -> None:
+    TENSOR = "tensor"
+
+
+_TENSOR = _Place.TENSOR
+_PLAIN = (int, float, bool, str, type(None), torch.dtype, torch.device, type, _Place)
+
+
+class _Rest:
+    """What an object holds beside tensors. It is equal to another one if all plain values are.
+
+    Args:
+        kind: of the object.
+        values: its attributes; containers are others than the object's, and tensors in them are :data:`_TENSOR`.
+    """
+
+    def __init__(self, kind: type, values: dict[str, Any]) -> None:
         self.kind = kind
-        self.tensors = tuple(tensors)
         self.values = values
 
-    def _compared(self) -> tuple[Any, ...]:
-        plain = (int, float, bool, str, type(None), torch.dtype, torch.device, type)
-        shown = {k: v for k, v in self.values.items() if isinstance(v, plain)}
-        return self.kind, self.tensors, tuple(sorted(shown.items(), key=lambda item: item[0]))
-
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Rest) and self._compared() == other._compared()
+        return isinstance(other, _Rest) and _compared(self) == _compared(other)
 
     def __hash__(self) -> int:
-        return hash((self.kind, self.tensors))
+        return hash(self.kind)
 
     def __repr__(self) -> str:
-        return f"{self.kind.__name__}({', '.join(self.tensors)})"
-
-    def with_tensors(self, leaves: Iterable[Any]) -> Any:
-        """The object again."""
-        made: Any = object.__new__(self.kind)
-        made.__dict__.update(self.values)
-        made.__dict__.update(zip(self.tensors, leaves, strict=True))
-        return made
+        held = [name for name, value in self.values.items() if _has_tensors(value)]
+        return f"{self.kind.__name__}({', '.join(held)})"
 
 
-def _taken_apart(value: Any) -> tuple[list[torch.Tensor], _Rest]:
-    tensors = {k: v for k, v in vars(value).items() if isinstance(v, torch.Tensor)}
-    rest = {k: v for k, v in vars(value).items() if k not in tensors}
-    return list(tensors.values()), _Rest(type(value), list(tensors), rest)
+def _compared(value: Any) -> Any:
+    """What two objects of which programs are made have in common: plain values, and where others are."""
+    if isinstance(value, _Rest):
+        return value.kind, _compared(value.values)
+    if isinstance(value, dict):
+        return type(value), tuple((key, _compared(each)) for key, each in value.items())
+    if isinstance(value, list | tuple):
+        return type(value), tuple(map(_compared, value))
+    return (type(value), value) if isinstance(value, _PLAIN) else type(value)
 
 
-def _cache_flattened(cache: Any) -> tuple[list[Any], Any]:
-    """The tensors of each layer, and the rest of the cache and of each layer."""
-    leaves, rests = list[Any](), list[_Rest]()
-    for layer in cache.layers:
-        tensors, rest = _taken_apart(layer)
-        leaves += tensors
-        rests.append(rest)
-    own = {k: v for k, v in vars(cache).items() if k != "layers"}
-    return leaves, (_Rest(type(cache), [], own), tuple(rests))
+def _has_tensors(value: Any) -> bool:
+    if isinstance(value, _Rest):
+        value = value.values
+    parts = value.values() if isinstance(value, dict) else value
+    is_container = isinstance(value, dict | list | tuple)
+    return value is _TENSOR or (is_container and any(map(_has_tensors, parts)))
+
+
+def _without_tensors(value: Any, path: str, found: dict[str, torch.Tensor], looks_in: bool) -> Any:
+    """A value with its containers made anew, and without tensors.
+
+    Args:
+        value: an object, a container or anything else.
+        path: to it.
+        found: gets the tensors by their paths.
+        looks_in: whether an object of any class is taken apart, and not only a cache.
+    """
+    if isinstance(value, torch.Tensor):
+        found[path] = value
+        return _TENSOR
+    if type(value) in (list, tuple):
+        members = enumerate(value)
+        return type(value)(_without_tensors(e, f"{path}.{n}", found, looks_in) for n, e in members)
+    if type(value) is dict:
+        return {k: _without_tensors(e, f"{path}.{k}", found, False) for k, e in value.items()}
+    if not (is_cache(value) or (looks_in and hasattr(value, "__dict__"))):
+        return value
+    parts = {
+        name: _without_tensors(each, f"{path}.{name}", found, name == "layers" and is_cache(value))
+        for name, each in vars(value).items()
+    }
+    return _Rest(type(value), parts)
+
+
+def _with_tensors(value: Any, leaves: Iterator[Any]) -> Any:
+    """The value again, of these tensors."""
+    if value is _TENSOR:
+        return next(leaves)
+    if type(value) in (list, tuple):
+        return type(value)(_with_tensors(each, leaves) for each in value)
+    if type(value) is dict:
+        return {key: _with_tensors(each, leaves) for key, each in value.items()}
+    if not isinstance(value, _Rest):
+        return value
+    made: Any = object.__new__(value.kind)
+    made.__dict__.update({k: _with_tensors(each, leaves) for k, each in value.values.items()})
+    return made
+
+
+def _cache_flattened(cache: Any) -> tuple[list[Any], _Rest]:
+    """The tensors of a cache, of its layers and of the caches in it, and all else that it consists of."""
+    found = dict[str, torch.Tensor]()
+    rest = _without_tensors(cache, "", found, False)
+    return list(found.values()), rest
 
 
 def _cache_flattened_with_keys(cache: Any) -> tuple[list[Any], Any]:
-    leaves, context = _cache_flattened(cache)
-    keys: list[Any] = [
-        pytree.MappingKey(f"layers.{index}.{name}")
-        for index, rest in enumerate(context[1])
-        for name in rest.tensors
-    ]
-    return list(zip(keys, leaves, strict=True)), context
+    found = dict[str, torch.Tensor]()
+    rest = _without_tensors(cache, "", found, False)
+    keys: list[Any] = [pytree.MappingKey(path.removeprefix(".")) for path in found]
+    return list(zip(keys, found.values(), strict=True)), rest
 
 
-def _cache_restored(kind: type, leaves: Iterable[Any], context: Any) -> Any:
-    own, rests = context
-    values = list(leaves)
-    cache = own.with_tensors(())
-    cache.layers = list[Any]()
-    for rest in rests:
-        count = len(rest.tensors)
-        cache.layers.append(rest.with_tensors(values[:count]))
-        values = values[count:]
-    return cache
+def _cache_restored(leaves: Iterable[Any], context: _Rest) -> Any:
+    return _with_tensors(context, iter(leaves))

@@ -70,6 +70,8 @@ _MOST_ENTRIES = 1024
 """Of a container, which calls look at: more are data, and none of what a model is made of."""
 OWN = frozenset(vars(torch.nn.Module())) - {"training"}
 """Attributes every module has; those that hold its tensors and modules are tables of their own."""
+_NOTES = frozenset({"_dynamo_static_input_type"})
+"""What TorchDynamo notes on tensors, for itself."""
 TABLES_OF_MODULES = ("_parameters", "_buffers", "_modules")
 _HOOKS = ("_forward_pre_hooks", "_forward_hooks")
 _OF_ALL_MODULES = {name: getattr(modules, f"_global{name}") for name in _HOOKS}
@@ -280,14 +282,15 @@ class Reached:
     def _visit_attributes_of_tensor(self, path: str, x: torch.Tensor) -> None:
         """``weight.scale = 2.0``"""
         if attributes := vars(x):
-            self.tables.append(Names(path, "", attributes, x))
+            self.tables.append(Names(path, "", attributes, x, hidden=_NOTES))
             self._visit_attributes(path, attributes, x)
 
     def _marks_of_tensors(self) -> list[Names]:
         """What tensors without attributes may get."""
         tensors = [*zip(self.paths, self.tensors, strict=True), *self.kept.items()]
         bare = [(path, vars(x)) for path, x in tensors if not vars(x)]
-        return [Names(path, "", attributes, names=self.marks) for path, attributes in bare]
+        names = self.marks - _NOTES
+        return [Names(path, "", attributes, names=names) for path, attributes in bare]
 
     def _visit_script(self, path: str, program: torch.jit.ScriptModule) -> None:
         names = _read_by(program)

@@ -281,9 +281,16 @@ def _all_sizes(model: torch.nn.Module, args: Sequence[Any], kwargs: Mapping[str,
     auto = torch.export.Dim.AUTO
 
     def sizes(value: Any) -> Any:
-        return dict.fromkeys(range(value.dim()), auto) if isinstance(value, torch.Tensor) else None
+        if isinstance(value, torch.Tensor):
+            return dict.fromkeys(range(value.dim()), auto)
+        return [sizes(leaf) for leaf in pytree.tree_leaves(value)] if _is_registered(value) else None
 
-    return pytree.tree_map(sizes, dict(bound.arguments))
+    return pytree.tree_map(sizes, dict(bound.arguments), is_leaf=_is_registered)
+
+
+def _is_registered(value: Any) -> bool:
+    """Whether somebody has told PyTorch of what parts a value is: torch.export lists those of all classes but its own."""
+    return type(value) in pytree.SUPPORTED_NODES.keys() - pytree.BUILTIN_TYPES
 
 
 def _exported_script(

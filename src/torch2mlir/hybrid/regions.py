@@ -202,4 +202,5 @@ def _is_recorded(node: Node) -> bool:
     if node.op in ("placeholder", "get_attr", "output"):
         return False
     values = pytree.tree_leaves(node.meta.get("example_value"))
-    return any(isinstance(value, torch.Tensor) and value.requires_grad for value in values)
+    # without a step behind it, it is what it was made of: ``weight.float()`` of floats
+    return any(isinstance(v, torch.Tensor) and v.requires_grad and not v.is_leaf for v in values)

@@ -133,6 +133,7 @@ _LOCATIONS: dict[str, str] = {
     "torch-unpacked-parts": "torch2mlir.transforms.unpacked_parts:UnpackedPartsPass",
     "torch-run-time-positions": ("torch2mlir.transforms.run_time_positions:RunTimePositionsPass"),
     "torch-seed-random-ops": "torch2mlir.transforms.seed_random_ops:SeedRandomOpsPass",
+    "torch-share-heads": "torch2mlir.transforms.share_heads:ShareHeadsPass",
     "torch-decompose-for-onnx": "torch2mlir.transforms.decompose_for_onnx:DecomposeForOnnxPass",
     "torch-decompose-for-onnx-opset18": (
         "torch2mlir.transforms.decompose_for_onnx:DecomposeForOnnxOpset18Pass"

@@ -42,6 +42,8 @@ class Writes(OnnxLowering):
         return self.cast(write(x, updates), dtype)
 
     def put(self, x: Tensor, at: Positions, values: Tensor, word: str | None) -> Tensor:
+        if word is None and _has_wide_rows(x, at):
+            return _put_in_place(self, x, at, values)
         dtype, computed, to_front = x.dtype, _combined_in(x, word), [*at.axes, *at.others(x)]
         turned, order = self.transpose(self.cast(x, computed), to_front), at.indexed_order(x)
         in_front: tuple[KnownSize, ...] = (*at.sizes, *turned.sizes[len(at.axes) :])
@@ -53,6 +55,27 @@ class Writes(OnnxLowering):
         else:
             result = _combine_rows(self, turned, at, updates, word)
         return self.cast(self.transpose(result, _inverse(to_front)), dtype)
+
+
+_WIDE = 8
+"""Elements from which on writing a row takes less time than turning a tensor around and back."""
+
+
+def _has_wide_rows(x: Tensor, at: Positions) -> bool:
+    """Whether one dimension is indexed that is not the first, and what is behind it lies together in long rows."""
+    width = dims.product(x.sizes[at.axes[-1] + 1 :])
+    return len(at.axes) == 1 and at.axes[0] > 0 and isinstance(width, int) and width >= _WIDE
+
+
+def _put_in_place(lower: OnnxLowering, x: Tensor, at: Positions, values: Tensor) -> Tensor:
+    """A ``ScatterND`` of rows where they are: of the dimensions before the indexed one, at all positions."""
+    before = x.sizes[: at.axes[0]]
+    places = (*before, *at.sizes)
+    columns = [lower.iota(places, dim, si64) for dim in range(len(before))]
+    columns.append(lower.broadcast_to(lower.cast(at.indices[0], si64), places))
+    index = lower.concatenate([lower.reshape(each, (*places, 1)) for each in columns], len(places))
+    updates = lower.broadcast_to(lower.cast(values, x.dtype), at.indexed_sizes(x))
+    return lower.node("ScatterND", x, index, updates, sizes=x.sizes, dtype=x.dtype)
 
 
 def _combine_rows(
