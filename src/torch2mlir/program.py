@@ -227,8 +227,8 @@ class Signature:
     known; ``size_names`` are the names the user gave sizes, by symbol, ``free_sizes`` those (position of the input and
     dimension) whose bounds the user left to capture. ``layouts`` are those that inputs must have,
     by position, where the program reads memory. ``decisions`` are what code asked about sizes.
-    ``caches`` are those of the arguments that the model changes as objects, and where in the result they are, by their
-    places among caches. ``preconditions`` are what is looked at before a call, ``checks`` what is after it.
+    ``caches`` are those of the arguments that the result has, by their places among the caches of both, and whether
+    the model changes them as objects. ``preconditions`` are what is looked at before a call, ``checks`` what is after it.
     ``returned`` are the results that are arguments, the same tensors, by their places. ``flags`` are what code asked
     about argument tensors; ``arrangements`` are what of the arguments' may not be another: the ``order`` of
     dictionaries, the ``type`` of lists and tuples.
@@ -246,7 +246,7 @@ class Signature:
     free_sizes: frozenset[tuple[int, int]] = frozenset()
     layouts: dict[int, Layout] = field(default_factory=dict)
     decisions: list[Decision] = field(default_factory=list)
-    caches: list[tuple[int, int]] = field(default_factory=list)
+    caches: list[tuple[int, int, bool]] = field(default_factory=list)
     checks: list[Check] = field(default_factory=list)
     preconditions: list[Precondition] = field(default_factory=list)
     returned: Mapping[int, int] = field(default_factory=dict)

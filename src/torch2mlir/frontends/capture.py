@@ -59,7 +59,7 @@ from torch2mlir.frontends.python_random import (
     check_generators,
     draws_noted,
 )
-from torch2mlir.frontends.pytrees import knows_caches, register_types
+from torch2mlir.frontends.pytrees import has_symbols, knows_caches, register_types
 from torch2mlir.frontends.reached_objects import Reached
 from torch2mlir.frontends.returned_arguments import results_noted
 from torch2mlir.frontends.tensor_classes import overrides_functions
@@ -267,6 +267,12 @@ def export(
             exported = _exported(
                 model, args, kwargs, dynamic_shapes, strict, changes, returned, drawn
             )
+        if knows_caches() and has_symbols(exported.call_spec.out_spec):
+            raise SizesInCaches(
+                "a cache counts tokens in Python, of which no program has a number that varies",
+                hint="compile it for fixed sizes, or use a StaticCache; torch.compile(model, backend='torch2mlir') "
+                "takes the model as it is",
+            )
         changes.check(args, kwargs, takes_any_elements(exported.graph_module))
         changes.check_cached(args, kwargs, exported.graph)
         check_generators(drawn, exported)
@@ -278,6 +284,10 @@ def export(
     except Exception as error:
         check_arguments(model, args, kwargs)
         raise explained(error, args, lambda: _try(model, args, kwargs)) from error
+
+
+class SizesInCaches(CaptureError):
+    """A cache has a size among its Python values, which other calls have other ones of."""
 
 
 def _check_classes(model: torch.nn.Module, given: Any) -> None:

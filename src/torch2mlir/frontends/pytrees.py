@@ -124,6 +124,21 @@ def _compared(value: Any) -> Any:
     return (type(value), value) if isinstance(value, _PLAIN) else type(value)
 
 
+def has_symbols(spec: pytree.TreeSpec) -> bool:
+    """Whether a cache in a structure has a size that varies among its plain values."""
+    own = isinstance(spec.context, _Rest) and _has_symbols(spec.context)
+    return own or any(map(has_symbols, spec.children()))
+
+
+def _has_symbols(value: Any) -> bool:
+    if isinstance(value, _Rest):
+        value = value.values
+    parts = value.values() if isinstance(value, dict) else value
+    if isinstance(value, dict | list | tuple):
+        return any(map(_has_symbols, parts))
+    return isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool)
+
+
 def _has_tensors(value: Any) -> bool:
     if isinstance(value, _Rest):
         value = value.values

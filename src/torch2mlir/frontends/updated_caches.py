@@ -18,36 +18,39 @@ from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.pytrees import is_cache
 from torch2mlir.frontends.watched_calls import calls_watched
 
-Pairs = list[tuple[int, int]]
-"""Places of changed caches among the caches of the arguments, and among those of the result."""
+Pairs = list[tuple[int, int, bool]]
+"""Of caches that a result has from the arguments: the places among the caches of both, and whether they are changed."""
 
 
 @contextmanager
 def changes_watched(model: torch.nn.Module, pairs: Pairs) -> Iterator[None]:
-    """While this lasts, notes which caches a call of the model changes.
+    """While this lasts, notes which caches a call of the model changes, or gives back.
 
     Raises:
         CaptureError: by the call, if a changed cache is not part of the result.
     """
-    before = list[list[Any]]()
+    before = list[tuple[list[Any], pytree.TreeSpec]]()
 
     def at_start(_model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        before[:] = [pytree.tree_leaves(cache) for cache in _caches(args, kwargs)]
+        before[:] = [pytree.tree_flatten(cache) for cache in _caches(args, kwargs)]
 
     def at_end(_model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
         made = _found(result)
         pairs.clear()
-        for place, (cache, old) in enumerate(zip(_caches(args, kwargs), before, strict=True)):
-            new = pytree.tree_leaves(cache)
-            if len(new) == len(old) and all(a is b for a, b in zip(new, old)):
-                continue
+        for place, (cache, (old, known)) in enumerate(
+            zip(_caches(args, kwargs), before, strict=True)
+        ):
+            new, spec = pytree.tree_flatten(cache)
+            is_changed = spec != known or any(a is not b for a, b in zip(new, old, strict=True))
             where = next((i for i, other in enumerate(made) if other is cache), None)
+            if where is None and not is_changed:
+                continue
             if where is None:
                 raise CaptureError(
-                    f"the model puts other tensors into an argument, a {type(cache).__name__}, and does not return it",
+                    f"the model changes an argument, a {type(cache).__name__}, and does not return it",
                     hint="make the cache part of the model's result, or use a StaticCache, which is written in place",
                 )
-            pairs.append((place, where))
+            pairs.append((place, where, is_changed))
 
     with calls_watched(model, at_start, at_end):
         yield
@@ -57,21 +60,33 @@ def update_caches(result: Any, args: Sequence[Any], kwargs: Mapping[str, Any], p
     """The result of a call with the caller's own caches in it, changed to what the result had in their places."""
     given, made = _caches(args, kwargs), _found(result)
     own = dict[int, Any]()
-    for place, where in pairs:
+    for place, where, is_changed in pairs:
         cache, new = given[place], made[where]
-        layers = [*cache.layers[: len(new.layers)], *new.layers[len(cache.layers) :]]
-        for layer, changed in zip(layers, new.layers, strict=True):
-            if layer is not changed:
-                _become(layer, changed)
-        _become(cache, new)
-        cache.layers = layers
-        own[id(new)] = cache
+        own[id(new)] = _changed(cache, new) if is_changed else cache
     return pytree.tree_map(lambda leaf: own.get(id(leaf), leaf), result, is_leaf=is_cache)
 
 
-def _become(one: Any, other: Any) -> None:
-    vars(one).clear()
-    vars(one).update(vars(other))
+def _changed(old: Any, new: Any) -> Any:
+    """The old object, list or dictionary with what is in a new one of its kind; else what is new."""
+    if old is new or type(old) is not type(new):
+        return new
+    if isinstance(old, list):
+        kept = [_changed(*pair) for pair in zip(old, new, strict=False)]
+        old[:] = [*kept, *new[len(old) :]]
+        return old
+    is_object = (
+        is_cache(old) or type(old).__module__ == _CACHES or hasattr(old, "lazy_initialization")
+    )
+    one, other = (vars(old), vars(new)) if is_object else (old, new)
+    if not isinstance(one, dict):
+        return new
+    found = {key: _changed(one.get(key), each) for key, each in other.items()}
+    one.clear()
+    one.update(found)
+    return old
+
+
+_CACHES = "transformers.cache_utils"
 
 
 def _caches(args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:

@@ -20,7 +20,7 @@ from torch.fx.graph import CodeGen
 from torch.utils import _pytree as pytree
 
 from torch2mlir.errors import CaptureError
-from torch2mlir.frontends.capture import export
+from torch2mlir.frontends.capture import SizesInCaches, export
 from torch2mlir.frontends.fx.data_checks import squeezed_by_data
 from torch2mlir.frontends.fx.functionalization import functionalized
 from torch2mlir.frontends.fx.known_sizes import with_known_sizes
@@ -29,6 +29,7 @@ from torch2mlir.frontends.fx.refused_writes import check_writes
 from torch2mlir.frontends.fx.regions import without_regions
 from torch2mlir.frontends.fx.symbols import bounds
 from torch2mlir.frontends.fx.texts_of_numbers import TEXTS, check_texts
+from torch2mlir.frontends.updated_caches import Pairs
 from torch2mlir.hybrid.effects import (
     draws,
     effects,
@@ -51,15 +52,22 @@ class Captured:
         exported: the program.
         named: the arguments that the model has names for: of others its code may ask for the order. None where an
             exported program is the model.
+        caches: the caches among the arguments that a call changes, and where they are in the result.
 
     Raises:
         TextOfNumber: a result is a text of what elements or sizes decide.
         CaptureError: its results have fewer dimensions for some elements than for others.
     """
 
-    def __init__(self, exported: ExportedProgram, named: Collection[str] | None = None) -> None:
+    def __init__(
+        self,
+        exported: ExportedProgram,
+        named: Collection[str] | None = None,
+        caches: Pairs | None = None,
+    ) -> None:
         check_texts(exported)
         self._named = named
+        self.caches = caches or []
         self.exported = functional(exported)
         self.graph_module = _flat(self.exported.module(check_guards=False))
         self.out_spec = exported.call_spec.out_spec
@@ -248,13 +256,20 @@ def _flat(module: GraphModule) -> GraphModule:
 
 
 def export_whole(
-    model: torch.nn.Module, args: Sequence[Any], kwargs: Mapping[str, Any], dynamic_shapes: Any
+    model: torch.nn.Module,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    dynamic_shapes: Any,
+    caches: Pairs | None = None,
 ) -> ExportedProgram:
     """``torch.export`` of a model; with sizes that vary as far as it lets them, if ``dynamic_shapes`` is "auto".
+
+    What the model changes in caches it is given is noted in ``caches``.
 
     Raises:
         CaptureError: PyTorch cannot capture it whole.
     """
+    caches = [] if caches is None else caches
     # PyTorch writes what it finds out about sizes to the tensors themselves: to others than the caller's
     args, kwargs = pytree.tree_map_only(
         torch.Tensor,
@@ -267,13 +282,16 @@ def export_whole(
         if dynamic_shapes == "auto":
             dynamic_shapes = None
             try:
-                exported = export(model, args, kwargs, _all_sizes(model, args, kwargs))
+                sizes = _all_sizes(model, args, kwargs)
+                exported = export(model, args, kwargs, sizes, caches=caches)
+            except SizesInCaches:  # each call would have a program of its own
+                raise
             except CaptureError:  # the structure of the arguments, or the model, fixes its sizes
                 pass
             else:
                 if not exported.graph_module.meta.get(TEXTS):
                     return exported
-        return export(model, args, kwargs, dynamic_shapes)
+        return export(model, args, kwargs, dynamic_shapes, caches=caches)
 
 
 def _all_sizes(model: torch.nn.Module, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -283,13 +301,15 @@ def _all_sizes(model: torch.nn.Module, args: Sequence[Any], kwargs: Mapping[str,
     def sizes(value: Any) -> Any:
         if isinstance(value, torch.Tensor):
             return dict.fromkeys(range(value.dim()), auto)
-        return [sizes(leaf) for leaf in pytree.tree_leaves(value)] if _is_registered(value) else None
+        return (
+            [sizes(leaf) for leaf in pytree.tree_leaves(value)] if _is_registered(value) else None
+        )
 
     return pytree.tree_map(sizes, dict(bound.arguments), is_leaf=_is_registered)
 
 
 def _is_registered(value: Any) -> bool:
-    """Whether somebody has told PyTorch of what parts a value is: torch.export lists those of all classes but its own."""
+    """Whether somebody has told PyTorch of what parts a value is: of these ``torch.export`` takes a list."""
     return type(value) in pytree.SUPPORTED_NODES.keys() - pytree.BUILTIN_TYPES
 
 

@@ -26,6 +26,7 @@ from torch2mlir.frontends.module_state import GRAD_MODE, Modes
 from torch2mlir.frontends.python_state import PythonState
 from torch2mlir.frontends.reached_objects import AroundModel, Reached
 from torch2mlir.frontends.trials import cloned, memory_kept, undone
+from torch2mlir.frontends.updated_caches import Pairs
 from torch2mlir.hybrid.capture import Captured, ExportedProgram, export_whole
 from torch2mlir.hybrid.config import Config
 from torch2mlir.hybrid.difference import difference
@@ -177,7 +178,7 @@ class OptimizedModule(AroundModel):
                 if found is not None and leaves is not None:
                     found.remember(args, kwargs)
                     try:
-                        return found(leaves)
+                        return found.called(leaves, args, kwargs)
                     except _CHECKS_RAISE as error:
                         return self._as_in_pytorch(error, args, kwargs)
                 if (regions := self._regions) is not None:
@@ -322,8 +323,8 @@ class OptimizedModule(AroundModel):
             return
         try:
             with memory_kept(state):
-                exported = self._exported(args, kwargs)
-            captured = Captured(exported, self._named)
+                exported = self._exported(args, kwargs, caches := [])
+            captured = Captured(exported, self._named, caches)
         except Exception as error:  # ours or PyTorch's: the model may run all the same
             reason = (
                 error.message
@@ -382,10 +383,12 @@ class OptimizedModule(AroundModel):
             return True
         return False
 
-    def _exported(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> ExportedProgram:
+    def _exported(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any], caches: Pairs
+    ) -> ExportedProgram:
         if self.exported:
             return self.exported[self._captures - 1]
-        return export_whole(self.model, args, kwargs, self._settings[1])
+        return export_whole(self.model, args, kwargs, self._settings[1], caches)
 
     def _for_given_sizes(
         self, args: Sequence[Any], kwargs: Mapping[str, Any], captured: Captured, parts: Partition
@@ -394,7 +397,8 @@ class OptimizedModule(AroundModel):
         state = PythonState(self.model)
         try:
             with memory_kept(state):
-                other = Captured(export_whole(self.model, args, kwargs, None), self._named)
+                exported = export_whole(self.model, args, kwargs, None, caches := [])
+                other = Captured(exported, self._named, caches)
         except Exception:  # whatever is in the way: there is a capture already
             return captured, parts
         finally:

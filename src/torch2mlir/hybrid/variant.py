@@ -13,6 +13,7 @@ from torch2mlir.frontends.module_state import Modes
 from torch2mlir.frontends.python_state import PythonState
 from torch2mlir.frontends.pytrees import unflattener
 from torch2mlir.frontends.tensor_kinds import TensorKinds
+from torch2mlir.frontends.updated_caches import update_caches
 from torch2mlir.hybrid.calls import direct_call, kind_of_call
 from torch2mlir.hybrid.capture import Captured
 from torch2mlir.hybrid.partition import Partition
@@ -75,6 +76,11 @@ class Variant:
         if len(self.calls) >= _REMEMBERED:
             self.calls.clear()
         self.calls[call] = tuple(self.captured.ordered(kwargs))
+
+    def called(self, leaves: Sequence[Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """The result of a call, with the caller's own caches in it."""
+        result, caches = self(leaves), self.captured.caches
+        return update_caches(result, args, kwargs, caches) if caches else result
 
     def __call__(self, leaves: Sequence[Any]) -> Any:
         if torch.is_grad_enabled():

@@ -20,7 +20,8 @@ Facts about XLA's reader of StableHLO (jaxlib 0.10.2):
   than eager mode (``stablehlo-angles-by-formulas``), and so do remainders of floats, 10 to 25 times slower
   (``stablehlo-remainders-by-quotients``);
 - its library's minima and maxima leave out NaN, which is put back (``stablehlo-extrema-of-nan``); programs with windows
-  of them do without its reductions.
+  of them do without its reductions;
+- its exponential of f32 loses NaNs that are constants (``stablehlo-exponentials-of-nan``).
 
 Facts about memory: a tensor whose address is a multiple of 64 is read in place, any other is copied
 on the way in. PyTorch's allocator aligns to 64, so a copy means a view into a larger tensor or a
@@ -95,6 +96,7 @@ class XlaEngine(Engine):
             "stablehlo-hold-products",
             "stablehlo-hold-differences",
             "stablehlo-extrema-of-nan",
+            "stablehlo-exponentials-of-nan",
         )
     }
 

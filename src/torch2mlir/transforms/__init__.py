@@ -204,6 +204,9 @@ _LOCATIONS: dict[str, str] = {
     "stablehlo-extrema-of-nan": (
         "torch2mlir.engine_passes.stablehlo_extrema_of_nan:StablehloExtremaOfNanPass"
     ),
+    "stablehlo-exponentials-of-nan": (
+        "torch2mlir.engine_passes.stablehlo_exponentials_of_nan:StablehloExponentialsOfNanPass"
+    ),
     "stablehlo-roots-by-quotients": (
         "torch2mlir.engine_passes.stablehlo_roots_by_quotients:StablehloRootsByQuotientsPass"
     ),

@@ -86,7 +86,7 @@ def functionalized(exported: ExportedProgram) -> ExportedProgram:
         if isinstance(body, GraphModule):
             forget_results(body.graph)
     kernels = {view: _kernel_of(view) for view in views - _DECLARED.keys()}
-    table = _WITH_HIDDEN_WRITES | kernels
+    table = _WITH_HIDDEN_WRITES | kernels | _by_reduction(bodies)
     try:
         with ExitStack() as around:
             around.enter_context(quiet())
@@ -104,6 +104,21 @@ def functionalized(exported: ExportedProgram) -> ExportedProgram:
             location=_line_of(error),
             hint=_WITHOUT_WRITES if writes else _WITH_CHECKS,
         ) from error
+
+
+def _by_reduction(bodies: Iterable[GraphModule]) -> dict[OpOverload, Callable[..., Any]]:
+    """The losses of a program that reduce as a number says, with PyTorch's kernels for them.
+
+    Of those that are composite, PyTorch finds out the sizes that vary by Python functions which take the word for it:
+    the loss of each sample was one of no dimension, or refused.
+    """
+    ops = {node.target for body in bodies for node in body.graph.nodes}
+    composite = [op for op in ops if isinstance(op, OpOverload) and _is_preservable_cia_op(op)]
+    return {op: _kernel_of(op) for op in composite if any(map(_is_reduction, op._schema.arguments))}
+
+
+def _is_reduction(argument: torch.Argument) -> bool:
+    return argument.name == "reduction" and str(argument.type) == "int"
 
 
 _ABOUT_WRITES = "express the program's in-place writes as values"

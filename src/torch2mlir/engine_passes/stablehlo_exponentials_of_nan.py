@@ -1,0 +1,88 @@
+"""``stablehlo-exponentials-of-nan``: an exponential is NaN where its operand is, of NaNs that are constants too.
+
+XLA (jaxlib 0.10.2) tells LLVM that what its exponential of f32 computes with is never NaN, so that of a choice between
+NaN and anything else it takes anything else: ``exp(where(x > 0, 1.0, nan))`` is ``e`` everywhere, and a softmax of
+masked rows of which only constants are left is 1 / n. NaNs that are read from memory stay. The choice is made again
+behind the exponential.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseIntOrFPElementsAttr, Float32Type, ModuleOp, i1
+from xdsl.ir import Operation, SSAValue
+
+from torch2mlir.contract.pass_order import PassForOps
+from torch2mlir.conversion.lowering import Tensor
+from torch2mlir.conversion.torch_to_stablehlo.lowering import StablehloLowering
+from torch2mlir.dialects import stablehlo as hlo
+from torch2mlir.dialects.tensors import element_of, shape_of
+from torch2mlir.engine_passes.in_place_of import as_tensor, replace
+
+_FUSED = (
+    *(hlo.AddOp, hlo.SubtractOp, hlo.MulOp, hlo.DivOp, hlo.MaxOp, hlo.MinOp),
+    *(hlo.NegOp, hlo.AbsOp, hlo.ConvertOp, hlo.BroadcastInDimOp, hlo.ReshapeOp),
+    *(hlo.TransposeOp, hlo.ConcatenateOp, hlo.PadOp, hlo.SliceOp, hlo.ClampOp),
+)
+"""Ops that are computed together with an exponential of them."""
+_MOST = 256
+"""Ops looked at for an exponential, and elements of a constant: further ones lie in memory."""
+
+
+class StablehloExponentialsOfNanPass(PassForOps):
+    """See the module's docstring."""
+
+    name = "stablehlo-exponentials-of-nan"
+    looks_for = frozenset({hlo.ExpOp.name})
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for each in [each for each in op.walk() if isinstance(each, hlo.ExpOp)]:
+            x = each.operands[0]
+            is_static = DYNAMIC_INDEX not in shape_of(x)
+            if is_static and isinstance(element_of(x), Float32Type) and _may_be_written_nan(x):
+                replace(each, partial(_chosen_again, op=each))
+
+
+def _chosen_again(lower: StablehloLowering, op: Operation) -> list[Tensor | None]:
+    x = as_tensor(op.operands[0])
+    found = lower.emit(hlo.ExpOp, [x.value], [op.results[0].type], op.properties)
+    computed = Tensor(found.results[0], x.sizes, x.dtype)
+    return [lower.select(lower.compare("ne", x, x), x, computed)]
+
+
+def _may_be_written_nan(x: SSAValue) -> bool:
+    """Whether a NaN, or infinities alone with other constants, of which one may come, are among what it is made of."""
+    constants, others = list[float](), 0
+    work, seen = [x], set[SSAValue]()
+    while work and len(seen) < _MOST:
+        value = work.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        op = value.owner
+        if isinstance(op, hlo.ConstantOp):
+            constants += _numbers(op)
+        elif isinstance(op, hlo.SelectOp):
+            work += op.operands[1:]
+        elif isinstance(op, hlo.ReduceOp):
+            work += op.operands[: len(op.results)]
+        elif isinstance(op, _FUSED) and element_of(op.operands[0]) != i1:
+            work += op.operands
+        elif not isinstance(op, _FUSED):
+            others += 1
+    if any(map(math.isnan, constants)):
+        return True
+    return not others and any(map(math.isinf, constants))
+
+
+def _numbers(op: hlo.ConstantOp) -> list[float]:
+    """Different elements of a constant, if it has floats."""
+    literal = op.properties.get("value")
+    if not isinstance(literal, DenseIntOrFPElementsAttr) or len(literal) > _MOST:
+        return []  # many lie in memory
+    if not isinstance(literal.get_element_type(), Float32Type):
+        return []
+    return [float(number) for number in set(literal.get_values())]

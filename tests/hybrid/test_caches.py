@@ -1,0 +1,176 @@
+"""Caches of transformers in ``optimize``, and in ``compile``: the caller's own object is changed as the model does it.
+
+The cache that a caller keeps stayed empty under ``optimize``; tensors in dictionaries of a cache's layers (the states
+of linear attention) were those of the example in every call; caches of two caches could not be taken apart; and a
+``DynamicCache`` had a program for each length, of which there are eight.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.testing import assert_close
+from torch.utils import _pytree as pytree
+
+import torch2mlir
+
+transformers = pytest.importorskip("transformers")
+OF_DECODERS = {
+    "vocab_size": 40,
+    "hidden_size": 16,
+    "intermediate_size": 24,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+}
+
+
+def llama() -> nn.Module:
+    return transformers.LlamaForCausalLM(transformers.LlamaConfig(**OF_DECODERS)).eval()
+
+
+def mistral() -> nn.Module:
+    config = transformers.MistralConfig(**OF_DECODERS, sliding_window=4)
+    return transformers.MistralForCausalLM(config).eval()
+
+
+def mamba() -> nn.Module:
+    config = transformers.MambaConfig(
+        vocab_size=40, hidden_size=16, num_hidden_layers=1, state_size=4
+    )
+    return transformers.MambaForCausalLM(config).eval()
+
+
+def t5() -> Any:
+    config = transformers.T5Config(
+        vocab_size=40, d_model=16, d_kv=4, d_ff=16, num_layers=1, num_heads=2
+    )
+    return transformers.T5ForConditionalGeneration(config).eval()
+
+
+def assert_same_cache(one: Any, other: Any) -> None:
+    assert type(one) is type(other)
+    assert_close(pytree.tree_leaves(one), pytree.tree_leaves(other), rtol=1e-4, atol=1e-5)
+    assert pytree.tree_structure(one) == pytree.tree_structure(other)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("make, name", [(llama, "past_key_values"), (mamba, "cache_params")])
+@pytest.mark.parametrize("allow_tracing", [True, False])
+def test_the_callers_cache_grows(make: Any, name: str, allow_tracing: bool) -> None:
+    torch.manual_seed(0)
+    model, ids = make(), torch.randint(1, 40, (1, 12))
+    optimized = torch2mlir.optimize(model, allow_tracing=allow_tracing, engine="onnxruntime")
+    ours, eagers = (transformers.DynamicCache(config=model.config) for _ in range(2))
+    for start, stop in ((0, 5), (5, 6), (6, 7), (7, 8), (8, 9)):
+        given = {"input_ids": ids[:, start:stop], "use_cache": True}
+        result, wanted = optimized(**given, **{name: ours}), model(**given, **{name: eagers})
+        assert_close(result.logits, wanted.logits, rtol=1e-4, atol=1e-5)
+        assert result[name] is ours
+        assert_same_cache(ours, eagers)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("make", [llama, mistral])
+def test_one_program_for_all_lengths(make: Any) -> None:
+    torch.manual_seed(0)
+    model, ids = make(), torch.randint(1, 40, (1, 24))
+    optimized = torch2mlir.optimize(model, engine="onnxruntime")
+    result, wanted = optimized(input_ids=ids[:, :6]), model(input_ids=ids[:, :6])
+    for place in range(6, 20):
+        given = {"input_ids": ids[:, place : place + 1]}
+        result = optimized(**given, past_key_values=result.past_key_values)
+        wanted = model(**given, past_key_values=wanted.past_key_values)
+        assert_close(result.logits, wanted.logits, rtol=1e-4, atol=1e-5)
+    assert_same_cache(result.past_key_values, wanted.past_key_values)
+    assert "0 of them all in PyTorch" in str(optimized.report())
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("way", ["optimize", "stablehlo", "onnx"])
+def test_states_in_dictionaries(way: str) -> None:
+    torch.manual_seed(0)
+    model, token = mamba(), torch.tensor([[3], [4]])
+
+    def cache(seed: int) -> Any:
+        torch.manual_seed(seed)
+        return model(input_ids=torch.randint(1, 40, (2, 5)), use_cache=True).cache_params
+
+    if way == "optimize":
+        given = {"input_ids": token, "cache_params": cache(9)}
+        run = torch2mlir.optimize(model, model_inputs=given, engine="onnxruntime")
+    else:
+        run = torch2mlir.compile(model, input_ids=token, cache_params=cache(9), output_type=way)
+    for seed in (1, 2, 3):
+        ours, eagers = cache(seed), cache(seed)
+        for _ in range(2):
+            result = run(input_ids=token, cache_params=ours)
+            wanted = model(input_ids=token, cache_params=eagers)
+            assert_close(result.logits, wanted.logits, rtol=1e-4, atol=1e-5)
+            assert_same_cache(ours, eagers)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("way", ["optimize", "stablehlo"])
+def test_caches_of_two_caches(way: str) -> None:
+    torch.manual_seed(0)
+    model, source = t5(), torch.randint(1, 40, (2, 5))
+    encoded = model.encoder(source)
+
+    def start() -> Any:
+        return model(encoder_outputs=encoded, decoder_input_ids=source[:, :1]).past_key_values
+
+    given = {"encoder_outputs": encoded, "decoder_input_ids": source[:, 1:2].clone()}
+    if way == "optimize":
+        run = torch2mlir.optimize(model, engine="onnxruntime")
+    else:
+        run = torch2mlir.compile(model, **given, past_key_values=start(), output_type=way)
+    for _ in range(3):
+        given["decoder_input_ids"] = torch.randint(1, 40, (2, 1))
+        ours, eagers = start(), start()
+        result = run(**given, past_key_values=ours)
+        wanted = model(**given, past_key_values=eagers)
+        assert_close(result.logits, wanted.logits, rtol=1e-4, atol=1e-5)
+        assert result.past_key_values is ours
+        assert_same_cache(ours, eagers)
+
+
+class Filling(nn.Module):
+    def forward(self, x: Tensor, cache: Any) -> Tensor:
+        keys, _ = cache.update(x, x * 2, 0)
+        return keys.sum(2) + 1
+
+
+@torch.no_grad()
+def test_a_cache_that_is_not_returned() -> None:
+    optimized, ours, eagers = (
+        torch2mlir.optimize(Filling()),
+        *(transformers.DynamicCache() for _ in range(2)),
+    )
+    for _ in range(4):
+        x = torch.randn(1, 2, 1, 4)
+        assert_close(optimized(x, ours), Filling()(x, eagers))
+        assert_same_cache(ours, eagers)
+
+
+@torch.no_grad()
+def test_weights_that_are_what_they_are_made_of() -> None:
+    """``weight.float()`` of floats is the weight, which wants gradients; nobody differentiates it."""
+
+    class Scaled(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = nn.Parameter(torch.randn(4))
+
+        def forward(self, x: Tensor) -> Tensor:
+            return (x * (1.0 + self.weight.float())).sin() + x.cos()
+
+    model = Scaled()
+    optimized = torch2mlir.optimize(model, allow_tracing=False, min_cluster_size=1)
+    for rows in (2, 3, 4):
+        x = torch.randn(rows, 4)
+        assert_close(optimized(x), model(x))
+    assert "left to PyTorch, for gradients" not in str(optimized.report())

@@ -1,0 +1,43 @@
+"""Exponentials of NaNs that a program is written with: XLA took them for the other side of the choice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+from torch.testing import assert_close
+
+import torch2mlir
+from tests.e2e.configurations import TARGETS, require
+
+ENGINES = [each for each in TARGETS if each[1] != "openvino"]
+"""OpenVINO loses NaNs that a program makes, and says so of those that it is given: docs/onnx.md."""
+NAN, INF = torch.nan, torch.inf
+PROGRAMS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "of constants": lambda x, y: torch.where(x > 0, 0.5, NAN).exp(),
+    "of elements": lambda x, y: torch.where(x > 0, y, NAN).exp(),
+    "softmax": lambda x, y: torch.where(x > 0, y, NAN).softmax(-1),
+    "softplus": lambda x, y: F.softplus(torch.where(x > 0, 0.5, NAN)),
+    "masked rows": lambda x, y: (
+        torch.zeros(6, 5).masked_fill((x > 0).expand(6, 5), -INF).softmax(-1)
+    ),
+    "masked ones": lambda x, y: torch.full_like(x, -INF).masked_fill(x > 0, 0.0).softmax(-1),
+    "masked elements": lambda x, y: y.masked_fill(x > 0, -INF).softmax(-1),
+    "differences": lambda x, y: (torch.where(x > 0, INF, 0.0) - torch.where(x > 0, INF, 1.0)).exp(),
+    "joined": lambda x, y: torch.cat([x * 0 + 0.5, x * 0 + NAN]).exp(),
+    "sums": lambda x, y: (torch.where(x > 0, 0.5, NAN) + y).exp(),
+}
+
+
+@pytest.mark.share(3)
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("output_type, engine", ENGINES)
+def test_nans_stay(name: str, output_type: str, engine: str) -> None:
+    require(engine)
+    x, y = torch.tensor([[-1.0], [1.0], [2.0], [-1.0], [-2.0], [0.0]]), torch.randn(6, 5)
+    compiled = torch2mlir.compile(PROGRAMS[name], x, y, output_type=output_type, engine=engine)
+    for given in ((x, y), (-x, y * 2), (torch.zeros_like(x), -y), (x + 9, y)):
+        assert_close(compiled(*given), PROGRAMS[name](*given), equal_nan=True)
