@@ -228,7 +228,7 @@ class Signature:
     dimension) whose bounds the user left to capture. ``layouts`` are those that inputs must have,
     by position, where the program reads memory. ``decisions`` are what code asked about sizes.
     ``caches`` are those of the arguments that the result has, by their places among the caches of both, and whether
-    the model changes them as objects. ``preconditions`` are what is looked at before a call, ``checks`` what is after it.
+    the model changes them as objects. ``preconditions`` are looked at before a call, ``checks`` after it.
     ``returned`` are the results that are arguments, the same tensors, by their places. ``flags`` are what code asked
     about argument tensors; ``arrangements`` are what of the arguments' may not be another: the ``order`` of
     dictionaries, the ``type`` of lists and tuples.

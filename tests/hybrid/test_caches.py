@@ -7,6 +7,9 @@ of linear attention) were those of the example in every call; caches of two cach
 
 from __future__ import annotations
 
+import copy
+from functools import wraps
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +19,8 @@ from torch.testing import assert_close
 from torch.utils import _pytree as pytree
 
 import torch2mlir
+from torch2mlir.errors import ArtefactError
+from torch2mlir.frontends.pytrees import register_types
 
 transformers = pytest.importorskip("transformers")
 OF_DECODERS = {
@@ -45,13 +50,13 @@ def mamba() -> nn.Module:
 
 
 def t5() -> Any:
-    config = transformers.T5Config(
-        vocab_size=40, d_model=16, d_kv=4, d_ff=16, num_layers=1, num_heads=2
-    )
+    sizes = {"vocab_size": 40, "d_model": 16, "d_kv": 4, "d_ff": 16}
+    config = transformers.T5Config(**sizes, num_layers=1, num_heads=2, decoder_start_token_id=0)
     return transformers.T5ForConditionalGeneration(config).eval()
 
 
 def assert_same_cache(one: Any, other: Any) -> None:
+    register_types((one, other))
     assert type(one) is type(other)
     assert_close(pytree.tree_leaves(one), pytree.tree_leaves(other), rtol=1e-4, atol=1e-5)
     assert pytree.tree_structure(one) == pytree.tree_structure(other)
@@ -86,6 +91,27 @@ def test_one_program_for_all_lengths(make: Any) -> None:
         wanted = model(**given, past_key_values=wanted.past_key_values)
         assert_close(result.logits, wanted.logits, rtol=1e-4, atol=1e-5)
     assert_same_cache(result.past_key_values, wanted.past_key_values)
+    assert "0 of them all in PyTorch" in str(optimized.report())
+
+
+@pytest.mark.parametrize("make", [llama, t5])
+def test_generation(make: Any) -> None:
+    """Every call of ``generate`` has further arguments, of which PyTorch refused the sizes."""
+    torch.manual_seed(0)
+    model, ids = make(), torch.randint(1, 40, (2, 6))
+    optimized, generator = torch2mlir.optimize(model, engine="onnxruntime"), copy.copy(model)
+
+    @wraps(model.forward)
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        return optimized(*args, **kwargs)
+
+    generator.forward = forward
+    for options in ({}, {"num_beams": 3}, {"do_sample": True}):
+        found = list[Tensor]()
+        for each in (generator, model):
+            torch.manual_seed(1)
+            found.append(each.generate(ids, max_new_tokens=8, **options))
+        assert torch.equal(*found)
     assert "0 of them all in PyTorch" in str(optimized.report())
 
 
@@ -136,6 +162,16 @@ def test_caches_of_two_caches(way: str) -> None:
         assert_close(result.logits, wanted.logits, rtol=1e-4, atol=1e-5)
         assert result.past_key_values is ours
         assert_same_cache(ours, eagers)
+
+
+@torch.no_grad()
+def test_caches_cannot_be_saved(tmp_path: Path) -> None:
+    model, ids = llama(), torch.randint(1, 40, (1, 5))
+    given = {"input_ids": ids[:, :1], "past_key_values": model(input_ids=ids).past_key_values}
+    optimized = torch2mlir.optimize(model, model_inputs=given, engine="onnxruntime")
+    with pytest.raises(ArtefactError, match="cannot keep the arguments or results"):
+        torch2mlir.save(optimized, tmp_path / "saved")
+    assert not any(tmp_path.iterdir())
 
 
 class Filling(nn.Module):

@@ -172,7 +172,13 @@ def _write_optimized(optimized: OptimizedModule, place: Path) -> None:
         )
     for index, program in enumerate(programs):
         _check_constant_results(program)
-        torch.export.save(program, place / f"{index}.pt2")
+        try:
+            torch.export.save(program, place / f"{index}.pt2")
+        except TypeError as error:  # of a class that is not plain values, as a cache
+            raise ArtefactError(
+                f"torch.export.save cannot keep the arguments or results of the module: {error}",
+                hint="torch.save(optimized, file) keeps the model itself, which is captured again where it is loaded",
+            ) from error
     config = optimized.config
     way = suited_to_graph(config.way, programs[0].graph).ways[0]
     fields = dataclasses.asdict(dataclasses.replace(config, engine=None))

@@ -78,7 +78,7 @@ def _may_be_written_nan(x: SSAValue) -> bool:
     return not others and any(map(math.isinf, constants))
 
 
-def _numbers(op: hlo.ConstantOp) -> list[float]:
+def _numbers(op: Operation) -> list[float]:
     """Different elements of a constant, if it has floats."""
     literal = op.properties.get("value")
     if not isinstance(literal, DenseIntOrFPElementsAttr) or len(literal) > _MOST:

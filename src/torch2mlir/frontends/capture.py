@@ -18,6 +18,7 @@ from torch2mlir.frontends.capture_failures import check_arguments, explained
 from torch2mlir.frontends.changed_containers import containers_kept
 from torch2mlir.frontends.changing_models import Changes, Holder, referred_modules
 from torch2mlir.frontends.example_tensors import apart
+from torch2mlir.frontends.further_names import beside_others, further_names_beside_others
 from torch2mlir.frontends.fx.assigned_buffers import assignments_kept, assignments_refused
 from torch2mlir.frontends.fx.exported import MAY_SHARE, import_exported_program
 from torch2mlir.frontends.fx.function_transforms import (
@@ -317,6 +318,8 @@ def _exported(
     with the model, so what they see is looked for in a call on trial.
     """
 
+    dynamic_shapes = beside_others(model, dynamic_shapes)
+
     @contextmanager
     def watched() -> Iterator[FunctionsThatCheck]:
         """Around a call of the model: what no graph has of it is noted, or refused."""
@@ -341,6 +344,7 @@ def _exported(
             around.enter_context(numbers_kept_apart())
             texts = around.enter_context(texts_noted())
             around.enter_context(written_constants_forgotten())
+            around.enter_context(further_names_beside_others(model, kwargs))
             exported: torch.export.ExportedProgram = export(
                 model, args, kwargs, dynamic_shapes=dynamic_shapes
             )
@@ -353,7 +357,12 @@ def _exported(
     def by_bytecode() -> torch.export.ExportedProgram:
         if returned is not None:
             returned.clear()
-        with python_undone(changes.model), written_constants_forgotten(), numbers_kept_apart():
+        with (
+            python_undone(changes.model),
+            written_constants_forgotten(),
+            numbers_kept_apart(),
+            further_names_beside_others(model, kwargs),
+        ):
             exported = torch.export.export(
                 model, args, kwargs, dynamic_shapes=dynamic_shapes, strict=True
             )

@@ -29,6 +29,7 @@ from torch2mlir.frontends.fx.refused_writes import check_writes
 from torch2mlir.frontends.fx.regions import without_regions
 from torch2mlir.frontends.fx.symbols import bounds
 from torch2mlir.frontends.fx.texts_of_numbers import TEXTS, check_texts
+from torch2mlir.frontends.pytrees import register_types
 from torch2mlir.frontends.updated_caches import Pairs
 from torch2mlir.hybrid.effects import (
     draws,
@@ -295,6 +296,7 @@ def export_whole(
 
 
 def _all_sizes(model: torch.nn.Module, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    register_types((args, kwargs))
     bound = inspect.signature(model.forward).bind(*args, **kwargs)
     auto = torch.export.Dim.AUTO
 

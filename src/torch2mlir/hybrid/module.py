@@ -321,9 +321,10 @@ class OptimizedModule(AroundModel):
         is_further = bool(self._variants) and not self.exported
         if is_further and self._refuses(args, kwargs):  # a run takes less than a failing capture
             return
+        caches = Pairs()
         try:
             with memory_kept(state):
-                exported = self._exported(args, kwargs, caches := [])
+                exported = self._exported(args, kwargs, caches)
             captured = Captured(exported, self._named, caches)
         except Exception as error:  # ours or PyTorch's: the model may run all the same
             reason = (
@@ -394,10 +395,10 @@ class OptimizedModule(AroundModel):
         self, args: Sequence[Any], kwargs: Mapping[str, Any], captured: Captured, parts: Partition
     ) -> tuple[Captured, Partition]:
         """The model for these sizes alone, if more of it can be compiled then; else what there is."""
-        state = PythonState(self.model)
+        state, caches = PythonState(self.model), Pairs()
         try:
             with memory_kept(state):
-                exported = export_whole(self.model, args, kwargs, None, caches := [])
+                exported = export_whole(self.model, args, kwargs, None, caches)
                 other = Captured(exported, self._named, caches)
         except Exception:  # whatever is in the way: there is a capture already
             return captured, parts
