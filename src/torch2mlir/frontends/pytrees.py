@@ -54,7 +54,7 @@ def _put_together(spec: pytree.TreeSpec, leaves: Iterator[Any]) -> Any:
 
 def knows_caches() -> bool:
     """Whether there can be caches of transformers: somebody has imported it."""
-    return "transformers.cache_utils" in sys.modules
+    return _CACHES in sys.modules
 
 
 def is_cache(value: Any) -> bool:
@@ -62,8 +62,16 @@ def is_cache(value: Any) -> bool:
     return _is_cache(type(value))
 
 
+def is_part_of_cache(value: Any) -> bool:
+    """Whether a value is a cache, a layer of one or another object of transformers' file of them."""
+    return is_cache(value) or type(value).__module__ == _CACHES
+
+
+_CACHES = "transformers.cache_utils"
+
+
 def _is_cache(kind: type) -> bool:
-    module = sys.modules.get("transformers.cache_utils")
+    module = sys.modules.get(_CACHES)
     return module is not None and issubclass(kind, module.Cache)
 
 
@@ -164,7 +172,7 @@ def _without_tensors(value: Any, path: str, found: dict[str, torch.Tensor], look
         return type(value)(_without_tensors(e, f"{path}.{n}", found, looks_in) for n, e in members)
     if type(value) is dict:
         return {k: _without_tensors(e, f"{path}.{k}", found, False) for k, e in value.items()}
-    if not (is_cache(value) or (looks_in and hasattr(value, "__dict__"))):
+    if not (is_part_of_cache(value) or (looks_in and hasattr(value, "__dict__"))):
         return value
     parts = {
         name: _without_tensors(each, f"{path}.{name}", found, name == "layers" and is_cache(value))

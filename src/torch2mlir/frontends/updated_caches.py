@@ -15,7 +15,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from torch2mlir.errors import CaptureError
-from torch2mlir.frontends.pytrees import is_cache
+from torch2mlir.frontends.pytrees import is_cache, is_part_of_cache
 from torch2mlir.frontends.watched_calls import calls_watched
 
 Pairs = list[tuple[int, int, bool]]
@@ -74,9 +74,7 @@ def _changed(old: Any, new: Any) -> Any:
         kept = [_changed(*pair) for pair in zip(old, new, strict=False)]
         old[:] = [*kept, *new[len(old) :]]
         return old
-    is_object = (
-        is_cache(old) or type(old).__module__ == _CACHES or hasattr(old, "lazy_initialization")
-    )
+    is_object = is_part_of_cache(old) or hasattr(old, "lazy_initialization")
     one, other = (vars(old), vars(new)) if is_object else (old, new)
     if not isinstance(one, dict):
         return new
@@ -84,9 +82,6 @@ def _changed(old: Any, new: Any) -> Any:
     one.clear()
     one.update(found)
     return old
-
-
-_CACHES = "transformers.cache_utils"
 
 
 def _caches(args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:

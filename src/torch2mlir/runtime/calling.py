@@ -111,7 +111,7 @@ class CallingConvention:
             return leaf
         if item.type is None and spec.shape == () and spec.dtype in _PYTHON_KINDS:
             return _number(item.name, leaf, spec.dtype)
-        return for_program(leaf, spec.dtype)
+        return for_program(torch.as_tensor(leaf), spec.dtype)
 
     def updated(self, kept: Sequence[FunctionInput]) -> dict[int, int]:
         """Which of a function's arguments become which of its results, by position.

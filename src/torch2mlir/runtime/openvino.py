@@ -195,10 +195,22 @@ def _refused(op: Operation, reason: str) -> EngineError:
     return EngineError(
         f"OpenVINO is not asked to run this: {reason}",
         op=op.name,
-        location=describe(op.location),
+        location=_line_of(op),
         dialect="onnx",
         hint="use engine='onnxruntime'",
     )
+
+
+def _line_of(op: Operation) -> str | None:
+    """The line of the model that an op comes from; of a constant, which has none, that of its first reader."""
+    waiting, seen = [op], set[Operation]()
+    while waiting:
+        each = waiting.pop(0)
+        if (line := describe(each.location)) is not None:
+            return line
+        seen.add(each)
+        waiting += [u.operation for r in each.results for u in r.uses if u.operation not in seen]
+    return None
 
 
 class _Model:

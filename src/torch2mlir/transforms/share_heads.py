@@ -22,7 +22,7 @@ from torch2mlir.transforms.folding.constants import constant, insert_before
 _ATTENTION = "torch.aten.scaled_dot_product_attention"
 _KEY, _VALUE, _GROUPED = 1, 2, 7
 _HEADS = 1
-"""The dimension of the heads, and the one before which they are repeated."""
+"""The dimension of the heads; another one behind it is expanded, and joined with it."""
 
 
 @dataclass(frozen=True)
