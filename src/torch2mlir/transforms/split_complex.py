@@ -29,6 +29,7 @@ from torch2mlir.transforms.decompose_complex_ops import (
     has_complex_elements,
     tensor_types,
 )
+from torch2mlir.transforms.decompositions.complex_functions import exp_of_parts
 from torch2mlir.transforms.decompositions.registry import op_name
 from torch2mlir.transforms.semantics.fake import FakeWorld
 
@@ -358,12 +359,8 @@ def _abs(a: Tensor) -> Tensor:
     return torch.hypot(prims.real(a), prims.imag(a))
 
 
-@_splits(aten.exp.default)
 def _exp(a: Tensor) -> Tensor:
-    size, angle = torch.exp(prims.real(a)), prims.imag(a)
-    # the size may be infinite
-    imaginary = torch.where(angle == 0, angle, size * torch.sin(angle))
-    return aten.complex(size * torch.cos(angle), imaginary)
+    return aten.complex(*exp_of_parts(prims.real(a), prims.imag(a)))
 
 
 @_splits(aten.expm1.default)
@@ -374,21 +371,6 @@ def _expm1(a: Tensor) -> Tensor:
     return aten.complex(
         torch.expm1(x) * torch.cos(y) - 2 * half * half, torch.exp(x) * torch.sin(y)
     )
-
-
-@_splits(aten.sin.default)
-def _sin(a: Tensor) -> Tensor:
-    x, y = prims.real(a), prims.imag(a)
-    # cosh may be infinite
-    real = torch.where(x == 0, x, torch.sin(x) * torch.cosh(y))
-    return aten.complex(real, torch.cos(x) * torch.sinh(y))
-
-
-@_splits(aten.cos.default)
-def _cos(a: Tensor) -> Tensor:
-    x, y = prims.real(a), prims.imag(a)
-    imaginary = torch.where(x == 0, x * torch.sign(y), torch.sin(x) * torch.sinh(y))
-    return aten.complex(torch.cos(x) * torch.cosh(y), -imaginary)
 
 
 @_splits(aten.sigmoid.default)

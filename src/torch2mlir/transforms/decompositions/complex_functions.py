@@ -1,8 +1,8 @@
 """Functions of complex numbers by real functions of parts; the same ops on real numbers are core.
 
-Engines lose the sign of zeros, by which the sides of branch cuts are told apart: ``sqrt(-4 - 0j)`` is ``-2j``.
-W. Kahan, "Branch cuts for complex elementary functions" (1987), says acos, asin, acosh and atanh by real functions of
-square roots.
+IREE 3.13 has no code for exponentials and sines whose parts are doubles, and engines lose the sign of zeros, by which
+the sides of branch cuts are told apart: ``sqrt(-4 - 0j)`` is ``-2j``. W. Kahan, "Branch cuts for complex elementary
+functions" (1987), says acos, asin, acosh and atanh by real functions of square roots.
 """
 
 from __future__ import annotations
@@ -59,6 +59,46 @@ def _sqrt(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
         torch.where(is_infinite, math.inf, torch.where(is_nan, x, real)),
         torch.where(is_infinite, y, torch.where(is_nan, x, imaginary)),
     )
+
+
+@_of_complex(aten.exp.default)
+def exp_of_parts(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """``exp(x) * (cos(y) + 1j * sin(y))``, where the size may be infinite and the angle no number."""
+    size, has_angle = torch.exp(x), torch.isfinite(y)
+    unturned = torch.where(torch.isinf(x), size, math.nan)
+    none = torch.where(x == -math.inf, torch.copysign(torch.zeros_like(y), y), math.nan)
+    imaginary = torch.where(has_angle, size * torch.sin(y), none)
+    return (
+        torch.where(has_angle, size * torch.cos(y), unturned),
+        torch.where(y == 0, y, imaginary),
+    )
+
+
+@_of_complex(aten.sin.default)
+def sin_of_parts(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """``sin(x) * cosh(y) + 1j * cos(x) * sinh(y)``, where both may be infinite or no number."""
+    beyond = torch.where(y == 0, y, _only_infinite(y))
+    return (
+        torch.where(x == 0, x, torch.sin(x) * torch.cosh(y)),
+        torch.where(torch.isfinite(x), torch.cos(x) * torch.sinh(y), beyond),
+    )
+
+
+@_of_complex(aten.cos.default)
+def cos_of_parts(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """``cos(x) * cosh(y) - 1j * sin(x) * sinh(y)``, where both may be infinite or no number."""
+    is_finite = torch.isfinite(x)
+    sign = torch.where(torch.isnan(y), -1.0, torch.copysign(torch.ones_like(y), y))
+    imaginary = torch.where(x == 0, x * sign, torch.sin(x) * torch.sinh(y))
+    return (
+        torch.where(is_finite, torch.cos(x) * torch.cosh(y), _only_infinite(y)),
+        torch.where(is_finite | (y != 0), -imaginary, 0.0),
+    )
+
+
+def _only_infinite(y: Tensor) -> Tensor:
+    """Infinity where a number is infinite, else NaN."""
+    return torch.where(torch.isinf(y), torch.full_like(y, math.inf), math.nan)
 
 
 @decomposes(aten.rsqrt.default)
