@@ -19,7 +19,7 @@ from torch.testing import assert_close
 from torch.utils import _pytree as pytree
 
 import torch2mlir
-from torch2mlir.errors import ArtefactError
+from torch2mlir.errors import ArtefactError, CaptureError, InputError
 from torch2mlir.frontends.pytrees import register_types
 
 transformers = pytest.importorskip("transformers")
@@ -172,6 +172,64 @@ def test_caches_cannot_be_saved(tmp_path: Path) -> None:
     with pytest.raises(ArtefactError, match="cannot keep the arguments or results"):
         torch2mlir.save(optimized, tmp_path / "saved")
     assert not any(tmp_path.iterdir())
+
+
+class OfTwo(nn.Module):
+    def forward(self, x: Tensor, one: Any, other: Any) -> Any:
+        keys, _ = one.update(x, x * 2, 0)
+        _, values = other.update(x + 1, x * 3, 0)
+        return keys.sum(2) + values.sum(2), {"a": [one], "b": one}, other
+
+
+@torch.no_grad()
+def test_one_cache_as_two_arguments() -> None:
+    model = OfTwo()
+    ours, eagers = transformers.DynamicCache(), transformers.DynamicCache()
+    optimized = torch2mlir.optimize(model)
+    for _ in range(3):
+        x = torch.randn(1, 2, 1, 4)
+        assert_close(optimized(x, ours, ours)[0], model(x, eagers, eagers)[0])
+        assert_same_cache(ours, eagers)
+    x, one, other = torch.randn(1, 2, 1, 4), *(transformers.DynamicCache() for _ in range(2))
+    with pytest.raises(CaptureError, match="two arguments are one cache"):
+        torch2mlir.compile(model, x, one, one)
+    compiled = torch2mlir.compile(model, x, one, other, output_type="stablehlo")
+    cache = transformers.DynamicCache()
+    with pytest.raises(InputError, match="two arguments are one cache"):
+        compiled(x, cache, cache)
+    result = compiled(x, cache, other)
+    assert result[1]["a"][0] is cache and result[1]["b"] is cache and result[2] is other
+
+
+class Knowing(transformers.DynamicCache):
+    """A layer that knows its cache, and tensors by names that look alike."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.counts = {1: torch.zeros(1), "1": torch.ones(1)}
+
+    def update(self, *args: Any, **kwargs: Any) -> Any:
+        found = super().update(*args, **kwargs)
+        self.layers[0].cache = self
+        self.counts[1] = self.counts[1] + 1
+        return found
+
+
+class Counting(nn.Module):
+    def forward(self, x: Tensor, cache: Any) -> Any:
+        keys, _ = cache.update(x, x * 2, 0)
+        return keys.sum(2) * cache.counts[1] + cache.counts["1"], cache
+
+
+@torch.no_grad()
+def test_layers_that_know_their_cache() -> None:
+    ours, eagers, optimized = Knowing(), Knowing(), torch2mlir.optimize(Counting())
+    for _ in range(3):
+        x = torch.randn(1, 2, 1, 4)
+        result, wanted = optimized(x, ours), Counting()(x, eagers)
+        assert_close(result[0], wanted[0])
+        assert result[1] is ours and ours.layers[0].cache is ours
+        assert_same_cache(ours, eagers)
 
 
 class Filling(nn.Module):

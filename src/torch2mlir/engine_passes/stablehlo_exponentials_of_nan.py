@@ -25,9 +25,16 @@ from torch2mlir.engine_passes.in_place_of import as_tensor, replace
 _FUSED = (
     *(hlo.AddOp, hlo.SubtractOp, hlo.MulOp, hlo.DivOp, hlo.MaxOp, hlo.MinOp),
     *(hlo.NegOp, hlo.AbsOp, hlo.ConvertOp, hlo.BroadcastInDimOp, hlo.ReshapeOp),
-    *(hlo.TransposeOp, hlo.ConcatenateOp, hlo.PadOp, hlo.SliceOp, hlo.ClampOp),
+    *(hlo.TransposeOp, hlo.ConcatenateOp, hlo.PadOp, hlo.SliceOp, hlo.ClampOp, hlo.ReverseOp),
+    *(hlo.FloorOp, hlo.CeilOp, hlo.RoundNearestEvenOp, hlo.SignOp),
+    *(hlo.GatherOp, hlo.DynamicSliceOp, hlo.BitcastConvertOp),
 )
 """Ops that are computed together with an exponential of them."""
+_MAKE_NAN = (
+    *(hlo.LogOp, hlo.Log1pOp, hlo.SqrtOp, hlo.RsqrtOp, hlo.PowOp, hlo.RemOp),
+    *(hlo.SineOp, hlo.CosineOp, hlo.TanOp),
+)
+"""Others that are, and give NaN for some numbers, as quotients do."""
 _MOST = 256
 """Ops looked at for an exponential, and elements of a constant: further ones lie in memory."""
 
@@ -55,7 +62,7 @@ def _chosen_again(lower: StablehloLowering, op: Operation) -> list[Tensor | None
 
 def _may_be_written_nan(x: SSAValue) -> bool:
     """Whether a NaN, or infinities alone with other constants, of which one may come, are among what it is made of."""
-    constants, others = list[float](), 0
+    constants, others, makes_nan = list[float](), 0, False
     work, seen = [x], set[SSAValue]()
     while work and len(seen) < _MOST:
         value = work.pop()
@@ -69,13 +76,19 @@ def _may_be_written_nan(x: SSAValue) -> bool:
             work += op.operands[1:]
         elif isinstance(op, hlo.ReduceOp):
             work += op.operands[: len(op.results)]
+        elif isinstance(op, _MAKE_NAN):
+            makes_nan = True
+            work += op.operands
+        elif isinstance(op, hlo.GatherOp | hlo.DynamicSliceOp):
+            work.append(op.operands[0])
         elif isinstance(op, _FUSED) and element_of(op.operands[0]) != i1:
+            makes_nan = makes_nan or isinstance(op, hlo.DivOp)
             work += op.operands
         elif not isinstance(op, _FUSED):
             others += 1
     if any(map(math.isnan, constants)):
         return True
-    return not others and any(map(math.isinf, constants))
+    return not others and (makes_nan or any(map(math.isinf, constants)))
 
 
 def _numbers(op: Operation) -> list[float]:

@@ -65,7 +65,7 @@ from torch2mlir.frontends.reached_objects import Reached
 from torch2mlir.frontends.returned_arguments import results_noted
 from torch2mlir.frontends.tensor_classes import overrides_functions
 from torch2mlir.frontends.trials import python_undone, repeated
-from torch2mlir.frontends.updated_caches import Pairs, changes_watched
+from torch2mlir.frontends.updated_caches import Pairs, changes_watched, check_apart
 from torch2mlir.program import Decision, Program
 from torch2mlir.turns import in_turn
 
@@ -225,8 +225,20 @@ def _capture_script(
             if again.ranges.keys() == examples.ranges.keys():
                 raise
             program = script_program(script, again, ignore_traced_shapes=vary)
+    _check_example(program, examples.sizes)
     program.model = model
     return program
+
+
+def _check_example(program: Program, sizes: Mapping[str, int]) -> None:
+    """Refuses a TorchScript program that its own example is no call of."""
+    for decision in program.signature.decisions:
+        if not decision.holds(sizes):
+            raise CaptureError(
+                f"for sizes that vary '{decision.asked}' is {decision.answer} in the program, and not for its example",
+                location=decision.location or None,
+                hint="compile it for fixed sizes, or let another dimension vary",
+            )
 
 
 def export(
@@ -253,6 +265,7 @@ def export(
                 f"a {type(model).__name__} is neither a module, a function nor an exported program"
             )
         model = _FunctionModule(model, len(args), list(kwargs))
+    check_apart(args, kwargs)
     register_types((args, kwargs))
     if isinstance(dynamic_shapes, torch.export.ShapesCollection):  # it knows tensors by object
         dynamic_shapes = dynamic_shapes.dynamic_shapes(model, tuple(args), dict(kwargs))

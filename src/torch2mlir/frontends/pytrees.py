@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from typing import Any
 
@@ -95,7 +95,19 @@ class _Place(Enum):
 
 
 _TENSOR = _Place.TENSOR
-_PLAIN = (int, float, bool, str, type(None), torch.dtype, torch.device, type, _Place)
+
+
+@dataclass(frozen=True)
+class _Around:
+    """One of the objects around a value, from the outermost one: a layer that knows its cache."""
+
+    level: int
+
+
+_PLAIN = (
+    *(int, float, bool, str, type(None), torch.dtype, torch.device, type),
+    *(_Place, _Around),
+)
 
 
 class _Rest:
@@ -155,59 +167,76 @@ def _has_tensors(value: Any) -> bool:
     return value is _TENSOR or (is_container and any(map(_has_tensors, parts)))
 
 
-def _without_tensors(value: Any, path: str, found: dict[str, torch.Tensor], looks_in: bool) -> Any:
-    """A value with its containers made anew, and without tensors.
+class _Apart:
+    """Takes a cache apart: its containers are made anew, and there are no tensors in them.
 
-    Args:
-        value: an object, a container or anything else.
-        path: to it.
-        found: gets the tensors by their paths.
-        looks_in: whether an object of any class is taken apart, and not only a cache.
+    Attributes:
+        found: the tensors, with the paths to them.
     """
-    if isinstance(value, torch.Tensor):
-        found[path] = value
-        return _TENSOR
-    if type(value) in (list, tuple):
-        members = enumerate(value)
-        return type(value)(_without_tensors(e, f"{path}.{n}", found, looks_in) for n, e in members)
-    if type(value) is dict:
-        return {k: _without_tensors(e, f"{path}.{k}", found, False) for k, e in value.items()}
-    if not (is_part_of_cache(value) or (looks_in and hasattr(value, "__dict__"))):
-        return value
-    parts = {
-        name: _without_tensors(each, f"{path}.{name}", found, name == "layers" and is_cache(value))
-        for name, each in vars(value).items()
-    }
-    return _Rest(type(value), parts)
+
+    def __init__(self) -> None:
+        self.found: list[tuple[str, torch.Tensor]] = []
+        self._around: list[Any] = []
+
+    def of(self, value: Any, path: str = "", looks_in: bool = False) -> Any:
+        """What is left of a value.
+
+        Args:
+            value: an object, a container or anything else.
+            path: to it.
+            looks_in: whether an object of any class is taken apart, and not only a cache.
+        """
+        if isinstance(value, torch.Tensor):
+            self.found.append((path, value))
+            return _TENSOR
+        if type(value) in (list, tuple):
+            members = enumerate(value)
+            return type(value)(self.of(each, f"{path}.{n}", looks_in) for n, each in members)
+        if type(value) is dict:
+            return {key: self.of(each, f"{path}.{key}") for key, each in value.items()}
+        if not (is_part_of_cache(value) or (looks_in and hasattr(value, "__dict__"))):
+            return value
+        if (level := next((n for n, e in enumerate(self._around) if e is value), None)) is not None:
+            return _Around(level)
+        self._around.append(value)
+        holds_layers = is_cache(value)
+        parts = {
+            name: self.of(each, f"{path}.{name}", holds_layers and name == "layers")
+            for name, each in vars(value).items()
+        }
+        self._around.pop()
+        return _Rest(type(value), parts)
 
 
-def _with_tensors(value: Any, leaves: Iterator[Any]) -> Any:
+def _with_tensors(value: Any, leaves: Iterator[Any], around: tuple[Any, ...] = ()) -> Any:
     """The value again, of these tensors."""
     if value is _TENSOR:
         return next(leaves)
+    if isinstance(value, _Around):
+        return around[value.level]
     if type(value) in (list, tuple):
-        return type(value)(_with_tensors(each, leaves) for each in value)
+        return type(value)(_with_tensors(each, leaves, around) for each in value)
     if type(value) is dict:
-        return {key: _with_tensors(each, leaves) for key, each in value.items()}
+        return {key: _with_tensors(each, leaves, around) for key, each in value.items()}
     if not isinstance(value, _Rest):
         return value
     made: Any = object.__new__(value.kind)
-    made.__dict__.update({k: _with_tensors(each, leaves) for k, each in value.values.items()})
+    for name, each in value.values.items():
+        made.__dict__[name] = _with_tensors(each, leaves, (*around, made))
     return made
 
 
 def _cache_flattened(cache: Any) -> tuple[list[Any], _Rest]:
     """The tensors of a cache, of its layers and of the caches in it, and all else that it consists of."""
-    found = dict[str, torch.Tensor]()
-    rest = _without_tensors(cache, "", found, False)
-    return list(found.values()), rest
+    apart = _Apart()
+    rest = apart.of(cache)
+    return [tensor for _, tensor in apart.found], rest
 
 
 def _cache_flattened_with_keys(cache: Any) -> tuple[list[Any], Any]:
-    found = dict[str, torch.Tensor]()
-    rest = _without_tensors(cache, "", found, False)
-    keys: list[Any] = [pytree.MappingKey(path.removeprefix(".")) for path in found]
-    return list(zip(keys, found.values(), strict=True)), rest
+    apart = _Apart()
+    rest = apart.of(cache)
+    return [(pytree.MappingKey(path.removeprefix(".")), each) for path, each in apart.found], rest
 
 
 def _cache_restored(leaves: Iterable[Any], context: _Rest) -> Any:

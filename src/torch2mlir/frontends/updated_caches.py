@@ -15,9 +15,11 @@ import torch
 from torch.utils import _pytree as pytree
 
 from torch2mlir.errors import CaptureError
-from torch2mlir.frontends.pytrees import is_cache, is_part_of_cache
+from torch2mlir.frontends.pytrees import is_cache, is_part_of_cache, knows_caches
 from torch2mlir.frontends.watched_calls import calls_watched
 
+ARE_ONE = "two arguments are one cache, or caches of the same layers, which a program takes for two"
+GIVE_COPIES = "give the cache once, or copies"
 Pairs = list[tuple[int, int, bool]]
 """Of caches that a result has from the arguments: the places among the caches of both, and whether they are changed."""
 
@@ -42,18 +44,35 @@ def changes_watched(model: torch.nn.Module, pairs: Pairs) -> Iterator[None]:
         ):
             new, spec = pytree.tree_flatten(cache)
             is_changed = spec != known or any(a is not b for a, b in zip(new, old, strict=True))
-            where = next((i for i, other in enumerate(made) if other is cache), None)
-            if where is None and not is_changed:
-                continue
-            if where is None:
+            places = [i for i, other in enumerate(made) if other is cache]
+            if not places and is_changed:
                 raise CaptureError(
                     f"the model changes an argument, a {type(cache).__name__}, and does not return it",
                     hint="make the cache part of the model's result, or use a StaticCache, which is written in place",
                 )
-            pairs.append((place, where, is_changed))
+            pairs.extend((place, where, is_changed and where == places[0]) for where in places)
 
     with calls_watched(model, at_start, at_end):
         yield
+
+
+def check_apart(args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    """Refuses caches that are given twice.
+
+    Raises:
+        CaptureError: two are one, or have layers in common.
+    """
+    if knows_caches() and share_parts(args, kwargs):
+        raise CaptureError(ARE_ONE, hint=GIVE_COPIES)
+
+
+def share_parts(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+    """Whether two caches among arguments are one, or have layers in common."""
+    held = list[int]()
+    for cache in _caches(args, kwargs):
+        layers = getattr(cache, "layers", ())
+        held += {id(cache), id(layers), *map(id, layers)} if layers else {id(cache)}
+    return len(set(held)) < len(held)
 
 
 def update_caches(result: Any, args: Sequence[Any], kwargs: Mapping[str, Any], pairs: Pairs) -> Any:
@@ -62,26 +81,53 @@ def update_caches(result: Any, args: Sequence[Any], kwargs: Mapping[str, Any], p
     own = dict[int, Any]()
     for place, where, is_changed in pairs:
         cache, new = given[place], made[where]
-        own[id(new)] = _changed(cache, new) if is_changed else cache
+        own[id(new)] = _changed(cache, new, {}) if is_changed else cache
     return pytree.tree_map(lambda leaf: own.get(id(leaf), leaf), result, is_leaf=is_cache)
 
 
-def _changed(old: Any, new: Any) -> Any:
-    """The old object, list or dictionary with what is in a new one of its kind; else what is new."""
+def _changed(old: Any, new: Any, done: dict[int, Any]) -> Any:
+    """The old object, list or dictionary with what is in a new one of its kind; else what is new.
+
+    Args:
+        old: of the caller's cache.
+        new: in its place.
+        done: what has become of new objects: a layer may know its cache.
+    """
     if old is new or type(old) is not type(new):
-        return new
+        return _adopted(new, done)
+    if id(new) in done:
+        return done[id(new)]
     if isinstance(old, list):
-        kept = [_changed(*pair) for pair in zip(old, new, strict=False)]
-        old[:] = [*kept, *new[len(old) :]]
+        kept = [_changed(*pair, done) for pair in zip(old, new, strict=False)]
+        old[:] = [*kept, *(_adopted(each, done) for each in new[len(old) :])]
         return old
-    is_object = is_part_of_cache(old) or hasattr(old, "lazy_initialization")
-    one, other = (vars(old), vars(new)) if is_object else (old, new)
+    one, other = (vars(old), vars(new)) if _is_object(old) else (old, new)
     if not isinstance(one, dict):
         return new
-    found = {key: _changed(one.get(key), each) for key, each in other.items()}
+    done[id(new)] = old
+    found = {key: _changed(one.get(key), each, done) for key, each in other.items()}
     one.clear()
     one.update(found)
     return old
+
+
+def _adopted(new: Any, done: dict[int, Any]) -> Any:
+    """What is new, knowing the old objects in the places of those that have become them."""
+    if id(new) in done:
+        return done[id(new)]
+    if _is_object(new):
+        done[id(new)] = new
+        vars(new).update({name: _adopted(each, done) for name, each in vars(new).items()})
+    elif isinstance(new, list):
+        new[:] = [_adopted(each, done) for each in new]
+    return new
+
+
+def _is_object(value: Any) -> bool:
+    """Whether a value is a cache or a layer, whose attributes are parts of it."""
+    if isinstance(value, type):
+        return False
+    return is_part_of_cache(value) or hasattr(value, "lazy_initialization")
 
 
 def _caches(args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:

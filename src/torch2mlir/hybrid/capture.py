@@ -30,7 +30,7 @@ from torch2mlir.frontends.fx.regions import without_regions
 from torch2mlir.frontends.fx.symbols import bounds
 from torch2mlir.frontends.fx.texts_of_numbers import TEXTS, check_texts
 from torch2mlir.frontends.pytrees import register_types
-from torch2mlir.frontends.updated_caches import Pairs
+from torch2mlir.frontends.updated_caches import Pairs, check_apart
 from torch2mlir.hybrid.effects import (
     draws,
     effects,
@@ -271,6 +271,7 @@ def export_whole(
         CaptureError: PyTorch cannot capture it whole.
     """
     caches = [] if caches is None else caches
+    check_apart(args, kwargs)
     # PyTorch writes what it finds out about sizes to the tensors themselves: to others than the caller's
     args, kwargs = pytree.tree_map_only(
         torch.Tensor,

@@ -26,7 +26,7 @@ from torch2mlir.frontends.module_state import GRAD_MODE, Modes
 from torch2mlir.frontends.python_state import PythonState
 from torch2mlir.frontends.reached_objects import AroundModel, Reached
 from torch2mlir.frontends.trials import cloned, memory_kept, undone
-from torch2mlir.frontends.updated_caches import Pairs
+from torch2mlir.frontends.updated_caches import Pairs, share_parts
 from torch2mlir.hybrid.capture import Captured, ExportedProgram, export_whole
 from torch2mlir.hybrid.config import Config
 from torch2mlir.hybrid.difference import difference
@@ -175,7 +175,8 @@ class OptimizedModule(AroundModel):
         if reason is None:
             with torch.no_grad():
                 found, leaves = self._variant(args, kwargs)
-                if found is not None and leaves is not None:
+                shares = found is not None and found.captured.caches and share_parts(args, kwargs)
+                if found is not None and leaves is not None and not shares:
                     found.remember(args, kwargs)
                     try:
                         return found.called(leaves, args, kwargs)

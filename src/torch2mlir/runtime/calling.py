@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
+import numpy
 import torch
 from torch.utils import _pytree as pytree
 
@@ -43,10 +44,12 @@ _PYTHON_KINDS: dict[torch.dtype, tuple[type, type]] = {
 def _number(name: str, value: Any, dtype: torch.dtype) -> torch.Tensor:
     """A number that a TorchScript program takes; tensors of one element are numbers to it."""
     is_one = isinstance(value, torch.Tensor) and value.numel() == 1
-    number = value.item() if is_one else value
+    number = value.item() if is_one or isinstance(value, numpy.generic) else value
     kind, taken = _PYTHON_KINDS[dtype]
-    if not isinstance(number, taken):
-        raise InputError(f"input '{name}' should be a Python {kind.__name__}, got {value!r}")
+    is_long = isinstance(number, int) and not -(2**63) <= number < 2**63
+    if not isinstance(number, taken) or is_long:
+        size = " of 64 bits" if is_long else ""
+        raise InputError(f"input '{name}' should be a Python {kind.__name__}{size}, got {value!r}")
     return torch.tensor(kind(number), dtype=dtype)
 
 
@@ -107,9 +110,10 @@ class CallingConvention:
         if isinstance(item, SeedInput):
             return item.draw()
         leaf = leaves[item.position]
-        if isinstance(leaf, torch.Tensor) and leaf.dtype is spec.dtype:
+        is_number = item.type is None and spec.shape == () and spec.dtype in _PYTHON_KINDS
+        if isinstance(leaf, torch.Tensor) and leaf.dtype is spec.dtype and not is_number:
             return leaf
-        if item.type is None and spec.shape == () and spec.dtype in _PYTHON_KINDS:
+        if is_number:
             return _number(item.name, leaf, spec.dtype)
         return for_program(torch.as_tensor(leaf), spec.dtype)
 

@@ -17,11 +17,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from torch2mlir.conversion.prepare_weights import SMALL, prepare_weights
-from torch2mlir.errors import EngineError, Torch2MLIRError
+from torch2mlir.errors import EngineError, InputError, Torch2MLIRError
 from torch2mlir.frontends.changing_models import module_of
 from torch2mlir.frontends.reached_objects import Reached
 from torch2mlir.frontends.tensor_kinds import TensorKinds
-from torch2mlir.frontends.updated_caches import update_caches
+from torch2mlir.frontends.updated_caches import ARE_ONE, GIVE_COPIES, share_parts, update_caches
 from torch2mlir.pipeline import Pipeline, run_passes
 from torch2mlir.program import (
     FunctionInput,
@@ -246,6 +246,9 @@ class CompiledFunction:
         check_not_traced()
         if self._model_state is not None:
             self.follow_model()
+        caches = self.program.signature.caches
+        if caches and share_parts(args, kwargs):
+            raise InputError(ARE_ONE, hint=GIVE_COPIES)
         try:
             if self.verification is None:
                 result = self._call(args, kwargs)
@@ -253,7 +256,6 @@ class CompiledFunction:
                 result = self._verified_call(self.verification, args, kwargs)
         except AnotherProgram as refusal:
             return self._other(refusal, args, kwargs)(*args, **kwargs)
-        caches = self.program.signature.caches
         return update_caches(result, args, kwargs, caches) if caches else result
 
     def _other(

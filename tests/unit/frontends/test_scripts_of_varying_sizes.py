@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
+import numpy
 import pytest
 import torch
 from torch import Tensor, nn
@@ -95,6 +96,9 @@ def test_numbers_are_what_torchscript_takes(output_type: str) -> None:
     compiled = torch2mlir.compile(script, x, 2.5, 3, True, output_type=output_type)
     for args in ((2.5, 3, True), (0.1, -2, False), (2, True, 1), (torch.tensor(0.5), 1, True)):
         assert_close(compiled(x, *args), script(x, *args))
+
+    assert_close(compiled(x, 2.5, numpy.int64(3), True), script(x, 2.5, 3, True))
+    assert_close(compiled(x, 2.5, torch.tensor([3]), True), script(x, 2.5, 3, True))
     for wrong, kind in (
         ((2.5, 3.0, True), "int"),
         (("a", 3, True), "float"),
@@ -102,6 +106,13 @@ def test_numbers_are_what_torchscript_takes(output_type: str) -> None:
     ):
         with pytest.raises(InputError, match=f"should be a Python {kind}"):
             compiled(x, *wrong)
+
+
+def test_the_example_is_a_call() -> None:
+    """A trace has sizes in it; what it was traced with was refused by what had been compiled from it."""
+    traced = torch.jit.trace(lambda x: x.view(3, -1) * 2, torch.randn(3, 4), check_trace=False)
+    with pytest.raises(CaptureError, match="not for its example"):
+        torch2mlir.compile(traced, torch.randn(3, 4), dynamic_shapes={"x": {0: Dim.AUTO}})
 
 
 X, MASK = _example()

@@ -28,6 +28,13 @@ PROGRAMS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "masked elements": lambda x, y: y.masked_fill(x > 0, -INF).softmax(-1),
     "differences": lambda x, y: (torch.where(x > 0, INF, 0.0) - torch.where(x > 0, INF, 1.0)).exp(),
     "joined": lambda x, y: torch.cat([x * 0 + 0.5, x * 0 + NAN]).exp(),
+    "turned": lambda x, y: torch.where(x > 0, 1.0, NAN).flip(0).exp(),
+    "rounded": lambda x, y: torch.where(x > 0, 1.5, NAN).floor().exp(),
+    "rolled": lambda x, y: torch.where(x > 0, 1.0, NAN).roll(1, 0).exp(),
+    "gathered": lambda x, y: torch.where(x > 0, 1.0, NAN)[torch.tensor([1, 0])].exp(),
+    "logarithms": lambda x, y: torch.where(x > 0, 1.0, -1.0).log().exp(),
+    "variances": lambda x, y: torch.where(x > 0, 1.0, NAN)[:1].var(0).exp(),
+    "bits": lambda x, y: torch.where(x > 0, 1.0, NAN).view(torch.int32).view(torch.float32).exp(),
     "sums": lambda x, y: (torch.where(x > 0, 0.5, NAN) + y).exp(),
 }
 

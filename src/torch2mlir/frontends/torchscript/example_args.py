@@ -65,11 +65,17 @@ class ExampleArgs:
 
     Args:
         ranges: the least and the largest value of sizes that have a name.
+        sizes: a value of each of them.
     """
 
-    def __init__(self, ranges: Mapping[str, tuple[int, int]] | None = None) -> None:
+    def __init__(
+        self,
+        ranges: Mapping[str, tuple[int, int]] | None = None,
+        sizes: Mapping[str, int] | None = None,
+    ) -> None:
         self._methods: dict[str, tuple[Example, ...]] = {}
         self.ranges = dict(ranges or {})
+        self.sizes = dict(sizes or {})
 
     def add_method(self, method_name: str, example_args: Examples) -> ExampleArgs:
         """Adds a method; returns self.

@@ -61,7 +61,8 @@ def varying(
                 f"dynamic_shapes says {entry!r} of the argument '{name}', a {type(value).__name__}",
                 hint="say which dimensions of a tensor vary: {0: torch.export.Dim.AUTO}",
             )
-    return ExampleArgs(sizes.ranges).add_method("forward", given)
+    examples = ExampleArgs(sizes.ranges, sizes.examples)
+    return examples.add_method("forward", given)
 
 
 class _Sizes:
@@ -70,7 +71,7 @@ class _Sizes:
     def __init__(self, compared: bool) -> None:
         self.ranges: dict[str, tuple[int, int]] = {}
         self._compared = compared
-        self._examples: dict[str, int] = {}
+        self.examples: dict[str, int] = {}
         self._nameless: dict[int, str] = {}
 
     def of(self, said: Any, name: str, axis: int, size: int) -> int | str:
@@ -96,7 +97,7 @@ class _Sizes:
         low, high = _range(said)
         if not low <= size <= high:
             _refuse_example(f"{place} is {size}, and '{label}' from {low} to {high}")
-        if (other := self._examples.setdefault(label, size)) != size:
+        if (other := self.examples.setdefault(label, size)) != size:
             _refuse_example(f"{place} is {size}, and '{label}' is {other} elsewhere")
         before = self.ranges.get(label, (low, high))
         self.ranges[label] = (max(low, before[0]), min(high, before[1]))
