@@ -66,7 +66,7 @@ def exp_of_parts(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     """``exp(x) * (cos(y) + 1j * sin(y))``, where the size may be infinite and the angle no number."""
     size, has_angle = torch.exp(x), torch.isfinite(y)
     unturned = torch.where(torch.isinf(x), size, math.nan)
-    none = torch.where(x == -math.inf, torch.copysign(torch.zeros_like(y), y), math.nan)
+    none = torch.where(x == -math.inf, torch.where(y < 0, -0.0, 0.0).to(x.dtype), math.nan)
     imaginary = torch.where(has_angle, size * torch.sin(y), none)
     return (
         torch.where(has_angle, size * torch.cos(y), unturned),
@@ -88,7 +88,7 @@ def sin_of_parts(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
 def cos_of_parts(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     """``cos(x) * cosh(y) - 1j * sin(x) * sinh(y)``, where both may be infinite or no number."""
     is_finite = torch.isfinite(x)
-    sign = torch.where(torch.isnan(y), -1.0, torch.copysign(torch.ones_like(y), y))
+    sign = torch.where(torch.isnan(y), -1.0, torch.where(torch.isinf(y), torch.sign(y), y))
     imaginary = torch.where(x == 0, x * sign, torch.sin(x) * torch.sinh(y))
     return (
         torch.where(is_finite, torch.cos(x) * torch.cosh(y), _only_infinite(y)),
