@@ -8,6 +8,7 @@ of linear attention) were those of the example in every call; caches of two cach
 from __future__ import annotations
 
 import copy
+from collections import OrderedDict, defaultdict, deque, namedtuple
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -268,3 +269,75 @@ def test_weights_that_are_what_they_are_made_of() -> None:
         x = torch.randn(rows, 4)
         assert_close(optimized(x), model(x))
     assert "left to PyTorch, for gradients" not in str(optimized.report())
+
+
+class State:
+    """What a user's own cache holds tensors in."""
+
+    def __init__(self) -> None:
+        self.sum = torch.zeros(2, 4)
+        self.calls = "counted elsewhere"
+
+
+Both = namedtuple("Both", "sum product")
+
+
+class OwnCache(transformers.DynamicCache):  # type: ignore[misc]
+    def __init__(self, held: Any) -> None:
+        super().__init__()
+        self.held = held
+
+
+def own_cache(kind: str) -> OwnCache:
+    holders = {
+        "object": State(),
+        "named tuple": Both(torch.zeros(2, 4), torch.ones(2, 4)),
+        "ordered dictionary": OrderedDict(state=State()),
+        "defaultdict": defaultdict(list, {"sums": [torch.zeros(2, 4)]}),
+        "deque": deque([torch.zeros(2, 4)]),
+    }
+    return OwnCache(holders[kind])
+
+
+class Accumulates(nn.Module):
+    def forward(self, x: Tensor, cache: Any) -> tuple[Tensor, Any]:
+        held = cache.held
+        if isinstance(held, tuple):
+            cache.held = held = held._replace(sum=held.sum + x, product=held.product * x)
+            return held.sum * held.product, cache
+        if isinstance(held, deque | defaultdict):
+            line = held if isinstance(held, deque) else held["sums"]
+            line[0] = line[0] + x
+            return line[0] * 2, cache
+        state = held if isinstance(held, State) else held["state"]
+        state.sum = state.sum + x
+        return state.sum * 2, cache
+
+
+def _tensors_held(cache: Any) -> list[Tensor]:
+    held = cache.held
+    parts = list(held.values()) if isinstance(held, dict) else held
+    parts = [parts] if isinstance(held, State) else parts
+    flat = pytree.tree_leaves([vars(part) if isinstance(part, State) else part for part in parts])
+    return [leaf for leaf in flat if isinstance(leaf, Tensor)]
+
+
+@torch.no_grad()
+@pytest.mark.parametrize(
+    "kind", ["object", "named tuple", "ordered dictionary", "defaultdict", "deque"]
+)
+@pytest.mark.parametrize("way", ["optimize", "compile"])
+def test_whatever_a_users_cache_holds_tensors_in(kind: str, way: str) -> None:
+    """FakeTensors came into the caller's cache, and the program had the example's tensors."""
+    torch.manual_seed(0)
+    model, ours, eagers = Accumulates(), own_cache(kind), own_cache(kind)
+    if way == "optimize":
+        run = torch2mlir.optimize(model, engine="onnxruntime")
+    else:
+        run = torch2mlir.compile(model, torch.randn(2, 4), own_cache(kind))
+    for _ in range(3):
+        x = torch.randn(2, 4)
+        result, wanted = run(x, ours), model(x, eagers)
+        assert_close(result[0], wanted[0])
+        assert result[1] is ours
+        assert_close(_tensors_held(ours), _tensors_held(eagers))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import sys
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
@@ -67,7 +69,24 @@ def is_part_of_cache(value: Any) -> bool:
     return is_cache(value) or type(value).__module__ == _CACHES
 
 
+def is_taken_apart(value: Any) -> bool:
+    """Whether an object in a cache is a part of it, of whatever class: it has attributes of its own, which may change.
+
+    Containers, modules, functions, classes and the configurations of models are not.
+    """
+    if is_part_of_cache(value):
+        return True
+    kind = type(value)
+    if not hasattr(value, "__dict__") or isinstance(value, torch.nn.Module | Enum):
+        return False
+    is_plain = (
+        kind.__new__ is object.__new__
+    )  # others, containers among them, hold more than attributes
+    return is_plain and not any(base.__module__ == _CONFIGURATIONS for base in kind.__mro__)
+
+
 _CACHES = "transformers.cache_utils"
+_CONFIGURATIONS = "transformers.configuration_utils"
 
 
 def _is_cache(kind: type) -> bool:
@@ -139,7 +158,7 @@ def _compared(value: Any) -> Any:
         return value.kind, _compared(value.values)
     if isinstance(value, dict):
         return type(value), tuple((key, _compared(each)) for key, each in value.items())
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | deque):
         return type(value), tuple(map(_compared, value))
     return (type(value), value) if isinstance(value, _PLAIN) else type(value)
 
@@ -151,20 +170,49 @@ def has_symbols(spec: pytree.TreeSpec) -> bool:
 
 
 def _has_symbols(value: Any) -> bool:
-    if isinstance(value, _Rest):
-        value = value.values
-    parts = value.values() if isinstance(value, dict) else value
-    if isinstance(value, dict | list | tuple):
-        return any(map(_has_symbols, parts))
-    return isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool)
+    symbols = (torch.SymInt, torch.SymFloat, torch.SymBool)
+    return isinstance(value, symbols) or any(map(_has_symbols, _parts(value)))
 
 
 def _has_tensors(value: Any) -> bool:
+    return value is _TENSOR or any(map(_has_tensors, _parts(value)))
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    """What a container holds, or an object that was taken apart."""
     if isinstance(value, _Rest):
-        value = value.values
-    parts = value.values() if isinstance(value, dict) else value
-    is_container = isinstance(value, dict | list | tuple)
-    return value is _TENSOR or (is_container and any(map(_has_tensors, parts)))
+        return value.values.values()
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list | tuple | deque) else ()
+
+
+def _like(value: Any, part: Callable[[Any, Any], Any]) -> Any:
+    """A container of the same class with other parts; None for what is no container.
+
+    Args:
+        value: it.
+        part: gives a part for another one and its place.
+    """
+    if type(value) in (list, tuple):
+        return type(value)(part(each, place) for place, each in enumerate(value))
+    if isinstance(value, tuple):
+        is_named = hasattr(value, "_fields")
+        return type(value)(*(part(*each[::-1]) for each in enumerate(value))) if is_named else None
+    if isinstance(value, list | deque):
+        parts = [part(each, place) for place, each in enumerate(value)]
+        line = copy.copy(value)
+        line.clear()
+        line.extend(parts)
+        return line
+    if not isinstance(value, dict):
+        return None
+    members = {key: part(each, key) for key, each in value.items()}
+    if type(value) is dict:
+        return members
+    made = copy.copy(value)
+    made.update(members)
+    return made
 
 
 class _Apart:
@@ -178,32 +226,24 @@ class _Apart:
         self.found: list[tuple[str, torch.Tensor]] = []
         self._around: list[Any] = []
 
-    def of(self, value: Any, path: str = "", looks_in: bool = False) -> Any:
+    def of(self, value: Any, path: str = "") -> Any:
         """What is left of a value.
 
         Args:
             value: an object, a container or anything else.
             path: to it.
-            looks_in: whether an object of any class is taken apart, and not only a cache.
         """
         if isinstance(value, torch.Tensor):
             self.found.append((path, value))
             return _TENSOR
-        if type(value) in (list, tuple):
-            members = enumerate(value)
-            return type(value)(self.of(each, f"{path}.{n}", looks_in) for n, each in members)
-        if type(value) is dict:
-            return {key: self.of(each, f"{path}.{key}") for key, each in value.items()}
-        if not (is_part_of_cache(value) or (looks_in and hasattr(value, "__dict__"))):
+        if (container := _like(value, lambda part, at: self.of(part, f"{path}.{at}"))) is not None:
+            return container
+        if not is_taken_apart(value):
             return value
         if (level := next((n for n, e in enumerate(self._around) if e is value), None)) is not None:
             return _Around(level)
         self._around.append(value)
-        holds_layers = is_cache(value)
-        parts = {
-            name: self.of(each, f"{path}.{name}", holds_layers and name == "layers")
-            for name, each in vars(value).items()
-        }
+        parts = {name: self.of(each, f"{path}.{name}") for name, each in vars(value).items()}
         self._around.pop()
         return _Rest(type(value), parts)
 
@@ -214,10 +254,9 @@ def _with_tensors(value: Any, leaves: Iterator[Any], around: tuple[Any, ...] = (
         return next(leaves)
     if isinstance(value, _Around):
         return around[value.level]
-    if type(value) in (list, tuple):
-        return type(value)(_with_tensors(each, leaves, around) for each in value)
-    if type(value) is dict:
-        return {key: _with_tensors(each, leaves, around) for key, each in value.items()}
+    container = _like(value, lambda part, _place: _with_tensors(part, leaves, around))
+    if container is not None:
+        return container
     if not isinstance(value, _Rest):
         return value
     made: Any = object.__new__(value.kind)

@@ -15,7 +15,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from torch2mlir.errors import CaptureError
-from torch2mlir.frontends.pytrees import is_cache, is_part_of_cache, knows_caches
+from torch2mlir.frontends.pytrees import is_cache, is_taken_apart, knows_caches
 from torch2mlir.frontends.watched_calls import calls_watched
 
 ARE_ONE = "two arguments are one cache, or caches of the same layers, which a program takes for two"
@@ -101,7 +101,7 @@ def _changed(old: Any, new: Any, done: dict[int, Any]) -> Any:
         kept = [_changed(*pair, done) for pair in zip(old, new, strict=False)]
         old[:] = [*kept, *(_adopted(each, done) for each in new[len(old) :])]
         return old
-    one, other = (vars(old), vars(new)) if _is_object(old) else (old, new)
+    one, other = (vars(old), vars(new)) if is_taken_apart(old) else (old, new)
     if not isinstance(one, dict):
         return new
     done[id(new)] = old
@@ -115,19 +115,12 @@ def _adopted(new: Any, done: dict[int, Any]) -> Any:
     """What is new, knowing the old objects in the places of those that have become them."""
     if id(new) in done:
         return done[id(new)]
-    if _is_object(new):
+    if is_taken_apart(new):
         done[id(new)] = new
         vars(new).update({name: _adopted(each, done) for name, each in vars(new).items()})
     elif isinstance(new, list):
         new[:] = [_adopted(each, done) for each in new]
     return new
-
-
-def _is_object(value: Any) -> bool:
-    """Whether a value is a cache or a layer, whose attributes are parts of it."""
-    if isinstance(value, type):
-        return False
-    return is_part_of_cache(value) or hasattr(value, "lazy_initialization")
 
 
 def _caches(args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:

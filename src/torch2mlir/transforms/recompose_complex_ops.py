@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from torch2mlir.dialects.torch import core
@@ -189,6 +189,7 @@ _PARTS: dict[str, Callable[[Operation, Values], tuple[int | None, Part] | None]]
 
 
 _UNBIND = "torch.aten.unbind.int"
+_OF_ONE_LENGTH = {"torch.aten.split.Tensor", "torch.aten.split"}
 
 
 def _of_rows(unbind: Operation, user: Operation) -> Operation | None:
@@ -204,12 +205,17 @@ def _of_rows(unbind: Operation, user: Operation) -> Operation | None:
 
 
 def _take_parts(op: Operation, values: Values) -> bool:
-    """Makes the parts where they are taken from the list; a list used otherwise is made of them."""
+    """Makes the parts where they are taken from the list; a list used otherwise is made of them.
+
+    Where nobody knows how many there are, or whether they are as long as asked for, the op stays until sizes have
+    names: then calls are refused in which a program unpacks as many as there are not (``torch-refine-types``).
+    """
     found = _PARTS[op.name](op, values)
     result = op.results[0]
     if found is None or is_written(result):
         return False
     count, part = found
+    is_known = isinstance(_size_along(op, values.of(op.operands[-1])), int)
     for use in list(result.uses):
         user = use.operation
         if op.name == _UNBIND and (replacement := _of_rows(op, user)) is not None:
@@ -218,12 +224,20 @@ def _take_parts(op: Operation, values: Values) -> bool:
             user.detach()
             user.erase()
             continue
-        if isinstance(user, core.PrimListUnpackOp) and count in (None, len(user.results)):
+        takes_one = user.name == "torch.aten.__getitem__.t" and op.name in (
+            _UNBIND,
+            *_OF_ONE_LENGTH,
+        )
+        if not is_known and not takes_one:
+            continue
+        if isinstance(user, core.PrimListUnpackOp) and count == len(user.results):
             for place, member in enumerate(list(user.results)):
                 put_in_place(member, part(user, place))
         elif user.name == "torch.aten.__getitem__.t" and (
             (number := _number(values.of(user.operands[1]), count)) is not None
         ):
+            if not is_known and op.name != _UNBIND:  # a row is looked for, a slice is cut off
+                _assert_is_there(op, user, number)
             put_in_place(user.results[0], part(user, number))
         elif count is not None:
             members = [part(user, place) for place in range(count)]
@@ -237,6 +251,24 @@ def _take_parts(op: Operation, values: Values) -> bool:
         op.detach()
         op.erase()
     return True
+
+
+def _assert_is_there(op: Operation, user: Operation, number: int) -> None:
+    """Has a program end that takes a part behind the last one; an empty tensor has one part."""
+    x, length, dim = op.operands
+    if number == 0:
+        return
+
+    def emit(name: str, type: Attribute, *operands: SSAValue) -> SSAValue:
+        made = core.build(name, operands, [type])
+        insert_before(user, made)
+        return made.results[0]
+
+    size = emit("torch.aten.size.int", t.int_type, x, dim)
+    start = emit("torch.aten.mul.int", t.int_type, length, int_before(user, number))
+    holds = emit("torch.aten.gt.int", t.bool_type, size, start)
+    text = StringAttr(f"a program takes part {number} of a tensor that has fewer")
+    insert_before(user, core.RuntimeAssertOp.create(operands=[holds], properties={"message": text}))
 
 
 def _number(index: object, count: int | None) -> int | None:

@@ -150,7 +150,7 @@ class _Refiner:
             if certain:
                 raise
             return
-        if certain:
+        if certain or isinstance(op.results[0].type, t.ListType):  # lists are replaced by parts
             needs = Needs(self.meta.world.given, self.values)
             needs.note(op, types)
             needs.note_questions(op, self.meta.questions, self.meta.world.names())

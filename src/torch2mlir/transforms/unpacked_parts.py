@@ -1,7 +1,7 @@
 """``torch-unpacked-parts``: parts of a tensor whose sizes vary, where a program takes them from their list one by one.
 
 How many parts ``a, b, c = x.chunk(3)`` are depends on the size. A program was captured for sizes that have so many, and
-its types say how long each is: they are slices, one after the other.
+its types say how long each is: they are slices, one after the other. Rows of ``x.unbind()`` are selected.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from torch2mlir.contract.pass_order import PassForOps
 from torch2mlir.dialects.torch import core, dims
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim, KnownSize, are_known, operands_to_compute
+from torch2mlir.dialects.torch.lists import parts_taken
 from torch2mlir.dialects.torch.values import Values
 from torch2mlir.transforms.folding.constants import insert_before, int_before
 
@@ -36,6 +37,7 @@ _ARITHMETIC = {
     "max": "torch.prim.max.int",
     "min": "torch.prim.min.int",
 }
+_UNBIND = "torch.aten.unbind.int"
 Symbols = Mapping[str, SSAValue]
 
 
@@ -88,17 +90,43 @@ def _unpack_slices(
     op: Operation, unpack: Operation, lengths: Sequence[KnownSize], symbols: Symbols
 ) -> None:
     start: KnownSize = 0
+    dim = op.operands[_DIM_OPERAND[op.name]]
     for part, length in zip(list(unpack.results), lengths, strict=True):
         end = dims.add(start, length)
         bounds = [size_before(unpack, place, symbols) for place in (start, end)]
-        operands = [op.operands[0], op.operands[_DIM_OPERAND[op.name]], *bounds]
-        made = core.build(
-            "torch.aten.slice.Tensor", [*operands, int_before(unpack, 1)], [part.type]
-        )
-        insert_before(unpack, made)
-        part.replace_all_uses_with(made.results[0])
+        places = [dim, *bounds, int_before(unpack, 1)]
+        _take(op, unpack, part, "torch.aten.slice.Tensor", places)
         start = end
-    for each in (unpack, op):
+    _erase(unpack, op)
+
+
+def _select(op: Operation, values: Values) -> bool:
+    """Puts selected rows in the place of those that are unpacked, if their number varies; whether it did."""
+    x, dim = op.operands[0], values.of(op.operands[1])
+    whole = x.type.sizes if isinstance(x.type, t.ValueTensorType) else None
+    if parts_taken(op) is None or whole is None or not isinstance(dim, int):
+        return False
+    if not isinstance(whole[dim], Dim):
+        return False
+    unpacks = [use.operation for use in op.results[0].uses]
+    for unpack in unpacks:
+        for row, part in enumerate(list(unpack.results)):
+            places = [op.operands[1], int_before(unpack, row)]
+            _take(op, unpack, part, "torch.aten.select.int", places)
+    _erase(*unpacks, op)
+    return True
+
+
+def _take(
+    op: Operation, unpack: Operation, part: SSAValue, name: str, places: Sequence[SSAValue]
+) -> None:
+    made = core.build(name, [op.operands[0], *places], [part.type])
+    insert_before(unpack, made)
+    part.replace_all_uses_with(made.results[0])
+
+
+def _erase(*ops: Operation) -> None:
+    for each in ops:
         each.detach()
         each.erase()
 
@@ -108,7 +136,7 @@ class UnpackedPartsPass(PassForOps):
     """See the module's docstring."""
 
     name = "torch-unpacked-parts"
-    looks_for = frozenset(_DIM_OPERAND)
+    looks_for = frozenset({*_DIM_OPERAND, _UNBIND})
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         values = Values()
@@ -116,5 +144,7 @@ class UnpackedPartsPass(PassForOps):
         for each in list(op.walk()):
             if isinstance(each, core.SymbolicIntOp):
                 symbols[each.symbol] = each.results[0]
-            elif each.name in self.looks_for:
+            elif each.name in _DIM_OPERAND:
                 _slice(each, values, symbols)
+            elif each.name == _UNBIND:
+                _select(each, values)

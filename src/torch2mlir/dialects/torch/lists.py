@@ -1,4 +1,4 @@
-"""Python lists are mutable: whether one is written after it was made, by any name it goes by."""
+"""Python lists: whether one is written after it was made, by any name it goes by, and how many members are taken."""
 
 from __future__ import annotations
 
@@ -29,6 +29,17 @@ def is_written(value: SSAValue) -> bool:
                 return True
             work += names_after(use)
     return False
+
+
+def parts_taken(op: Operation) -> int | None:
+    """How many members a program takes of the list that an op gives, if it unpacks it and does nothing else with it."""
+    if len(op.results) != 1:
+        return None
+    counts = {
+        len(use.operation.results) if isinstance(use.operation, core.PrimListUnpackOp) else None
+        for use in op.results[0].uses
+    }
+    return counts.pop() if len(counts) == 1 else None
 
 
 def _writes(use: Use) -> bool:

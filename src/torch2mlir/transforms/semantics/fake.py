@@ -28,6 +28,8 @@ from torch2mlir.transforms.semantics.same_graphs import are_same
 from torch2mlir.transforms.semantics.symbols import symbol_ranges
 
 Found = TypeVar("Found")
+_SHOWN = 3
+"""How many questions an error shows."""
 _COMBINATIONS = 100
 """How many combinations of the largest sizes are tried, for one in which a question has another answer."""
 
@@ -110,7 +112,8 @@ class FakeWorld(ExampleWorld):
         self.unexplored = []
         if not asked and not self.shape_env.replacements:
             return True
-        self.asked = ", ".join(map(str, asked))
+        rest = f" and {len(asked) - _SHOWN} more" if len(asked) > _SHOWN else ""
+        self.asked = ", ".join(map(str, asked[:_SHOWN])) + rest
         if self.shape_env.replacements:
             return False
         left = list(self.shape_env.guards)

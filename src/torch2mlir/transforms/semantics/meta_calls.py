@@ -16,6 +16,7 @@ from torch2mlir.dialects.locations import describe
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim
+from torch2mlir.dialects.torch.lists import parts_taken
 from torch2mlir.dialects.torch.ops import RegistryOp
 from torch2mlir.dialects.torch.values import Unknown, Values
 from torch2mlir.errors import BackendContractError
@@ -29,7 +30,7 @@ from torch2mlir.transforms.decompositions import (
 from torch2mlir.transforms.decompositions.own_ops import schema_of_overload
 from torch2mlir.transforms.semantics.calls import Call
 from torch2mlir.transforms.semantics.fake import FakeWorld, rejections_unlogged
-from torch2mlir.transforms.semantics.fitting_positions import type_by_positions
+from torch2mlir.transforms.semantics.fitting_positions import types_by_positions
 from torch2mlir.transforms.semantics.needs import needs_of_a_result, needs_of_operands
 from torch2mlir.transforms.semantics.needs_of_ops import Types
 from torch2mlir.transforms.typing.type_lattice import has_rank_and_dtype
@@ -99,8 +100,8 @@ class MetaCalls:
             BackendContractError: PyTorch rejects the operands.
         """
         name, self.questions = _name(op), ()
-        if (type := type_by_positions(op, values)) is not None:
-            return [type]
+        if (types := types_by_positions(op, values)) is not None:
+            return types
         overload = find_overload(name)
         if overload is None:
             raise Undetermined
@@ -119,7 +120,7 @@ class MetaCalls:
         kernel: Any = overload
         if is_typed_by_decomposition(op) or _takes_sizes_for_numbers(op, overload, values):
             kernel = find_decomposition(overload) or overload
-        key = (name, call.key)
+        key = (name, call.key, parts_taken(op))
         if key not in self._results:
             self.world.suit(needs_of_operands(op, values))
             whole = all(None not in type.sizes for type in tensors)  # type: ignore[attr-defined]

@@ -18,6 +18,7 @@ from xdsl.ir import Operation
 from torch2mlir.dialects.locations import describe
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim
+from torch2mlir.dialects.torch.lists import parts_taken
 from torch2mlir.dialects.torch.values import Values
 from torch2mlir.errors import BackendContractError
 from torch2mlir.frontends.fx.decisions import note
@@ -129,8 +130,13 @@ def needs_of(
 
 
 def needs_of_a_result(op: Operation, values: Values, types: Types) -> list[Decision]:
-    """As :func:`needs_of`, for an op of one result: how many it has is nothing that examples may decide."""
-    return list(needs_of(op, values, types)) if len(types) == 1 and not _has_list(op) else []
+    """As :func:`needs_of`, for an op of one result or of a list that is unpacked.
+
+    How many parts there are otherwise is nothing that examples may decide.
+    """
+    if _has_list(op):
+        return list(needs_of(op, values, types)) if len(types) == parts_taken(op) else []
+    return list(needs_of(op, values, types)) if len(types) == 1 else []
 
 
 def _has_list(op: Operation) -> bool:
@@ -138,7 +144,9 @@ def _has_list(op: Operation) -> bool:
 
 
 def needs_of_operands(op: Operation, values: Values) -> list[Decision]:
-    """What an op needs, whatever its results are."""
+    """What an op needs, whatever its results are: if they are unpacked, that there are so many."""
+    if (count := parts_taken(op)) is not None:
+        return list(needs_of(op, values, (None,) * count))
     return list(needs_of(op, values, ())) if op.name in OF_OPERANDS else []
 
 

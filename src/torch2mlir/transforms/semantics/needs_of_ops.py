@@ -163,6 +163,17 @@ def _parts(count: str) -> Rule:
     return rule
 
 
+def _whole(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Question]:
+    """Parts are as long together as what they are parts of."""
+    lengths, dim = arguments
+    known = isinstance(lengths, list) and all(isinstance(each, int | Dim) for each in lengths)
+    if not known or not isinstance(dim, int):
+        return
+    whole = dims.add(0, *lengths)
+    if whole != sizes[dim]:
+        yield f"{whole} == {sizes[dim]}", [*lengths, sizes[dim]]
+
+
 def _filled(first: int, of_result: bool = True) -> Rule:
     """Dimensions have elements, in the operand and in the result.
 
@@ -280,6 +291,9 @@ RULES: Mapping[str, Rule] = {
     "torch.aten.unsafe_chunk": _parts(_CHUNKS),
     "torch.aten.split.Tensor": _parts(_SPLIT),
     "torch.aten.unsafe_split.Tensor": _parts(_SPLIT),
+    "torch.aten.split_with_sizes": _whole,
+    "torch.aten.unsafe_split_with_sizes": _whole,
+    "torch.aten.split.sizes": _whole,
     "torch.aten.unbind.int": _members,
 }
 """Op -> what it needs of the sizes of its first operand, of its other operands and of its results' types."""
