@@ -472,7 +472,7 @@ def test_a_cluster_in_pytorch_finds_its_arguments_as_at_capture() -> None:
     optimized = torch2mlir.optimize(model, True, torch.randn(2, 5, 12))
     assert len(optimized.report().clusters) > 1
     check(optimized, model, *[(torch.randn(2, 5, 12),) for _ in range(3)])
-    for module in optimized._variants[0].parts.clusters:
+    for module in optimized._captures.variants[0].parts.clusters:
         module.leave_to_pytorch("to see it there")
         check(optimized, model, (torch.randn(2, 5, 12),))
 
