@@ -106,9 +106,8 @@ class Pipeline:
                 legal = (*legal, *sorted(own_ops(self.output_type)))
             steps = [LowerToBackendContractPass(legal, check_indices=check_indices)]
             signature = program.signature
-            if signature.ranges:
-                entry = entry_function(program.module, program.func_name)
-                signature.decisions += needs_as_captured(entry, signature.ranges)
+            entry = entry_function(program.module, program.func_name)
+            signature.decisions += needs_as_captured(entry, signature.ranges)
             with noted(signature.decisions):
                 run_steps(steps, program.module)
                 _refine_results(program)  # to PyTorch's types, of which the target may not have all

@@ -102,6 +102,7 @@ class OpenVinoEngine(Engine):
             "onnx-rows-to-scatter-nd",
             "onnx-products-of-two-lines",
             "onnx-extrema-of-infinities",
+            "onnx-nans-kept",
             "onnx-magnitudes-by-maxima",
             "onnx-long-sums-by-parts",
             "onnx-images-apart",

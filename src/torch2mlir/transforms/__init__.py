@@ -241,6 +241,7 @@ _LOCATIONS: dict[str, str] = {
     "onnx-magnitudes-by-maxima": (
         "torch2mlir.engine_passes.onnx_magnitudes_by_maxima:OnnxMagnitudesByMaximaPass"
     ),
+    "onnx-nans-kept": "torch2mlir.engine_passes.onnx_nans_kept:OnnxNansKeptPass",
     "onnx-one-rank-of-elements": (
         "torch2mlir.engine_passes.onnx_one_rank_of_elements:OnnxOneRankOfElementsPass"
     ),

@@ -1,7 +1,8 @@
 """``torch-unpacked-parts``: parts of a tensor whose sizes vary, where a program takes them from their list one by one.
 
 How many parts ``a, b, c = x.chunk(3)`` are depends on the size. A program was captured for sizes that have so many, and
-its types say how long each is: they are slices, one after the other. Rows of ``x.unbind()`` are selected.
+its types say how long each is: they are slices, one after the other. Rows of ``x.unbind()`` are selected. A call of a
+size that has another number of parts is one of another program.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim, KnownSize, are_known, operands_to_compute
 from torch2mlir.dialects.torch.lists import parts_taken
 from torch2mlir.dialects.torch.values import Values
+from torch2mlir.frontends.fx.decisions import note
 from torch2mlir.transforms.folding.constants import insert_before, int_before
+from torch2mlir.transforms.semantics.needs import needs_of
 
 _DIM_OPERAND = {
     f"torch.aten.{prefix}{name}": 2
@@ -77,8 +80,16 @@ def _slice(op: Operation, values: Values, symbols: Symbols) -> bool:
         *symbols
     }:
         return False
+    _note_number(op, unpack, values, symbols)
     _unpack_slices(op, unpack, lengths, symbols)
     return True
+
+
+def _note_number(op: Operation, unpack: Operation, values: Values, given: Symbols) -> None:
+    """Has a call ask whether there are as many parts as are taken, of an argument's size."""
+    for decision in needs_of(op, values, unpack.result_types):
+        if decision.symbols and set(decision.symbols) <= given.keys():
+            note(decision)
 
 
 def _length(part: SSAValue, dim: int) -> KnownSize | None:

@@ -59,3 +59,19 @@ def test_a_call_that_makes_fewer_parts_gets_a_program_of_its_own() -> None:
         x = torch.randn(size, 2)
         assert_agrees(ours(x), PROGRAMS["chunk"](x))
     assert len(ours.others) > 0
+
+
+@pytest.mark.parametrize("example", [2, 5])
+@pytest.mark.parametrize("chunk", [torch.chunk, torch.unsafe_chunk])
+def test_nothing_is_as_many_parts_as_are_asked_for(chunk: Any, example: int) -> None:
+    """A call of size 0 went to the program of two parts."""
+
+    def program(x: Tensor) -> Any:
+        return chunk(x, 3)
+
+    ours = torch2mlir.compile(
+        program, torch.randn(example), dynamic_shapes=({0: Dim.AUTO},), output_type="onnx"
+    )
+    for size in (example, 2, 0, 3, 0, 1):
+        x = torch.randn(size)
+        assert_agrees(ours(x), program(x))

@@ -28,20 +28,88 @@ _MOST = 12
 
 def is_bounded_below(value: SSAValue, depth: int = _MOST) -> bool:
     """Whether no element can be the negative infinity; NaN and the positive one it may be."""
-    owner = value.owner
-    name = getattr(owner, "name", "").removeprefix("onnx.")
+    name, operands = _made_by(value)
     if name in _BOUNDED_BELOW:
         return True
-    operands: tuple[SSAValue, ...] = tuple(getattr(owner, "operands", ()))
     if name == "Clip":
-        return len(operands) > 1 and _is_finite_number(operands[1])
+        numbers = numbers_of(operands[1]) if len(operands) > 1 else None
+        return numbers is not None and all(map(math.isfinite, numbers))
     if name not in _PARTS or depth == 0:
         return False
     return all(is_bounded_below(part, depth - 1) for part in operands[_PARTS[name]])
 
 
-def _is_finite_number(value: SSAValue) -> bool:
+_NEVER_NEGATIVE = frozenset(
+    (
+        *("Abs", "Exp", "HardSigmoid", "ReduceL2", "ReduceSumSquare", "Relu", "Shape", "Sigmoid"),
+        *("Size", "Softmax", "Softplus", "Sqrt"),
+    )
+)
+_COMBINED = {
+    **dict.fromkeys(("Add", "Div", "MatMul", "Min", "Mul", "Sum"), slice(None)),
+    **dict.fromkeys(("ReduceMax", "ReduceMean", "ReduceMin", "ReduceSum", "CumSum"), slice(0, 1)),
+    **dict.fromkeys(("Cast", "Expand", "Gather", "Identity", "Squeeze"), slice(0, 1)),
+    **_PARTS,
+}
+"""Operators whose results are not negative where these operands are not."""
+
+
+def is_nonnegative(value: SSAValue, depth: int = _MOST) -> bool:
+    """Whether no element is below 0; NaN it may be."""
+    name, operands = _made_by(value)
+    numbers = numbers_of(value)
+    if numbers is not None:
+        return all(number >= 0 or math.isnan(number) for number in numbers)
+    if name in _NEVER_NEGATIVE:
+        return True
+    if depth == 0:
+        return False
+    if name == "Mul" and operands[0] is operands[1]:
+        return True
+    if name == "Pow":
+        exponents = numbers_of(operands[1]) or (0.5,)
+        return all(each % 2 == 0 for each in exponents) or is_nonnegative(operands[0], depth - 1)
+    if name in ("Max", "Clip"):
+        return any(
+            is_nonnegative(each, depth - 1) for each in operands[: 2 if name == "Clip" else None]
+        )
+    return name in _COMBINED and all(
+        is_nonnegative(x, depth - 1) for x in operands[_COMBINED[name]]
+    )
+
+
+def is_positive(value: SSAValue, depth: int = _MOST) -> bool:
+    """Whether no element is 0 or below it, of tensors with elements, as long as nothing underflows; NaN it may be."""
+    name, operands = _made_by(value)
+    numbers = numbers_of(value)
+    if numbers is not None:
+        return all(number > 0 or math.isnan(number) for number in numbers)
+    if name in ("Exp", "Shape", "Sigmoid", "Size", "Softmax", "Softplus"):
+        return True
+    if depth == 0:
+        return False
+    if name in ("Add", "Sum"):
+        is_any = any(is_positive(each, depth - 1) for each in operands)
+        return is_any and all(is_nonnegative(each, depth - 1) for each in operands)
+    if name in ("Max", "Clip"):
+        return any(
+            is_positive(each, depth - 1) for each in operands[: 2 if name == "Clip" else None]
+        )
+    if name in ("Sqrt", "Abs", "Pow"):
+        return is_positive(operands[0], depth - 1)
+    is_combined = name in _COMBINED and name != "MatMul"
+    return is_combined and all(is_positive(x, depth - 1) for x in operands[_COMBINED[name]])
+
+
+def _made_by(value: SSAValue) -> tuple[str, tuple[SSAValue, ...]]:
+    """The operator that a value comes from, and its operands."""
+    name = getattr(value.owner, "name", "").removeprefix("onnx.")
+    return name, tuple(getattr(value.owner, "operands", ()))
+
+
+def numbers_of(value: SSAValue) -> tuple[float, ...] | None:
+    """The elements of a constant; None of what is none."""
     constant = getattr(value.owner, "properties", {}).get("value")
     if not isinstance(constant, DenseIntOrFPElementsAttr):
-        return False
-    return all(math.isfinite(number) for number in constant.get_values())
+        return None
+    return tuple(map(float, constant.get_values()))

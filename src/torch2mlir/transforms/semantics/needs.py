@@ -28,6 +28,7 @@ from torch2mlir.transforms.semantics.assertions import assert_before
 from torch2mlir.transforms.semantics.facts import Facts
 from torch2mlir.transforms.semantics.needs_of_ops import (
     AT_CONTRACT,
+    FITTING,
     OF_ELEMENTS,
     OF_OPERANDS,
     RULES,
@@ -64,13 +65,8 @@ class Needs:
         for decision in needs_of(op, self.values, types):
             if decision.symbols:
                 self._ask(op, decision)
-            elif isinstance(op.parent_op(), FuncOp) and not decision.holds({}):
-                raise BackendContractError(
-                    f"this op cannot run: {decision.asked} does not hold",
-                    op=op.name,
-                    location=decision.location or None,
-                    hint="PyTorch refuses it too; check its arguments",
-                )
+            elif isinstance(op.parent_op(), FuncOp):
+                _refuse_unless_it_holds(op, decision)
 
     def note_of_elements(self, op: Operation) -> None:
         """Asks what an op needs of sizes that elements decide: capture and decompositions take these for 2 or more.
@@ -154,15 +150,30 @@ def needs_as_captured(function: FuncOp, given: Collection[str]) -> list[Decision
     """What the ops of a captured program need of the symbols of its arguments, those that nobody reads included.
 
     Of ``x.unfold(0, 2, 2).shape`` the program has the expression of the size, and the op is removed.
+
+    Raises:
+        BackendContractError: operands do not fit, whatever the call.
     """
-    values = Values()
-    return [
-        decision
-        for op in function.body.block.ops
-        if op.name in RULES and not _has_list(op)
-        for decision in needs_of(op, values, op.result_types)
-        if decision.symbols and set(decision.symbols) <= set(given)
-    ]
+    values, rules, asked = Values(), RULES if given else FITTING, list[Decision]()
+    for op in function.body.block.ops:
+        if op.name not in rules or _has_list(op):
+            continue
+        for decision in needs_of(op, values, op.result_types, rules):
+            if decision.symbols and set(decision.symbols) <= set(given):
+                asked.append(decision)
+            elif not decision.symbols and op.name in FITTING:
+                _refuse_unless_it_holds(op, decision)
+    return asked
+
+
+def _refuse_unless_it_holds(op: Operation, decision: Decision) -> None:
+    if not decision.holds({}):
+        raise BackendContractError(
+            f"this op cannot run: {decision.asked} does not hold",
+            op=op.name,
+            location=decision.location or None,
+            hint="PyTorch refuses it too; check its arguments",
+        )
 
 
 def needs_at_contract(function: Operation) -> list[Decision]:

@@ -228,6 +228,92 @@ def _parted(whole: KnownSize, asked: Any) -> Iterator[Question]:
         yield f"({whole}) % ({known}) == 0", [whole, known]
 
 
+def _spread(rank: int) -> Rule:
+    """A summand is spread over a product of matrices, and no more than that.
+
+    Args:
+        rank: of the product.
+    """
+
+    def rule(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Question]:
+        one, other = (_sizes_of(each) for each in arguments[:2])
+        if one is None or other is None:
+            return
+        rows, columns = one[: len(one) - (len(one) > 1)], other[1:]
+        made = [*rows, *columns][-rank:] if len(one) < 3 else [one[0], one[1], other[2]][-rank:]
+        if len(sizes) > len(made):
+            yield f"{len(sizes)} <= {len(made)}", []
+        for size, of_product in zip(reversed(sizes), reversed(made), strict=False):
+            if size not in (1, of_product):
+                yield f"{size} == 1 or {size} == {of_product}", [size, of_product]
+
+    return rule
+
+
+def _written_row(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Question]:
+    """What ``select_scatter`` writes is as large as the place it is written to, which is there."""
+    source, dim, _ = arguments
+    yield from _place(sizes, arguments, types)
+    if isinstance(dim, int):
+        yield from _same(_sizes_of(source), _without(sizes, dim))
+
+
+def _written_diagonal(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Question]:
+    """What ``diagonal_scatter`` writes is as large as the diagonal."""
+    source, offset, *axes = arguments
+    if not isinstance(offset, int) or not all(isinstance(axis, int) for axis in axes):
+        return
+    low, high = (
+        f"{sizes[axis]} - {moved}"
+        for axis, moved in zip(axes, (max(-offset, 0), max(offset, 0)), strict=True)
+    )
+    *rest, length = _sizes_of(source) or [None]
+    first, second = sorted(axis % len(sizes) for axis in axes)
+    yield from _same(rest, _without(_without(sizes, second), first))
+    if length is not None:
+        yield f"{length} == max(min({low}, {high}), 0)", [length, *(sizes[axis] for axis in axes)]
+
+
+def _added_rows(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Question]:
+    """What ``index_add`` adds has a row for each index, which are as long as those it is added to."""
+    dim, index, source = arguments[:3]
+    added, places = _sizes_of(source), _sizes_of(index)
+    if isinstance(dim, int) and added and sizes:
+        yield from _same(_without(added, dim), _without(sizes, dim))
+        if places:
+            yield from _same([added[dim]], [places[0]])
+
+
+def _same(sizes: Sequence[Any] | None, others: Sequence[Any]) -> Iterator[Question]:
+    if sizes is None:
+        return
+    if len(sizes) != len(others):
+        yield f"{len(sizes)} == {len(others)}", []
+    for size, other in zip(sizes, others, strict=False):
+        if size != other and size is not None:
+            yield f"{size} == {other}", [size, other]
+
+
+def _without(sizes: Sequence[Any], dim: int) -> list[Any]:
+    dim %= len(sizes)
+    return [*sizes[:dim], *sizes[dim + 1 :]]
+
+
+def _sizes_of(value: Any) -> Sequence[Any] | None:
+    type: Any = getattr(value, "type", None)
+    return type.sizes if is_known_tensor(type) else None
+
+
+FITTING: Mapping[str, Rule] = {
+    "torch.aten.addmm": _spread(2),
+    "torch.aten.addbmm": _spread(2),
+    "torch.aten.addmv": _spread(1),
+    "torch.aten.baddbmm": _spread(3),
+    "torch.aten.diagonal_scatter": _written_diagonal,
+    "torch.aten.select_scatter": _written_row,
+    "torch.aten.index_add": _added_rows,
+}
+"""Ops whose kernels on fake tensors take operands that do not fit, as PyTorch's others do not."""
 FILLED: Mapping[str, Rule] = {
     "torch.aten.convolution": _convolved,
     **{f"torch.aten.grid_sampler{kind}": _filled(2, False) for kind in ("", "_2d", "_3d")},
@@ -268,10 +354,10 @@ _SQUEEZE = "torch.aten.squeeze.dims"
 AT_CONTRACT = {_SLICE, _SELECT, _SQUEEZE}
 """Core ops, which are still there at the contract."""
 RULES: Mapping[str, Rule] = {
+    **FITTING,
     _SLICE: _length,
     _SELECT: _place,
     "torch.aten.slice_scatter": _written_length,
-    "torch.aten.select_scatter": _place,
     "torch.aten.narrow": _part,
     "torch.aten.squeeze": _squeezed,
     "torch.aten.squeeze.dim": _squeezed,
