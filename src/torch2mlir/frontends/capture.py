@@ -20,7 +20,12 @@ from torch2mlir.frontends.changing_models import Changes, Holder, referred_modul
 from torch2mlir.frontends.example_tensors import apart
 from torch2mlir.frontends.further_names import beside_others, further_names_beside_others
 from torch2mlir.frontends.fx.assigned_buffers import assignments_kept, assignments_refused
-from torch2mlir.frontends.fx.exported import MAY_SHARE, import_exported_program
+from torch2mlir.frontends.fx.exported import (
+    ASKS_FOR_LAYOUTS,
+    LEFT_AS_IT_IS,
+    MAY_SHARE,
+    import_exported_program,
+)
 from torch2mlir.frontends.fx.function_transforms import (
     exported_below_autograd,
     gradients_noted,
@@ -363,6 +368,8 @@ def _exported(
             )
             check_memory(exported.graph)
             exported.graph_module.meta[MAY_SHARE] = functions.may_share
+            exported.graph_module.meta[LEFT_AS_IT_IS] = functions.leaves_as_it_is
+            exported.graph_module.meta[ASKS_FOR_LAYOUTS] = functions.asks_for_layouts
             exported.graph_module.meta[NUMBERS] = numbers
             exported.graph_module.meta[TEXTS] = texts
             return exported

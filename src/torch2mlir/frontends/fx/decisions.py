@@ -10,9 +10,12 @@ from typing import Any
 
 import sympy
 import torch
-from torch.fx import Node
+from torch.fx import Graph, Node
 from torch.utils._sympy.functions import Mod, PythonMod
 
+from torch2mlir.dialects.locations import describe
+from torch2mlir.frontends.fx.locations import of_node
+from torch2mlir.frontends.fx.mutation import written_if_shared
 from torch2mlir.frontends.fx.questions import Asked, by_capture, by_model
 from torch2mlir.program import Decision
 
@@ -39,6 +42,30 @@ def fixed_sizes(nodes: Iterable[Node]) -> dict[sympy.Expr, int]:
         for expression, number in (guard.expr.args, guard.expr.args[::-1])
         if isinstance(number, sympy.Integer) and expression.free_symbols
     }
+
+
+def decisions_on_layouts(graph: Graph) -> list[Decision]:
+    """What decides whether calls in a graph share memory with their operand or copy it, where that memory is written.
+
+    A transposed matrix of one row lies in memory as its elements are read, and ``x.t().reshape(-1)`` is a view of it;
+    PyTorch traces sizes that vary as if none were 1.
+    """
+    found, nodes = list[Decision](), written_if_shared(graph)
+    for node in nodes:
+        value = node.args[0].meta.get("val") if isinstance(node.args[0], Node) else None
+        if not isinstance(value, torch.Tensor):
+            continue
+        expressions = {
+            n.node.expr for n in (*value.shape, *value.stride()) if isinstance(n, torch.SymInt)
+        }
+        expressions |= {symbol for each in expressions for symbol in each.free_symbols}
+        place = describe(of_node(node.meta)) or ""
+        found += [
+            Asked(each >= 2, True, place).decision() for each in expressions if each.free_symbols
+        ]
+    if found:
+        found += [Asked(guard.expr, True, "").decision() for guard in _all_guards(nodes)]
+    return list(dict.fromkeys(found))
 
 
 def _all_guards(nodes: Iterable[Node]) -> Sequence[Any]:

@@ -28,7 +28,7 @@ from torch2mlir.frontends.asked_of_tensors import STRIDES
 from torch2mlir.frontends.fx import symbols
 from torch2mlir.frontends.fx.compared_sizes import compare_sizes
 from torch2mlir.frontends.fx.control_flow import size_operand
-from torch2mlir.frontends.fx.decisions import decisions_of, fixed_sizes
+from torch2mlir.frontends.fx.decisions import decisions_of, decisions_on_layouts, fixed_sizes
 from torch2mlir.frontends.fx.flex_attention import has_flex_attention
 from torch2mlir.frontends.fx.function_transforms import check_transforms
 from torch2mlir.frontends.fx.functionalization import (
@@ -42,11 +42,14 @@ from torch2mlir.frontends.fx.functionalization import (
 from torch2mlir.frontends.fx.importer import GraphImporter, _attribute
 from torch2mlir.frontends.fx.known_sizes import with_known_sizes
 from torch2mlir.frontends.fx.mutation import (
+    SHARING_OR_COPYING_OPS,
     has_transforms,
     is_functional,
     is_pure,
     needs_functionalization,
     written_argument,
+    written_if_shared,
+    written_nodes,
 )
 from torch2mlir.frontends.fx.refused_writes import check_memory, check_writes
 from torch2mlir.frontends.fx.regions import without_regions
@@ -54,6 +57,7 @@ from torch2mlir.frontends.fx.texts_of_numbers import check_texts
 from torch2mlir.program import (
     ConstantInput,
     ConstantOutput,
+    Decision,
     Layout,
     Mutation,
     Output,
@@ -66,12 +70,10 @@ from torch2mlir.program import (
 
 MAY_SHARE = "torch2mlir.may_share"
 """Of a graph module: the model has called what shares memory with its operand, or copies it, by its strides."""
-_SHARING_OR_COPYING = frozenset(
-    overload
-    for name in ("contiguous", "flatten", "ravel", "reshape", "reshape_as")
-    for packet in [getattr(torch.ops.aten, name)]
-    for overload in (getattr(packet, each) for each in packet.overloads())
-)
+LEFT_AS_IT_IS = "torch2mlir.left_as_it_is"
+"""Of a graph module: one of these calls has given its operand itself, and is not in the graph."""
+ASKS_FOR_LAYOUTS = "torch2mlir.asks_for_layouts"
+"""Of a graph module: the model has asked for the layout of a tensor whose sizes vary."""
 _MUTATIONS = {*STATE_MUTATIONS, OutputKind.USER_INPUT_MUTATION}
 
 
@@ -115,17 +117,47 @@ def import_exported_program(
         or any(map(has_flex_attention, graphs))
         or any(map(has_transforms, writing))
     )
-    if is_to_be_traced or any(map(needs_functionalization, writing)):
+    views = [graph for graph in writing if needs_functionalization(graph)]
+    layouts = [each for graph in views for each in decisions_on_layouts(graph)]
+    unseen = bool(exported.graph_module.meta.get(LEFT_AS_IT_IS))
+    for graph in writing if unseen else views:
+        written |= _decide_on_sharing(graph, exported.graph, unseen)
+    asks = exported.graph_module.meta.get(ASKS_FOR_LAYOUTS)
+    if is_to_be_traced or views:
         exported = functionalized(known)
-    return _ExportedImport(without_tokens(exported), func_name, written, asked).run()
+    program = _ExportedImport(without_tokens(exported), func_name, written, asked).run()
+    if program.signature.ranges:
+        own = [Decision(f"{s} >= 2", True, (s,), "", True) for s in program.signature.ranges]
+        program.signature.decisions += [*layouts, *(own if asks else ())]
+    return program
 
 
 def _written_by_layout(exported: torch.export.ExportedProgram) -> set[str]:
     """The placeholders that are written, or are not, depending on their strides: ``x.contiguous().add_(1)``."""
     is_called = exported.graph_module.meta.get(MAY_SHARE) or any(
-        node.target in _SHARING_OR_COPYING for node in exported.graph.nodes
+        node.target in SHARING_OR_COPYING_OPS for node in exported.graph.nodes
     )
     return {node.name for node in written_placeholders(exported)} if is_called else set()
+
+
+def _decide_on_sharing(graph: Graph, whole: Graph, unseen: bool) -> set[str]:
+    """The placeholders by whose strides a call in a graph shares memory that is written: ``(x * 2).reshape(-1)``.
+
+    Args:
+        graph: one that writes.
+        whole: the program's, of which it may be a part.
+        unseen: whether such calls may be of anything that is written.
+    """
+    work = [*written_if_shared(graph), *(written_nodes(graph) if unseen else ())]
+    if graph is not whole:
+        return {node.name for node in whole.find_nodes(op="placeholder")} if work else set()
+    seen = set[Node]()
+    while work:
+        node = work.pop()
+        if node not in seen:
+            seen.add(node)
+            work += node.all_input_nodes
+    return {node.name for node in seen if node.op == "placeholder"}
 
 
 class _FunctionImport:

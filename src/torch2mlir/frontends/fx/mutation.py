@@ -32,6 +32,13 @@ The statistics are arguments 3 and 4; without any, nothing is written.
 
 _TRANSFORMS = "torch._functorch.predispatch"
 
+SHARING_OR_COPYING_OPS = frozenset(
+    overload
+    for name in ("contiguous", "flatten", "ravel", "reshape", "reshape_as")
+    for packet in [getattr(torch.ops.aten, name)]
+    for overload in (getattr(packet, each) for each in packet.overloads())
+)
+"""Ops that share memory with their operand or copy it, by its strides."""
 _READS_MEMORY = {torch.ops.aten.as_strided.default, torch.ops.aten.as_strided_copy.default}
 """Ops that may read elements of the memory that are not in their operand."""
 
@@ -94,42 +101,66 @@ def needs_functionalization(graph: Graph) -> bool:
     """Whether some write is seen through another view, or cannot be seen in the graph at all."""
     if is_functional(graph):
         return False
-    nodes = list(graph.nodes)
-    position = {node: index for index, node in enumerate(nodes)}
-    alias, same = _Groups(nodes), _Groups(nodes)
-    writes = list[tuple[Node, Node]]()
-    for node in nodes:
-        if node.target is operator.getitem and isinstance(node.args[0], Node):
-            alias.join(node, node.args[0])
-        if not isinstance(node.target, torch._ops.OpOverload):
-            continue
-        if _writes_undeclared(node):
+    for node in graph.nodes:
+        if isinstance(node.target, torch._ops.OpOverload) and (
+            _writes_undeclared(node)
+            or (_written_index(node.target) is not None and not _is_simple_write(node.target))
+        ):
             return True
-        index = _written_index(node.target)
-        if index is not None:
-            if not _is_simple_write(node.target):
-                return True
-            written = written_argument(node.target, node)
-            if written is not None:
-                writes.append((node, written))
-                same.join(node, written)
-                alias.join(node, written)
-        else:
-            for base in _aliased_inputs(node.target, node):
-                alias.join(node, base)
-    if any(
-        node.target in _READS_MEMORY and any(w in alias.members(node) for _, w in writes)
-        for node in nodes
-    ):
+    memory = _Memory(graph)
+    if any(node.target in _READS_MEMORY and memory.is_written(node) for node in graph.nodes):
         return True
-    for node, written in writes:
-        own = same.members(written)
-        others = [n for n in alias.members(written) if n not in own]
+    position = {node: index for index, node in enumerate(graph.nodes)}
+    for node, written in memory.writes:
+        own = memory.same.members(written)
+        others = [n for n in memory.alias.members(written) if n not in own]
         if any(n.op in ("placeholder", "get_attr") for n in others):
             return True
         if any(position[user] > position[node] for n in others for user in n.users):
             return True
     return False
+
+
+def written_if_shared(graph: Graph) -> list[Node]:
+    """The calls in a graph that share memory with their operand or copy it, by its strides, where that is written."""
+    memory = _Memory(graph)
+    return [n for n in graph.nodes if n.target in SHARING_OR_COPYING_OPS and memory.is_written(n)]
+
+
+def written_nodes(graph: Graph) -> list[Node]:
+    """The nodes in a graph that something writes to."""
+    return [written for _, written in _Memory(graph).writes]
+
+
+class _Memory:
+    """Which nodes of a graph may be views of the same memory, and what writes to it.
+
+    Attributes:
+        alias: the nodes that may share memory.
+        same: the nodes that are one tensor, before and after writes.
+        writes: what writes, and to which node.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        nodes = list(graph.nodes)
+        self.alias, self.same = _Groups(nodes), _Groups(nodes)
+        self.writes = list[tuple[Node, Node]]()
+        for node in nodes:
+            if node.target is operator.getitem and isinstance(node.args[0], Node):
+                self.alias.join(node, node.args[0])
+            if not isinstance(node.target, torch._ops.OpOverload):
+                continue
+            if _written_index(node.target) is None:
+                for base in _aliased_inputs(node.target, node):
+                    self.alias.join(node, base)
+            elif _is_simple_write(node.target) and (written := written_argument(node.target, node)):
+                self.writes.append((node, written))
+                self.same.join(node, written)
+                self.alias.join(node, written)
+
+    def is_written(self, node: Node) -> bool:
+        """Whether something writes to what may be the memory of a node."""
+        return any(written in self.alias.members(node) for _, written in self.writes)
 
 
 def _is_simple_write(target: torch._ops.OpOverload) -> bool:

@@ -39,6 +39,13 @@ def by_model(file: str) -> bool:
     return file.startswith(_MODELS) or not file.startswith((_PYTORCH, _OWN))
 
 
+def is_called_by_model(frame: FrameType | None) -> bool:
+    """Whether a model has called a function, through what stands between the two while it is traced."""
+    while frame is not None and frame.f_code.co_filename.startswith(_BETWEEN):
+        frame = frame.f_back
+    return frame is not None and by_model(frame.f_code.co_filename)
+
+
 def by_capture(file: str) -> bool:
     """Whether code in a file calls ops on behalf of a model."""
     return file.startswith(_OWN)
