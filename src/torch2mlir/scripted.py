@@ -24,6 +24,7 @@ from torch2mlir.dialects.torch.values import Unknown, Values
 from torch2mlir.dialects.weights import WeightAttr
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.fx.decisions import noted
+from torch2mlir.frontends.torchscript.asked_layouts import answer_layouts
 from torch2mlir.frontends.torchscript.example_args import ExampleArgs
 from torch2mlir.frontends.torchscript.objects import ScriptObject
 from torch2mlir.frontends.torchscript.script import Script, import_script
@@ -66,6 +67,7 @@ def script_program(
     decisions = list[Decision]()
     with noted(decisions):
         program = _script_program(script, example_args, ignore_traced_shapes)
+        answer_layouts(program, example_args.methods[program.func_name])
     program.signature.decisions = list(dict.fromkeys(decisions))
     return program
 

@@ -123,13 +123,19 @@ def bounds(value_range: ValueRanges[Any]) -> tuple[int, int]:
     )
 
 
+def _remainder(one: Any, other: Any) -> Any:
+    """A remainder as PyTorch writes it, which has another one for what may be negative: ``-n % 4``."""
+    are_natural = one.is_nonnegative and other.is_nonnegative
+    return (torch_sympy.Mod if are_natural else torch_sympy.PythonMod)(one, other)
+
+
 _TO_SYMPY: dict[str, Callable[..., Any]] = {
     "add": sympy.Add,
     "mul": sympy.Mul,
     "max": torch_sympy.Max,
     "min": torch_sympy.Min,
     "floordiv": torch_sympy.FloorDiv,
-    "mod": torch_sympy.Mod,
+    "mod": _remainder,
 }
 
 

@@ -106,7 +106,7 @@ def _literal(op: Operation, values: Values) -> Sequence[SSAValue] | None:
         dtype = _DEFAULTS[max(filter(None, kinds), key=list(_DEFAULTS).index)]
     if not isinstance(dtype, (IntegerType, *FLOATS)) or None in kinds:
         return None
-    if any(isinstance(n, Unknown) for n in numbers):
+    if any(isinstance(n, Unknown | Dim) for n in numbers):
         return _joined(op, shape, dtype)
     convert = float if isinstance(dtype, FLOATS) else bool if dtype == i1 else int
     element: Any = t.signless(dtype)
