@@ -80,11 +80,14 @@ def test_the_callers_cache_grows(make: Any, name: str, allow_tracing: bool) -> N
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("make", [llama, mistral])
-def test_one_program_for_all_lengths(make: Any) -> None:
+@pytest.mark.parametrize(
+    "make, engine", [(llama, "onnxruntime"), (llama, "xla"), (mistral, "onnxruntime")]
+)
+def test_one_program_for_all_lengths(make: Any, engine: str) -> None:
+    """On XLA and IREE keys and values had lengths of their own, and each length a program."""
     torch.manual_seed(0)
     model, ids = make(), torch.randint(1, 40, (1, 24))
-    optimized = torch2mlir.optimize(model, engine="onnxruntime")
+    optimized = torch2mlir.optimize(model, engine=engine)
     result, wanted = optimized(input_ids=ids[:, :6]), model(input_ids=ids[:, :6])
     for place in range(6, 20):
         given = {"input_ids": ids[:, place : place + 1]}
@@ -93,6 +96,7 @@ def test_one_program_for_all_lengths(make: Any) -> None:
         assert_close(result.logits, wanted.logits, rtol=1e-4, atol=1e-5)
     assert_same_cache(result.past_key_values, wanted.past_key_values)
     assert "0 of them all in PyTorch" in str(optimized.report())
+    assert make is mistral or len(optimized.captured_programs) == 2
 
 
 @pytest.mark.parametrize("make", [llama, t5])

@@ -21,6 +21,7 @@ from torch.utils import _pytree as pytree
 
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.capture import SizesInCaches, export
+from torch2mlir.frontends.fx.compared_sizes import compare_sizes
 from torch2mlir.frontends.fx.data_checks import squeezed_by_data
 from torch2mlir.frontends.fx.functionalization import functionalized
 from torch2mlir.frontends.fx.known_sizes import with_known_sizes
@@ -67,6 +68,9 @@ class Captured:
         caches: Pairs | None = None,
     ) -> None:
         check_texts(exported)
+        compare_sizes(
+            m.graph for m in exported.graph_module.modules() if isinstance(m, GraphModule)
+        )
         self._named = named
         self.caches = caches or []
         self.exported = functional(exported)

@@ -101,7 +101,8 @@ class Report:
         ]
         if self.compiled_share is not None:
             total = sum(segment.seconds for segment in self.segments)
-            lines.append(f"{self.compiled_share:.0%} of {total * 1e3:.3g} ms runs compiled")
+            share = f"{self.compiled_share:.0%} of {total * 1e3:.3g} ms"
+            lines.append(f"{share} of a captured call runs compiled")
         lines += self.tuning
         lines.append(f"{self.calls} calls, {self.pytorch_calls.total()} of them all in PyTorch")
         lines += [f"  {count} x {reason}" for reason, count in self.pytorch_calls.most_common()]
