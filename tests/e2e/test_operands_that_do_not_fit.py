@@ -54,7 +54,16 @@ def test_what_does_not_fit_is_refused(program: Any, output_type: Any) -> None:
             torch2mlir.compile(program, *arguments, output_type=output_type)
 
 
-@pytest.mark.parametrize("program", [torch.addmm, torch.addbmm, torch.baddbmm, add_two_rows])
+def select(x: Tensor, y: Tensor) -> Tensor:
+    return torch.select_scatter(x, y, 1, 1)
+
+
+PROGRAMS[select] = (R(3, 4, 2), R(3, 2)), (R(3, 4, 2), R(3, 3)), (R(3, 4, 2), R(2, 2))
+
+
+@pytest.mark.parametrize(
+    "program", [torch.addmm, torch.addbmm, torch.baddbmm, add_two_rows, select]
+)
 def test_sizes_that_vary(program: Any) -> None:
     fitting, *others = PROGRAMS[program]
     shapes: Any = tuple({axis: Dim.AUTO for axis in range(x.dim())} for x in fitting)

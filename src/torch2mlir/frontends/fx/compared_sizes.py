@@ -6,7 +6,7 @@ not PyTorch's fake kernel, the sizes are compared here: they have one symbol the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import torch
 from torch._ops import OpOverload
@@ -29,11 +29,27 @@ _SAME: Mapping[OpOverload, Sequence[tuple[_Place, _Place]]] = {
 """Op -> pairs of operands and dimensions, from the end, that are of one size, unless one of the two is 1."""
 
 
+_SELECT_SCATTER = aten.select_scatter.default
+
+
+def _pairs(node: Node) -> Iterator[tuple[_Place, _Place]]:
+    """The operands and dimensions of a node that are of one size."""
+    yield from _SAME.get(node.target, ())  # type: ignore[call-overload]
+    if node.target is not _SELECT_SCATTER:
+        return
+    whole, dim = node.args[0], node.args[2]
+    shape = whole.meta["val"].shape if isinstance(whole, Node) and "val" in whole.meta else ()
+    for axis in range(len(shape)):
+        if isinstance(dim, int) and axis != dim % len(shape):
+            from_end = axis - len(shape)
+            yield (0, from_end), (1, from_end + (axis < dim % len(shape)))
+
+
 def compare_sizes(graphs: Iterable[Graph]) -> None:
     """Has PyTorch compare what the ops of some graphs need to be the same; the symbols become one."""
     for graph in graphs:
         for node in graph.nodes:
-            for one, other in _SAME.get(node.target, ()) if node.op == "call_function" else ():
+            for one, other in _pairs(node) if node.op == "call_function" else ():
                 _compare(_size(node, one), _size(node, other))
 
 
