@@ -34,6 +34,17 @@ def last_row(x: Tensor) -> Tensor:
     return x.unbind(0)[3] * 2
 
 
+def row_from_end(x: Tensor) -> Tensor:
+    return x.unbind(0)[-2] * 2
+
+
+def zipped(x: Tensor) -> Tensor:
+    found: list[Tensor] = []
+    for part, count in zip(x.split([2, 1], 0), [2, 1]):
+        found.append(part.topk(count, 1)[0].reshape(-1))
+    return torch.cat(found)
+
+
 def halves(x: Tensor) -> Tensor:
     a, b = x.split(2)
     return a.sum(0) + b.mean(0) * 2
@@ -66,6 +77,8 @@ CASES = {
     rows: 3,
     rows_in_branch: 3,
     last_row: 5,
+    row_from_end: 3,
+    zipped: 3,
     halves: 4,
     second_of_split: 4,
     thirds: 6,

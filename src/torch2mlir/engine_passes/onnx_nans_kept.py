@@ -46,8 +46,11 @@ class OnnxNansKeptPass(PassForOps):
             keep = _KEEPERS.get(each.name)
             operands = [x for x in dict.fromkeys(each.operands) if x in undefined]
             if keep is not None and operands:
-                before = Nodes(each)
-                before.replace(keep(before, operands))
+                before, result = Nodes(each), each.results[0]
+                kept = keep(before, operands)
+                if result in undefined:
+                    undefined.add(kept)
+                before.replace(kept)
 
 
 def _undefined(module: ModuleOp) -> set[SSAValue]:

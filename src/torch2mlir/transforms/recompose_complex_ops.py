@@ -224,17 +224,16 @@ def _take_parts(op: Operation, values: Values) -> bool:
             user.detach()
             user.erase()
             continue
-        takes_one = user.name == "torch.aten.__getitem__.t" and op.name in (
-            _UNBIND,
-            *_OF_ONE_LENGTH,
-        )
-        if not is_known and not takes_one:
-            continue
+        takes_one = user.name == "torch.aten.__getitem__.t"
+        if not is_known and not (takes_one and op.name in (_UNBIND, *_OF_ONE_LENGTH)):
+            if count is None or takes_one or isinstance(user, core.PrimListUnpackOp):
+                continue
+            _assert_whole(op, user, values)
         if isinstance(user, core.PrimListUnpackOp) and count == len(user.results):
             for place, member in enumerate(list(user.results)):
                 put_in_place(member, part(user, place))
-        elif user.name == "torch.aten.__getitem__.t" and (
-            (number := _number(values.of(user.operands[1]), count)) is not None
+        elif takes_one and (
+            (number := _number(values.of(user.operands[1]), count, op.name == _UNBIND)) is not None
         ):
             if not is_known and op.name != _UNBIND:  # a row is looked for, a slice is cut off
                 _assert_is_there(op, user, number)
@@ -255,27 +254,41 @@ def _take_parts(op: Operation, values: Values) -> bool:
 
 def _assert_is_there(op: Operation, user: Operation, number: int) -> None:
     """Has a program end that takes a part behind the last one; an empty tensor has one part."""
-    x, length, dim = op.operands
-    if number == 0:
-        return
-
-    def emit(name: str, type: Attribute, *operands: SSAValue) -> SSAValue:
-        made = core.build(name, operands, [type])
-        insert_before(user, made)
-        return made.results[0]
-
-    size = emit("torch.aten.size.int", t.int_type, x, dim)
-    start = emit("torch.aten.mul.int", t.int_type, length, int_before(user, number))
-    holds = emit("torch.aten.gt.int", t.bool_type, size, start)
-    text = StringAttr(f"a program takes part {number} of a tensor that has fewer")
-    insert_before(user, core.RuntimeAssertOp.create(operands=[holds], properties={"message": text}))
+    if number != 0:
+        each, number_of_part = op.operands[1], int_before(user, number)
+        start = _emit_number(user, "torch.aten.mul.int", t.int_type, each, number_of_part)
+        _assert_size(
+            op, user, "gt", start, f"a program takes part {number} of a tensor that has fewer"
+        )
 
 
-def _number(index: object, count: int | None) -> int | None:
+def _assert_whole(op: Operation, user: Operation, values: Values) -> None:
+    """Has a program end where the lengths of parts do not add up to the size."""
+    lengths = values.of(op.operands[1])
+    whole = int_before(user, sum(lengths))
+    _assert_size(op, user, "eq", whole, f"parts of lengths {lengths} are not the whole of a tensor")
+
+
+def _assert_size(op: Operation, user: Operation, word: str, other: SSAValue, text: str) -> None:
+    """Has a program end, before it goes on with a list, where a size is not so and so."""
+    size = _emit_number(user, "torch.aten.size.int", t.int_type, op.operands[0], op.operands[-1])
+    holds = _emit_number(user, f"torch.aten.{word}.int", t.bool_type, size, other)
+    properties = {"message": StringAttr(text)}
+    insert_before(user, core.RuntimeAssertOp.create(operands=[holds], properties=properties))
+
+
+def _emit_number(before: Operation, name: str, type: Attribute, *operands: SSAValue) -> SSAValue:
+    made = core.build(name, operands, [type])
+    insert_before(before, made)
+    return made.results[0]
+
+
+def _number(index: object, count: int | None, are_rows: bool) -> int | None:
+    """Which part is taken; from the end, where nobody knows how many there are, only of rows."""
     if not isinstance(index, int) or isinstance(index, Dim):
         return None
     if count is None:
-        return index if index >= 0 else None
+        return index if index >= 0 or are_rows else None
     return index % count if -count <= index < count else None
 
 

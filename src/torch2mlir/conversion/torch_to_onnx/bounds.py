@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
+from xdsl.dialects.builtin import AnyFloat, DenseIntOrFPElementsAttr, IntegerType
 from xdsl.ir import SSAValue
 
 _BOUNDED_BELOW = frozenset(
@@ -60,6 +61,8 @@ def is_nonnegative(value: SSAValue, depth: int = _MOST) -> bool:
     numbers = numbers_of(value)
     if numbers is not None:
         return all(number >= 0 or math.isnan(number) for number in numbers)
+    if _may_wrap_around(value, depth):
+        return False
     if name in _NEVER_NEGATIVE:
         return True
     if depth == 0:
@@ -84,6 +87,8 @@ def is_positive(value: SSAValue, depth: int = _MOST) -> bool:
     numbers = numbers_of(value)
     if numbers is not None:
         return all(number > 0 or math.isnan(number) for number in numbers)
+    if _may_wrap_around(value, depth):
+        return False
     if name in ("Exp", "Shape", "Sigmoid", "Size", "Softmax", "Softplus"):
         return True
     if depth == 0:
@@ -99,6 +104,25 @@ def is_positive(value: SSAValue, depth: int = _MOST) -> bool:
         return is_positive(operands[0], depth - 1)
     is_combined = name in _COMBINED and name != "MatMul"
     return is_combined and all(is_positive(x, depth - 1) for x in operands[_COMBINED[name]])
+
+
+def _may_wrap_around(value: SSAValue, depth: int) -> bool:
+    """Whether integers are others than of sizes, whose products and sums leave what 64 bits hold."""
+    type: Any = value.type
+    element = getattr(type, "element_type", None)
+    if not isinstance(element, IntegerType) or element.width.data == 1:
+        return False
+    name, operands = _made_by(value)
+    if name in ("Shape", "Size") or numbers_of(value) is not None:
+        return False
+    if depth == 0 or name not in {*_COMBINED, "Max"}:
+        return True
+    parts = operands[_COMBINED.get(name, slice(None))]
+    return any(_may_wrap_around(each, depth - 1) or _is_float(each) for each in parts)
+
+
+def _is_float(value: SSAValue) -> bool:
+    return isinstance(getattr(value.type, "element_type", None), AnyFloat)
 
 
 def _made_by(value: SSAValue) -> tuple[str, tuple[SSAValue, ...]]:

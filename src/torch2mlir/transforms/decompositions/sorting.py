@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch._decomp.decompositions import isin
 from torch.types import Number
 
 from torch2mlir.transforms.decompositions.loops import as_long_as, repeat
@@ -38,6 +39,18 @@ def _argsort(a: Tensor, dim: int = -1, descending: bool = False) -> Tensor:
 @decomposes(aten.argsort.stable)
 def _argsort_stable(a: Tensor, *, stable: bool, dim: int = -1, descending: bool = False) -> Tensor:
     return _sorted(a, dim, descending)[1]
+
+
+@decomposes(aten.isin.Tensor_Tensor)
+def _isin(
+    elements: Tensor, test_elements: Tensor, *, assume_unique: bool = False, invert: bool = False
+) -> Tensor:
+    """PyTorch's own asks which of two ways takes less; of sizes that vary, each is compared with each."""
+    sizes = (*elements.shape, *test_elements.shape)
+    if all(isinstance(size, int) for size in sizes):
+        return isin(elements, test_elements, assume_unique=assume_unique, invert=invert)
+    found = aten.any.dim(elements.unsqueeze(-1) == _flat(test_elements), -1)
+    return ~found if invert else found
 
 
 _SORTED_WHOLE = 256
