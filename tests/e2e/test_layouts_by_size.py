@@ -43,6 +43,7 @@ PROGRAMS: dict[str, Callable[[Tensor], Tensor]] = {
     "reshape": _written(lambda y: y.t().reshape(-1)),
     "contiguous": _written(lambda y: y.t().contiguous()),
     "flatten": _written(lambda y: y.t().flatten()),
+    "by name": _written(lambda y: torch.reshape(input=y.t(), shape=(-1,))),
     "ravel": _written(lambda y: y.t().ravel()),
     "column": _written(lambda y: y[:, 0].contiguous()),
     "slice": _written(lambda y: y[:, :2].reshape(-1)),

@@ -187,7 +187,7 @@ class FunctionsThatCheck(TorchFunctionMode):
         ):
             self.may_share = True
             result = _FUNCTIONS.get(function, function)(*args, **(kwargs or {}))
-            self.leaves_as_it_is |= result is args[0]
+            self.leaves_as_it_is |= bool(args) and result is args[0]
             return result
         if function in _LAYOUTS and any(isinstance(size, torch.SymInt) for size in args[0].shape):
             self.asks_for_layouts |= is_called_by_model(sys._getframe(1))
