@@ -24,7 +24,7 @@ from torch2mlir.dialects.torch.values import Unknown, Values
 from torch2mlir.dialects.weights import WeightAttr
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.fx.decisions import noted
-from torch2mlir.frontends.torchscript.asked_layouts import answer_layouts
+from torch2mlir.frontends.torchscript.asked_layouts import AskedLayouts
 from torch2mlir.frontends.torchscript.example_args import ExampleArgs
 from torch2mlir.frontends.torchscript.objects import ScriptObject
 from torch2mlir.frontends.torchscript.script import Script, import_script
@@ -67,7 +67,6 @@ def script_program(
     decisions = list[Decision]()
     with noted(decisions):
         program = _script_program(script, example_args, ignore_traced_shapes)
-        answer_layouts(program, example_args.methods[program.func_name])
     program.signature.decisions = list(dict.fromkeys(decisions))
     return program
 
@@ -87,6 +86,10 @@ def _script_program(
     )
     passes: list[type[ModulePass]] = [*first, InlinePass]
     run_steps([each() for each in passes], module)
+    layouts = {  # before a copy that changes no value is dropped
+        name: AskedLayouts(function, example_args.methods[name])
+        for name, function in _functions(module, example_args)
+    }
     methods = {
         name: _Method(script, function, len(example_args.methods[name]))
         for name, function in _functions(module, example_args)
@@ -109,6 +112,11 @@ def _script_program(
     signature = methods[name].signature
     for method in methods.values():
         signature.ranges = {**signature.ranges, **method.signature.ranges}
+    found = {name: each.answer(methods[name].function) for name, each in layouts.items()}
+    for place, layout in found[name].items():
+        item = signature.inputs[place]
+        if isinstance(item, UserInput):
+            signature.layouts[item.position] = layout
     return Program(module, signature, name)
 
 
@@ -143,7 +151,7 @@ class _Method:
     """
 
     def __init__(self, script: Script, function: FuncOp, given: int) -> None:
-        self._function = function
+        self.function = function
         self._block = function.body.block
         owner: Any = script
         if isinstance(script, ScriptObject):
@@ -180,10 +188,10 @@ class _Method:
             old.replace_all_uses_with(value)
             self._block.erase_arg(old)
         self._insert_at_start(ops)
-        attributes = self._function.arg_attrs
+        attributes = self.function.arg_attrs
         if attributes is not None:
-            self._function.properties["arg_attrs"] = ArrayAttr(attributes.data[:given])
-        retype_function(self._function)
+            self.function.properties["arg_attrs"] = ArrayAttr(attributes.data[:given])
+        retype_function(self.function)
 
     def _insert_at_start(self, ops: Sequence[Operation]) -> None:
         if ops and self._block.first_op is not None:
@@ -206,7 +214,7 @@ class _Method:
                 results.append(cast_tensor(finish, memory, argument.type))
                 self.signature.mutations.append(Mutation(argument.name, argument.position))
         self._end.operands = [*results, *self._end.operands]
-        retype_function(self._function)
+        retype_function(self.function)
 
     def add_state(self, state: StateInput) -> None:
         """Says that an argument and a result are a buffer."""
@@ -220,7 +228,7 @@ class _Method:
         results = _Results(end.operands[count:])
         template = results.of_schema(self._returned.type)
         end.operands = [*end.operands[:count], *results.values]
-        retype_function(self._function)
+        retype_function(self.function)
         self.signature.outputs = results.outputs
         self.signature.out_spec = pytree.tree_structure(template)
 

@@ -48,13 +48,52 @@ def inside(x: Tensor) -> Tensor:
     return y
 
 
+def copied(x: Tensor) -> Tensor:
+    y = x.t().contiguous()
+    assert y.is_contiguous()
+    return x * y.stride(0) + (1 if x.t().is_contiguous() else 0)
+
+
+def cloned(x: Tensor) -> Tensor:
+    y = x.t().clone(memory_format=torch.contiguous_format)
+    y.add_(1)
+    return y * y.stride(0)
+
+
+def ordered(x: Tensor) -> Tensor:
+    y = x.sort(1)[0]
+    if y.is_contiguous():
+        return y * 2
+    return y
+
+
+def chosen(x: Tensor) -> Tensor:
+    y = x[x > 0.0]
+    return y * 2 if y.is_contiguous() else y
+
+
+def written(x: Tensor) -> Tensor:
+    y = torch.zeros(6, 3).t()
+    y[:] = x
+    return y * y.stride(0)
+
+
+def convolved(x: Tensor) -> Tensor:
+    image = x.reshape(1, 3, 2, 3).contiguous(memory_format=torch.channels_last)
+    y = F.conv2d(image, torch.ones(2, 3, 1, 1))
+    return y * y.stride(1)
+
+
 def harmless(x: Tensor) -> Tensor:
     if not x.is_contiguous():
         x = x.contiguous()
     return x.view(-1) * 2
 
 
-PROGRAMS = [branch, strides, listed, offset, expanded, inside, harmless]
+PROGRAMS = [
+    *(branch, strides, listed, offset, expanded, inside, harmless),
+    *(copied, cloned, ordered, chosen, written, convolved),
+]
 EXAMPLES: dict[str, Callable[[], Tensor]] = {
     "rows": lambda: torch.rand(3, 6),
     "columns": lambda: torch.rand(6, 3).t(),
@@ -68,7 +107,7 @@ def test_strides_are_the_tensors_own(program: Callable[[Tensor], Tensor], exampl
     compiled = torch2mlir.compile(script, EXAMPLES[example](), output_type="onnx")
     for each, make in EXAMPLES.items():
         x = make()
-        if each == example or program is harmless:
+        if each == example or program in (harmless, written):
             assert_close(compiled(x), script(x))
             assert_close(compiled(x * 1), script(x * 1))
         else:
@@ -82,6 +121,40 @@ def test_what_nobody_knows_is_refused() -> None:
         torch2mlir.compile(
             script, torch.randn(3, 6), dynamic_shapes=({0: Dim.AUTO},), output_type="onnx"
         )
+
+
+def test_an_argument_that_varies_is_contiguous_in_every_call() -> None:
+    script: Any = torch.jit.script(harmless_of_varying)
+    compiled = torch2mlir.compile(
+        script, torch.randn(3, 6), dynamic_shapes=({0: Dim.AUTO},), output_type="onnx"
+    )
+    for rows in (3, 5, 4):
+        x = torch.randn(rows, 6)
+        assert_close(compiled(x), script(x))
+    with pytest.raises(InputError, match="asks how it lies in memory"):
+        compiled(torch.randn(6, 5).t())
+
+
+def harmless_of_varying(x: Tensor) -> Tensor:
+    assert x.is_contiguous()
+    return x * 2 if x.t().contiguous().is_contiguous() else x
+
+
+class Buffered(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("table", torch.randn(6, 3).t())
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * 2 if self.table.is_contiguous() else x * self.table.stride(1)
+
+
+def test_buffers_have_their_strides() -> None:
+    model = Buffered()
+    compiled = torch2mlir.compile(torch.jit.script(model), torch.randn(3), output_type="onnx")
+    for _ in range(3):
+        x = torch.randn(3)
+        assert_close(compiled(x), model(x))
 
 
 def padded(x: Tensor) -> Tensor:

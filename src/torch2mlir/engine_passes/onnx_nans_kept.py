@@ -63,7 +63,7 @@ def _undefined(module: ModuleOp) -> set[SSAValue]:
             inside = [x for region in op.regions for block in region.blocks for x in _of(block)]
             if _makes_nan(op) or any(x in found for x in (*op.operands, *inside)):
                 found.update(filter(_is_float, op.results))
-            if any(x in found for x in op.operands):
+            if any(x in found for x in (*op.operands, *inside)):
                 arguments = (x for region in op.regions for x in region.blocks[0].args)
                 found.update(filter(_is_float, arguments))
     return found

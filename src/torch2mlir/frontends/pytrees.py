@@ -79,9 +79,8 @@ def is_taken_apart(value: Any) -> bool:
     kind = type(value)
     if not hasattr(value, "__dict__") or isinstance(value, torch.nn.Module | Enum):
         return False
-    is_plain = (
-        kind.__new__ is object.__new__
-    )  # others, containers among them, hold more than attributes
+    # others, containers among them, hold more than attributes, or cannot be two
+    is_plain = kind.__new__ is object.__new__ and kind.__reduce__ is object.__reduce__
     return is_plain and not any(base.__module__ == _CONFIGURATIONS for base in kind.__mro__)
 
 

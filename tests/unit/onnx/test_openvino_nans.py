@@ -78,6 +78,27 @@ def test_nans_are_kept(maker: str, reader: str, is_dynamic: bool) -> None:
         assert_close(compiled(x), function(x), equal_nan=True, rtol=1e-4, atol=1e-5)
 
 
+def _by_loop(x: Tensor) -> Tensor:
+    def body(i: Tensor, y: Tensor, z: Tensor) -> tuple[Tensor, ...]:
+        return i + 1.0, torch.log(y - 5), z + torch.relu(y)
+
+    start = torch.tensor(0.0), x.abs() + 1, torch.zeros_like(x)
+    return torch.while_loop(lambda i, y, z: i < 2.0, body, start)[2]
+
+
+def _by_low_bound(x: Tensor) -> Tensor:
+    return F.relu((x.relu().clamp(max=-0.5) * x.abs()).sqrt())
+
+
+@pytest.mark.parametrize("function", [_by_loop, _by_low_bound])
+def test_nans_of_loops_and_bounds(function: Callable[[Tensor], Tensor]) -> None:
+    torch.manual_seed(0)
+    compiled = torch2mlir.compile(function, torch.rand(2, 3), output_type="onnx", engine="openvino")
+    for _ in range(3):
+        x = torch.randn(2, 3)
+        assert_close(compiled(x), function(x), equal_nan=True)
+
+
 def _norms(x: Tensor) -> Tensor:
     y = F.layer_norm(x, (8,)) + x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)
     y = y / y.norm(dim=-1, keepdim=True).clamp(min=1e-3) + torch.tanh(y).var(0).add(1e-5).sqrt()

@@ -72,10 +72,11 @@ def is_nonnegative(value: SSAValue, depth: int = _MOST) -> bool:
     if name == "Pow":
         exponents = numbers_of(operands[1]) or (0.5,)
         return all(each % 2 == 0 for each in exponents) or is_nonnegative(operands[0], depth - 1)
-    if name in ("Max", "Clip"):
-        return any(
-            is_nonnegative(each, depth - 1) for each in operands[: 2 if name == "Clip" else None]
-        )
+    if name == "Clip":
+        bounds = (operands[:2], operands[2:])
+        return all(any(is_nonnegative(x, depth - 1) for x in each) for each in bounds if each)
+    if name == "Max":
+        return any(is_nonnegative(each, depth - 1) for each in operands)
     return name in _COMBINED and all(
         is_nonnegative(x, depth - 1) for x in operands[_COMBINED[name]]
     )
@@ -96,10 +97,11 @@ def is_positive(value: SSAValue, depth: int = _MOST) -> bool:
     if name in ("Add", "Sum"):
         is_any = any(is_positive(each, depth - 1) for each in operands)
         return is_any and all(is_nonnegative(each, depth - 1) for each in operands)
-    if name in ("Max", "Clip"):
-        return any(
-            is_positive(each, depth - 1) for each in operands[: 2 if name == "Clip" else None]
-        )
+    if name == "Clip":
+        bounds = (operands[:2], operands[2:])
+        return all(any(is_positive(x, depth - 1) for x in each) for each in bounds if each)
+    if name == "Max":
+        return any(is_positive(each, depth - 1) for each in operands)
     if name in ("Sqrt", "Abs", "Pow"):
         return is_positive(operands[0], depth - 1)
     is_combined = name in _COMBINED and name != "MatMul"
