@@ -14,8 +14,9 @@ from torch2mlir.errors import (
     Torch2MLIRError,
     UnsupportedOpError,
 )
-from torch2mlir.frontends.capture import Model, capture, captured, paused_garbage_collection
+from torch2mlir.frontends.capture import Model, capture, captured
 from torch2mlir.frontends.returned_arguments import give_arguments_back
+from torch2mlir.garbage import paused_garbage_collection
 from torch2mlir.module import MlirModule
 from torch2mlir.pipeline import Pipeline
 from torch2mlir.program import Program

@@ -21,6 +21,7 @@ from torch2mlir.dialects.printer import WeightSyntax, module_text, weights_of, w
 from torch2mlir.errors import InputError, Torch2MLIRError
 from torch2mlir.files import path_of, replace_whole, write_whole
 from torch2mlir.frontends.weights import TorchSource
+from torch2mlir.garbage import older_objects_left_alone
 from torch2mlir.program import Program, entry_function
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ class MlirModule:
     def __str__(self) -> str:
         return self.text()
 
+    @older_objects_left_alone()
     def text(self, *, generic: bool | None = None, debuginfo: bool = False) -> str:
         """The MLIR text.
 
@@ -82,6 +84,7 @@ class MlirModule:
             debuginfo=debuginfo,
         )
 
+    @older_objects_left_alone()
     def bytecode(self, *, debuginfo: bool = False) -> bytes:
         """The program as MLIR bytecode, which MLIR's tools and ``ir.Module.parse`` take in the place of text.
 
@@ -105,6 +108,7 @@ class MlirModule:
             return {s.name: s.tensor for s in self.program.signature.state_inputs}
         return {}
 
+    @older_objects_left_alone()
     def save(
         self,
         path: str | os.PathLike[str],

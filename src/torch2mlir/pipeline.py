@@ -31,6 +31,7 @@ from torch2mlir.errors import BackendContractError, PassError
 from torch2mlir.frontends import dtypes
 from torch2mlir.frontends.fx.decisions import noted
 from torch2mlir.frontends.weights import TorchSource
+from torch2mlir.garbage import older_objects_left_alone
 from torch2mlir.program import Program, SeedInput, Signature, StateInput, UserOutput, entry_function
 from torch2mlir.transforms import PASSES, decompose_complex_ops, refine_types  # noqa: F401 - slow to import, needed always
 from torch2mlir.transforms.check_indices import PRECONDITIONS, preconditions_of
@@ -87,6 +88,7 @@ class Pipeline:
         return self.output_type not in BEFORE_TARGETS
 
     @in_turn()
+    @older_objects_left_alone()
     def lower(
         self, program: Program, weights_as_arguments: bool = False, check_indices: bool = False
     ) -> Program:
@@ -136,6 +138,7 @@ class Pipeline:
         return program
 
     @in_turn()
+    @older_objects_left_alone()
     def convert(self, program: Program, sizes: Mapping[str, int] | None = None) -> ModuleOp:
         """A new module in the target's dialect; the program stays at the contract.
 
@@ -156,6 +159,7 @@ class Pipeline:
         run_steps(finishing, module)
         return module
 
+    @older_objects_left_alone()
     def run(self, program: Program, weights_as_arguments: bool = False) -> Program:
         """The program in the output type; up to the contract the module is changed in place."""
         self.lower(program, weights_as_arguments)

@@ -17,9 +17,9 @@ import torch
 from torch2mlir.api import export_and_import
 from torch2mlir.compiler_utils import OutputType
 from torch2mlir.errors import CaptureError
-from torch2mlir.frontends.capture import paused_garbage_collection
 from torch2mlir.frontends.torchscript.example_args import ExampleArgs, Examples, TensorPlaceholder
 from torch2mlir.frontends.torchscript.script import ScriptModel, import_script, to_script
+from torch2mlir.garbage import paused_garbage_collection
 from torch2mlir.module import MlirModule
 from torch2mlir.program import Program, Signature
 from torch2mlir.scripted import script_program

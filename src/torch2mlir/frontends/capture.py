@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -71,6 +70,7 @@ from torch2mlir.frontends.returned_arguments import results_noted
 from torch2mlir.frontends.tensor_classes import overrides_functions
 from torch2mlir.frontends.trials import python_undone, repeated
 from torch2mlir.frontends.updated_caches import Pairs, changes_watched, check_apart
+from torch2mlir.garbage import paused_garbage_collection
 from torch2mlir.program import Decision, Program
 from torch2mlir.turns import in_turn
 
@@ -497,15 +497,3 @@ def _signature(function: Callable[..., Any], count: int, named: Sequence[str]) -
     kind = inspect.Parameter
     by_place = [kind(f"argument{i}", kind.POSITIONAL_OR_KEYWORD) for i in range(count)]
     return inspect.Signature([*by_place, *(kind(name, kind.KEYWORD_ONLY) for name in named)])
-
-
-@contextmanager
-def paused_garbage_collection() -> Iterator[None]:
-    """Building IR makes many objects and no garbage: the collector would walk all of PyTorch for nothing."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()

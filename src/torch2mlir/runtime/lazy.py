@@ -13,11 +13,11 @@ from typing import Any
 import torch
 
 from torch2mlir.errors import InputError, Torch2MLIRError
-from torch2mlir.frontends.capture import paused_garbage_collection
 from torch2mlir.frontends.lazy.carried import Call, TensorType
 from torch2mlir.frontends.lazy.device import Recorded, Recorder, recorded, write_back
 from torch2mlir.frontends.lazy.graph_text import is_empty
 from torch2mlir.frontends.lazy.importer import LazyProgram, import_call, import_lazy_graph
+from torch2mlir.garbage import paused_garbage_collection
 from torch2mlir.module import MlirModule
 from torch2mlir.pipeline import Pipeline
 from torch2mlir.program import Program

@@ -12,10 +12,10 @@ from torch.fx import Graph, GraphModule, Node
 
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends import dtypes
-from torch2mlir.frontends.capture import paused_garbage_collection
 from torch2mlir.frontends.dynamo.capture import CapturedGraph, SymbolSource, capture_graph
 from torch2mlir.frontends.dynamo.layouts import Border, dense_at_border
 from torch2mlir.frontends.fx.quiet import quiet
+from torch2mlir.garbage import paused_garbage_collection
 from torch2mlir.pipeline import Pipeline, run_passes
 from torch2mlir.program import ConstantOutput, SeedInput, StateInput, UserInput, UserOutput
 from torch2mlir.runtime.cache import CodeCache, compile_cached
