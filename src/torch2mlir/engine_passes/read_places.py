@@ -33,10 +33,40 @@ DYNAMIC = -1
 def is_root(op: Operation) -> bool:
     """Whether it computes what others read, and is more than a loop over the places of its result."""
     if isinstance(op, linalg.GenericOp):
-        return linalg.REDUCTION in op.iterator_types.data
+        return _reduces(op)
+    if _of_ones(op) is not None:
+        return False
     is_loops = op.name.startswith(("linalg.", "iree_linalg_ext.", "tm_tensor."))
     moves = op.name in NUMBERS | TRANSPOSES | BROADCASTS
     return (is_loops and not moves) or op.name in COMBINATIONS
+
+
+def _reduces(op: linalg.GenericOp) -> bool:
+    """Whether loops reduce several elements: a reduction over dimensions of size 1 is dropped by IREE."""
+    if linalg.REDUCTION not in op.iterator_types.data:
+        return False
+    sizes = dict[int, int]()
+    for x, map in zip(op.operands, op.indexing_maps.data, strict=True):
+        for size, expression in zip(shape_of(x), map.data.results, strict=False):
+            if isinstance(expression, AffineDimExpr):
+                sizes[expression.position] = size
+    kinds = enumerate(op.iterator_types.data)
+    return any(kind == linalg.REDUCTION and sizes.get(loop) != 1 for loop, kind in kinds)
+
+
+def _of_ones(op: Operation) -> Access | None:
+    """Where a reduction over dimensions of size 1 alone reads its operand; None for other ops."""
+    if op.name.startswith("tosa.reduce_") and shape_of(op.operands[0]) == shape_of(op.results[0]):
+        return subscripts(op.operands[0], range(_rank(op.results[0])))
+    if op.name != "stablehlo.reduce" or len(op.results) != 1:
+        return None
+    sizes, gone = shape_of(op.operands[0]), integers(op.properties["dimensions"])
+    if any(sizes[dim] != 1 for dim in gone):
+        return None
+    places = iter(range(len(sizes)))
+    return subscripts(
+        op.operands[0], [FIRST if d in gone else next(places) for d in range(len(sizes))]
+    )
 
 
 def read_in_loops(op: Operation) -> list[SSAValue]:
@@ -81,6 +111,8 @@ def steps(op: Operation) -> Steps | None:
             return [(op.operands[0], _reshaped(op.operands[0], result))]
         case "tosa.tile":
             return [(op.operands[0], _tiled(op.operands[0], result))]
+    if (place := _of_ones(op)) is not None:
+        return [(op.operands[0], place)]
     if not is_elementwise(op.name):
         return None
     rank = _rank(result)
