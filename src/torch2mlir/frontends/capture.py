@@ -19,10 +19,8 @@ from torch2mlir.frontends.changing_models import Changes, Holder, referred_modul
 from torch2mlir.frontends.example_tensors import apart
 from torch2mlir.frontends.further_names import beside_others, further_names_beside_others
 from torch2mlir.frontends.fx.assigned_buffers import assignments_kept, assignments_refused
+from torch2mlir.frontends.fx.calls_by_layout import CallsByLayout, Seen, note_seen
 from torch2mlir.frontends.fx.exported import (
-    ASKS_FOR_LAYOUTS,
-    LEFT_AS_IT_IS,
-    MAY_SHARE,
     import_exported_program,
 )
 from torch2mlir.frontends.fx.function_transforms import (
@@ -339,14 +337,15 @@ def _exported(
     dynamic_shapes = beside_others(model, dynamic_shapes)
 
     @contextmanager
-    def watched() -> Iterator[FunctionsThatCheck]:
+    def watched(is_trial: bool = False) -> Iterator[Seen]:
         """Around a call of the model: what no graph has of it is noted, or refused."""
         with ExitStack() as around:
             around.enter_context(containers_kept(model))
             around.enter_context(draws_noted(model, drawn))
             around.enter_context(results_noted(model, {} if returned is None else returned))
             around.enter_context(unneeded_conversions_left_out())
-            yield around.enter_context(FunctionsThatCheck())
+            around.enter_context(FunctionsThatCheck())
+            yield around.enter_context(CallsByLayout(is_trial)).seen
 
     def traced(export: Callable[..., Any]) -> torch.export.ExportedProgram:
         with ExitStack() as around:
@@ -356,7 +355,7 @@ def _exported(
             around.enter_context(changes.noted(model))
             around.enter_context(PlacesFromTensors())
             numbers = around.enter_context(NumbersOfConstants())
-            functions = around.enter_context(watched())
+            seen = around.enter_context(watched())
             around.enter_context(RaisedErrors())
             around.enter_context(bounded_sizes())
             around.enter_context(numbers_kept_apart())
@@ -367,11 +366,8 @@ def _exported(
                 model, args, kwargs, dynamic_shapes=dynamic_shapes
             )
             check_memory(exported.graph)
-            exported.graph_module.meta[MAY_SHARE] = functions.may_share
-            exported.graph_module.meta[LEFT_AS_IT_IS] = functions.leaves_as_it_is
-            exported.graph_module.meta[ASKS_FOR_LAYOUTS] = functions.asks_for_layouts
-            exported.graph_module.meta[NUMBERS] = numbers
-            exported.graph_module.meta[TEXTS] = texts
+            note_seen(exported, seen)
+            exported.graph_module.meta |= {NUMBERS: numbers, TEXTS: texts}
             return exported
 
     def by_bytecode() -> torch.export.ExportedProgram:
@@ -387,9 +383,10 @@ def _exported(
                 model, args, kwargs, dynamic_shapes=dynamic_shapes, strict=True
             )
         check_memory(exported.graph)
-        with watched() as functions, assignments_refused(model):
+        with watched(is_trial=True) as seen, assignments_refused(model):
             _try(model, args, kwargs)
-        exported.graph_module.meta.update({_BY_BYTECODE: True, MAY_SHARE: functions.may_share})
+        note_seen(exported, seen)
+        exported.graph_module.meta[_BY_BYTECODE] = True
         return exported
 
     transforms: list[str] = []

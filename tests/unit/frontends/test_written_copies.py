@@ -63,8 +63,19 @@ def _counted(name: str) -> Callable[[Tensor], tuple[Tensor, int]]:
     return counted
 
 
+def _computed(name: str) -> Callable[[Tensor], tuple[Tensor, int]]:
+    """Captured by its bytecode too, and what is written is no argument."""
+
+    def computed(x: Tensor) -> tuple[Tensor, int]:
+        y = x * 2
+        OPS[name](y).add_(1)
+        return y, len(x.nonzero())
+
+    return computed
+
+
 @pytest.mark.share(12)
-@pytest.mark.parametrize("made", [_changed, _read, _counted])
+@pytest.mark.parametrize("made", [_changed, _read, _counted, _computed])
 @pytest.mark.parametrize("name", OPS)
 def test_other_strides_are_another_program(
     name: str, made: Callable[[str], Callable[[Tensor], Any]]

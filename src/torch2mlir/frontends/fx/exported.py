@@ -26,6 +26,7 @@ from torch2mlir.dialects.torch.symbols import declare_symbols
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.asked_of_tensors import STRIDES
 from torch2mlir.frontends.fx import symbols
+from torch2mlir.frontends.fx.calls_by_layout import SHARING_OR_COPYING_OPS, seen_in
 from torch2mlir.frontends.fx.compared_sizes import compare_sizes
 from torch2mlir.frontends.fx.control_flow import size_operand
 from torch2mlir.frontends.fx.decisions import decisions_of, decisions_on_layouts, fixed_sizes
@@ -42,7 +43,6 @@ from torch2mlir.frontends.fx.functionalization import (
 from torch2mlir.frontends.fx.importer import GraphImporter, _attribute
 from torch2mlir.frontends.fx.known_sizes import with_known_sizes
 from torch2mlir.frontends.fx.mutation import (
-    SHARING_OR_COPYING_OPS,
     has_transforms,
     is_functional,
     is_pure,
@@ -68,12 +68,6 @@ from torch2mlir.program import (
     UserOutput,
 )
 
-MAY_SHARE = "torch2mlir.may_share"
-"""Of a graph module: the model has called what shares memory with its operand, or copies it, by its strides."""
-LEFT_AS_IT_IS = "torch2mlir.left_as_it_is"
-"""Of a graph module: one of these calls has given its operand itself, and is not in the graph."""
-ASKS_FOR_LAYOUTS = "torch2mlir.asks_for_layouts"
-"""Of a graph module: the model has asked for the layout of a tensor whose sizes vary."""
 _MUTATIONS = {*STATE_MUTATIONS, OutputKind.USER_INPUT_MUTATION}
 
 
@@ -119,22 +113,21 @@ def import_exported_program(
     )
     views = [graph for graph in writing if needs_functionalization(graph)]
     layouts = [each for graph in views for each in decisions_on_layouts(graph)]
-    unseen = bool(exported.graph_module.meta.get(LEFT_AS_IT_IS))
-    for graph in writing if unseen else views:
-        written |= _decide_on_sharing(graph, exported.graph, unseen)
-    asks = exported.graph_module.meta.get(ASKS_FOR_LAYOUTS)
+    seen = seen_in(exported)
+    for graph in writing if seen.leaves_as_it_is else views:
+        written |= _decide_on_sharing(graph, exported.graph, seen.leaves_as_it_is)
     if is_to_be_traced or views:
         exported = functionalized(known)
     program = _ExportedImport(without_tokens(exported), func_name, written, asked).run()
     if program.signature.ranges:
         own = [Decision(f"{s} >= 2", True, (s,), "", True) for s in program.signature.ranges]
-        program.signature.decisions += [*layouts, *(own if asks else ())]
+        program.signature.decisions += [*layouts, *(own if seen.asks_for_layouts else ())]
     return program
 
 
 def _written_by_layout(exported: torch.export.ExportedProgram) -> set[str]:
     """The placeholders that are written, or are not, depending on their strides: ``x.contiguous().add_(1)``."""
-    is_called = exported.graph_module.meta.get(MAY_SHARE) or any(
+    is_called = seen_in(exported).may_share or any(
         node.target in SHARING_OR_COPYING_OPS for node in exported.graph.nodes
     )
     return {node.name for node in written_placeholders(exported)} if is_called else set()

@@ -7,7 +7,6 @@ capture keeps nothing.
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -17,7 +16,6 @@ from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
 from torch2mlir.errors import CaptureError
-from torch2mlir.frontends.fx.questions import is_called_by_model
 from torch2mlir.frontends.fx.unneeded_conversions import set_data
 
 
@@ -153,42 +151,10 @@ _FUNCTIONS: Mapping[Any, Callable[..., Any]] = {
 }
 
 
-SHARING_OR_COPYING = frozenset(
-    getattr(owner, name)
-    for owner in (torch, Tensor)
-    for name in ("contiguous", "flatten", "ravel", "reshape", "reshape_as", "to")
-    if hasattr(owner, name)
-)
-"""Functions whose result shares memory with their operand where it lies so and so, and is a copy elsewhere."""
-
-
-_LAYOUTS = frozenset({Tensor.is_contiguous, Tensor.stride})
-
-
 class FunctionsThatCheck(TorchFunctionMode):
-    """See the module's docstring.
-
-    Attributes:
-        may_share: whether a function has been called whose result shares memory with its operand, or does not.
-        leaves_as_it_is: whether one has given its operand itself, which leaves nothing in a graph.
-        asks_for_layouts: whether the model has asked for the strides of a tensor whose sizes vary.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.may_share = self.leaves_as_it_is = False
-        self.asks_for_layouts = False
+    """See the module's docstring."""
 
     def __torch_function__(
         self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None
     ) -> Any:
-        if function in SHARING_OR_COPYING and (
-            function is not Tensor.to or "memory_format" in (kwargs or {})
-        ):
-            self.may_share = True
-            result = _FUNCTIONS.get(function, function)(*args, **(kwargs or {}))
-            self.leaves_as_it_is |= bool(args) and result is args[0]
-            return result
-        if function in _LAYOUTS and any(isinstance(size, torch.SymInt) for size in args[0].shape):
-            self.asks_for_layouts |= is_called_by_model(sys._getframe(1))
         return _FUNCTIONS.get(function, function)(*args, **(kwargs or {}))

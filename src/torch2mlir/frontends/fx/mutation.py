@@ -21,6 +21,7 @@ from torch2mlir.dialects.torch.functional_variants import (
 )
 from torch2mlir.dialects.torch.schema import UNDECLARED_VIEWS, find_schema
 from torch2mlir.errors import CaptureError
+from torch2mlir.frontends.fx.calls_by_layout import SHARING_OR_COPYING_OPS
 from torch2mlir.frontends.fx.shared_memory import shares_memory
 
 _WRITES_UNDECLARED = {"aten::batch_norm", "aten::instance_norm", "aten::rrelu"}
@@ -32,13 +33,6 @@ The statistics are arguments 3 and 4; without any, nothing is written.
 
 _TRANSFORMS = "torch._functorch.predispatch"
 
-SHARING_OR_COPYING_OPS = frozenset(
-    overload
-    for name in ("contiguous", "flatten", "ravel", "reshape", "reshape_as")
-    for packet in [getattr(torch.ops.aten, name)]
-    for overload in (getattr(packet, each) for each in packet.overloads())
-)
-"""Ops that share memory with their operand or copy it, by its strides."""
 _READS_MEMORY = {torch.ops.aten.as_strided.default, torch.ops.aten.as_strided_copy.default}
 """Ops that may read elements of the memory that are not in their operand."""
 
