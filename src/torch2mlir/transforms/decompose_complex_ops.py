@@ -41,7 +41,7 @@ from torch2mlir.transforms.decompositions.own_ops import body_of, schema_of_over
 from torch2mlir.transforms.semantics.calls import Call
 from torch2mlir.transforms.semantics.fake import FakeWorld
 from torch2mlir.transforms.semantics.needs import Needs, needs_of_a_result
-from torch2mlir.transforms.semantics.needs_of_ops import AT_CONTRACT, FILLED
+from torch2mlir.transforms.semantics.needs_of_ops import AT_CONTRACT, CONVOLUTION, FILLED
 from torch2mlir.transforms.templates import Template, Traced, traced_once
 from torch2mlir.transforms.typing.type_lattice import agree
 
@@ -90,7 +90,7 @@ class Decomposer:
         for region in op.regions:
             for nested in region.blocks:
                 self.run(nested)
-        if op.name in FILLED:
+        if op.name == CONVOLUTION or op.name in FILLED:
             self.needs.note_of_elements(op)
         if isinstance(op, RegistryOp | core.OperatorOp) and self._is_wanted(op):
             self._decompose(op, block, constants)

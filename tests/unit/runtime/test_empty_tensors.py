@@ -13,13 +13,14 @@ from typing import Any
 
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.export import Dim
 from torch.utils import _pytree as pytree
 
 import torch2mlir
 from tests.e2e.configurations import require
-from torch2mlir.errors import InputError
+from torch2mlir.errors import InputError, Torch2MLIRError
 
 ENGINES = [
     ("linalg-on-tensors", "iree"),
@@ -198,3 +199,43 @@ def test_an_artefact_has_code_for_a_size_of_0_if_it_was_called_with_one(tmp_path
 def assert_close(actual: Any, expected: Any) -> None:
     for one, other in zip(*map(pytree.tree_leaves, (actual, expected)), strict=True):
         torch.testing.assert_close(one, other)
+
+
+OF_NOTHING: dict[str, tuple[Callable[[Tensor], Tensor], list[tuple[int, ...]]]] = {
+    "pooled": (lambda x: F.max_pool2d(x, 2), [(2, 3, 8, 8), (2, 0, 8, 8), (0, 3, 8, 8)]),
+    "pooled to a size": (
+        lambda x: F.adaptive_avg_pool2d(x, 2),
+        [(2, 3, 8, 8), (2, 3, 0, 8), (2, 0, 8, 8)],
+    ),
+    "resized": (
+        lambda x: F.interpolate(x, size=(4, 4), mode="bilinear"),
+        [(2, 3, 8, 8), (2, 3, 0, 8), (0, 3, 8, 8)],
+    ),
+    "windows": (lambda x: F.unfold(x, 2), [(2, 3, 8, 8), (2, 0, 8, 8)]),
+    "transformed": (lambda x: torch.fft.rfft(x).abs(), [(3, 8), (3, 0), (4, 5)]),
+    "transformed back": (lambda x: torch.fft.irfft(x + 0j), [(3, 8), (3, 1), (4, 5)]),
+    "quantile": (lambda x: torch.quantile(x, 0.5, dim=1), [(3, 8), (0, 8), (3, 0), (4, 5)]),
+    "norm": (lambda x: x.norm(-1, dim=1), [(3, 8), (3, 0), (0, 8)]),
+    "largest": (lambda x: x.amax(1), [(3, 8), (0, 0), (0, 8)]),
+}
+
+
+@pytest.mark.share(3)
+@pytest.mark.parametrize("name", OF_NOTHING)
+def test_what_eager_mode_refuses_of_nothing_is_refused(name: str) -> None:
+    """PyTorch's kernels on fake tensors look at sizes that they take for 2 or more, or not at all."""
+    function, sizes = OF_NOTHING[name]
+    example = torch.randn(sizes[0])
+    shapes: Any = (dict.fromkeys(range(example.dim()), Dim.AUTO),)
+    ours = torch2mlir.compile(function, example, output_type="onnx", dynamic_shapes=shapes)
+    for each in [*sizes[1:], sizes[0]]:
+        x = torch.randn(each)
+        try:
+            expected = function(x)
+        except Exception:
+            with pytest.raises(Torch2MLIRError):
+                ours(x)
+            with pytest.raises(Torch2MLIRError):
+                torch2mlir.compile(function, x, output_type="onnx")
+        else:
+            torch.testing.assert_close(ours(x), expected)

@@ -36,6 +36,7 @@ OF_OPS: dict[str, Callable[[Tensor], Tensor]] = {
     "windows": lambda x: x.unfold(1, 3, 2) * 2,
     "reflected": lambda x: F.pad(x, [2, 2], mode="reflect"),
     "around": lambda x: F.pad(x[None], [3, 0], mode="circular"),
+    "read by strides": lambda x: x.as_strided([2, 2], [1, 14]) * 2,
     "counted": lambda x: torch.arange(2, x.shape[0]) * 2,
 }
 OF_SHAPES: dict[str, Callable[[Tensor], Tensor]] = {

@@ -1,7 +1,7 @@
 """What a model calls that depends on how tensors lie in memory, as functions and as ops of a graph.
 
-``x.contiguous()`` is ``x`` itself where ``x`` is contiguous, which leaves nothing in a graph, and a copy elsewhere: where one
-of the two is written, other strides are another program. A call of the model is watched for that.
+``x.contiguous()`` is ``x`` itself where ``x`` is contiguous, which leaves nothing in a graph, and a copy elsewhere:
+where one of the two is written, other strides are another program. A call of the model is watched for that.
 """
 
 from __future__ import annotations

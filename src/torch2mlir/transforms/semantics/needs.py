@@ -28,9 +28,9 @@ from torch2mlir.transforms.semantics.assertions import assert_before
 from torch2mlir.transforms.semantics.facts import Facts
 from torch2mlir.transforms.semantics.needs_of_ops import (
     AT_CONTRACT,
-    FITTING,
     OF_ELEMENTS,
     OF_OPERANDS,
+    REFUSED,
     RULES,
     Rule,
     Types,
@@ -154,14 +154,14 @@ def needs_as_captured(function: FuncOp, given: Collection[str]) -> list[Decision
     Raises:
         BackendContractError: operands do not fit, whatever the call.
     """
-    values, rules, asked = Values(), RULES if given else FITTING, list[Decision]()
+    values, rules, asked = Values(), RULES if given else REFUSED, list[Decision]()
     for op in function.body.block.ops:
         if op.name not in rules or _has_list(op):
             continue
         for decision in needs_of(op, values, op.result_types, rules):
             if decision.symbols and set(decision.symbols) <= set(given):
                 asked.append(decision)
-            elif not decision.symbols and op.name in FITTING:
+            elif not decision.symbols and op.name in REFUSED:
                 _refuse_unless_it_holds(op, decision)
     return asked
 

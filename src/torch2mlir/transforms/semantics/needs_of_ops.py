@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -131,6 +132,21 @@ def _windows(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Q
         yield f"{length} <= {sizes[dim]}", [length, sizes[dim]]
 
 
+def _strided(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Question]:
+    """The last element that ``as_strided`` reads of a tensor in the order of memory is there."""
+    lengths, strides, start = arguments
+    if not all(isinstance(each, list) for each in (lengths, strides)):
+        return
+    places = [*lengths, *strides, start or 0]
+    if not all(isinstance(each, int | Dim) for each in places) or 0 in lengths:
+        return
+    whole, last = dims.product(sizes), f"{start or 0}"
+    for length, stride in zip(lengths, strides, strict=True):
+        last += f" + ({length} - 1) * ({stride})"
+    empty = "".join(f" or {length} == 0" for length in lengths if isinstance(length, Dim))
+    yield f"{last} < {whole}{empty}", [*places, whole]
+
+
 def _ranked(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Question]:
     """There are as many elements as are taken by rank."""
     count, dim = arguments[:2]
@@ -189,6 +205,53 @@ def _filled(first: int, of_result: bool = True) -> Rule:
             yield f"{size} > 0", [size]
 
     return rule
+
+
+def _pooled(spatial: int) -> Rule:
+    """Dimensions other than a batch have elements, in the operand and in the result.
+
+    Args:
+        spatial: how many dimensions windows have.
+    """
+    return _filled(-spatial - 1)
+
+
+def _reduced(place: int) -> Rule:
+    """Dimensions that are reduced to one of their elements have some.
+
+    Args:
+        place: of the dimensions among the arguments; None are all.
+    """
+
+    def rule(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Question]:
+        for dim in _dimensions(arguments[place], sizes):
+            yield f"{sizes[dim]} > 0", [sizes[dim]]
+
+    return rule
+
+
+def _normed(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Question]:
+    """The same where a norm takes the largest element, or powers below 0."""
+    order = arguments[0]
+    if isinstance(order, int | float) and not 0 <= order < math.inf:
+        yield from _reduced(1)(sizes, arguments, types)
+
+
+def _transformed(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Question]:
+    """Dimensions whose Fourier transform is taken have elements, in the operand and in the result."""
+    lengths, asked = arguments[:2]
+    for dim in _dimensions(asked, sizes):
+        for size in (sizes[dim] if lengths is None else None, _size_of(types[0], dim)):
+            if size is not None:
+                yield f"{size} > 0", [size]
+
+
+def _dimensions(asked: Any, sizes: Sizes) -> Sequence[int]:
+    """Those that an argument says, if it is known: a number, a list, or None for all."""
+    if asked is None:
+        return range(len(sizes))
+    found = asked if isinstance(asked, list) else [asked]
+    return found if sizes and all(isinstance(dim, int) for dim in found) else ()
 
 
 def _convolved(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Question]:
@@ -315,7 +378,6 @@ FITTING: Mapping[str, Rule] = {
 }
 """Ops whose kernels on fake tensors take operands that do not fit, as PyTorch's others do not."""
 FILLED: Mapping[str, Rule] = {
-    "torch.aten.convolution": _convolved,
     **{f"torch.aten.grid_sampler{kind}": _filled(2, False) for kind in ("", "_2d", "_3d")},
     **{
         f"torch.aten.{kind}{overload}": _filled(1)
@@ -330,9 +392,33 @@ FILLED: Mapping[str, Rule] = {
     **{f"torch.aten.adaptive_avg_pool{n}d": _filled(-n) for n in (1, 2, 3)},
     **{f"torch.aten._adaptive_avg_pool{n}d": _filled(-n) for n in (2, 3)},
     **{f"torch.aten.adaptive_max_pool{n}d": _filled(1) for n in (1, 2, 3)},
-    **{f"torch.aten.{kind}_pool{n}d": _filled(-n) for n in (1, 2, 3) for kind in ("avg", "max")},
+    **{f"torch.aten.{kind}_pool{n}d": _pooled(n) for n in (1, 2, 3) for kind in ("avg", "max")},
+    **{f"torch.aten.max_pool{n}d_with_indices": _pooled(n) for n in (2, 3)},
+    "torch.aten.im2col": _filled(-3, False),
+    **{
+        f"torch.aten.fft_{inverse}{kind}fft{many}": _transformed
+        for inverse in ("", "i")
+        for kind in ("", "r", "h")
+        for many in ("", "2", "n")
+    },
+    "torch.aten.linalg_vector_norm": _normed,
+    **{
+        f"torch.aten.{name}": _reduced(0)
+        for name in (
+            *("amax", "amin", "aminmax", "argmax", "argmin", "max.dim", "min.dim"),
+            *("median.dim", "nanmedian.dim", "mode"),
+        )
+    },
+    **{
+        f"torch.aten.{nan}quantile{overload}": _filled(0, False)
+        for nan in ("", "nan")
+        for overload in ("", ".scalar")
+    },
 }
-"""Ops that PyTorch refuses for empty tensors, where sizes of arguments had it refuse the capture."""
+"""Ops that PyTorch refuses for empty tensors; its kernels on fake ones ask sizes that are taken for 2 or more."""
+REFUSED: Mapping[str, Rule] = {**FITTING, **FILLED}
+"""Ops that PyTorch refuses where its kernels on fake tensors do not."""
+CONVOLUTION = "torch.aten.convolution"
 _CHUNKS = "({each} if {size} == 0 else -(-{size} // -(-{size} // {each})))"
 _SPLIT = "(1 if {size} == 0 else -(-{size} // {each}))"
 _SLICE, _SELECT = "torch.aten.slice.Tensor", "torch.aten.select.int"
@@ -354,7 +440,7 @@ _SQUEEZE = "torch.aten.squeeze.dims"
 AT_CONTRACT = {_SLICE, _SELECT, _SQUEEZE}
 """Core ops, which are still there at the contract."""
 RULES: Mapping[str, Rule] = {
-    **FITTING,
+    **REFUSED,
     _SLICE: _length,
     _SELECT: _place,
     "torch.aten.slice_scatter": _written_length,
@@ -369,6 +455,7 @@ RULES: Mapping[str, Rule] = {
     "torch.aten.view": _regrouped,
     "torch.aten.reshape": _regrouped,
     "torch.aten.unfold": _windows,
+    "torch.aten.as_strided": _strided,
     "torch.aten.topk": _ranked,
     "torch.aten.kthvalue": _ranked,
     "torch.aten.arange.start": _counted,
@@ -383,5 +470,5 @@ RULES: Mapping[str, Rule] = {
     "torch.aten.unbind.int": _members,
 }
 """Op -> what it needs of the sizes of its first operand, of its other operands and of its results' types."""
-OF_ELEMENTS: Mapping[str, Rule] = {**RULES, **FILLED}
+OF_ELEMENTS: Mapping[str, Rule] = {**RULES, CONVOLUTION: _convolved}
 """What is asked of sizes that elements decide."""
