@@ -28,6 +28,7 @@ from torch2mlir.frontends.fx.known_sizes import with_known_sizes
 from torch2mlir.frontends.fx.mutation import has_transforms, needs_functionalization
 from torch2mlir.frontends.fx.refused_writes import check_writes
 from torch2mlir.frontends.fx.regions import without_regions
+from torch2mlir.frontends.fx.shared_memory import written_arguments
 from torch2mlir.frontends.fx.symbols import bounds
 from torch2mlir.frontends.fx.texts_of_numbers import TEXTS, check_texts
 from torch2mlir.frontends.pytrees import register_types
@@ -36,7 +37,6 @@ from torch2mlir.hybrid.effects import (
     draws,
     effects,
     returns_views_of_written,
-    written_arguments,
 )
 from torch2mlir.same_values import is_same
 

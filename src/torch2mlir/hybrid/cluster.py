@@ -10,7 +10,7 @@ import torch
 from torch.fx import GraphModule
 
 from torch2mlir.errors import InputError, Torch2MLIRError
-from torch2mlir.hybrid.effects import is_tensor_node
+from torch2mlir.frontends.fx.shared_memory import is_tensor_node
 from torch2mlir.hybrid.ways import Way
 
 Compiled = Callable[..., Sequence[Any]]

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from torch.fx import Graph, Node
 
-from torch2mlir.hybrid.effects import aliased_arguments, is_tensor_node
+from torch2mlir.frontends.fx.shared_memory import aliased_arguments, is_tensor_node
 
 _SOURCES = ("placeholder", "get_attr")
 

@@ -17,22 +17,18 @@ import torch
 from torch.fx import Graph, GraphModule, Node
 from torch.utils import _pytree as pytree
 
-from torch2mlir.dialects.torch.schema import UNDECLARED_VIEWS
 from torch2mlir.frontends import drawing_ops
-from torch2mlir.frontends.fx.shared_memory import shares_memory
+from torch2mlir.frontends.fx.shared_memory import (
+    aliased_arguments,
+    is_tensor_node,
+    written_arguments,
+)
 
 WRITES = "writes to a tensor"
 VIEW_OF_WRITTEN = "a view of memory that is written to"
 RANDOM = "draws random numbers, which are PyTorch's own"
 UNKNOWN = "not an operator of PyTorch's registry: its effects are unknown"
 OUTPUT_VIEW = "a result that shares memory with another tensor"
-
-_UPDATES_STATISTICS = {
-    "aten::batch_norm": (3, 4),
-    "aten::instance_norm": (3, 4),
-    "aten::native_batch_norm": (3, 4),
-}
-"""Norms that update running statistics without declaring it, if their argument 5 (training) is true."""
 
 
 @dataclass
@@ -111,69 +107,10 @@ def _effects_within(body: GraphModule) -> list[str]:
     return found
 
 
-def is_tensor_node(node: Node) -> bool:
-    """Whether a node's value holds a tensor, as far as the graph says; unknown counts as one."""
-    value = node.meta.get("val", node.meta.get("example_value"))
-    if value is None:
-        return True
-    return any(isinstance(leaf, torch.Tensor) for leaf in pytree.tree_leaves(value))
-
-
-def _op(node: Node) -> torch._ops.OpOverload:
-    """The op that a node calls."""
-    assert isinstance(node.target, torch._ops.OpOverload)
-    return node.target
-
-
-def argument_of(node: Node, name: str) -> Any:
-    """The value a node's call gives a parameter of its op, the default included; None if there is none."""
-    for index, argument in enumerate(_op(node)._schema.arguments):
-        if argument.name == name:
-            if index < len(node.args) and not argument.kwarg_only:
-                return node.args[index]
-            return node.kwargs.get(name, argument.default_value)
-    return None
-
-
 def draws(node: Node) -> bool:
     """Whether an op, called like this, draws random numbers."""
-    return drawing_ops.draws(_op(node), node.args, node.kwargs)
-
-
-def written_arguments(node: Node) -> list[Node]:
-    """The tensors an op writes to when called like this, undeclared ones included."""
-    schema = _op(node)._schema
-    values = [
-        argument_of(node, argument.name)
-        for argument in schema.arguments
-        if argument.alias_info is not None and argument.alias_info.is_write
-    ]
-    if schema.name in _UPDATES_STATISTICS and len(node.args) > 5 and node.args[5] is not False:
-        values += [node.args[index] for index in _UPDATES_STATISTICS[schema.name]]
-    return [leaf for leaf in pytree.tree_leaves(values) if isinstance(leaf, Node)]
-
-
-def aliased_arguments(node: Node) -> list[Node]:
-    """The arguments whose memory a node's result may share."""
-    if node.target is operator.getitem:
-        source = node.all_input_nodes[0]  # what computes several tensors computes new ones
-        return [source] if aliased_arguments(source) else []
-    if not isinstance(node.target, torch._ops.OpOverload):
-        # A module, a method or a function of no schema may return anything of what it gets.
-        if node.op in ("call_module", "call_method") or (
-            node.op == "call_function"
-            and is_tensor_node(node)
-            and not isinstance(node.target, torch._ops.HigherOrderOperator)
-        ):
-            return [n for n in node.all_input_nodes if is_tensor_node(n)]
-        return []
-    schema = node.target._schema
-    if schema.name in UNDECLARED_VIEWS:
-        return [n for n in node.all_input_nodes if is_tensor_node(n) and shares_memory(node, n)]
-    if not any(r.alias_info is not None for r in schema.returns):
-        return []
-    values = [argument_of(node, a.name) for a in schema.arguments if a.alias_info is not None]
-    return [leaf for leaf in pytree.tree_leaves(values) if isinstance(leaf, Node)]
+    assert isinstance(node.target, torch._ops.OpOverload)
+    return drawing_ops.draws(node.target, node.args, node.kwargs)
 
 
 class _Memory:

@@ -15,10 +15,11 @@ from torch2mlir.api import compile, export_and_import
 from torch2mlir.dialects.locations import describe
 from torch2mlir.frontends.fx import locations
 from torch2mlir.frontends.fx.exported import import_graph_module
+from torch2mlir.frontends.fx.shared_memory import is_tensor_node
 from torch2mlir.hybrid.cluster import Cluster, Compiled
 from torch2mlir.hybrid.clustering import Phases, compute_nodes, find_phases, is_size
 from torch2mlir.hybrid.config import Config
-from torch2mlir.hybrid.effects import Effects, effects, is_tensor_node, keep_views_of_results
+from torch2mlir.hybrid.effects import Effects, effects, keep_views_of_results
 from torch2mlir.hybrid.region import Region, Regions, hints_of, ranges_of
 from torch2mlir.hybrid.support import LoneOps, problem_of, reason_against
 from torch2mlir.hybrid.ways import Suited, Way, suited_to_graph

@@ -20,7 +20,7 @@ import torch
 from torch.fx import Graph, GraphModule, Node
 
 from torch2mlir.errors import EngineError
-from torch2mlir.hybrid.effects import argument_of
+from torch2mlir.frontends.fx.shared_memory import argument_of
 from torch2mlir.runtime.weights import Stamp, Watched
 
 aten = torch.ops.aten

@@ -14,8 +14,8 @@ from torch2mlir.contract.op_name import OpName
 from torch2mlir.conversion.registry import lowering_functions
 from torch2mlir.errors import Torch2MLIRError
 from torch2mlir.frontends.fx.control_flow import HIGHER_ORDER
+from torch2mlir.frontends.fx.shared_memory import is_tensor_node
 from torch2mlir.hybrid.config import Config
-from torch2mlir.hybrid.effects import is_tensor_node
 from torch2mlir.hybrid.ways import Way
 from torch2mlir.transforms.decompositions import find_decomposition
 

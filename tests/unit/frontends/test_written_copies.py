@@ -74,8 +74,21 @@ def _computed(name: str) -> Callable[[Tensor], tuple[Tensor, int]]:
     return computed
 
 
+def _written_to(name: str) -> Callable[[Tensor], Tensor]:
+    """By another call than one in place: these were not taken for writes."""
+
+    def written_to(x: Tensor) -> Tensor:
+        y, z = x * 2, x * 3
+        view = OPS[name](y)
+        torch.add(view, 1, out=view)
+        torch._foreach_add_([OPS[name](z)], 1.0)
+        return y + z
+
+    return written_to
+
+
 @pytest.mark.share(12)
-@pytest.mark.parametrize("made", [_changed, _read, _counted, _computed])
+@pytest.mark.parametrize("made", [_changed, _read, _counted, _computed, _written_to])
 @pytest.mark.parametrize("name", OPS)
 def test_other_strides_are_another_program(
     name: str, made: Callable[[str], Callable[[Tensor], Any]]

@@ -17,10 +17,11 @@ from torch.export.graph_signature import ExportGraphSignature, InputKind, InputS
 from torch.fx import Graph, GraphModule, Node
 
 from torch2mlir.errors import CaptureError
+from torch2mlir.frontends.fx.dtypes_of_results import say_dtypes_of_results
 from torch2mlir.frontends.fx.flex_attention import flex_attention_as_ops, has_flex_attention
 from torch2mlir.frontends.fx.function_transforms import transforms_ended
 from torch2mlir.frontends.fx.lifted_constants import with_lifted_constants
-from torch2mlir.frontends.fx.mutation import undeclared_views
+from torch2mlir.frontends.fx.mutation import is_functional, undeclared_views
 from torch2mlir.frontends.fx.numbers_of_elements import forget_results, numbers_kept_apart
 from torch2mlir.frontends.fx.quiet import quiet
 from torch2mlir.frontends.fx.refused_writes import (
@@ -29,7 +30,11 @@ from torch2mlir.frontends.fx.refused_writes import (
     operand_taken,
     writes_elements_of,
 )
-from torch2mlir.frontends.fx.shared_memory import shares_memory
+from torch2mlir.frontends.fx.shared_memory import (
+    aliased_arguments,
+    shares_memory,
+    written_arguments,
+)
 from torch2mlir.frontends.fx.written_constants import written_constants_forgotten
 from torch2mlir.frontends.weights import refuse_sharing_in_part
 
@@ -84,6 +89,7 @@ def functionalized(exported: ExportedProgram) -> ExportedProgram:
     exported = with_lifted_constants(exported)
     for body in exported.graph_module.modules():
         if isinstance(body, GraphModule):
+            say_dtypes_of_results(body.graph)
             forget_results(body.graph)
     kernels = {view: _kernel_of(view) for view in views - _DECLARED.keys()}
     table = _WITH_HIDDEN_WRITES | kernels | _by_reduction(bodies)
@@ -220,16 +226,15 @@ def state_tensor(exported: ExportedProgram, spec: InputSpec) -> torch.Tensor | N
 def written_placeholders(exported: ExportedProgram) -> set[Node]:
     """The placeholders that may be written, themselves or through something that shares their memory."""
     roots, written = dict[Node, Node](), set[Node]()
+    if is_functional(exported.graph):
+        return written
     for node in exported.graph.nodes:
         if node.op == "placeholder":
             roots[node] = node
-        elif isinstance(node.target, torch._ops.OpOverload):
-            schema = node.target._schema
-            for argument, value in zip(schema.arguments, node.args, strict=False):
-                if argument.alias_info is not None and isinstance(value, Node) and value in roots:
-                    roots[node] = roots[value]
-                    if argument.alias_info.is_write:
-                        written.add(roots[value])
+        for base in aliased_arguments(node):
+            if base in roots:
+                roots[node] = roots[base]
+        written |= {roots[each] for each in written_arguments(node) if each in roots}
     return written
 
 

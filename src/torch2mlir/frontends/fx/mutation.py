@@ -6,9 +6,8 @@ other view of the same memory is read afterwards; :func:`needs_functionalization
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable
-from functools import cache, partial
+from functools import cache
 
 import torch
 from torch.fx import Graph, Node
@@ -22,7 +21,7 @@ from torch2mlir.dialects.torch.functional_variants import (
 from torch2mlir.dialects.torch.schema import UNDECLARED_VIEWS, find_schema
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.fx.calls_by_layout import SHARING_OR_COPYING_OPS
-from torch2mlir.frontends.fx.shared_memory import shares_memory
+from torch2mlir.frontends.fx.shared_memory import aliased_arguments, written_arguments
 
 _WRITES_UNDECLARED = {"aten::batch_norm", "aten::instance_norm", "aten::rrelu"}
 """Ops that update running statistics (or draw noise) in training without declaring it: argument 5 is the flag.
@@ -140,17 +139,14 @@ class _Memory:
         self.alias, self.same = _Groups(nodes), _Groups(nodes)
         self.writes = list[tuple[Node, Node]]()
         for node in nodes:
-            if node.target is operator.getitem and isinstance(node.args[0], Node):
-                self.alias.join(node, node.args[0])
+            for base in aliased_arguments(node):
+                self.alias.join(node, base)
             if not isinstance(node.target, torch._ops.OpOverload):
                 continue
-            if _written_index(node.target) is None:
-                for base in _aliased_inputs(node.target, node):
-                    self.alias.join(node, base)
-            elif _is_simple_write(node.target) and (written := written_argument(node.target, node)):
+            for written in written_arguments(node):
                 self.writes.append((node, written))
-                self.same.join(node, written)
-                self.alias.join(node, written)
+                if _is_simple_write(node.target):
+                    self.same.join(node, written)
 
     def is_written(self, node: Node) -> bool:
         """Whether something writes to what may be the memory of a node."""
@@ -175,17 +171,6 @@ def _writes_undeclared(node: Node) -> bool:
     return any(statistics is not None for statistics in node.args[3:5])
 
 
-def _aliased_inputs(target: torch._ops.OpOverload, node: Node) -> Iterable[Node]:
-    schema = target._schema
-    if schema.name in UNDECLARED_VIEWS:
-        yield from filter(partial(shares_memory, node), node.all_input_nodes)
-    if not any(r.alias_info is not None for r in schema.returns):
-        return
-    for argument, value in zip(schema.arguments, node.args, strict=False):
-        if argument.alias_info is not None and isinstance(value, Node):
-            yield value
-
-
 def undeclared_views(graph: Graph) -> set[torch._ops.OpOverload]:
     """The ops in a graph that give views there although their schemas do not say so."""
     return {
@@ -193,7 +178,7 @@ def undeclared_views(graph: Graph) -> set[torch._ops.OpOverload]:
         for node in graph.nodes
         if isinstance(node.target, torch._ops.OpOverload)
         and node.target._schema.name in UNDECLARED_VIEWS
-        and any(_aliased_inputs(node.target, node))
+        and aliased_arguments(node)
     }
 
 
