@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import pickle
 import shutil
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from torch import nn
 
 import torch2mlir
 from torch2mlir.artefact import weights
-from torch2mlir.errors import ArtefactError
+from torch2mlir.errors import ArtefactError, InputError
 from torch2mlir.tools.cli import main
 
 ENGINES = [("xla", "stablehlo"), ("iree", "linalg-on-tensors"), ("reference", "linalg-on-tensors")]
@@ -551,3 +552,37 @@ def test_each_kind_of_call_has_its_program(order: str, tmp_path: Path) -> None:
         x = torch.randn(rows, length, 8)
         torch.testing.assert_close(loaded(x), model(x))
     assert not loaded.report().pytorch_calls
+
+
+@pytest.mark.parametrize(("engine", "output_type"), ENGINES[:2])
+def test_code_that_the_cache_on_disk_had_is_saved_whole(
+    engine: str, output_type: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """XLA writes a program that it has read without its kernels, and no call of the artefact ran."""
+    monkeypatch.setenv("TORCH2MLIR_CACHE_DIR", str(tmp_path / "cache"))
+    model = Model().eval()
+    for turn in range(3):
+        compiled = torch2mlir.compile(
+            model, torch.randn(3, 8), engine=engine, output_type=output_type
+        )
+        loaded = torch2mlir.load(torch2mlir.save(compiled, tmp_path / f"artefact{turn}"))
+        for _ in range(3):
+            check(loaded, model, (3, 8))
+
+
+def test_an_input_that_wants_a_gradient_is_refused(saved: tuple[nn.Module, Path]) -> None:
+    model, directory = saved
+    loaded = torch2mlir.load(directory)
+    x = torch.randn(3, 8, requires_grad=True)
+    with pytest.raises(InputError, match="requires a gradient"):
+        loaded(x)
+    with torch.no_grad():
+        torch.testing.assert_close(loaded(x), model(x))
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, pickle.dumps])
+def test_what_is_loaded_is_not_copied(
+    copied: Callable[[Any], Any], saved: tuple[nn.Module, Path]
+) -> None:
+    with pytest.raises(ArtefactError, match="load the directory again"):
+        copied(torch2mlir.load(saved[1]))

@@ -35,6 +35,7 @@ from torch2mlir.runtime.binding import Shapes
 from torch2mlir.runtime.calling import CallingConvention
 from torch2mlir.runtime.element_views import for_program
 from torch2mlir.runtime.engine import Engine, Executable, check_not_traced, get_engine
+from torch2mlir.runtime.gradients import GradientNotice
 from torch2mlir.runtime.lowered import LoweredFunction
 from torch2mlir.runtime.small_sizes import FoundSizes
 
@@ -80,6 +81,7 @@ class LoadedFunction:
         self.calling = calling
         self._programs = programs
         self._engine = engine
+        self._gradients = GradientNotice(calling.signature)
 
     @property
     def shapes(self) -> list[dict[str, int]]:
@@ -99,6 +101,7 @@ class LoadedFunction:
                 + "; call the compiled function with such "
                 "sizes before it is saved",
             )
+        self._gradients.look(leaves)
         calling.check(leaves)
         weights = iter(program.weights)
         arguments = [
@@ -107,6 +110,12 @@ class LoadedFunction:
         ]
         results = program.executable.run([*arguments, *program.prepared])
         return calling.result(results, leaves, program.executable.function.updated)
+
+    def __reduce__(self) -> Any:
+        raise ArtefactError(
+            "a loaded artefact cannot be copied or pickled: its code is in this process",
+            hint="load the directory again, in the other process if there is one",
+        )
 
 
 def _shown(symbols: Mapping[str, int]) -> str:

@@ -330,8 +330,11 @@ def _exported_script(
     """
     from torch._export.converter import TS2EPConverter
 
-    if "prim::SetAttr" in str(model.inlined_graph):
+    graph = model.inlined_graph
+    if graph.findNode("prim::SetAttr"):
         raise CaptureError("the TorchScript program writes to its attributes")
+    if graph.findNode("prim::PythonOp"):  # PyTorch's converter ends the process
+        raise CaptureError("the TorchScript program calls a Python function, @torch.jit.ignore")
     try:
         return TS2EPConverter(model, tuple(args), dict(kwargs)).convert()
     except Exception as error:

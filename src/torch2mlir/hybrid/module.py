@@ -119,7 +119,7 @@ class OptimizedModule(AroundModel):
         named = None if self.exported else _named(model)
         self._captures = Captures(model, self.exported, config, named, dynamic_shapes)
         self._is_lazy = any(map(is_lazy, self._captures.own_tensors()))
-        self.training = model.training
+        self.training = _is_training(model)
         self.config = config
         self._settings = (allow_tracing, dynamic_shapes)
         self._calls = 0
@@ -145,7 +145,7 @@ class OptimizedModule(AroundModel):
 
     def _called(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         self.__dict__["_calls"] += 1  # a module's own way to set an attribute is slow
-        takes_grad = self.model.training or self._asks_for_grad_mode
+        takes_grad = _is_training(self.model) or self._asks_for_grad_mode
         if not (takes_grad and torch.is_grad_enabled()) and (
             known := self._captures.known(args, kwargs)
         ):
@@ -217,7 +217,7 @@ class OptimizedModule(AroundModel):
         if self._asks_for_grad_mode:  # captures are made without
             return "the model asks whether grad mode is on"
         wanted = any(t.requires_grad for t in tensors)
-        if not wanted and self.model.training:
+        if not wanted and _is_training(self.model):
             wanted = any(p.requires_grad for p in self.model.parameters())
         if wanted and not self._warned:
             self._warned = True
@@ -339,3 +339,8 @@ class _Function(torch.nn.Module):
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         return self.function(*args, **kwargs)
+
+
+def _is_training(model: torch.nn.Module) -> bool:
+    """Whether a model is in training mode; ``torch.jit.freeze`` takes the attribute away."""
+    return bool(getattr(model, "training", False))

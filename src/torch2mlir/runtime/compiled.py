@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import torch
-from torch.autograd import forward_ad
 from torch.compiler import is_dynamo_compiling
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -278,10 +277,7 @@ class CompiledFunction:
         if again is None or kwargs or not again.kinds.are_of(args):
             again = None
         leaves, symbols = calling.bind(args, kwargs) if again is None else (args, again.symbols)
-        if torch.is_grad_enabled():
-            self._gradients.check(leaves)
-        if forward_ad._current_level >= 0:
-            self._gradients.check_tangents(leaves)
+        self._gradients.look(leaves)
         calling.check(leaves)
         for notice in self._notices:
             notice.check()

@@ -47,12 +47,18 @@ class GradientNotice:
         self._signature = signature
         self._has_warned = False
 
-    def check_tangents(self, leaves: Sequence[Any]) -> None:
-        """Looks at the flat arguments of a call.
+    def look(self, leaves: Sequence[Any]) -> None:
+        """Looks at the flat arguments of a call for what the modes that hold ask for.
 
         Raises:
-            InputError: one of them is a dual number of ``torch.autograd.forward_ad``.
+            InputError: one of them requires a gradient in grad mode, or has a tangent.
         """
+        if torch.is_grad_enabled():
+            self._check(leaves)
+        if forward_ad._current_level >= 0:
+            self._check_tangents(leaves)
+
+    def _check_tangents(self, leaves: Sequence[Any]) -> None:
         for item in self._signature.user_inputs:
             if has_tangents([leaves[item.position]]):
                 raise InputError(
@@ -60,12 +66,7 @@ class GradientNotice:
                     hint='torch.compile(model, backend="torch2mlir") and torch2mlir.optimize let PyTorch run it',
                 )
 
-    def check(self, leaves: Sequence[Any]) -> None:
-        """Looks at the flat arguments of a call.
-
-        Raises:
-            InputError: one of them requires a gradient.
-        """
+    def _check(self, leaves: Sequence[Any]) -> None:
         for item in self._signature.user_inputs:
             value = leaves[item.position]
             if isinstance(value, torch.Tensor) and value.requires_grad:

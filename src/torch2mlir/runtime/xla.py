@@ -164,7 +164,7 @@ class XlaEngine(Engine):
 
     def code(self, executable: Executable) -> bytes:
         assert isinstance(executable, XlaExecutable)
-        return bytes(executable.loaded.serialize())
+        return executable.read_from or bytes(executable.loaded.serialize())
 
     def load(self, code: bytes, function: LoweredFunction) -> XlaExecutable:
         _threads().check("cannot load a program")
@@ -172,7 +172,7 @@ class XlaEngine(Engine):
             loaded = self._client.deserialize_executable(code, self._devices, _options(function))
         except jax.errors.JaxRuntimeError as error:
             raise EngineError(f"XLA cannot load compiled code: {shortened(str(error))}") from error
-        return XlaExecutable(loaded, function, self._memory, self._adopted)
+        return XlaExecutable(loaded, function, self._memory, self._adopted, read_from=code)
 
 
 @cache
@@ -199,13 +199,27 @@ def _options(function: LoweredFunction, saves_copies: bool = True) -> Any:
 
 
 class XlaExecutable(Executable):
-    """A function XLA has compiled. Safe to call from several threads at once."""
+    """A function XLA has compiled. Safe to call from several threads at once.
+
+    Args:
+        loaded: XLA's own.
+        function: what was compiled.
+        memory: of arguments.
+        adopted: memory of results.
+        read_from: the code that it was read from: XLA writes what it has read without its kernels.
+    """
 
     def __init__(
-        self, loaded: Any, function: LoweredFunction, memory: LentMemory, adopted: AdoptedMemory
+        self,
+        loaded: Any,
+        function: LoweredFunction,
+        memory: LentMemory,
+        adopted: AdoptedMemory,
+        read_from: bytes = b"",
     ) -> None:
         super().__init__(function)
         self.loaded = loaded
+        self.read_from = read_from
         self._memory = memory
         self._adopted = adopted
         self._exporters = list(map(adopted.exporter, function.results))

@@ -16,6 +16,7 @@ from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
 from torch2mlir.errors import CaptureError
+from torch2mlir.frontends.fx.functions_said_otherwise import OTHERWISE
 from torch2mlir.frontends.fx.unneeded_conversions import set_data
 
 
@@ -125,6 +126,7 @@ def _backward(*_: Any, **_options: Any) -> Tensor:
 
 
 _FUNCTIONS: Mapping[Any, Callable[..., Any]] = {
+    **OTHERWISE,
     Tensor.backward: _backward,
     # PyTorch's tracing does not hear of it, and takes what it gives for a constant
     Tensor.data.__get__: Tensor.detach,  # type: ignore[attr-defined]
