@@ -28,7 +28,7 @@ from torch2mlir.frontends.fx.function_transforms import (
     gradients_noted,
     has_autocast,
 )
-from torch2mlir.frontends.fx.functions_said_otherwise import masks_unknown
+from torch2mlir.frontends.fx.functions_said_otherwise import without_looking
 from torch2mlir.frontends.fx.functions_that_check import FunctionsThatCheck
 from torch2mlir.frontends.fx.numbers_of_constants import (
     NUMBERS,
@@ -359,7 +359,7 @@ def _exported(
             seen = around.enter_context(watched())
             around.enter_context(RaisedErrors())
             around.enter_context(bounded_sizes())
-            around.enter_context(masks_unknown())
+            around.enter_context(without_looking())
             around.enter_context(numbers_kept_apart())
             texts = around.enter_context(texts_noted())
             around.enter_context(written_constants_forgotten())

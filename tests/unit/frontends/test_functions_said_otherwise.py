@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.export import Dim
 from torch.testing import assert_close
 
 import torch2mlir
+from torch2mlir.errors import Torch2MLIRError
 
 PROGRAMS: dict[str, tuple[Callable[..., Any], Callable[[], tuple[Tensor, ...]]]] = {
     "a mask that repeats elements": (
@@ -57,3 +59,55 @@ def test_an_encoder_whose_mask_is_an_argument() -> None:
         for mask in (causal, torch.randn(4, 4), torch.zeros(4, 4), causal.mT.contiguous()):
             x = torch.randn(2, 4, 8)
             assert_close(ours(x, mask), encoded(x, mask))
+
+
+DISTRIBUTIONS: dict[str, Callable[[Tensor, Tensor], Any]] = {
+    "covariance": lambda m, c: torch.distributions.MultivariateNormal(m, covariance_matrix=c),
+    "precision": lambda m, c: torch.distributions.MultivariateNormal(m, precision_matrix=c),
+}
+
+
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
+def test_matrices_of_distributions_are_checked(name: str) -> None:
+    """Whether a matrix is symmetric and positive definite, PyTorch asks one after the other."""
+
+    def probability(mean: Tensor, matrix: Tensor) -> Tensor:
+        return DISTRIBUTIONS[name](mean, matrix).log_prob(mean + 1)  # type: ignore[no-any-return]
+
+    matrix = torch.tensor([[2.0, 0.5], [0.5, 1.0]])
+    ours = torch2mlir.compile(probability, torch.zeros(2), matrix, output_type="onnx")
+    for each in (matrix, matrix + torch.eye(2), matrix * 3):
+        mean = torch.randn(2)
+        assert_close(ours(mean, each), probability(mean, each))
+    for each in (-matrix, matrix + torch.tensor([[0.0, 1.0], [0.0, 0.0]])):
+        with pytest.raises(ValueError, match="satisfy the constraint"):
+            probability(torch.zeros(2), each)
+        with pytest.raises(Torch2MLIRError):
+            ours(torch.zeros(2), each)
+
+
+SIZED: dict[str, Callable[[Tensor], Any]] = {
+    "quantized": lambda x: torch.fake_quantize_per_tensor_affine(x, 0.1, 0, -128, 127),
+    "quantized by a tensor": lambda x: torch.fake_quantize_per_tensor_affine(
+        x, torch.tensor(0.1), torch.tensor(0, dtype=torch.int32), -128, 127
+    ),
+    "quantized by column": lambda x: torch.fake_quantize_per_channel_affine(
+        x, torch.tensor([0.1, 0.2, 0.3]), torch.zeros(3, dtype=torch.int32), 1, -128, 127
+    ),
+    "histogram": lambda x: torch.histogram(x, 5, range=(-2.0, 2.0)),
+    "histogram by edges": lambda x: torch.histogram(x, torch.tensor([-1.0, 0.0, 2.0])),
+    "complex variance": lambda x: torch.complex(x, x * x).var(0),
+    "complex deviation": lambda x: torch.complex(x, x * x).std(),
+}
+
+
+@pytest.mark.parametrize("name", SIZED)
+def test_sizes_that_vary(name: str) -> None:
+    """PyTorch knows the results' sizes from a run of the op, or divides by a size as if it were known."""
+    program = SIZED[name]
+    ours = torch2mlir.compile(
+        program, torch.randn(4, 3), output_type="onnx", dynamic_shapes=({0: Dim.AUTO},)
+    )
+    for rows in (4, 5, 2, 7):
+        x = torch.randn(rows, 3)
+        assert_close(tuple(ours(x)), tuple(program(x)))

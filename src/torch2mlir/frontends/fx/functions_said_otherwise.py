@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.distributions import constraints
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.nn.modules import transformer
 
@@ -54,23 +55,49 @@ OTHERWISE: Mapping[Any, Callable[..., Any]] = {
 """Function -> what it is said by."""
 
 
+_detect_is_causal_mask = transformer._detect_is_causal_mask
+
+
+def _is_causal(*args: Any, **kwargs: Any) -> bool:
+    """Whether a mask is the causal one, for which there are faster kernels; one that cannot be read is any other."""
+    try:
+        return bool(_detect_is_causal_mask(*args, **kwargs))
+    except GuardOnDataDependentSymNode:
+        return False
+
+
+def _is_symmetric(_: Any, value: Tensor) -> Tensor:
+    """Of each matrix; PyTorch's looks whether to go on."""
+    if value.shape[-2] != value.shape[-1]:
+        return value.new_zeros(value.shape[:-2], dtype=torch.bool)
+    return torch.isclose(value, value.mT, atol=1e-6).all(-2).all(-1)
+
+
+def _is_semidefinite(constraint: Any, value: Tensor) -> Tensor:
+    return _is_symmetric(constraint, value) & (torch.linalg.eigvalsh(value) >= 0).all(-1)
+
+
+def _is_definite(constraint: Any, value: Tensor) -> Tensor:
+    return _is_symmetric(constraint, value) & (torch.linalg.cholesky_ex(value).info == 0)
+
+
+_LOOKING: Mapping[tuple[Any, str], Callable[..., Any]] = {
+    (transformer, "_detect_is_causal_mask"): _is_causal,
+    (constraints._Symmetric, "check"): _is_symmetric,
+    (constraints._PositiveSemidefinite, "check"): _is_semidefinite,
+    (constraints._PositiveDefinite, "check"): _is_definite,
+}
+"""Functions of Python that look at elements on their way, by where they are."""
+
+
 @contextmanager
-def masks_unknown() -> Iterator[None]:
-    """While it holds, ``nn.TransformerEncoder`` takes a mask that it cannot read for one as any other.
-
-    It looks whether its mask is the causal one, for which there are faster kernels that give the same.
-    """
-    name = "_detect_is_causal_mask"
-    detect = getattr(transformer, name)
-
-    def detected(*args: Any, **kwargs: Any) -> bool:
-        try:
-            return bool(detect(*args, **kwargs))
-        except GuardOnDataDependentSymNode:
-            return False
-
-    setattr(transformer, name, detected)
+def without_looking() -> Iterator[None]:
+    """While it holds, masks of ``nn.TransformerEncoder`` and matrices of distributions are checked without a branch."""
+    before = {place: getattr(*place) for place in _LOOKING}
+    for place, function in _LOOKING.items():
+        setattr(*place, function)
     try:
         yield
     finally:
-        setattr(transformer, name, detect)
+        for place, function in before.items():
+            setattr(*place, function)

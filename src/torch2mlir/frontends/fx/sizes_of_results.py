@@ -1,4 +1,7 @@
-"""Sizes of results that PyTorch's capture takes for decided by elements, where there is a bound to compute with."""
+"""Sizes of results that PyTorch's capture takes for decided by elements, where there is a bound to compute with.
+
+And of results that it knows for fixed sizes only, for which it runs the op.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,33 @@ def _of_alignments(
     return log_probs.new_empty([batch]), log_probs.new_empty([batch, time, places])
 
 
-_SIZES = {aten._ctc_loss.default: _of_alignments, aten._ctc_loss.Tensor: _of_alignments}
+def _with_mask(_mode: Any, _op: Any, input: Any, *_: Any, **_options: Any) -> tuple[Any, Any]:
+    """What is rounded, and which elements were within bounds."""
+    return torch.empty_like(input), torch.empty_like(input, dtype=torch.bool)
+
+
+def _of_count(
+    _mode: Any, _op: Any, input: Any, bins: int = 100, **_options: Any
+) -> tuple[Any, Any]:
+    """The bins and their edges, one more."""
+    return input.new_empty([bins]), input.new_empty([bins + 1])
+
+
+def _of_edges(_mode: Any, _op: Any, input: Any, bins: Any, **_options: Any) -> tuple[Any, Any]:
+    """The bins between edges, and these."""
+    return input.new_empty([bins.shape[0] - 1]), input.new_empty(bins.shape)
+
+
+_SIZES = {
+    aten._ctc_loss.default: _of_alignments,
+    aten._ctc_loss.Tensor: _of_alignments,
+    aten.fake_quantize_per_tensor_affine_cachemask.default: _with_mask,
+    aten._fake_quantize_per_tensor_affine_cachemask_tensor_qparams.default: _with_mask,
+    aten.fake_quantize_per_channel_affine_cachemask.default: _with_mask,
+    aten.histogram.bin_ct: _of_count,
+    aten.histogram.bins_tensor: _of_edges,
+}
+"""Op -> its results, as fake tensors."""
 
 
 @contextmanager

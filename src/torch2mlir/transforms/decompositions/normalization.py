@@ -120,8 +120,15 @@ def _few(a: Tensor, dims: Sequence[int]) -> Tensor:
 def _deviation(a: Tensor, dims: list[int]) -> Tensor:
     """From a mean that is exact to the last digit; of half floats in f32."""
     computed = _widened(a)
-    deviation = computed - computed.mean(dims, keepdim=True)
-    return deviation - deviation.mean(dims, keepdim=True)
+    deviation = computed - _mean(computed, dims)
+    return deviation - _mean(deviation, dims)
+
+
+def _mean(a: Tensor, dims: list[int]) -> Tensor:
+    """PyTorch divides complex numbers by a size that varies as if it were known."""
+    if not a.is_complex():
+        return a.mean(dims, keepdim=True)
+    return torch.complex(a.real.mean(dims, keepdim=True), a.imag.mean(dims, keepdim=True))
 
 
 def _widened(a: Tensor) -> Tensor:
