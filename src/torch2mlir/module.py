@@ -182,7 +182,9 @@ class MlirModule:
                 hint='lower the program with output_type="onnx"',
             )
         function = entry_function(self.operation, self.program.func_name)
-        return model_of(function, opset=opset, debuginfo=debuginfo)
+        signature = self.program.signature
+        names = {s: n for s, n in signature.size_names.items() if n not in signature.ranges}
+        return model_of(function, opset=opset, debuginfo=debuginfo, size_names=names)
 
 
 def _weights_beside(target: Path) -> Path:

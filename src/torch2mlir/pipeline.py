@@ -18,6 +18,7 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from torch2mlir.contract.op_name import OpName
 from torch2mlir.contract.pass_order import op_names, run_in_order
 from torch2mlir.contract.target import BEFORE_TARGETS, check_output_type, get_target
 from torch2mlir.conversion.driver import conversion_pass, convert_module
@@ -27,7 +28,7 @@ from torch2mlir.dialects.torch.core import RuntimeAssertOp, ValueTensorLiteralOp
 from torch2mlir.dialects.torch.symbols import bind_all_shapes
 from torch2mlir.dialects.torch.types import ValueTensorType, vtensor
 from torch2mlir.dialects.weights import TensorSource
-from torch2mlir.errors import BackendContractError, PassError
+from torch2mlir.errors import BackendContractError, InputError, PassError
 from torch2mlir.frontends import dtypes
 from torch2mlir.frontends.fx.decisions import noted
 from torch2mlir.frontends.weights import TorchSource
@@ -36,6 +37,7 @@ from torch2mlir.program import Program, SeedInput, Signature, StateInput, UserOu
 from torch2mlir.transforms import PASSES, decompose_complex_ops, refine_types  # noqa: F401 - slow to import, needed always
 from torch2mlir.transforms.check_indices import PRECONDITIONS, preconditions_of
 from torch2mlir.transforms.checks_as_results import checks_as_results
+from torch2mlir.transforms.decompositions import find_overload
 from torch2mlir.transforms.lower_to_backend_contract import LowerToBackendContractPass
 from torch2mlir.transforms.semantics.needs import needs_as_captured, needs_at_contract
 from torch2mlir.transforms.weights_as_arguments import weights_as_arguments
@@ -79,7 +81,18 @@ class Pipeline:
 
         Raises:
             Torch2MLIRError: there is no such output type.
+            InputError: an op that is to be kept is none.
         """
+        if isinstance(backend_legal_ops, str):
+            raise InputError(
+                "backend_legal_ops is a list of names", hint=f"pass [{backend_legal_ops!r}]"
+            )
+        for name in backend_legal_ops:
+            if find_overload(OpName.of(name)) is None:
+                raise InputError(
+                    f"backend_legal_ops: PyTorch knows no operator '{name}'",
+                    hint="name it as PyTorch's schemas do, with its overload: 'aten.softmax.int'",
+                )
         return Pipeline(check_output_type(output_type), tuple(backend_legal_ops), check_indices)
 
     @property

@@ -187,3 +187,8 @@ def test_more_named_arguments_than_the_example_had() -> None:
     assert torch.equal(compiled(x, scale=x * 3, mask=None), x * 3)
     with pytest.raises(InputError, match="'shift' was left at its default at capture"):
         compiled(x, scale=x, shift=x)
+
+
+def test_buckets_without_names() -> None:
+    with pytest.raises(InputError, match="sizes by name, not a list"):
+        torch2mlir.compile(lambda x: x + 1, torch.ones(3), engine="xla", buckets=[3])  # type: ignore[arg-type]

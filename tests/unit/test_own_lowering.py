@@ -69,6 +69,17 @@ def test_what_no_lowering_returns(wave: Any, returned: Any, said: str) -> None:
         torch2mlir.compile(wave, torch.ones(7))
 
 
+def test_a_lowering_that_raises_is_named(wave: Any) -> None:
+    def unlucky(lower: Any, x: Any) -> Any:
+        return 1 / 0
+
+    torch2mlir.lowering(NAME, "stablehlo")(unlucky)
+    with pytest.raises(
+        torch2mlir.UnsupportedOpError, match=r"unlucky' raises ZeroDivisionError(.|\n)*\.wave"
+    ):
+        torch2mlir.compile(wave, torch.ones(7))
+
+
 def test_to_linalg(wave: Any) -> None:
     @torch2mlir.lowering(NAME, "linalg-on-tensors")
     def lower_wave(lower: Any, x: Any) -> Any:
@@ -106,6 +117,15 @@ def test_kept_ops_stay_whole_in_the_contract() -> None:
         nn.GELU(), torch.ones(3), output_type="torch", backend_legal_ops=["aten.gelu"]
     )
     assert "torch.aten.gelu" in str(module)
+
+
+@pytest.mark.parametrize("names", ["aten.gelu", ["aten.nosuch"], ["gelu"]])
+def test_kept_ops_that_are_none_are_refused(names: Any) -> None:
+    """They were decomposed without a word."""
+    with pytest.raises(torch2mlir.InputError, match="backend_legal_ops"):
+        torch2mlir.export_and_import(
+            nn.GELU(), torch.ones(3), output_type="torch", backend_legal_ops=names
+        )
 
 
 # decompositions
@@ -176,8 +196,8 @@ def test_a_decomposition_stands_for_a_kernel(library: torch.library.Library) -> 
 @pytest.mark.usefixtures("decompositions_as_they_were")
 @pytest.mark.parametrize(
     "body",
-    [lambda x: x.double() * 3, lambda x: x[:2], lambda x: x[None]],
-    ids=["dtype", "size", "rank"],
+    [lambda x: x.double() * 3, lambda x: x[:2], lambda x: x[None], lambda x: 3, lambda x: None],
+    ids=["dtype", "size", "rank", "number", "nothing"],
 )
 def test_a_decomposition_of_another_type_is_an_error(
     library: torch.library.Library, body: Any

@@ -29,7 +29,7 @@ from torch2mlir.dialects.torch.dims import Dim, KnownSize
 from torch2mlir.dialects.torch.ops import RegistryOp
 from torch2mlir.dialects.torch.symbols import resolve_shapes
 from torch2mlir.dialects.torch.values import Unknown, Values
-from torch2mlir.errors import BackendContractError, UnsupportedOpError
+from torch2mlir.errors import BackendContractError, Torch2MLIRError, UnsupportedOpError
 
 _SKIPPED = (core.ConstantOp, core.PrimListConstructOp, core.SymbolicIntOp, core.BindSymbolicShapeOp)
 """Ops that lowerings see through their operands."""
@@ -270,6 +270,7 @@ class FunctionConversion:
             leaves = (x for each in operands for x in (each if isinstance(each, list) else [each]))
             varying = dict.fromkeys(str(leaf) for leaf in leaves if isinstance(leaf, Dim))
             if not varying or "'Dim'" not in str(error):
+                self._fail_of_own(function, error)
                 raise
             lower.fail(
                 f"an argument of this op must be a constant for {lower.target}, and is a size that varies "
@@ -277,6 +278,23 @@ class FunctionConversion:
                 hint="make that size static, choose another output type, or leave the op to PyTorch with "
                 "torch2mlir.optimize",
             )
+        except Torch2MLIRError:
+            raise
+        except Exception as error:
+            self._fail_of_own(function, error)
+            raise
+
+    def _fail_of_own(self, function: Callable[..., Any], error: Exception) -> None:
+        """What a lowering of the user's raises has the op and its line beside it."""
+        if not str(function.__module__).startswith("torch2mlir."):
+            name = getattr(function, "__qualname__", "of the user's")
+            raise UnsupportedOpError(
+                f"its lowering '{name}' raises {type(error).__name__}: {error}",
+                op=self.lower.op_name,
+                location=describe(self.lower.location),
+                dialect=self.lower.target,
+                hint="it is called with the emitter and the op's operands, as docs/own_ops.md shows",
+            ) from error
 
     def _convert_to_nothing(self, op: Operation) -> None:
         """Results without elements are not computed: engines refuse many ops on such tensors, and die of some."""

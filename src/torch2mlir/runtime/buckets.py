@@ -42,6 +42,11 @@ class BucketRequest:
     def __init__(self, asked: Asked) -> None:
         self._asked = asked
         self._places: dict[tuple[int, int], Sequence[int] | None] | None = None
+        if not isinstance(asked, bool | Mapping):
+            raise InputError(
+                f"buckets are True or sizes by name, not a {type(asked).__name__}",
+                hint='say which size: buckets={"batch": [1, 4, 8]}',
+            )
         for name, sizes in {} if isinstance(asked, bool) else asked.items():
             if not sizes or any(not isinstance(size, int) or size < 1 for size in sizes):
                 raise InputError(

@@ -37,7 +37,7 @@ from torch2mlir.frontends.fx.questions import asked_by, by_decomposition
 from torch2mlir.frontends.reached_objects import is_installed
 from torch2mlir.program import Decision
 from torch2mlir.transforms.decompositions import find_decomposition, find_overload, table
-from torch2mlir.transforms.decompositions.own_ops import body_of, schema_of_overload
+from torch2mlir.transforms.decompositions.own_ops import PYTORCHS, body_of, schema_of_overload
 from torch2mlir.transforms.semantics.calls import Call
 from torch2mlir.transforms.semantics.fake import FakeWorld
 from torch2mlir.transforms.semantics.needs import Needs, needs_of_a_result
@@ -332,12 +332,14 @@ def _check_types(op: Operation, results: Sequence[SSAValue]) -> None:
     """
     for old, new in zip(_tensors(op), results, strict=False):
         was, becomes = old.type, new.type
-        if not isinstance(was, t.AnyTensorType) or not isinstance(becomes, t.AnyTensorType):
+        if not isinstance(was, t.AnyTensorType) or old.first_use is None:
             continue
-        if not agree(was, becomes):
+        if not isinstance(becomes, t.AnyTensorType) or not agree(was, becomes):
             raise BackendContractError(
                 f"the op's result is {was} and its decomposition's {becomes}",
-                hint="report it, or say what the op is with @torch2mlir.decomposition(..)",
+                hint="report it, or say what the op is with @torch2mlir.decomposition(..)"
+                if OpName(_name(op)).parts[0] in PYTORCHS
+                else "correct the operator's register_fake, or the function that computes it",
             )
 
 

@@ -103,6 +103,24 @@ def test_dimensions_that_vary_have_one_name() -> None:
     assert taken == given and taken[2] == 16 and all(isinstance(size, str) for size in taken[:2])
 
 
+def test_dimensions_have_the_names_that_the_user_gave_them() -> None:
+    batch, length = Dim("batch"), Dim("length", max=64)
+    module = torch2mlir.export_and_import(
+        lambda x, y: (torch.cat([x, y], 1), x.repeat(2, 1)),
+        torch.randn(2, 3),
+        torch.randn(2, 5),
+        output_type="onnx",
+        dynamic_shapes=({0: batch, 1: length}, {0: batch}),
+    )
+    graph = module.onnx_model().graph
+    found = [
+        [dim.dim_param or dim.dim_value for dim in each.type.tensor_type.shape.dim]
+        for each in (*graph.input, *graph.output)
+    ]
+    assert found[:2] == [["batch", "length"], ["batch", 5]]
+    assert found[2] == ["batch", "length + 5"] and found[3][0] in ("batch*2", "2*batch")
+
+
 def test_words_are_kept_whole() -> None:
     proto = torch2mlir.export_and_import(*PROGRAMS["block"][:2], output_type="onnx").onnx_model()
     ops = [node.op_type for node in proto.graph.node]

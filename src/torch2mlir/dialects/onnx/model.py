@@ -55,6 +55,7 @@ _ELEMENT_TYPES: dict[type[Attribute], str] = {
 
 _DIM_PARAM = re.compile(r"(\d+):(.*?)(?=,\d+:|$)")
 """A dimension and its expression, which may have commas: ``0:batch,1:max(a, b)``."""
+_WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 @dataclass
@@ -134,6 +135,7 @@ def model_of(
     *,
     opset: int = OPSET,
     debuginfo: bool = False,
+    size_names: Mapping[str, str] | None = None,
 ) -> OnnxModel:
     """A function of the onnx dialect as a model.
 
@@ -143,19 +145,22 @@ def model_of(
             that are not read are left out.
         opset: the operator set; the default one gives way to a newer one where the function needs that.
         debuginfo: whether every node says which source line it comes from.
+        size_names: of the symbols of sizes, those that ``dim_param`` has in their place.
 
     Raises:
         Torch2MLIRError: the ``onnx`` package is missing, the function has ops of other dialects, or an operator is
             newer than the operator set.
     """
-    return _Writer(operator_set(function, opset), debuginfo).write(function, constants or {})
+    writer = _Writer(operator_set(function, opset), debuginfo, size_names or {})
+    return writer.write(function, constants or {})
 
 
 class _Writer:
     """Writes one model; values are named in order."""
 
-    def __init__(self, opset: int, debuginfo: bool) -> None:
+    def __init__(self, opset: int, debuginfo: bool, size_names: Mapping[str, str]) -> None:
         self.debuginfo = debuginfo
+        self.size_names = size_names
         self.onnx = onnx_package()
         self.opset = opset
         self.names: dict[SSAValue, str] = {}
@@ -219,7 +224,9 @@ class _Writer:
             if size >= 0:
                 dim.dim_value = size
             elif str(index) in varying:
-                dim.dim_param = varying[str(index)]
+                dim.dim_param = _WORD.sub(
+                    lambda word: self.size_names.get(word[0], word[0]), varying[str(index)]
+                )
 
     def _outputs(self, block: Block, wanted: Sequence[str]) -> list[tuple[SSAValue, str]]:
         """What a graph returns, under which names; the first use of an operator's result takes the name itself."""
