@@ -57,3 +57,48 @@ def test_all_is_compiled(make: Callable[[], nn.Module], varies: bool | None, eng
                 step(x).square().sum().backward()
             for one, other in zip(model.parameters(), eager.parameters(), strict=True):
                 torch.testing.assert_close(one.grad, other.grad, atol=1e-4, rtol=1e-4)
+
+
+class Scored(nn.Module):
+    """As language models are trained: the scores of all tokens of all rows."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.head = nn.Linear(4, 6)
+
+    def forward(self, x: Tensor, y: Tensor) -> Tensor:
+        return nn.functional.cross_entropy(self.head(x).view(-1, 6), y.view(-1))
+
+
+class Attending(nn.Module):
+    """With dropout, of which the backward pass takes the square of the length."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+
+    def forward(self, x: Tensor, y: Tensor) -> Tensor:
+        q = self.layer(x).unflatten(-1, (2, 2)).transpose(1, 2)
+        found = nn.functional.scaled_dot_product_attention(q, q, q, dropout_p=1e-9)
+        return (found.sum((1, 3)) * y).sum()
+
+
+@pytest.mark.share(4)
+@pytest.mark.parametrize("engine", ["onnxruntime", "iree", "xla"])
+@pytest.mark.parametrize("varies", [None, True])
+@pytest.mark.parametrize("make", [Scored, Attending])
+def test_rows_and_lengths(make: Callable[[], nn.Module], varies: bool | None, engine: str) -> None:
+    """A size that only an integer tells was a KeyError on engines for all sizes, as was a power of a size on all."""
+    torch._dynamo.reset()
+    eager = make()
+    model = copy.deepcopy(eager)
+    compiled = torch.compile(
+        model, backend="torch2mlir", dynamic=varies, options={"engine": engine, "fallback": False}
+    )
+    for rows, length in ((2, 7), (3, 5), (2, 9), (4, 3)):
+        x, y = torch.randn(rows, length, 4), torch.randint(0, 6, (rows, length))
+        for each, step in ((eager, eager), (model, compiled)):
+            each.zero_grad()
+            step(x, y).backward()
+        for one, other in zip(model.parameters(), eager.parameters(), strict=True):
+            torch.testing.assert_close(one.grad, other.grad, atol=1e-4, rtol=1e-4)

@@ -59,6 +59,13 @@ def parse_dim(text: str) -> KnownSize:
         (dims.floordiv(A, A), 1),
         (dims.mod(dims.mul(6, A), 3), 0),
         (dims.mod(A, 1), 0),
+        (dims.mod(dims.sub(4, dims.mod(A, 4)), 4), dims.mod(dims.mul(-1, A), 4)),
+        (dims.mod(dims.add(A, 9), 4), dims.mod(dims.add(A, 1), 4)),
+        (dims.add(A, dims.mod(dims.mul(-1, A), 4)), dims.mul(4, dims.floordiv(dims.add(A, 3), 4))),
+        (
+            dims.floordiv(dims.add(A, B, dims.mod(dims.mul(-1, dims.add(A, B)), 4)), 4),
+            dims.floordiv(dims.add(A, B, 3), 4),
+        ),
         (dims.maximum(A, dims.maximum(B, A)), dims.maximum(B, A)),
         (dims.maximum(A, 2, 3), dims.maximum(3, A)),
         (dims.minimum(4, 7), 4),

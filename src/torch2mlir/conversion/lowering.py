@@ -126,6 +126,8 @@ class Lowering(Emitter, ABC):
         if isinstance(size, int):
             return self.size_constant(size)
         if size.op == "symbol":
+            if size.name not in self.symbols:
+                self.fail(f"no argument tells the value of the size '{size.name}'")
             return self.symbols[size.name]
         return self.in_entry(lambda: self._computed_size(size), ("size", size))
 

@@ -106,14 +106,22 @@ class CompiledSegment:
         self._given = [item for item in inputs if isinstance(item, UserInput)]
         self._states = [item.tensor for item in inputs if isinstance(item, StateInput)]
         self._updated = self._positions(updated or {})
-        self._symbols: list[SymbolSource] = captured.symbols if static else []
+        sources = [self._as_given(source) for source in captured.symbols]
+        self._symbols = sources if static else []
         asked = {name for each in captured.program.signature.decisions for name in each.symbols}
-        self._asked_of = [source for source in captured.symbols if source.name in asked]
+        self._asked_of = [source for source in sources if source.name in asked]
         self._sound = set[tuple[int, ...]]()
         self._loaded: dict[tuple[int, ...], Loaded] = {}
         self._lock = threading.Lock()
         if not self._symbols:
             self.program_for(())
+
+    def _as_given(self, source: SymbolSource) -> SymbolSource:
+        """Where a caller's argument has the size, whose dimensions the program may have in another order."""
+        order = self._border.entering.get(source.position)
+        if order is None or source.axis is None:
+            return source
+        return replace(source, axis=order[source.axis])
 
     def program_for(self, arguments: Sequence[Any]) -> Loaded:
         """The program for the sizes of these arguments; compiled if it is the first of them.
@@ -181,6 +189,8 @@ class CompiledSegment:
     def _argument(self, item: UserInput, value: Any) -> torch.Tensor:
         if item.type is None:
             return torch.tensor(value, dtype=torch.float64 if isinstance(value, float) else None)
+        if isinstance(value, int):
+            return torch.empty(value, 0)
         order = self._border.entering.get(item.position)
         return value if order is None else value.permute(order)
 

@@ -24,6 +24,7 @@ from torch2mlir.frontends import dtypes
 from torch2mlir.frontends.fx.constants import ConstantPool, list_type
 from torch2mlir.transforms.semantics.needs import Needs
 from torch2mlir.transforms.semantics.symbols import symbol_ranges
+from torch2mlir.transforms.typing.type_lattice import is_known_tensor
 
 _INDEX = IntegerType(64, Signedness.SIGNED)
 
@@ -262,8 +263,8 @@ def rewrite_positions(block: Block, given: Collection[str]) -> None:
             for nested in region.blocks:
                 rewrite_positions(nested, given)
         rewrite = _REWRITES.get(op.name)
-        if rewrite is None:
-            continue
+        if rewrite is None or not is_known_tensor(op.operands[0].type):
+            continue  # what loops carry may get its type later, or never, which the contract says
         if (new := rewrite(_Rewriter(op, block, values))) is None:
             Needs(given, values).note(op, op.result_types)
         else:

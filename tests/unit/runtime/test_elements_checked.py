@@ -134,6 +134,24 @@ PROGRAMS: dict[
         [(FEW, COUNTS), (OTHER, COUNTS * 0), (FEW, COUNTS + 1)],
         [(FEW, torch.tensor([0, 1, 2, 0, -1]))],
     ),
+    "probabilities": (
+        torch.nn.functional.binary_cross_entropy,
+        [(FEW / 4, OTHER / 8), (OTHER / 8, FEW / 4)],
+        [(FEW, OTHER / 8), (FEW / 4, OTHER), (-FEW, OTHER / 8)],
+    ),
+    "segments": (
+        lambda x, n: torch.segment_reduce(x, "sum", lengths=n, axis=0),
+        [(FEW, torch.tensor([2, 3])), (OTHER, torch.tensor([5, 0]))],
+        [(FEW, torch.tensor([2, 2])), (FEW, torch.tensor([6, -1]))],
+    ),
+    "bags": (
+        lambda n, w, starts: torch.nn.functional.embedding_bag(n, w, starts, mode="sum"),
+        [
+            (COUNTS, torch.ones(4, 2), torch.tensor([0, 2])),
+            (COUNTS, torch.randn(4, 2), torch.tensor([0, 4])),
+        ],
+        [(COUNTS, torch.ones(4, 2), torch.tensor([1, 2]))],
+    ),
     "bins": (torch.bincount, [(COUNTS,), (COUNTS + 3,), (COUNTS * 0,)], [(COUNTS - 1,)]),
     "written": (
         written,

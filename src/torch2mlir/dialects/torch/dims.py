@@ -107,12 +107,38 @@ def add(*dims: KnownSize) -> KnownSize:
     for dim in dims:
         for coefficient, factor in _terms(dim):
             collected[factor] = collected.get(factor, 0) + coefficient
+    for factor, coefficient in collected.items():
+        if (rounded := _rounded_up(factor, coefficient, collected)) is not None:
+            return add(*(_scaled(c, f) for f, c in collected.items() if c and f != 1), *rounded)
     constant = collected.pop(1, 0)
     ordered = sorted(collected.items(), key=lambda term: str(term[0]))
     terms = [_scaled(c, f) for f, c in ordered if c != 0]
     if constant or not terms:
         terms.append(constant)
     return terms[0] if len(terms) == 1 else Dim("add", tuple(terms))
+
+
+def _rounded_up(
+    factor: KnownSize, coefficient: int, collected: dict[KnownSize, int]
+) -> Sequence[KnownSize] | None:
+    """``x + -x % 4``, of which the second is a factor, as four times a quotient; it takes the terms out.
+
+    As a sum nobody would see that it is a multiple of four.
+    """
+    if not isinstance(factor, Dim) or factor.op != "mod" or not coefficient:
+        return None
+    negative, divisor = factor.operands()
+    if not isinstance(divisor, int) or divisor < 1:
+        return None
+    terms = list(_terms(negative))
+    if any(f == 1 or c >= 0 or collected.get(f) != -c * coefficient for c, f in terms):
+        return None
+    for _, each in terms:
+        del collected[each]
+    del collected[factor]
+    size = add(*(_scaled(-c, f) for c, f in terms))
+    multiple = mul(coefficient, divisor, floordiv(add(size, divisor - 1), divisor))
+    return [multiple, collected.get(1, 0)]
 
 
 def _scaled(coefficient: int, factor: KnownSize) -> KnownSize:
@@ -200,7 +226,22 @@ def mod(lhs: KnownSize, rhs: KnownSize) -> KnownSize:
     """``lhs % rhs`` with the sign of ``rhs``, as Python. A divisor of 0 counts as 1."""
     if isinstance(lhs, int) and isinstance(rhs, int):
         return lhs % (rhs or 1)
+    if isinstance(rhs, int) and rhs > 1 and (less := _congruent(lhs, rhs)) != lhs:
+        return mod(less, rhs)
     return 0 if rhs == 1 or _cancel(lhs, rhs) is not None else Dim("mod", (lhs, rhs))
+
+
+def _congruent(dim: KnownSize, divisor: int) -> KnownSize:
+    """What has the same remainder: ``-n`` for ``4 - n % 4``."""
+    terms = list[KnownSize]()
+    for coefficient, factor in _terms(dim):
+        if factor == 1:
+            terms.append(coefficient % divisor)
+        elif isinstance(factor, Dim) and factor.op == "mod" and factor.operands()[1] == divisor:
+            terms.append(mul(coefficient, factor.operands()[0]))
+        else:
+            terms.append(_scaled(coefficient, factor))
+    return add(*terms)
 
 
 def operands_to_compute(dim: Dim) -> list[KnownSize]:

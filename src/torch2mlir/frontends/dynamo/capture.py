@@ -63,27 +63,30 @@ def capture_graph(module: GraphModule, sizes_are_known: bool) -> CapturedGraph:
     Args:
         module: nodes need ``meta["val"]``; placeholders are tensors and symbolic integers.
         sizes_are_known: whether the program is specialised to each combination of sizes before it is compiled. Then an
-            integer argument that sizes depend on is no argument of the program.
+            integer argument that sizes depend on is no argument of the program. Otherwise the program is given it as
+            the first size of a tensor without elements, if no other argument tells it.
 
     Raises:
         CaptureError: something in the graph has no torch-dialect form.
     """
     placeholders = list(module.graph.find_nodes(op="placeholder"))
     sources = _symbols_of_sizes(placeholders)
-    if sizes_are_known:
-        needed = _symbols_in_types(module)
-        for source in _symbols_of_integers(placeholders):
-            if source.name in needed:
-                sources.setdefault(source.name, source)
-        for name in needed - sources.keys():
-            raise CaptureError(f"no input tells the value of the size '{name}'")
+    needed = _symbols_in_types(module)
+    lengths = dict[Node, str]()
+    for source in _symbols_of_integers(placeholders):
+        if source.name in needed - sources.keys() and (sizes_are_known or source.formula is None):
+            sources[source.name] = source
+            if not sizes_are_known:
+                lengths[placeholders[source.position]] = source.name
+    for name in needed - sources.keys() if sizes_are_known else ():
+        raise CaptureError(f"no input tells the value of the size '{name}'")
     bound = dict[Node, KnownSize]()
     for node in placeholders:
         value = node.meta.get("val")
         known = _known(value) if isinstance(value, torch.SymInt) else None
         if known is not None and sources.keys() >= set(_names(known)):
             bound[node] = known
-    program = import_graph_module(module, ranges=_ranges(module), bound=bound)
+    program = import_graph_module(module, ranges=_ranges(module), bound=bound, lengths=lengths)
     return CapturedGraph(program, [sources[name] for name in sorted(sources)])
 
 

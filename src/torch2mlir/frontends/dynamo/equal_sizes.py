@@ -7,13 +7,16 @@ the symbols one, in the sizes of all nodes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import combinations, product
 from typing import Any
 
+import sympy
 import torch
 from torch._ops import OpOverload
 from torch._subclasses import FakeTensor
 from torch.fx import Node
+from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
 from torch2mlir.frontends.fx.quiet import quiet
 from torch2mlir.transforms.decompositions import find_decomposition
@@ -41,11 +44,46 @@ def _learn(node: Node, target: OpOverload) -> bool:
     before = len(environment.replacements)
     args, kwargs = torch.fx.node.map_arg((node.args, node.kwargs), lambda n: n.meta["val"])
     try:
+        with quiet():
+            _learn_factors([each.meta.get("val") for each in node.all_input_nodes], environment)
         with quiet(), mode, torch.no_grad():
             decomposition(*args, **kwargs)
     except Exception:  # it says itself, where it is lowered, what is wrong
         return False
     return len(environment.replacements) > before
+
+
+def _learn_factors(operands: Sequence[Any], environment: ShapeEnv) -> None:
+    """Makes the factors of sizes one, of ``batch * length`` scores and as many targets, where they are alike.
+
+    TorchDynamo has no word for two products that are equal. For others it compiles the graph again.
+    """
+    known = environment.backed_var_to_val
+    products = [
+        [size.node.expr for size in value.shape if _is_product(size)]
+        for value in operands
+        if isinstance(value, torch.Tensor)
+    ]
+    for given, others in combinations(products, 2):
+        for one, other in product(given, others):
+            alike = list[tuple[sympy.Expr, sympy.Expr]]()
+            rest = list(other.args)
+            for factor in one.args:
+                same = (each for each in rest if known[each] == known[factor])
+                if (found := next(same, None)) is not None:
+                    rest.remove(found)
+                    alike.append((factor, found))
+            if one != other and not rest and len(alike) == len(one.args):
+                for pair in alike:
+                    environment.evaluate_expr(sympy.Eq(*pair))
+
+
+def _is_product(size: Any) -> bool:
+    """Whether a size is a product of symbols."""
+    if not isinstance(size, torch.SymInt):
+        return False
+    expression = size.node.expr
+    return isinstance(expression, sympy.Mul) and all(each.is_Symbol for each in expression.args)
 
 
 def _fake_mode(node: Node) -> Any:

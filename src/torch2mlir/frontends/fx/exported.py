@@ -21,9 +21,10 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region, SSAValue
 
 from torch2mlir.dialects.torch import types as t
-from torch2mlir.dialects.torch.dims import Dim, KnownSize
+from torch2mlir.dialects.torch.dims import Dim, KnownSize, symbol
 from torch2mlir.dialects.torch.symbols import declare_symbols
 from torch2mlir.errors import CaptureError
+from torch2mlir.frontends import dtypes
 from torch2mlir.frontends.asked_of_tensors import STRIDES
 from torch2mlir.frontends.fx import symbols
 from torch2mlir.frontends.fx.calls_by_layout import SHARING_OR_COPYING_OPS, seen_in
@@ -170,6 +171,13 @@ class _FunctionImport:
         value = self.block.insert_arg(type, len(self.block.args))
         value.name_hint = node.name
         self.importer.values[node] = value
+        return value
+
+    def length(self, node: Node, name: str) -> SSAValue:
+        """Adds a tensor without elements for a placeholder that is a size, which is the tensor's first."""
+        type = t.vtensor((symbol(name), 0), dtypes.TO_ELEMENT_TYPE[torch.float32])
+        value = self.block.insert_arg(type, len(self.block.args))
+        value.name_hint = node.name
         return value
 
     def bind_symbols(self, ranges: dict[str, tuple[int, int]], others: Iterable[str] = ()) -> None:
@@ -370,16 +378,19 @@ def import_graph_module(
     func_name: str = "main",
     ranges: Mapping[str, tuple[int, int]] | None = None,
     bound: Mapping[Node, KnownSize] | None = None,
+    lengths: Mapping[Node, str] | None = None,
 ) -> Program:
     """The raw torch-dialect module of a graph whose placeholders are all function arguments.
 
     Nodes need ``meta["val"]``, as graphs of ``make_fx``, AOTAutograd and Dynamo have. ``ranges`` bounds symbols;
-    ``bound`` has what placeholders are that are no arguments, because sizes of others tell their value.
+    ``bound`` has what placeholders are that are no arguments, because sizes of others tell their value; of these
+    ``lengths`` has the symbols that come as the first size of a tensor without elements.
 
     Raises:
         CaptureError: something in the graph has no torch-dialect form.
     """
-    return import_graph(module.graph, func_name, ranges, bound, partial(_attribute, module))
+    attributes = partial(_attribute, module)
+    return import_graph(module.graph, func_name, ranges, bound, attributes, lengths)
 
 
 def import_graph(
@@ -388,6 +399,7 @@ def import_graph(
     ranges: Mapping[str, tuple[int, int]] | None = None,
     bound: Mapping[Node, KnownSize] | None = None,
     attributes: Callable[[str], Any] = _no_attribute,
+    lengths: Mapping[Node, str] | None = None,
 ) -> Program:
     """As :func:`import_graph_module`, of a graph that is no module's; ``attributes`` finds what its nodes name."""
     check_memory(graph)
@@ -400,9 +412,10 @@ def import_graph(
     building = _FunctionImport(func_name, attributes, nodes)
     bound = bound or {}
     for position, node in enumerate(n for n in nodes if n.op == "placeholder"):
-        if node in bound:
+        length = (lengths or {}).get(node)
+        if node in bound and length is None:
             continue
-        argument = building.argument(node)
+        argument = building.argument(node) if length is None else building.length(node, length)
         type = argument.type if isinstance(argument.type, t.ValueTensorType) else None
         building.signature.inputs.append(UserInput(node.name, position, type))
     names = {name for size in bound.values() if isinstance(size, Dim) for name in size.symbols()}

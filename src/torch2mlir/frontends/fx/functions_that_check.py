@@ -93,6 +93,52 @@ def _gaussian_nll_loss(
     return loss.mean() if reduction == "mean" else loss.sum()
 
 
+def _binary_cross_entropy(
+    input: Tensor, target: Tensor, weight: Tensor | None = None, *args: Any, **kwargs: Any
+) -> Tensor:
+    """Of probabilities; PyTorch's kernel looks at both."""
+    for name, given in (("input", input), ("target", target)):
+        is_probability = ((given >= 0) & (given <= 1)).all()
+        torch._assert_async(is_probability, f"all elements of {name} should be between 0 and 1")
+    return functional.binary_cross_entropy(input, target, weight, *args, **kwargs)
+
+
+def _embedding_bag(
+    input: Tensor, weight: Tensor, offsets: Tensor | None = None, *args: Any, **kwargs: Any
+) -> Tensor:
+    """Of bags that begin at the first index."""
+    if offsets is not None and input.dim() == 1:
+        torch._assert_async((offsets[:1] == 0).all(), "offsets[0] has to be 0")
+    return functional.embedding_bag(input, weight, offsets, *args, **kwargs)
+
+
+def _segment_reduce(
+    data: Tensor,
+    reduce: str,
+    *,
+    lengths: Tensor | None = None,
+    axis: int = 0,
+    unsafe: bool = False,
+    **kwargs: Any,
+) -> Tensor:
+    """Of segments that are the whole."""
+    if lengths is not None and not unsafe:
+        torch._assert_async((lengths >= 0).all(), "lengths contains negative value")
+        whole = (lengths.sum(-1) == data.shape[axis]).all()
+        torch._assert_async(whole, f"the lengths of segments should sum to the size of axis {axis}")
+    return torch.segment_reduce(data, reduce, lengths=lengths, axis=axis, unsafe=unsafe, **kwargs)
+
+
+def _outside_of_transforms(function: Any, checked: Callable[..., Any]) -> Callable[..., Any]:
+    """What is checked where elements can be asked for, and the function itself within ``torch.func``'s transforms."""
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        is_transformed = torch._C._functorch.peek_interpreter_stack() is not None
+        return (function if is_transformed else checked)(*args, **kwargs)
+
+    return called
+
+
 def _checked(factored: Callable[..., Any], function: Any, says: str) -> Callable[..., Any]:
     """A function of matrices that is refused by what another one, without a check, tells of them.
 
@@ -139,6 +185,14 @@ _FUNCTIONS: Mapping[Any, Callable[..., Any]] = {
     **{
         function: _checked(torch.linalg.inv_ex, function, f"linalg.inv: {_SINGULAR}")
         for function in (torch.linalg.inv, torch.inverse, Tensor.inverse)
+    },
+    **{
+        function: _outside_of_transforms(function, checked)
+        for function, checked in (
+            (functional.binary_cross_entropy, _binary_cross_entropy),
+            (functional.embedding_bag, _embedding_bag),
+            (torch.segment_reduce, _segment_reduce),
+        )
     },
     torch.linalg.solve: _checked(
         torch.linalg.solve_ex, torch.linalg.solve, f"linalg.solve: {_SINGULAR}"

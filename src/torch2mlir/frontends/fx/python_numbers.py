@@ -71,6 +71,9 @@ _OF_ANY: dict[Any, tuple[str, Attribute]] = {
     torch.sym_not: ("aten.__not__", t.bool_type),
 }
 
+_FACTORS = range(1, 9)
+"""Exponents for which a power of an integer is a product."""
+
 _TO_INT = (math.ceil, math.floor, math.trunc, round, torch.sym_int)
 
 _KEEP_KIND = {operator.neg: "aten.neg", abs: "prim.abs", operator.abs: "prim.abs"}
@@ -137,6 +140,10 @@ def _computed(importer: GraphImporter, node: Node) -> SSAValue:
         terms = [importer.operand(term) for term in node.args[0]]  # type: ignore[union-attr]
         return reduce(lambda a, b: _binary(importer, "aten.add", [a, b], a.type), terms)
     operands = [importer.operand(argument) for argument in node.args]
+    if target is operator.pow and _kind(operands[0]) == "int" and node.args[1] in _FACTORS:
+        # sizes have products, and AOTAutograd says not what their powers are
+        factors = operands[:1] * node.args[1]  # type: ignore[operator]
+        return reduce(lambda a, b: _emit(importer, "aten.mul.int", t.int_type, [a, b]), factors)
     if target in _BINARY:
         return _binary(importer, _BINARY[target], operands, importer.type_of(node.meta.get("val")))
     if target in _OF_ANY:
