@@ -49,7 +49,7 @@ def export_and_import(
     Args:
         model: a module, a function of tensors or an exported program.
         args: example arguments.
-        output_type: ``raw``, ``torch``, ``linalg-on-tensors``, ``tosa``, ``stablehlo`` or ``mhlo``.
+        output_type: ``raw``, ``torch``, ``linalg-on-tensors``, ``tosa``, ``stablehlo``, ``mhlo`` or ``onnx``.
         dynamic_shapes: as ``torch.export.export`` takes it.
         func_name: name of the function in the module.
         weights: ``inline`` (in the text), ``external`` (a safetensors file beside it) or ``arguments`` (of the

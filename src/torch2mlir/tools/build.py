@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--engine",
         metavar="ENGINE",
-        help="what will run it (default: xla for stablehlo, iree for the others)",
+        help="what will run it (default: xla for stablehlo, onnxruntime for onnx, iree for the others)",
     )
 
 

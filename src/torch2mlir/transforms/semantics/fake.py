@@ -113,7 +113,7 @@ class FakeWorld(ExampleWorld):
         if not asked and not self.shape_env.replacements:
             return True
         rest = f" and {len(asked) - _SHOWN} more" if len(asked) > _SHOWN else ""
-        self.asked = ", ".join(map(str, asked[:_SHOWN])) + rest
+        self.asked = ", ".join(map(_shown, asked[:_SHOWN])) + rest
         if self.shape_env.replacements:
             return False
         left = list(self.shape_env.guards)
@@ -271,3 +271,13 @@ class FakeWorld(ExampleWorld):
         """What a function gives on fake tensors."""
         with self.mode, torch.no_grad(), enable_python_dispatcher():
             return function(*arguments)
+
+
+def _shown(question: Any) -> str:
+    """A question as a user reads it, to whom examples say nothing: that of the number which a size is has one."""
+    if isinstance(question, sympy.Eq):
+        numbers = [each for each in question.args if each.is_number]
+        others = [each for each in question.args if not each.is_number]
+        if len(numbers) == 1 and int(numbers[0]) >= LARGE[0]:
+            return f"which number {others[0]} is"
+    return str(question)
