@@ -273,3 +273,32 @@ def test_running_statistics_beside_a_state_that_changes() -> None:
         torch.testing.assert_close(optimized(x), wanted(x), atol=1e-5, rtol=1e-4)
         torch.testing.assert_close(model.state_dict(), wanted.state_dict(), atol=1e-5, rtol=1e-5)
     assert model.calls == 3
+
+
+def _mask_while_traced(x: torch.Tensor) -> torch.Tensor | None:
+    return torch.ones(5) * x.sum() if torch.compiler.is_compiling() else None
+
+
+class _Masked(nn.Module):
+    def forward(self, x: torch.Tensor, mask: torch.Tensor | None) -> torch.Tensor:
+        y = x * 2
+        return (y if mask is None else y + mask).sin()
+
+
+class _Masking(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.masked = _Masked()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.masked(x, _mask_while_traced(x))  # type: ignore[no-any-return]
+
+
+def test_what_only_a_traced_model_raises_is_run_by_pytorch() -> None:
+    """Python between regions was told that it is compiled, and its error went to the caller."""
+    model = _Masking()
+    optimized = torch2mlir.optimize(model, model_inputs=(torch.randn(4),))
+    for _ in range(3):
+        x = torch.randn(4)
+        torch.testing.assert_close(optimized(x), model(x))
+    assert "they raise RuntimeError" in str(optimized.report()).replace("\n", " ")

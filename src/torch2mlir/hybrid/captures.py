@@ -34,6 +34,8 @@ from torch2mlir.turns import in_turn
 
 _MOST_CAPTURES = 8
 """For how many kinds of calls a model is captured; further ones run in PyTorch."""
+_TRACED = {"is_compiling", "is_dynamo_compiling", "is_exporting", "is_torchdynamo_compiling"}
+"""What a model's code calls to do something else while it is traced."""
 
 
 class Captures:
@@ -151,7 +153,9 @@ class Captures:
                 return
             if is_further or self.exported or not self._refuses(args, kwargs):
                 self._not_whole(shortened(reason))
-                if isinstance(error, LaterCallsDiffer):  # PyTorch's regions may lose a change
+                if isinstance(error, LaterCallsDiffer) or not _TRACED.isdisjoint(
+                    state.reached.names
+                ):  # PyTorch's regions may lose a change, or be another program
                     self._check_regions(args, kwargs)
             return
         finally:

@@ -116,7 +116,7 @@ class RegionByRegion:
         return result
 
     def difference(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str | None:
-        """How a call differs from the model's own, on copies of the arguments; None where either raises.
+        """How a call differs from the model's own, on copies of the arguments; None where that raises.
 
         Its results, and what it leaves behind: attributes, containers, buffers.
         """
@@ -128,9 +128,14 @@ class RegionByRegion:
                 return results, left_behind(state)
 
         try:
-            (wanted, wanted_left), (found, found_left) = outcome(self._model), outcome(self)
+            wanted, wanted_left = outcome(self._model)
         except Exception:  # a call says what is wrong
             return None
+        try:
+            found, found_left = outcome(self)
+        except Exception as error:  # a model may do something else while PyTorch traces it
+            said = (str(error).strip() or "no reason given").splitlines()[0]
+            return f"they raise {type(error).__name__}: {said}"
         return difference(found, wanted, again=lambda: outcome(self._model)[0]) or difference_left(
             wanted_left, found_left, again=lambda: outcome(self._model)[1]
         )
