@@ -330,7 +330,7 @@ def _exported_script(
     """
     from torch._export.converter import TS2EPConverter
 
-    graph = model.inlined_graph
+    graph: Any = model.inlined_graph
     if graph.findNode("prim::SetAttr"):
         raise CaptureError("the TorchScript program writes to its attributes")
     if graph.findNode("prim::PythonOp"):  # PyTorch's converter ends the process

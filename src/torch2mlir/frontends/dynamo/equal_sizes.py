@@ -60,7 +60,7 @@ def _learn_factors(operands: Sequence[Any], environment: ShapeEnv) -> None:
     """
     known = environment.backed_var_to_val
     products = [
-        [size.node.expr for size in value.shape if _is_product(size)]
+        [found for size in value.shape if (found := _product(size)) is not None]
         for value in operands
         if isinstance(value, torch.Tensor)
     ]
@@ -78,12 +78,12 @@ def _learn_factors(operands: Sequence[Any], environment: ShapeEnv) -> None:
                     environment.evaluate_expr(sympy.Eq(*pair))
 
 
-def _is_product(size: Any) -> bool:
-    """Whether a size is a product of symbols."""
-    if not isinstance(size, torch.SymInt):
-        return False
-    expression = size.node.expr
-    return isinstance(expression, sympy.Mul) and all(each.is_Symbol for each in expression.args)
+def _product(size: int | torch.SymInt) -> sympy.Mul | None:
+    """The expression of a size that is a product of symbols, or None."""
+    expression = size.node.expr if isinstance(size, torch.SymInt) else None
+    if not isinstance(expression, sympy.Mul) or not all(e.is_Symbol for e in expression.args):
+        return None
+    return expression
 
 
 def _fake_mode(node: Node) -> Any:
