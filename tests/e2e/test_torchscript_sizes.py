@@ -14,6 +14,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.export import Dim
 
 import torch2mlir
 from tests.e2e.configurations import TARGETS, require
@@ -279,3 +280,21 @@ def test_recurrent_layers(layer: type[nn.RNNBase], output_type: str, engine: str
         x = torch.randn(2, rows, 4)
         with torch.no_grad():
             torch.testing.assert_close(compiled(x), model(x))
+
+
+@pytest.mark.parametrize("how", ["script", "frozen", "trace"])
+def test_windows_of_convolutions(how: str) -> None:
+    """Layers were looked at with pictures smaller than their windows, and refused."""
+    model = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.Conv2d(4, 4, 3, padding=1, dilation=2))
+    model = model.eval().requires_grad_(False)
+    example = torch.randn(1, 3, 16, 16)
+    script = torch.jit.trace(model, example) if how == "trace" else torch.jit.script(model)
+    if how == "frozen":
+        script = torch.jit.freeze(script)
+    sizes = ({0: Dim.AUTO, 2: Dim.AUTO, 3: Dim.AUTO},)
+    ours = torch2mlir.compile(script, example, output_type="onnx", dynamic_shapes=sizes)
+    for shape in ((2, 3, 20, 11), (1, 3, 5, 5), (3, 3, 7, 30)):
+        x = torch.randn(shape)
+        torch.testing.assert_close(ours(x), model(x), rtol=1e-4, atol=1e-5)
+    with pytest.raises(Torch2MLIRError, match="does something else for such sizes|range"):
+        ours(torch.randn(1, 3, 4, 9))

@@ -264,6 +264,31 @@ def _convolved(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator
         yield f"{groups} > 0", [groups]
 
 
+def _covered(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Question]:
+    """The window of a convolution is not longer than a picture with its padding."""
+    weight, (padding, dilation) = _sizes_of(arguments[0]), arguments[3:5]
+    is_transposed = len(arguments) > len(_OF_CONVOLUTIONS) and arguments[5] is not False
+    if weight is None or padding == "same" or is_transposed:
+        return
+    for number, length in enumerate(weight[2:]):
+        size = sizes[len(sizes) - len(weight) + 2 + number]
+        added = 0 if padding == "valid" else _each(padding, number)
+        step = _each(dilation, number)
+        if isinstance(size, Dim) and all(isinstance(n, int) for n in (length, added, step)):
+            yield f"{dims.add(size, 2 * added)} >= {step * (length - 1) + 1}", [size]
+
+
+_OF_CONVOLUTIONS = ("weight", "bias", "stride", "padding", "dilation", "groups")
+"""Arguments behind the operand; ``_convolution`` has more of them, and fifth whether it is transposed."""
+
+
+def _each(numbers: Any, place: int) -> Any:
+    """One of the numbers of an argument that has one for each dimension, or one for all."""
+    if not isinstance(numbers, list):
+        return numbers
+    return numbers[place if len(numbers) > 1 else 0]
+
+
 def _members(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Question]:
     """A dimension is as long as it is taken apart."""
     (dim,) = arguments
@@ -456,6 +481,8 @@ RULES: Mapping[str, Rule] = {
     "torch.aten.reshape": _regrouped,
     "torch.aten.unfold": _windows,
     "torch.aten.as_strided": _strided,
+    **{f"torch.aten.conv{n}d{kind}": _covered for n in (1, 2, 3) for kind in ("", ".padding")},
+    **{f"torch.aten._convolution{kind}": _covered for kind in ("", ".deprecated")},
     "torch.aten.topk": _ranked,
     "torch.aten.kthvalue": _ranked,
     "torch.aten.arange.start": _counted,
