@@ -84,13 +84,15 @@ class Decomposer:
 
         constants = ConstantPool(at_entry)
         for op in list(block.ops):
+            if op.name in FILLED:
+                self.needs.note_of_elements(op)
             self._run(op, block, constants)
 
     def _run(self, op: Operation, block: Block, constants: ConstantPool) -> None:
         for region in op.regions:
             for nested in region.blocks:
                 self.run(nested)
-        if op.name == CONVOLUTION or op.name in FILLED:
+        if op.name == CONVOLUTION:
             self.needs.note_of_elements(op)
         if isinstance(op, RegistryOp | core.OperatorOp) and self._is_wanted(op):
             self._decompose(op, block, constants)

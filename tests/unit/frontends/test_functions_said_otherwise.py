@@ -63,14 +63,21 @@ def test_an_encoder_whose_mask_is_an_argument() -> None:
 
 
 DISTRIBUTIONS: dict[str, Callable[[Tensor, Tensor], Any]] = {
-    "covariance": lambda m, c: torch.distributions.MultivariateNormal(m, covariance_matrix=c),
-    "precision": lambda m, c: torch.distributions.MultivariateNormal(m, precision_matrix=c),
+    "covariance": lambda m, c: torch.distributions.MultivariateNormal(
+        m, covariance_matrix=c, validate_args=True
+    ),
+    "precision": lambda m, c: torch.distributions.MultivariateNormal(
+        m, precision_matrix=c, validate_args=True
+    ),
 }
 
 
 @pytest.mark.parametrize("name", DISTRIBUTIONS)
 def test_matrices_of_distributions_are_checked(name: str) -> None:
-    """Whether a matrix is symmetric and positive definite, PyTorch asks one after the other."""
+    """Whether a matrix is symmetric and positive definite, PyTorch asks one after the other.
+
+    TorchDynamo switches these checks off, for all of the process.
+    """
 
     def probability(mean: Tensor, matrix: Tensor) -> Tensor:
         return DISTRIBUTIONS[name](mean, matrix).log_prob(mean + 1)  # type: ignore[no-any-return]

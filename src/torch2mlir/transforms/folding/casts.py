@@ -217,8 +217,31 @@ def _derive_index(op: Operation, values: Values) -> Sequence[SSAValue] | None:
     return [result if first == 0 else _binary(op, "add", result, start)]
 
 
-def _binary(op: Operation, name: str, left: SSAValue, right: SSAValue) -> SSAValue:
-    new = core.build(f"torch.aten.{name}.int", [left, right], [t.int_type])
+def _range_length(op: Operation, values: Values) -> Sequence[SSAValue] | None:
+    """``__range_length`` in plain arithmetic, of a step that is known."""
+    start, stop, step = op.operands
+    stride = values.of(step)
+    is_known = not isinstance(values.of(op.results[0]), Unknown)
+    if is_known or not isinstance(stride, int) or stride == 0:
+        return None
+
+    def number(value: int) -> SSAValue:
+        made = constant(value, t.int_type)
+        insert_before(op, made)
+        return made.results[0]
+
+    near, far = (start, stop) if stride > 0 else (stop, start)
+    count = _binary(op, "sub", far, near)
+    if abs(stride) != 1:
+        count = _binary(op, "add", count, number(abs(stride) - 1))
+        count = _binary(op, "floordiv", count, number(abs(stride)))
+    return [_binary(op, "max", count, number(0), "prim")]
+
+
+def _binary(
+    op: Operation, name: str, left: SSAValue, right: SSAValue, library: str = "aten"
+) -> SSAValue:
+    new = core.build(f"torch.{library}.{name}.int", [left, right], [t.int_type])
     insert_before(op, new)
     return new.results[0]
 
@@ -247,5 +270,6 @@ CAST_FOLDS: dict[str, Fold] = {
     "torch.aten.ScalarImplicit": _said("torch.aten.item"),
     "torch.aten.is_nonzero": _said("torch.aten.Bool.Tensor"),
     "torch.aten.__derive_index": _derive_index,
+    "torch.aten.__range_length": _range_length,
 }
 """Op -> its result, where that is a value that is there already."""

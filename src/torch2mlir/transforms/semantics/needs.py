@@ -27,6 +27,7 @@ from torch2mlir.program import Decision
 from torch2mlir.transforms.semantics.assertions import assert_before
 from torch2mlir.transforms.semantics.facts import Facts
 from torch2mlir.transforms.semantics.needs_of_ops import (
+    AS_CAPTURED,
     AT_CONTRACT,
     OF_ELEMENTS,
     OF_OPERANDS,
@@ -154,7 +155,7 @@ def needs_as_captured(function: FuncOp, given: Collection[str]) -> list[Decision
     Raises:
         BackendContractError: operands do not fit, whatever the call.
     """
-    values, rules, asked = Values(), RULES if given else REFUSED, list[Decision]()
+    values, rules, asked = Values(), AS_CAPTURED if given else REFUSED, list[Decision]()
     for op in function.body.block.ops:
         if op.name not in rules or _has_list(op):
             continue

@@ -465,7 +465,7 @@ _SQUEEZE = "torch.aten.squeeze.dims"
 AT_CONTRACT = {_SLICE, _SELECT, _SQUEEZE}
 """Core ops, which are still there at the contract."""
 RULES: Mapping[str, Rule] = {
-    **REFUSED,
+    **FITTING,
     _SLICE: _length,
     _SELECT: _place,
     "torch.aten.slice_scatter": _written_length,
@@ -497,5 +497,7 @@ RULES: Mapping[str, Rule] = {
     "torch.aten.unbind.int": _members,
 }
 """Op -> what it needs of the sizes of its first operand, of its other operands and of its results' types."""
-OF_ELEMENTS: Mapping[str, Rule] = {**RULES, CONVOLUTION: _convolved}
+AS_CAPTURED: Mapping[str, Rule] = {**RULES, **FILLED}
+"""The same of the ops that a program was captured with, and not of those that decompositions use."""
+OF_ELEMENTS: Mapping[str, Rule] = {**AS_CAPTURED, CONVOLUTION: _convolved}
 """What is asked of sizes that elements decide."""
