@@ -20,7 +20,6 @@ from tests.e2e.configurations import TARGETS, require
 from torch2mlir.errors import (
     BackendContractError,
     CaptureError,
-    EngineError,
     InputError,
     Torch2MLIRError,
 )
@@ -92,10 +91,6 @@ def assert_as_eager(ours: object, function: Callable[..., Tensor], *given: Tenso
 @pytest.mark.share(36)
 def test_of_ops(target: tuple[str, str], name: str) -> None:
     function = OF_OPS[name]
-    if (target[1], name) == ("openvino", "windows"):
-        with pytest.raises(EngineError, match="64-bit integers in 32 bits"):
-            compiled(function, target, torch.randn(*ROWS[0]))(torch.randn(*ROWS[1]))  # type: ignore[operator]
-        return
     ours = compiled(function, target, torch.randn(*ROWS[0]))
     for sizes in [*ROWS[1:], ROWS[0]]:
         assert_as_eager(ours, function, torch.randn(*sizes))
@@ -221,9 +216,6 @@ OF_ELEMENTS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "until there": lambda x, y: y[: x[x > 0].shape[0]] * 2,
     "from there": lambda x, y: y[x[x > 0].shape[0] :] * 2,
 }
-REFUSED: dict[object, type[Torch2MLIRError]] = {
-    ("iree", "written last"): EngineError,  # its compiler refuses a cast between unknown sizes
-}
 REFUSED_AT_CALLS = ("nothing written",)  # PyTorch's capture takes the end for one behind the start
 CALLS = [
     ([1.0, -1, 2, -2, 3], [1.0, 2, 3, 4]),
@@ -247,10 +239,6 @@ def test_sizes_that_elements_decide(engine: str, name: str) -> None:
             return function(x, y)
 
     examples = tuple(map(torch.tensor, CALLS[0]))
-    if (refusal := REFUSED.get((engine, name), REFUSED.get(name))) is not None:
-        with pytest.raises(refusal):
-            torch2mlir.compile(Model(), *examples, engine=engine)
-        return
     ours = torch2mlir.compile(Model(), *examples, engine=engine)
     for call in [*CALLS[1:], CALLS[0]]:
         given = tuple(map(torch.tensor, call))
