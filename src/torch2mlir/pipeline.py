@@ -87,13 +87,14 @@ class Pipeline:
             raise InputError(
                 "backend_legal_ops is a list of names", hint=f"pass [{backend_legal_ops!r}]"
             )
-        for name in backend_legal_ops:
+        names = tuple(backend_legal_ops)
+        for name in names:
             if find_overload(OpName.of(name)) is None:
                 raise InputError(
                     f"backend_legal_ops: PyTorch knows no operator '{name}'",
                     hint="name it as PyTorch's schemas do, with its overload: 'aten.softmax.int'",
                 )
-        return Pipeline(check_output_type(output_type), tuple(backend_legal_ops), check_indices)
+        return Pipeline(check_output_type(output_type), names, check_indices)
 
     @property
     def is_conversion(self) -> bool:

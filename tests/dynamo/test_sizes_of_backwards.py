@@ -70,6 +70,14 @@ class Scored(nn.Module):
         return nn.functional.cross_entropy(self.head(x).view(-1, 6), y.view(-1))
 
 
+class Next(Scored):
+    """The scores of all tokens but the last of each row, for the ones behind them."""
+
+    def forward(self, x: Tensor, y: Tensor) -> Tensor:
+        scores = self.head(x)[:, :-1].reshape(-1, 6)
+        return nn.functional.cross_entropy(scores, y[:, 1:].reshape(-1))
+
+
 class Attending(nn.Module):
     """With dropout, of which the backward pass takes the square of the length."""
 
@@ -86,7 +94,7 @@ class Attending(nn.Module):
 @pytest.mark.share(4)
 @pytest.mark.parametrize("engine", ["onnxruntime", "iree", "xla"])
 @pytest.mark.parametrize("varies", [None, True])
-@pytest.mark.parametrize("make", [Scored, Attending])
+@pytest.mark.parametrize("make", [Scored, Next, Attending])
 def test_rows_and_lengths(make: Callable[[], nn.Module], varies: bool | None, engine: str) -> None:
     """A size that only an integer tells was a KeyError on engines for all sizes, as was a power of a size on all."""
     torch._dynamo.reset()
@@ -102,3 +110,19 @@ def test_rows_and_lengths(make: Callable[[], nn.Module], varies: bool | None, en
             step(x, y).backward()
         for one, other in zip(model.parameters(), eager.parameters(), strict=True):
             torch.testing.assert_close(one.grad, other.grad, atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize("engine", ["onnxruntime", "iree", "xla"])
+def test_integers_that_may_be_negative(engine: str) -> None:
+    """Of the number that ends a slice from the end no tensor has the length."""
+    torch._dynamo.reset()
+
+    def first(x: Tensor, count: int) -> Tensor:
+        return x[:count] * count
+
+    compiled = torch.compile(first, backend="torch2mlir", options={"engine": engine})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", dynamo.FallbackWarning)
+        for count in (4, 3, 5, -2, 0):
+            x = torch.randn(6)
+            torch.testing.assert_close(compiled(x, count), first(x, count))

@@ -117,6 +117,13 @@ def test_kept_ops_stay_whole_in_the_contract() -> None:
         nn.GELU(), torch.ones(3), output_type="torch", backend_legal_ops=["aten.gelu"]
     )
     assert "torch.aten.gelu" in str(module)
+    once = torch2mlir.export_and_import(
+        nn.GELU(),
+        torch.ones(3),
+        output_type="torch",
+        backend_legal_ops=(name for name in ["aten::gelu"]),  # type: ignore[arg-type]
+    )
+    assert "torch.aten.gelu" in str(once)
 
 
 @pytest.mark.parametrize("names", ["aten.gelu", ["aten.nosuch"], ["gelu"]])

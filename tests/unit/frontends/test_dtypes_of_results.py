@@ -52,6 +52,19 @@ def test_computed_in_the_dtype_that_is_written(name: str, output_type: Any) -> N
         assert_close(ours_y, y)
 
 
+@pytest.mark.parametrize("program", [torch.var, torch.std])
+def test_complex_numbers_keep_their_imaginary_part(program: Any) -> None:
+    def written(x: Tensor, y: Tensor) -> Tensor:
+        return program(x, 1, out=y) * 1  # type: ignore[no-any-return]
+
+    example = torch.randn(3, 4, dtype=torch.complex64)
+    ours = torch2mlir.compile(written, example, torch.zeros(3), output_type="onnx")
+    for _ in range(3):
+        x, y, other = torch.randn(3, 4, dtype=torch.complex64), torch.zeros(3), torch.zeros(3)
+        assert_close(ours(x, y), written(x, other))
+        assert_close(y, other)
+
+
 @pytest.mark.share(2)
 @pytest.mark.parametrize("output_type", ["onnx", "stablehlo"])
 def test_logsumexp(output_type: Any) -> None:

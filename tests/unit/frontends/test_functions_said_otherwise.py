@@ -119,3 +119,10 @@ def test_sizes_that_vary(name: str) -> None:
     for rows in (4, 5, 2, 7):
         x = torch.randn(rows, 3)
         assert_close(tree_leaves(ours(x)), tree_leaves(program(x)))
+
+
+def test_a_dimension_that_is_not_there() -> None:
+    with pytest.raises(Torch2MLIRError, match="out of range"):
+        torch2mlir.compile(
+            lambda x: torch.unique_consecutive(x, dim=5), torch.zeros(4, 3), output_type="onnx"
+        )

@@ -194,7 +194,7 @@ def floordiv(lhs: KnownSize, rhs: KnownSize) -> KnownSize:
     """``lhs // rhs``, rounding toward minus infinity; exact factors cancel. A divisor of 0 counts as 1."""
     if isinstance(lhs, int) and isinstance(rhs, int):
         return lhs // (rhs or 1)
-    if rhs == 1:
+    if rhs in (0, 1):
         return lhs
     if lhs == rhs:
         return 1

@@ -74,10 +74,11 @@ def capture_graph(module: GraphModule, sizes_are_known: bool) -> CapturedGraph:
     needed = _symbols_in_types(module)
     lengths = dict[Node, str]()
     for source in _symbols_of_integers(placeholders):
-        if source.name in needed - sources.keys() and (sizes_are_known or source.formula is None):
+        node = placeholders[source.position]
+        if source.name in needed - sources.keys() and (sizes_are_known or _is_length(node)):
             sources[source.name] = source
             if not sizes_are_known:
-                lengths[placeholders[source.position]] = source.name
+                lengths[node] = source.name
     for name in needed - sources.keys() if sizes_are_known else ():
         raise CaptureError(f"no input tells the value of the size '{name}'")
     bound = dict[Node, KnownSize]()
@@ -105,6 +106,13 @@ def _symbols_of_integers(placeholders: Sequence[Node]) -> list[SymbolSource]:
         if isinstance(value := node.meta.get("val"), torch.SymInt):
             _add(found, _known(value), position)
     return list(found.values())
+
+
+def _is_length(node: Node) -> bool:
+    """Whether an integer argument is a symbol that is never negative, as the sizes of tensors are."""
+    number = node.meta["val"].node
+    known = number.shape_env.var_to_range.get(number.expr)
+    return known is not None and bool(known.lower >= 0)
 
 
 def _known(number: torch.SymInt) -> KnownSize | None:

@@ -7,8 +7,8 @@ the symbols one, in the sizes of all nodes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import combinations, product
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations, permutations, product
 from typing import Any
 
 import sympy
@@ -21,6 +21,9 @@ from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch2mlir.frontends.fx.quiet import quiet
 from torch2mlir.transforms.decompositions import find_decomposition
 from torch2mlir.transforms.decompositions.registry import op_name
+
+_MOST = 3
+"""Of how many symbols the sizes are that are compared."""
 
 
 def learn_equal_sizes(nodes: Iterable[Node], op: str | None) -> bool:
@@ -54,36 +57,34 @@ def _learn(node: Node, target: OpOverload) -> bool:
 
 
 def _learn_factors(operands: Sequence[Any], environment: ShapeEnv) -> None:
-    """Makes the factors of sizes one, of ``batch * length`` scores and as many targets, where they are alike.
+    """Makes the symbols of sizes one that are alike, of ``batch * (length - 1)`` scores and as many targets.
 
-    TorchDynamo has no word for two products that are equal. For others it compiles the graph again.
+    TorchDynamo has no word for two such sizes that are equal. For others it compiles the graph again.
     """
-    known = environment.backed_var_to_val
-    products = [
-        [found for size in value.shape if (found := _product(size)) is not None]
+    sizes = [
+        [size.node.expr for size in value.shape if isinstance(size, torch.SymInt)]  # type: ignore[attr-defined]
         for value in operands
         if isinstance(value, torch.Tensor)
     ]
-    for given, others in combinations(products, 2):
+    for given, others in combinations(sizes, 2):
         for one, other in product(given, others):
-            alike = list[tuple[sympy.Expr, sympy.Expr]]()
-            rest = list(other.args)
-            for factor in one.args:
-                same = (each for each in rest if known[each] == known[factor])
-                if (found := next(same, None)) is not None:
-                    rest.remove(found)
-                    alike.append((factor, found))
-            if one != other and not rest and len(alike) == len(one.args):
-                for pair in alike:
-                    environment.evaluate_expr(sympy.Eq(*pair))
+            for pair in _alike(one, other, environment.backed_var_to_val):
+                environment.evaluate_expr(sympy.Eq(*pair))
 
 
-def _product(size: int | torch.SymInt) -> sympy.Mul | None:
-    """The expression of a size that is a product of symbols, or None."""
-    expression = size.node.expr if isinstance(size, torch.SymInt) else None
-    if not isinstance(expression, sympy.Mul) or not all(e.is_Symbol for e in expression.args):
-        return None
-    return expression
+def _alike(
+    one: sympy.Expr, other: sympy.Expr, known: Mapping[sympy.Symbol, Any]
+) -> Sequence[tuple[sympy.Symbol, sympy.Symbol]]:
+    """The symbols of two expressions of the same form, those together that have the same value."""
+    symbols = sorted(one.free_symbols - other.free_symbols, key=str)
+    rest = sorted(other.free_symbols - one.free_symbols, key=str)
+    if not 1 < len(symbols) == len(rest) <= _MOST:
+        return ()
+    for order in permutations(rest):
+        pairs = list(zip(symbols, order, strict=True))
+        if all(known[a] == known[b] for a, b in pairs) and one.xreplace(dict(pairs)) == other:
+            return pairs
+    return ()
 
 
 def _fake_mode(node: Node) -> Any:

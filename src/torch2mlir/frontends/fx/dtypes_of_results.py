@@ -30,7 +30,7 @@ def say_dtypes_of_results(graph: Graph) -> None:
             continue
         if packet in _TAKE_A_DTYPE and node.kwargs.get("dtype") is None:
             node.kwargs = {**node.kwargs, "dtype": dtype}
-        elif packet in _TAKE_NONE:
+        elif packet in _TAKE_NONE and given is not None and not given.is_complex:
             operand: Any = node.args[0]
             with graph.inserting_before(node):
                 converted = graph.call_function(aten.to.dtype, (operand, dtype))

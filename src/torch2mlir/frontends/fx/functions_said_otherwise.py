@@ -28,9 +28,9 @@ def _unique_consecutive(
     dim: int | None = None,
 ) -> Any:
     """PyTorch takes a dimension counted from the end for one that is not there."""
-    return torch.unique_consecutive(
-        input, return_inverse, return_counts, dim if dim is None else dim % max(input.dim(), 1)
-    )
+    if dim is not None and -input.dim() <= dim < 0:
+        dim += input.dim()
+    return torch.unique_consecutive(input, return_inverse, return_counts, dim)
 
 
 def _combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:

@@ -115,6 +115,7 @@ def _segment_reduce(
     initial: Number | None = None,
 ) -> Tensor:
     """Neighbouring slices of a dimension reduced; of an empty mean without an initial value there is none."""
+    axis %= a.dim()
     if offsets is not None:
         ends, lengths = offsets[..., 1:], offsets[..., 1:] - offsets[..., :-1]
     elif lengths is not None:

@@ -418,7 +418,7 @@ FILLED: Mapping[str, Rule] = {
     **{f"torch.aten._adaptive_avg_pool{n}d": _filled(-n) for n in (2, 3)},
     **{f"torch.aten.adaptive_max_pool{n}d": _filled(1) for n in (1, 2, 3)},
     **{f"torch.aten.{kind}_pool{n}d": _pooled(n) for n in (1, 2, 3) for kind in ("avg", "max")},
-    **{f"torch.aten.max_pool{n}d_with_indices": _pooled(n) for n in (2, 3)},
+    **{f"torch.aten.max_pool{n}d_with_indices": _pooled(n) for n in (1, 2, 3)},
     "torch.aten.im2col": _filled(-3, False),
     **{
         f"torch.aten.fft_{inverse}{kind}fft{many}": _transformed
