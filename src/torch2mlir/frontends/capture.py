@@ -20,9 +20,7 @@ from torch2mlir.frontends.example_tensors import apart
 from torch2mlir.frontends.further_names import beside_others, further_names_beside_others
 from torch2mlir.frontends.fx.assigned_buffers import assignments_kept, assignments_refused
 from torch2mlir.frontends.fx.calls_by_layout import CallsByLayout, Seen, note_seen
-from torch2mlir.frontends.fx.exported import (
-    import_exported_program,
-)
+from torch2mlir.frontends.fx.exported import import_exported_program
 from torch2mlir.frontends.fx.function_transforms import (
     exported_below_autograd,
     gradients_noted,

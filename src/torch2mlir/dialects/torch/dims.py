@@ -108,6 +108,8 @@ def add(*dims: KnownSize) -> KnownSize:
         for coefficient, factor in _terms(dim):
             collected[factor] = collected.get(factor, 0) + coefficient
     for factor, coefficient in collected.items():
+        if not isinstance(factor, Dim) or factor.op != "mod":
+            continue
         if (rounded := _rounded_up(factor, coefficient, collected)) is not None:
             return add(*(_scaled(c, f) for f, c in collected.items() if c and f != 1), *rounded)
     constant = collected.pop(1, 0)
@@ -119,23 +121,21 @@ def add(*dims: KnownSize) -> KnownSize:
 
 
 def _rounded_up(
-    factor: KnownSize, coefficient: int, collected: dict[KnownSize, int]
+    remainder: Dim, coefficient: int, collected: dict[KnownSize, int]
 ) -> Sequence[KnownSize] | None:
-    """``x + -x % 4``, of which the second is a factor, as four times a quotient; it takes the terms out.
+    """``x + -x % 4``, with such a remainder, as four times a quotient, or None; it takes the terms out.
 
     As a sum nobody would see that it is a multiple of four.
     """
-    if not isinstance(factor, Dim) or factor.op != "mod" or not coefficient:
-        return None
-    negative, divisor = factor.operands()
-    if not isinstance(divisor, int) or divisor < 1:
+    negative, divisor = remainder.operands()
+    if not isinstance(divisor, int) or divisor < 1 or not coefficient:
         return None
     terms = list(_terms(negative))
     if any(f == 1 or c >= 0 or collected.get(f) != -c * coefficient for c, f in terms):
         return None
     for _, each in terms:
         del collected[each]
-    del collected[factor]
+    del collected[remainder]
     size = add(*(_scaled(-c, f) for c, f in terms))
     multiple = mul(coefficient, divisor, floordiv(add(size, divisor - 1), divisor))
     return [multiple, collected.get(1, 0)]

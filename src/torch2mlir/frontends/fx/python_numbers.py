@@ -140,9 +140,10 @@ def _computed(importer: GraphImporter, node: Node) -> SSAValue:
         terms = [importer.operand(term) for term in node.args[0]]  # type: ignore[union-attr]
         return reduce(lambda a, b: _binary(importer, "aten.add", [a, b], a.type), terms)
     operands = [importer.operand(argument) for argument in node.args]
-    if target is operator.pow and _kind(operands[0]) == "int" and node.args[1] in _FACTORS:
+    exponent = node.args[1] if target is operator.pow else None
+    if type(exponent) is int and exponent in _FACTORS and _kind(operands[0]) == "int":
         # sizes have products, and AOTAutograd says not what their powers are
-        factors = operands[:1] * node.args[1]  # type: ignore[operator]
+        factors = operands[:1] * exponent
         return reduce(lambda a, b: _emit(importer, "aten.mul.int", t.int_type, [a, b]), factors)
     if target in _BINARY:
         return _binary(importer, _BINARY[target], operands, importer.type_of(node.meta.get("val")))
