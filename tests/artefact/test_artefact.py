@@ -209,6 +209,12 @@ def _edit(key: str, value: Any) -> Callable[[Path], None]:
     return edit
 
 
+def _leave_out(path: Path, key: str) -> None:
+    data = json.loads(path.read_text())
+    del data[key]
+    path.write_text(json.dumps(data))
+
+
 def _name_a_file_outside(path: Path) -> None:
     data = json.loads(path.read_text())
     data["files"]["../outside"] = {"bytes": 1, "sha256": ""}
@@ -235,6 +241,9 @@ def _name_a_file_outside(path: Path) -> None:
         ("manifest.json", _edit("kind", ["compiled"]), "'kind' is a list"),
         ("manifest.json", _edit("engine", "xla"), "'engine' is a str"),
         ("manifest.json", _edit("machine", []), "'machine' is a list"),
+        ("manifest.json", _edit("dialect", 17), "'dialect' is a int"),
+        ("manifest.json", _edit("versions", 1), "'versions' is a int"),
+        ("manifest.json", lambda path: _leave_out(path, "machine"), "it has no machine"),
         ("manifest.json", _edit("files", {}), "does not list"),
         ("manifest.json", lambda path: _name_a_file_outside(path), "outside of itself"),
     ],

@@ -9,7 +9,7 @@ import platform
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -80,6 +80,9 @@ def manifest_for(kind: str, engine: Engine, dialect: str, directory: Path) -> Ma
     )  # fmt: skip
 
 
+_KINDS = {"kind": str, "engine": dict, "dialect": str, "machine": dict, "versions": dict}
+
+
 def read_manifest(directory: Path) -> Manifest:
     """The manifest of an artefact of this format.
 
@@ -103,8 +106,10 @@ def read_manifest(directory: Path) -> Manifest:
         )
     try:
         files = {name: FileRecord(**record) for name, record in found.pop("files").items()}
+        if lacks := {each.name for each in fields(Manifest)} - {*found, "files"}:
+            raise TypeError(f"it has no {', '.join(sorted(lacks))}")
         manifest = Manifest(**found, files=files)
-        for name, kind in (("kind", str), ("engine", dict), ("machine", dict)):
+        for name, kind in _KINDS.items():
             if not isinstance(value := getattr(manifest, name), kind):
                 raise TypeError(f"'{name}' is a {type(value).__name__}, not a {kind.__name__}")
         return manifest

@@ -388,6 +388,11 @@ def register_engine(name: str, factory: Factory) -> None:
             f"cannot register {factory!r} as the engine {name!r}",
             hint="give a name and what makes the engine: a class, or a function without arguments",
         )
+    if lacks := sorted(getattr(factory, "__abstractmethods__", ())):
+        raise EngineError(
+            f"cannot register {factory!r} as the engine {name!r}: it has no {', '.join(lacks)}",
+            hint="derive from torch2mlir.runtime.engine.Engine and define them; docs/own_targets.md has one",
+        )
     with _lock:
         _factories[name] = factory
         _engines.pop(name, None)

@@ -77,7 +77,9 @@ class GradientNotice:
         if self._has_warned:
             return
         for state in self._signature.inputs:
-            if isinstance(state, StateInput) and state.tensor.requires_grad:
+            # an artefact has none
+            tensor = state.tensor if isinstance(state, StateInput) else None
+            if tensor is not None and tensor.requires_grad:
                 self._has_warned = True
                 warnings.warn(
                     "the results of a compiled function carry no gradients, and weights of this one require them: "

@@ -27,6 +27,14 @@ TEXT_NAME = "program.mlir"
 _SHOWN_OF_A_CRASH = 4000
 
 
+def _temporary_files() -> dict[str, str]:
+    """Where the linker that IREE calls has files: it takes no path with a space in it."""
+    if not any(map(str.isspace, tempfile.gettempdir())):
+        return {}
+    other = next((place for place in ("/tmp", "/var/tmp") if os.access(place, os.W_OK)), None)
+    return {} if other is None else {"TMPDIR": other}
+
+
 class _Process:
     """A process with IREE's compiler.
 
@@ -38,7 +46,11 @@ class _Process:
         self.flags = flags
         self.owner = os.getpid()
         self._printed: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        environment = {
+            **os.environ,
+            **_temporary_files(),
+            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+        }
         self._process = subprocess.Popen(
             [sys.executable, iree_worker.__file__, *flags],
             stdin=subprocess.PIPE,

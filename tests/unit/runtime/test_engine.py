@@ -316,7 +316,7 @@ def test_what_is_no_engine_is_refused() -> None:
         def compile(self, function: LoweredFunction) -> Executable:
             raise NotImplementedError
 
-    for name, factory in (("nn", None), (3, Unnamed)):
+    for name, factory in (("nn", None), (3, Unnamed), ("nn", Engine)):
         with pytest.raises(EngineError, match="cannot register"):
             register_engine(name, factory)  # type: ignore[arg-type]
     model, x = torch.nn.Linear(3, 3).requires_grad_(False), torch.ones(2, 3)

@@ -118,3 +118,21 @@ def test_the_compiler_ends_with_a_program_that_is_killed() -> None:
         raise AssertionError("the compiler goes on")
     finally:
         os.kill(keeper, signal.SIGKILL)
+
+
+def test_temporary_files_lie_where_the_linker_finds_them(tmp_path: Path) -> None:
+    """It takes a path with a space in it for two."""
+    spaced = tmp_path / "with a space"
+    spaced.mkdir()
+    code = (
+        "import torch, torch2mlir\n"
+        "print(torch2mlir.compile(torch.sin, torch.zeros(3), engine='iree')(torch.zeros(3)).sum())"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "TMPDIR": str(spaced)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0 and "tensor(0.)" in ran.stdout, ran.stderr

@@ -16,7 +16,12 @@ from torch.nn.modules import transformer
 
 def _masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> Tensor:
     """PyTorch bounds how many are selected by the elements of ``input``, of which a mask may repeat each."""
-    if out is not None:
+    sizes = zip(reversed(input.shape), reversed(mask.shape))
+    is_repeated = mask.dim() > input.dim() or any(
+        isinstance(size, int) and size == 1 and not (isinstance(wanted, int) and wanted == 1)
+        for size, wanted in sizes
+    )
+    if out is not None or not is_repeated:
         return torch.masked_select(input, mask, out=out)
     return torch.masked_select(*torch.broadcast_tensors(input, mask))
 
