@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import gc
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
 
 _LOCK = Lock()
+_TRUSTED_FOR = 10.0
+"""Seconds for which it is taken for true that others have set objects aside."""
 _set_aside = False
 """Whether older objects are left alone: to ask Python takes as long as there are many."""
+_others_until = 0.0
+"""When it is asked again whether others have set objects aside: Python counts them one by one."""
 
 
 @contextmanager
@@ -32,7 +37,7 @@ def older_objects_left_alone() -> Iterator[None]:
     """
     global _set_aside
     with _LOCK:
-        is_first = gc.isenabled() and not _set_aside and not gc.get_freeze_count()
+        is_first = gc.isenabled() and not _set_aside and not _set_aside_by_others()
         if is_first:
             gc.freeze()
             _set_aside = True
@@ -43,3 +48,12 @@ def older_objects_left_alone() -> Iterator[None]:
             with _LOCK:
                 gc.unfreeze()
                 _set_aside = False
+
+
+def _set_aside_by_others() -> bool:
+    """That there are none is known at once; that there are some holds for a while: to count millions takes 0.1 s."""
+    global _others_until
+    now = time.monotonic()
+    if now >= _others_until and gc.get_freeze_count():
+        _others_until = now + _TRUSTED_FOR
+    return now < _others_until

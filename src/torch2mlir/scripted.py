@@ -161,10 +161,10 @@ class _Method:
         self._arguments = list(owner.schema.arguments)[self._own :]
         (self._returned,) = owner.schema.returns
         self.signature = Signature()
-        for position, argument in enumerate(self._arguments[:given]):
+        for position, name in enumerate(_names(self._arguments[:given])):
             type = self._block.args[position].type
             known = type if isinstance(type, t.ValueTensorType) else None
-            self.signature.inputs.append(UserInput(argument.name, position, known))
+            self.signature.inputs.append(UserInput(name, position, known))
         self.signature.in_spec = pytree.tree_structure(((0,) * given, {}))
         self.signature.parameters = _parameters(self._arguments)
 
@@ -233,9 +233,19 @@ class _Method:
         self.signature.out_spec = pytree.tree_structure(template)
 
 
+def _names(arguments: Sequence[Any]) -> list[str]:
+    """What arguments are called; tracing ``forward(*args)`` may give several the same name."""
+    names = [argument.name for argument in arguments]
+    return [
+        f"{name}_{names[:position].count(name)}" if name in names[:position] else name
+        for position, name in enumerate(names)
+    ]
+
+
 def _parameters(arguments: Sequence[Any]) -> inspect.Signature | None:
     """How a method is called; None if its arguments have names that no caller can write."""
-    if not all(argument.name.isidentifier() for argument in arguments):
+    names = [argument.name for argument in arguments]
+    if len({*names}) < len(names) or not all(map(str.isidentifier, names)):
         return None
     plain, empty = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.empty
     defaults = [a.default_value if a.has_default_value() else empty for a in arguments]

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
@@ -210,6 +211,15 @@ class Case:
         with torch.no_grad():
             return torch.export.export(model, args, kwargs, dynamic_shapes=shapes)
 
+    def exported(
+        self, dynamic: bool, least: int | None = None, which: Which = 0
+    ) -> torch.export.ExportedProgram:
+        """As :meth:`export`, and captured once for all the targets that take it one after the other."""
+        key = which if isinstance(which, int) else tuple(which.items())
+        program = _exported(self.name, dynamic, least, key)
+        # its buffers are the program's own, and a call may change them
+        return deepcopy(program) if program.graph_signature.buffers else program
+
     def dynamic_shapes(self, least: int | None = None) -> Any:
         """What may vary, in the form ``torch.export`` takes."""
 
@@ -218,6 +228,13 @@ class Case:
 
         args, kwargs = pytree.tree_map(varying, (self.inputs, dict(self.kwargs)))
         return (*args, *kwargs.values()) if isinstance(self.program, type) else (args,)
+
+
+@lru_cache(maxsize=8)
+def _exported(
+    name: str, dynamic: bool, least: int | None, which: int | tuple[tuple[str, int], ...]
+) -> torch.export.ExportedProgram:
+    return CASES[name].export(dynamic, least, which if isinstance(which, int) else dict(which))
 
 
 class _Function(nn.Module):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import deepcopy
-from functools import lru_cache
 from typing import Any
 
 import pytest
@@ -40,15 +38,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     metafunc.parametrize("case, configuration, mode", parameters)
 
 
-@lru_cache(maxsize=8)
-def _exported(name: str, mode: str) -> torch.export.ExportedProgram:
-    return CASES[name].export(dynamic=mode == "dynamic")
-
-
 def test_agrees_with_eager(case: Case, configuration: Configuration, mode: str) -> None:
-    program = _exported(case.name, mode)
-    if program.graph_signature.buffers:  # which it may change
-        program = deepcopy(program)
+    program = case.exported(dynamic=mode == "dynamic")
     compiled = torch2mlir.compile(
         program,
         output_type=configuration.output_type,

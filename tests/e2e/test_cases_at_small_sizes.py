@@ -63,7 +63,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def test_right_or_refused(case: Case, output_type: str, engine: str) -> None:
     require(engine)
     try:
-        program = case.export(dynamic=True, least=0)
+        program = case.exported(dynamic=True, least=0)
         compiled = torch2mlir.compile(program, output_type=output_type, engine=engine, guard=True)
         args, kwargs = case.arguments()
         compiled.compile_like(*args, **kwargs)

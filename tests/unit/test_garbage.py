@@ -10,11 +10,13 @@ import pytest
 import torch
 
 import torch2mlir
+from torch2mlir import garbage
 from torch2mlir.garbage import older_objects_left_alone
 
 
 @pytest.fixture(autouse=True)
-def unfrozen() -> Iterator[None]:
+def unfrozen(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(garbage, "_others_until", 0.0)
     gc.unfreeze()
     yield
     gc.unfreeze()
@@ -45,6 +47,17 @@ def test_what_others_set_aside_stays() -> None:
     count = gc.get_freeze_count()
     torch2mlir.export_and_import(torch.nn.Linear(2, 2), torch.randn(1, 2)).bytecode()
     assert gc.get_freeze_count() > count // 2  # objects that nobody refers to are freed at once
+
+
+def test_objects_of_others_are_not_counted_every_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    gc.freeze()
+    asked = []
+    count = gc.get_freeze_count
+    monkeypatch.setattr(gc, "get_freeze_count", lambda: asked.append(1) or count())
+    for _ in range(5):
+        with older_objects_left_alone():
+            pass
+    assert len(asked) == 1
 
 
 @pytest.mark.parametrize("is_enabled", [True, False])

@@ -229,3 +229,25 @@ def test_a_class_that_cannot_be_scripted_is_told_the_same_again() -> None:
             torchscript.compile(NotScriptable(), torch.ones(3, 2), output_type="torch")
         said.append(str(caught.value))
     assert said[0] == said[1]
+
+
+class OfEach(nn.Module):
+    """Tracing calls both arguments by the name that they have in ``positive``."""
+
+    def forward(self, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return tuple(map(positive, tensors))
+
+
+def positive(x: torch.Tensor) -> torch.Tensor:
+    return x.relu()
+
+
+def test_traced_arguments_of_one_name() -> None:
+    example = torch.randn(3), torch.randn(4)
+    traced = torch.jit.trace(OfEach(), example, check_trace=False)
+    compiled = torch2mlir.compile(traced, *example)
+    for _ in range(3):
+        x, y = torch.randn(3), torch.randn(4)
+        assert all(map(torch.equal, compiled(x, y), (x.relu(), y.relu())))
+    with pytest.raises(torch2mlir.InputError, match="'x_1' should have size 4"):
+        compiled(torch.randn(3), torch.randn(5))
