@@ -21,6 +21,7 @@ from torch2mlir.frontends import dtypes
 from torch2mlir.frontends.fx import symbols
 from torch2mlir.frontends.fx.decisions import known
 from torch2mlir.program import Decision
+from torch2mlir.transforms.semantics.equal_products import Factors, failing, factors_of
 from torch2mlir.transforms.semantics.examples import (
     LARGE,
     ONES,
@@ -71,7 +72,9 @@ class ExampleWorld:
         self._multiples = multiples_of(tuple(self._order), self._decisions)
         self._ranges = ranges
         self._given = dict[str, int]()
+        self._factors: Mapping[str, Factors] = {}
         self._examples = dict(examples or {})
+        self._make_products_equal()
         self._names: dict[sympy.Symbol, KnownSize] = {}
         self.learned: list[str] = []
         """The symbols that ops with results of unknown size were given when they were traced."""
@@ -95,10 +98,28 @@ class ExampleWorld:
             self._examples[name] = self._new_example(name)
         return self._examples[name]
 
+    def _make_products_equal(self) -> None:
+        """Takes examples for which products are equal that are known to be, if more of what is known holds then."""
+        if not (factors := factors_of(self._decisions)):
+            return
+        names = {name for decision in self._decisions for name in decision.symbols}
+        before = dict(self._examples)
+
+        def left() -> int:
+            self._examples = dict(before)
+            return failing({name: self._example(name) for name in names}, self._decisions)
+
+        without, self._factors = left(), factors
+        if left() >= without:
+            self._factors = {}
+        self._examples = before
+
     def _new_example(self, name: str) -> int:
         if name not in self._order:
             self._order.append(name)
         low, high = self._range(name)
+        if name in self._factors:
+            return max(low, min(high, self._factors[name].example(self._hints)))
         if self._is_tiny and name not in self.given:
             return min(max(low, self._hints[0]), high)
         hints = SMALL if self._is_tiny else self._hints
@@ -220,6 +241,7 @@ class ExampleWorld:
         self._order = list(order_of(tuple(self._order), self._decisions))
         self._multiples = multiples_of(tuple(self._order), self._decisions)
         self._examples.clear()
+        self._make_products_equal()
         self.forget()
 
     def _breaks(self, needs: Sequence[Decision]) -> bool:

@@ -116,7 +116,7 @@ class FakeWorld(ExampleWorld):
         self.asked = ", ".join(map(_shown, asked[:_SHOWN])) + rest
         if self.shape_env.replacements:
             return False
-        left = list(self.shape_env.guards)
+        left, exceptions = list(self.shape_env.guards), list[Any]()
         for other in chain(self._others(asked, needs), self._of_largest_sizes(left, needs)):
             if other._breaks(needs):
                 continue
@@ -129,15 +129,35 @@ class FakeWorld(ExampleWorld):
             if not agrees:
                 if other._is_tiny:
                     continue
+                if found := self._exceptions(left, other):
+                    exceptions += found
+                    continue
                 return False
-            examples = {symbol: other._example(name) for name, symbol in self._symbols.items()}
-            left[:] = [guard for guard in left if _holds(guard.expr, examples)]
+            examples = self._examples_in(other)
+            left[:] = [g for g in left if g in exceptions or _holds(g.expr, examples)]
         if any(map(self._fixes_elements, left)):
             return False
         questions = (guard.expr for guard in left if not is_about_layouts(guard))
         self.unexplored = [each for each in questions if not self._is_of_few_elements(each)]
         self.forget()
         return True
+
+    def _examples_in(self, other: FakeWorld) -> dict[Any, int]:
+        return {symbol: other._example(name) for name, symbol in self._symbols.items()}
+
+    def _exceptions(self, left: Sequence[Any], other: FakeWorld) -> list[Any]:
+        """The questions to which another world has other answers, if in all of them a size is 1 by its sizes.
+
+        What is made of several rows is another program for a single one, as ``(n + 3) // 4`` chunks of a few elements
+        are: calls are asked whether it is one.
+        """
+        names, examples = self.names(), self._examples_in(other)
+        found = [guard for guard in left if not _holds(guard.expr, examples)]
+        for asked in (guard.expr for guard in found):
+            given = all(names.get(symbol) in self.given for symbol in asked.free_symbols)
+            if not (isinstance(asked, sympy.Ne) and 1 in asked.args and given):
+                return []
+        return found
 
     def _others(self, asked: Sequence[Any], needs: Sequence[Decision]) -> Iterator[FakeWorld]:
         """Worlds with the same symbols and other example sizes; in other orders too, where nothing says which it is.
