@@ -35,7 +35,7 @@ class Factors:
 
     def example(self, hints: Sequence[int]) -> int:
         """The size, in a world of such hints."""
-        numbers = {LARGE: _OF_LARGE, MEDIUM: _OF_MEDIUM}.get(tuple(hints), _OF_OTHERS)
+        numbers = _OF_LARGE if hints is LARGE else _OF_MEDIUM if hints is MEDIUM else _OF_OTHERS
         return math.prod(numbers[place % len(numbers)] for place in self.places) + self.more
 
 
@@ -58,18 +58,29 @@ def factors_of(decisions: tuple[Decision, ...]) -> Mapping[str, Factors]:
         names = [name for name, _ in (*one, *other)]
         if not (one and other) or len({*names}) < len(names) or not found.keys().isdisjoint(names):
             continue
-        for place, (name, more) in enumerate(one):
-            first = used + place * len(other)
-            found[name] = Factors(tuple(range(first, first + len(other))), more)
-        for place, (name, more) in enumerate(other):
-            every = range(used + place, used + len(one) * len(other), len(other))
-            found[name] = Factors(tuple(every), more)
+        found.update(_with_factors(one, other, used))
         used += len(one) * len(other)
         for name, _ in common:
             if name in same.values() and name not in found:
                 found[name] = Factors((used,), 0)
                 used += 1
     return found | {name: found[other] for name, other in same.items() if other in found}
+
+
+def _with_factors(one: _Product, other: _Product, used: int) -> Iterator[tuple[str, Factors]]:
+    """The symbols of two products, which have a number in common for each pair of them.
+
+    Args:
+        one: a product.
+        other: another one.
+        used: how many numbers others have.
+    """
+    count = len(one) * len(other)
+    for place, (name, more) in enumerate(one):
+        first = used + place * len(other)
+        yield name, Factors(tuple(range(first, first + len(other))), more)
+    for place, (name, more) in enumerate(other):
+        yield name, Factors(tuple(range(used + place, used + count, len(other))), more)
 
 
 _Product = Sequence[tuple[str, int]]

@@ -21,7 +21,7 @@ from torch2mlir.frontends import dtypes
 from torch2mlir.frontends.fx import symbols
 from torch2mlir.frontends.fx.decisions import known
 from torch2mlir.program import Decision
-from torch2mlir.transforms.semantics.equal_products import Factors, failing, factors_of
+from torch2mlir.transforms.semantics.equal_products import Factors, factors_of, failing
 from torch2mlir.transforms.semantics.examples import (
     LARGE,
     ONES,
