@@ -87,7 +87,7 @@ class Pipeline:
             raise InputError(
                 "backend_legal_ops is a list of names", hint=f"pass [{backend_legal_ops!r}]"
             )
-        names = tuple(backend_legal_ops)
+        names = tuple(map(str, backend_legal_ops))  # which PyTorch's own operators have as well
         for name in names:
             if find_overload(OpName.of(name)) is None:
                 raise InputError(

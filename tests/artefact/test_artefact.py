@@ -595,3 +595,23 @@ def test_what_is_loaded_is_not_copied(
 ) -> None:
     with pytest.raises(ArtefactError, match="load the directory again"):
         copied(torch2mlir.load(saved[1]))
+
+
+class WithDefaults(nn.Module):
+    def forward(
+        self, x: torch.Tensor, power: int = 2, *, scale: float = 1.0, kind: object = torch.float32
+    ) -> torch.Tensor:
+        return (x**power).to(kind) * scale  # type: ignore[no-any-return, call-overload]
+
+
+def test_arguments_by_name(tmp_path: Path) -> None:
+    model, x = WithDefaults(), torch.randn(3)
+    compiled = torch2mlir.compile(model, x, scale=3.0)
+    loaded = torch2mlir.load(torch2mlir.save(compiled, tmp_path / "artefact"))
+    for _ in range(3):
+        x = torch.randn(3)
+        for args, kwargs in (((x,), {}), ((), {"x": x}), ((x, 2), {})):
+            assert torch.equal(loaded(*args, **kwargs, scale=3.0), model(x, scale=3.0))
+    for args, kwargs in (((x, 3), {}), ((x,), {"other": 1}), ((), {}), ((x,), {"kind": int})):
+        with pytest.raises(InputError):
+            loaded(*args, **kwargs, scale=3.0)

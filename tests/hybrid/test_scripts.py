@@ -47,3 +47,25 @@ def test_frozen_modules() -> None:
             assert_close(optimized(x), model(x))
     assert not optimized.training
     assert "0 of them all in PyTorch" in str(optimized.report())
+
+
+@torch.jit.script
+def _appends(xs: list[Tensor]) -> Tensor:
+    xs.append(xs[0] + 1)
+    return xs[-1] * len(xs)
+
+
+@torch.jit.script
+def _adds_a_key(xs: dict[str, Tensor]) -> Tensor:
+    xs["c"] = xs["a"] + 1
+    return xs["c"] * len(xs)
+
+
+def test_lists_and_dictionaries_of_the_caller_stay_as_they_are() -> None:
+    """TorchScript has copies of them."""
+    appends, adds = torch2mlir.optimize(_appends), torch2mlir.optimize(_adds_a_key)
+    xs, named = [torch.randn(3), torch.randn(3)], {"a": torch.randn(3)}
+    for _ in range(3):
+        assert_close(appends(xs), _appends(xs))
+        assert_close(adds(named), _adds_a_key(named))
+        assert (len(xs), len(named)) == (2, 1)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from itertools import starmap
 from typing import Any
@@ -38,6 +39,8 @@ from torch2mlir.runtime.lowered import TensorSpec
 
 _KINDS = {"user": UserInput, "state": StateInput, "seed": SeedInput}
 _CONSTANTS = (type(None), bool, int, float, str)
+_UNKNOWN = object()
+"""A default that an artefact does not hold."""
 
 
 def dtype_name(dtype: torch.dtype) -> str:
@@ -134,7 +137,37 @@ def dump_signature(signature: Signature) -> dict[str, Any]:
         ],
         "flags": list(map(list, signature.flags)),
         "arrangements": sorted(signature.arrangements),
+        "parameters": _dump_parameters(signature.parameters),
     }
+
+
+def _dump_parameters(parameters: inspect.Signature | None) -> list[dict[str, Any]] | None:
+    """The model's own; a default that is no number, text or None is one that no caller gives."""
+    if parameters is None:
+        return None
+    empty, dumped = inspect.Parameter.empty, list[dict[str, Any]]()
+    for name, each in parameters.parameters.items():
+        known = {"default": each.default} if isinstance(each.default, _CONSTANTS) else {}
+        dumped.append({"name": name, "kind": each.kind.name, "optional": each.default is not empty})
+        dumped[-1].update(known)
+    return dumped
+
+
+def _load_parameters(data: Sequence[Mapping[str, Any]] | None) -> inspect.Signature | None:
+    if data is None:
+        return None
+    return inspect.Signature(
+        [
+            inspect.Parameter(
+                each["name"],
+                inspect._ParameterKind[each["kind"]],
+                default=each.get("default", _UNKNOWN)
+                if each["optional"]
+                else inspect.Parameter.empty,
+            )
+            for each in data
+        ]
+    )
 
 
 def _dump_output(output: Output) -> dict[str, Any]:
@@ -183,6 +216,7 @@ def load_signature(data: Mapping[str, Any], state: Mapping[str, torch.Tensor]) -
             },
             flags=list(starmap(Flag, data.get("flags", ()))),
             arrangements=frozenset(data.get("arrangements", ())),
+            parameters=_load_parameters(data.get("parameters")),
         )  # fmt: skip
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise ArtefactError(

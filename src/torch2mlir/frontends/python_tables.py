@@ -123,6 +123,54 @@ class OfModule(Names):
         super().__init__(path, kind, getattr(module, kind), module)
 
 
+class OfParts(OfModule):
+    """The parts of a module, and their order.
+
+    Args:
+        path: of the module.
+        module: it.
+    """
+
+    def __init__(self, path: str, module: torch.nn.Module) -> None:
+        super().__init__(path, module, "_modules")
+
+    @property
+    def versioned(self) -> dict[Any, Any] | None:
+        return _counted(self.live)
+
+    def entries(self) -> dict[Any, Any]:
+        return super().entries() | ({_ORDER: tuple(self.live)} if self.live else {})
+
+    def write(self, entries: dict[Any, Any]) -> None:
+        _write_in_order(self.live, entries)
+
+    def name_of(self, key: Any) -> str:
+        return self.path_of(key) if key is _ORDER else super().name_of(key)
+
+    def path_of(self, key: Any) -> str:
+        return f"list({self.path or 'the model'})" if key is _ORDER else super().path_of(key)
+
+
+class WhereParts(OfModule):
+    """The dictionary in which a module has its parts: ``del layers[0]`` of a list makes another one.
+
+    Args:
+        path: of the module.
+        module: it.
+    """
+
+    def __init__(self, path: str, module: torch.nn.Module) -> None:
+        self.kind = "_modules"
+        names = frozenset({self.kind})
+        Names.__init__(self, path, self.kind, vars(module), module, names=names)
+
+    def name_of(self, key: Any) -> str:
+        return self.path_of(key)
+
+    def path_of(self, key: Any) -> str:
+        return f"list({self.path or 'the model'})"
+
+
 class OfScript(Table):
     """What the methods of a TorchScript program read of one of its modules: numbers, texts and tensors.
 
@@ -175,17 +223,13 @@ class Keys(Names):
 
     @property
     def versioned(self) -> dict[Any, Any] | None:
-        # move_to_end writes to no dictionary
-        return None if isinstance(self.live, OrderedDict) else self.live
+        return _counted(self.live)
 
     def entries(self) -> dict[Any, Any]:
         return super().entries() | {_ORDER: tuple(members_of(self.live))}
 
     def write(self, entries: dict[Any, Any]) -> None:
-        kind: Any = OrderedDict if isinstance(self.live, OrderedDict) else dict
-        kind.clear(self.live)
-        for key in entries[_ORDER]:
-            kind.__setitem__(self.live, key, entries[key])
+        _write_in_order(self.live, entries)
 
     def name_of(self, key: Any) -> str:
         return self.name
@@ -196,6 +240,18 @@ class Keys(Names):
 
 _ORDER = object()
 """The place of the order of keys among the values."""
+
+
+def _counted(live: dict[Any, Any]) -> dict[Any, Any] | None:
+    """A dictionary, if Python counts all that becomes of it: move_to_end writes to none."""
+    return None if isinstance(live, OrderedDict) else live
+
+
+def _write_in_order(live: dict[Any, Any], entries: Mapping[Any, Any]) -> None:
+    kind: Any = OrderedDict if isinstance(live, OrderedDict) else dict
+    kind.clear(live)
+    for key in entries.get(_ORDER, ()):
+        kind.__setitem__(live, key, entries[key])
 
 
 class Members(Table):
@@ -466,7 +522,7 @@ class Variable(Table):
 
 
 class OfClass(Table):
-    """Attributes of a class that are numbers, texts, containers or methods.
+    """Attributes of a class that are numbers, texts, containers, tensors or methods.
 
     Args:
         kind: the class.
@@ -507,6 +563,6 @@ class OfClass(Table):
 
 
 _VALUES = (
-    *(bool, int, float, complex, str, type(None), tuple, list, dict, set),
+    *(bool, int, float, complex, str, type(None), tuple, list, dict, set, torch.Tensor),
     *(FunctionType, property, classmethod, staticmethod),
 )

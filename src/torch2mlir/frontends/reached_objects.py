@@ -37,11 +37,13 @@ from torch2mlir.frontends.python_tables import (
     OfClass,
     OfEnvironment,
     OfModule,
+    OfParts,
     OfScript,
     OfTensors,
     Slots,
     Table,
     Variable,
+    WhereParts,
     members_of,
     of_array,
     of_bytes,
@@ -57,7 +59,7 @@ _PLAIN = (bool, int, float, complex, str, bytes, type(None), range, slice, Enum)
 _OPERATORS = (OperatorBase, OpOverloadPacket, CustomOpDef, torch.jit.ScriptFunction)
 _LEAVES = (
     *(*_PLAIN, *_OPERATORS),
-    *(type, ModuleType, CodeType, logging.Logger, torch.dtype, torch.device),
+    *(CodeType, logging.Logger, torch.dtype, torch.device),
 )
 _MEMORY: tuple[Any, ...] = (
     *(memoryview, ctypes.Array, ctypes.Structure, ctypes.Union),
@@ -72,7 +74,7 @@ OWN = frozenset(vars(torch.nn.Module())) - {"training"}
 """Attributes every module has; those that hold its tensors and modules are tables of their own."""
 _NOTES = frozenset({"_dynamo_static_input_type"})
 """What TorchDynamo notes on tensors, for itself."""
-TABLES_OF_MODULES = ("_parameters", "_buffers", "_modules")
+_TABLES_OF_TENSORS = ("_parameters", "_buffers")
 _HOOKS = ("_forward_pre_hooks", "_forward_hooks")
 _OF_ALL_MODULES = {name: getattr(modules, f"_global{name}") for name in _HOOKS}
 _MOST_BYTES = 4096
@@ -150,9 +152,12 @@ class Reached:
         self._files = set[str]()
         self._spaces = dict[int, tuple[str, dict[str, Any], set[str]]]()
         self._waiting = deque([_Value("", "", model)])
+        self._files_held = list[_Value]()
         self._visit_hooks("torch.nn.Module", _OF_ALL_MODULES)
-        while self._waiting and len(self.tables) < _MOST:
-            self._visit(*self._waiting.popleft())
+        self._visit_waiting()
+        for path, _, file, _ in self._files_held:  # once it is known what the code reads
+            self._visit_namespace(path, vars(file), frozenset(self.names))
+            self._visit_waiting()
         for path, space, read in self._spaces.values():
             self.tables.append(Names(path, "", space, names=frozenset(read)))
         objects = [table for table in self.tables if isinstance(table, Names)]
@@ -164,9 +169,21 @@ class Reached:
         if "requires_grad" in self.names:
             self.tables.append(OfTensors("requires_grad", self.kept))
 
+    def _visit_waiting(self) -> None:
+        while self._waiting and len(self.tables) < _MOST:
+            self._visit(*self._waiting.popleft())
+
     def _visit(self, path: str, name: str, value: Any, owner: Any) -> None:
         if isinstance(value, str):
             self._texts.add(value)
+        if isinstance(value, type):
+            self._visit_class(value)
+            return
+        if isinstance(value, ModuleType):
+            if id(value) not in self._seen and not is_installed(value.__name__):
+                self._seen[id(value)] = value
+                self._files_held.append(_Value(path, name, value))
+            return
         if isinstance(value, _LEAVES) or id(value) in self._seen:
             return
         self._seen[id(value)] = value
@@ -257,12 +274,14 @@ class Reached:
             return
         self.modules.append(module)
         if isinstance(module, AroundModel):
-            self.tables.append(OfModule(path, module, "_modules"))
+            self.tables.append(OfParts(path, module))
             self._visit_attributes(path, module._modules, module)
             return
         attributes = vars(module)
         self.tables.append(Names(path, "", attributes, module, hidden=OWN))
-        self.tables += [OfModule(path, module, kind) for kind in TABLES_OF_MODULES]
+        self.tables += [OfModule(path, module, kind) for kind in _TABLES_OF_TENSORS]
+        self.tables += [WhereParts(path, module)] if module._modules else []
+        self.tables.append(OfParts(path, module))
         for name, tensor in (*module._parameters.items(), *module._buffers.items()):
             if tensor is not None and type(tensor) in _TENSORS:
                 where = f"{path}.{name}".lstrip(".")

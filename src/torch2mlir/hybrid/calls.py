@@ -25,7 +25,7 @@ def kind_of_call(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Hashable | N
     for tensor in (*args, *kwargs.values()):
         if type(tensor) not in _PLAIN or (grad and tensor.requires_grad):
             return None
-        if tensor.layout is not _STRIDED or tensor.is_conj() or tensor.is_neg():
+        if tensor.layout is not _STRIDED or tensor.is_conj() or tensor.is_neg() or tensor.is_nested:
             return None
         device = None if tensor.is_cpu else tensor.device
         kind.append((tensor.dtype, tensor.shape, tensor.stride(), device))

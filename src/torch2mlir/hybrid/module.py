@@ -119,6 +119,8 @@ class OptimizedModule(AroundModel):
         named = None if self.exported else _named(model)
         self._captures = Captures(model, self.exported, config, named, dynamic_shapes)
         self._is_lazy = any(map(is_lazy, self._captures.own_tensors()))
+        called = model.function if isinstance(model, _Function) else model
+        self._is_script = isinstance(called, torch.jit.ScriptModule | torch.jit.ScriptFunction)
         self.training = _is_training(model)
         self.config = config
         self._settings = (allow_tracing, dynamic_shapes)
@@ -141,6 +143,8 @@ class OptimizedModule(AroundModel):
             return self._out_of_sight(*args, **kwargs)
         if is_traced():
             return self.model(*args, **kwargs)
+        if self._is_script:  # which has lists and dictionaries of its own
+            args, kwargs = pytree.tree_map(lambda leaf: leaf, (args, kwargs))
         return self._called(args, kwargs)
 
     def _called(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -206,7 +210,7 @@ class OptimizedModule(AroundModel):
             return "tensors of another class than torch.Tensor"
         if any(t.is_meta for t in tensors):
             return "tensors without elements"
-        if any(t.layout is not torch.strided for t in tensors):
+        if any(t.layout is not torch.strided or t.is_nested for t in tensors):
             return "tensors that are not dense"
         if self._is_lazy:
             self._is_lazy = any(map(is_lazy, self._captures.own_tensors()))

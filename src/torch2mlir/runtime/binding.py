@@ -210,7 +210,7 @@ class Binder:
             if self.signature.layouts:
                 memory = [leaves[p] for p in self.signature.layouts]
                 key = (key, *[(t.stride(), t.storage_offset()) for t in memory])
-        except AttributeError:  # not a tensor
+        except (AttributeError, RuntimeError):  # not a tensor, or one without sizes
             return self._solved(leaves)
         known = self._known.get(key)
         if known is None:
@@ -273,6 +273,11 @@ class Binder:
             return
         if not isinstance(value, torch.Tensor):
             raise InputError(f"input '{item.name}' should be a tensor, got {value!r}")
+        if value.is_nested:
+            raise InputError(
+                f"input '{item.name}' is a nested tensor, whose parts have sizes of their own",
+                hint="pass value.to_padded_tensor(0.0), or the parts one by one",
+            )
         dtype = dtypes.FROM_ELEMENT_TYPE[type.dtype]
         if value.dtype != dtype:
             raise InputError(

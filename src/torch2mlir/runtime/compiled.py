@@ -284,9 +284,9 @@ class CompiledFunction:
         buckets, key = self.buckets, self._key(symbols)
         loaded = self._executable(key)
         given = leaves if buckets is None else buckets.padded(leaves, symbols, key)
-        guard = self._guard(leaves, loaded) if self.guard else None
         bound = loaded.state.bound(loaded.weights, loaded.prepared)
         arguments = [calling.argument(item, given, spec) for item, spec in loaded.varying]
+        guard = self._guard(leaves, loaded) if self.guard else None
         if guard is not None:
             guard.watch((f"held tensor {i}", value) for i, value in enumerate(bound.held))
         results = bound.run(arguments)
@@ -307,7 +307,7 @@ class CompiledFunction:
         for item in read:
             if isinstance(item, StateInput):
                 guard.watch([(f"the model's '{item.name}'", item.tensor)])
-            elif isinstance(item, UserInput) and isinstance(leaves[item.position], torch.Tensor):
+            elif isinstance(item, UserInput) and _is_dense(leaves[item.position]):
                 guard.watch([(f"input '{item.name}'", leaves[item.position])])
         return guard
 
@@ -462,3 +462,7 @@ def _with_own_tensor(item: FunctionInput, memo: dict[int, Any]) -> FunctionInput
     return (
         replace(item, tensor=deepcopy(item.tensor, memo)) if isinstance(item, StateInput) else item
     )
+
+
+def _is_dense(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.layout is torch.strided

@@ -239,3 +239,74 @@ def test_what_eager_mode_refuses_of_nothing_is_refused(name: str) -> None:
                 torch2mlir.compile(function, x, output_type="onnx")
         else:
             torch.testing.assert_close(ours(x), expected)
+
+
+def unpooled(x: Tensor, places: Tensor) -> Tensor:
+    return F.max_unpool2d(x, places, 2)
+
+
+REFUSED_OF_SIZES: dict[str, tuple[Callable[..., Tensor], list[Tensor], list[Tensor]]] = {
+    "cut_off": (lambda x: F.pad(x, (-2, 1)), [torch.randn(2, 6)], [torch.randn(2, 1)]),
+    "transposed_1d": (
+        lambda x, w: F.conv_transpose1d(x, w, None, 2, 1, 1, 1, 2),
+        [torch.randn(1, 1, 3), torch.randn(1, 1, 1)],
+        [torch.randn(1, 1, 1), torch.randn(1, 1, 1)],
+    ),
+    "unpooled": (
+        unpooled,
+        [torch.randn(1, 2, 3, 3), torch.arange(18).view(1, 2, 3, 3)],
+        [torch.randn(1, 0, 3, 3), torch.zeros(1, 0, 3, 3, dtype=torch.int64)],
+    ),
+}
+"""Functions with what they take, and what eager mode refuses."""
+
+
+@pytest.mark.parametrize("target", ENGINES[:3])
+@pytest.mark.parametrize("name", REFUSED_OF_SIZES)
+@pytest.mark.share(3)
+def test_sizes_that_eager_mode_refuses(target: tuple[str, str], name: str) -> None:
+    output_type, engine = target
+    require(engine)
+    function, taken, refused = REFUSED_OF_SIZES[name]
+    shapes = tuple({axis: Dim.AUTO for axis in range(x.dim())} for x in taken)
+    if name == "transposed_1d":  # TOSA wants its kernel's sizes
+        shapes = (shapes[0], None)  # type: ignore[assignment]
+    try:
+        compiled = torch2mlir.compile(
+            function, *taken, output_type=output_type, engine=engine, dynamic_shapes=shapes
+        )
+    except torch2mlir.UnsupportedOpError as error:
+        pytest.skip(str(error).splitlines()[0])
+    with pytest.raises(RuntimeError):
+        function(*refused)
+    for _ in range(2):
+        assert_close(compiled(*taken), function(*taken))
+        with pytest.raises(InputError):
+            compiled(*refused)
+
+
+@pytest.mark.parametrize("target", ENGINES)
+@pytest.mark.share(2)
+def test_nothing_is_scattered(target: tuple[str, str]) -> None:
+    """Linalg on IREE ended the process with SIGFPE."""
+    output_type, engine = target
+    require(engine)
+
+    def scattered(x: Tensor, places: Tensor, values: Tensor) -> Tensor:
+        return torch.scatter(x, 0, places, values)
+
+    x, places = torch.randn(10, 5), torch.arange(4)[:, None].repeat(1, 3)
+    compiled = torch2mlir.compile(
+        scattered,
+        x,
+        places,
+        torch.randn(4, 3),
+        output_type=output_type,
+        engine=engine,
+        dynamic_shapes=({0: Dim.AUTO, 1: Dim.AUTO},) * 3,
+    )
+    for sizes in ((4, 3), (4, 0), (2, 5), (0, 3), (1, 1)):
+        given = x, places[:1, :1].expand(sizes).contiguous(), torch.randn(sizes)
+        if 0 not in sizes:
+            given = x, torch.arange(sizes[0])[:, None].repeat(1, sizes[1]), given[2]
+        assert_close(compiled(*given), scattered(*given))

@@ -1,6 +1,7 @@
 """Graphs that write to expanded tensors and the like, or to windows of a tensor, of which AOTAutograd makes others.
 
-It adds up what is written to one place of memory, and makes what no window covers zero.
+It adds up what is written to one place of memory, and makes what no window covers zero. It also takes writes of dtypes
+that PyTorch refuses.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from torch2mlir.errors import CaptureError
+from torch2mlir.frontends.fx.refused_dtypes import refused_dtypes
 from torch2mlir.frontends.fx.refused_writes import (
     overlaps_itself,
     tensors_in,
@@ -39,6 +41,8 @@ def refused_write(module: GraphModule) -> CaptureError | None:
             continue
         nodes = list(body.graph.nodes)
         for place, node in enumerate(nodes):
+            if (refused := refused_dtypes(_name_of(node), _operands_of(node))) is not None:
+                return refused
             if _gives_windows(node) and memory_of(node) in map(
                 memory_of, written_by(nodes[place:])
             ):
@@ -50,6 +54,14 @@ def refused_write(module: GraphModule) -> CaptureError | None:
     if any(body is not module for body in may_write):
         return write_to_expanded("a write in a branch or loop")
     return _write_to_expanded(module) if may_write else None
+
+
+def _name_of(node: Node) -> str:
+    return node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "")
+
+
+def _operands_of(node: Node) -> list[Any]:
+    return [v.meta.get("example_value") if isinstance(v, Node) else v for v in node.args]
 
 
 def _write_to_expanded(module: GraphModule) -> CaptureError | None:
@@ -97,7 +109,7 @@ def written_by(nodes: Sequence[Node]) -> list[Node]:
     """The tensors that calls may write to, by the names of what is called."""
     written = list[Node]()
     for node in nodes:
-        name = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "")
+        name = _name_of(node)
         in_place = name.endswith("_") and not name.endswith("__")
         if in_place or _is_told_in_place(node) or node.target in _IN_PLACE:
             written += [v for v in pytree.tree_leaves(node.args[:1]) if isinstance(v, Node)]

@@ -125,12 +125,13 @@ def _frexp(x: Tensor) -> tuple[Tensor, Tensor]:
 
 @decomposes(aten.ldexp.Tensor, gives_dtype=True)
 def _ldexp(x: Tensor, power: Tensor) -> Tensor:
-    """``x * 2 ** power``; of whole powers by factors that are floats, which ``2 ** 140`` is not in f32."""
-    if power.dtype.is_floating_point or power.dtype.is_complex:
+    """``x * 2 ** power``; of floats and whole powers by factors that are floats, which ``2 ** 140`` is not in f32."""
+    is_whole = not (x.dtype.is_floating_point or x.is_complex())
+    if is_whole or power.dtype.is_floating_point or power.dtype.is_complex:
         return x * torch.pow(2.0, power)
     if x.is_complex():
         return torch.complex(_ldexp(x.real, power), _ldexp(x.imag, power))
-    dtype = x.dtype if x.dtype.is_floating_point else torch.get_default_dtype()
+    dtype = x.dtype
     wide = dtype if dtype is torch.float64 else torch.float32
     bits, steps = (9 if wide is torch.float64 else 6), 5
     largest = (steps + 1 << bits) - 1  # more than leads from the least number to the largest

@@ -100,10 +100,17 @@ def _padding_of(spatial: int, mode: str) -> Rule:
 
 
 def _padded(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Question]:
-    """What ``pad`` of a mode takes for padding is there."""
+    """What ``pad`` of a mode takes for padding is there, and what one of a constant cuts off."""
     pads, mode = arguments[:2]
-    if isinstance(pads, list) and mode in _LEAST:
+    if not isinstance(pads, list):
+        return
+    if mode in _LEAST:
         yield from _padding(sizes, pads, len(pads) // 2, mode)
+    elif mode == "constant":
+        for number, (low, high) in enumerate(zip(pads[::2], pads[1::2], strict=True)):
+            if not all(isinstance(pad, int) and pad >= 0 for pad in (low, high)):
+                size = sizes[-1 - number]
+                yield f"{size} + min({low}, 0) + min({high}, 0) >= 0", [size, low, high]
 
 
 def _padding(sizes: Sizes, pads: Any, spatial: int, mode: str) -> Iterator[Question]:
@@ -278,6 +285,23 @@ def _covered(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Q
             yield f"{dims.add(size, 2 * added)} >= {step * (length - 1) + 1}", [size]
 
 
+def _written_places(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Question]:
+    """Some places are written: where there are none IREE divides by their number, which ends the process."""
+    for size in _sizes_of(arguments[1]) or ():
+        yield f"{size} > 0", [size]
+
+
+def _transposed(sizes: Sizes, arguments: Sequence[Any], types: Types) -> Iterator[Question]:
+    """What a transposed convolution gives has elements."""
+    weight, (stride, padding, further, _, dilation) = _sizes_of(arguments[0]), arguments[2:7]
+    for number, length in enumerate(weight[2:] if weight is not None else ()):
+        size = sizes[len(sizes) - len(weight) + 2 + number]  # type: ignore[arg-type]
+        step, added, more, apart = (_each(n, number) for n in (stride, padding, further, dilation))
+        if all(isinstance(n, int) for n in (step, added, more, apart)):
+            more -= 2 * added
+            yield f"({size} - 1) * {step} + {apart} * ({length} - 1) + {more} >= 0", [size, length]
+
+
 _OF_CONVOLUTIONS = ("weight", "bias", "stride", "padding", "dilation", "groups")
 """Arguments behind the operand; ``_convolution`` has more of them, and fifth whether it is transposed."""
 
@@ -420,6 +444,7 @@ FILLED: Mapping[str, Rule] = {
     **{f"torch.aten.{kind}_pool{n}d": _pooled(n) for n in (1, 2, 3) for kind in ("avg", "max")},
     **{f"torch.aten.max_pool{n}d_with_indices": _pooled(n) for n in (1, 2, 3)},
     "torch.aten.im2col": _filled(-3, False),
+    **{f"torch.aten.max_unpool{n}d": _filled(1, False) for n in (2, 3)},
     **{
         f"torch.aten.fft_{inverse}{kind}fft{many}": _transformed
         for inverse in ("", "i")
@@ -483,6 +508,9 @@ RULES: Mapping[str, Rule] = {
     "torch.aten.as_strided": _strided,
     **{f"torch.aten.conv{n}d{kind}": _covered for n in (1, 2, 3) for kind in ("", ".padding")},
     **{f"torch.aten._convolution{kind}": _covered for kind in ("", ".deprecated")},
+    "torch.aten.conv_transpose1d": _transposed,
+    **{f"torch.aten.conv_transpose{n}d.input": _transposed for n in (2, 3)},
+    "torch.aten.scatter.src": _written_places,
     "torch.aten.topk": _ranked,
     "torch.aten.kthvalue": _ranked,
     "torch.aten.arange.start": _counted,
