@@ -346,3 +346,29 @@ def test_whatever_a_users_cache_holds_tensors_in(kind: str, way: str) -> None:
         assert_close(result[0], wanted[0])
         assert result[1] is ours
         assert_close(_tensors_held(ours), _tensors_held(eagers))
+
+
+class CountsTokens(nn.Module):
+    """As layers of sliding windows do."""
+
+    def forward(self, x: Tensor) -> Any:
+        cache = transformers.DynamicCache()
+        cache.update(x, x * 2, 0)
+        cache.layers[0].tokens = x.shape[2]
+        return x.sum(2), cache
+
+
+@torch.no_grad()
+def test_tokens_that_vary_are_counted() -> None:
+    """They were those of the example, or PyTorch's own error about data pointers."""
+    model, optimized = CountsTokens(), torch2mlir.optimize(CountsTokens())
+    with pytest.raises(CaptureError, match="counts tokens in Python"):
+        torch2mlir.compile(
+            model, torch.randn(1, 2, 6, 4), dynamic_shapes=({2: torch.export.Dim.AUTO},)
+        )
+    for length in (6, 3, 5, 6, 1):
+        x = torch.randn(1, 2, length, 4)
+        (result, cache), (wanted, theirs) = optimized(x), model(x)
+        assert_close(result, wanted)
+        assert_same_cache(cache, theirs)
+        assert cache.layers[0].tokens == length

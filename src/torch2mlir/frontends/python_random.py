@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
 import torch
+from torch.utils import _pytree as pytree
 
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.trials import have_same_elements, repeated
@@ -121,21 +122,43 @@ def check_generators(noted: Sequence[str], exported: torch.export.ExportedProgra
     )
 
 
+def _of_calls(model: Callable[..., Any], given: tuple[Any, Any]) -> list[Any]:
+    """What calls with the same arguments give, for whatever is drawn."""
+    calls = [given] * _CALLS
+    return list(repeated(model, calls, has_same_tensors=True, has_same_objects=True))
+
+
+def _is_even(value: Any) -> bool:
+    """Whether it is a tensor of floats that are all the same."""
+    if not isinstance(value, torch.Tensor) or value.layout is not torch.strided:
+        return False
+    return value.dtype.is_floating_point and bool((value == value.flatten()[:1]).all())
+
+
+def _uneven(value: Any) -> Any:
+    """Floats that all differ: whether a model turns its argument round does not show on zeros."""
+    if not _is_even(value) or not value.numel():
+        return value
+    places = torch.arange(1.0, value.numel() + 1).reshape(value.shape) / value.numel()
+    return torch.where(value == 0, places.to(value.dtype), value * (1 + places).to(value.dtype))
+
+
 def check_draws(model: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
     """Looks whether it matters what a model draws: some compute a chance and use it in training only.
 
     Raises:
         CaptureError: calls with the same arguments give different results.
     """
-    start = SharedGenerators()
+    given = tuple(args), dict(kwargs)
+    start, results = SharedGenerators(), [list[Any](), list[Any]()]
     try:
-        calls = repeated(
-            model, [(args, kwargs)] * _CALLS, has_same_tensors=True, has_same_objects=True
-        )
-        results = list(calls)
+        results[0] = _of_calls(model, given)
+        if any(map(_is_even, pytree.tree_leaves(given))):
+            with suppress(Exception):  # it may take the example and nothing else
+                results[1] = _of_calls(model, pytree.tree_map(_uneven, given))
     finally:
         start.restore()
-    if any(not have_same_elements(results[0], other) for other in results[1:]):
+    if any(not have_same_elements(some[0], other) for some in results for other in some[1:]):
         raise CaptureError(
             "the model draws random numbers of Python's or NumPy's, or asks for the time, and a compiled program would "
             "repeat the first",

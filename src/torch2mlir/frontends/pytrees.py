@@ -77,13 +77,14 @@ def is_taken_apart(value: Any) -> bool:
     if is_part_of_cache(value):
         return True
     kind = type(value)
-    if not hasattr(value, "__dict__") or isinstance(value, torch.nn.Module | Enum):
+    if not hasattr(value, "__dict__") or isinstance(value, torch.nn.Module | Enum | _SYMBOLS):
         return False
     # others, containers among them, hold more than attributes, or cannot be two
     is_plain = kind.__new__ is object.__new__ and kind.__reduce__ is object.__reduce__
     return is_plain and not any(base.__module__ == _CONFIGURATIONS for base in kind.__mro__)
 
 
+_SYMBOLS = torch.SymInt | torch.SymFloat | torch.SymBool
 _CACHES = "transformers.cache_utils"
 _CONFIGURATIONS = "transformers.configuration_utils"
 
@@ -169,8 +170,7 @@ def has_symbols(spec: pytree.TreeSpec) -> bool:
 
 
 def _has_symbols(value: Any) -> bool:
-    symbols = (torch.SymInt, torch.SymFloat, torch.SymBool)
-    return isinstance(value, symbols) or any(map(_has_symbols, _parts(value)))
+    return isinstance(value, _SYMBOLS) or any(map(_has_symbols, _parts(value)))
 
 
 def _has_tensors(value: Any) -> bool:

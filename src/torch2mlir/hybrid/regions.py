@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import torch
+import torch._dynamo.config as dynamo_config
 from torch._dynamo.utils import counters
 from torch._functorch._aot_autograd.utils import make_boxed_func
 from torch._functorch.aot_autograd import aot_module_simplified
@@ -105,7 +106,8 @@ class RegionByRegion:
         if self._hooks.changed() is not None or not self._methods.are_current():
             self._capture()
         known, runs, seen = len(self.parts), self.runs, Counter(counters["graph_break"])
-        with self._failed.as_breaks():
+        # arrays of NumPy's random numbers would come from PyTorch's generator
+        with self._failed.as_breaks(), dynamo_config.patch(use_numpy_random_stream=True):
             others = tuple(name for name in kwargs if name not in self._named)
             result = self._call(others)(*args, **kwargs)
         if len(self.parts) > known:

@@ -13,7 +13,6 @@ An engine compiles a function in a target dialect and runs it on tensors. What a
 from __future__ import annotations
 
 import atexit
-import importlib
 import sys
 import threading
 from abc import ABC, abstractmethod
@@ -28,6 +27,7 @@ from xdsl.dialects.func import FuncOp
 
 from torch2mlir.errors import EngineError, InputError
 from torch2mlir.frontends.tensor_classes import overrides_functions
+from torch2mlir.loading import loaded
 from torch2mlir.runtime.forks import in_forked_process
 from torch2mlir.runtime.lowered import LoweredFunction
 
@@ -322,7 +322,7 @@ class _Builtin:
     def __call__(self) -> Engine:
         module, _, name = self.target.partition(":")
         try:
-            return getattr(importlib.import_module(module), name)()
+            return getattr(loaded(module), name)()
         except ModuleNotFoundError as error:
             if (error.name or "").partition(".")[0] not in self.packages:
                 raise

@@ -169,3 +169,63 @@ for wrap in (lambda f: f, lambda f: torch2mlir.optimize(f, model_inputs=(torch.o
 assert results[0] == results[1] == results[2], results
 """
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+class Flips(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.flip(-1) if random.random() < 0.5 else x
+
+
+class Branches(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * 2 if np.random.uniform(0, 1) < 0.5 else x + 1
+
+
+class Noise(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + torch.from_numpy(np.random.uniform(size=4)).float()
+
+
+class Masks(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * torch.from_numpy(np.random.rand(4) < 0.5)
+
+
+@torch.no_grad()
+@pytest.mark.share(3)
+@pytest.mark.parametrize("kind", [Flips, Branches, Noise, Masks])
+@pytest.mark.parametrize("fill", [0.0, 1.0])
+def test_draws_that_do_not_show_on_the_example(kind: type[torch.nn.Module], fill: float) -> None:
+    """A constant turned round is what it was; NumPy's arrays came from PyTorch's generator."""
+    example = torch.full((4,), fill)
+    with pytest.raises(
+        torch2mlir.CaptureError, match="draws random numbers of Python's or NumPy's"
+    ):
+        torch2mlir.compile(kind(), example)
+
+    def calls(model: Any) -> tuple[Any, ...]:
+        random.seed(1)
+        np.random.seed(1)
+        torch.manual_seed(1)
+        results = [model(torch.arange(4.0)).tolist() for _ in range(6)]
+        return results, random.random(), np.random.rand(), torch.rand(()).item()
+
+    wanted = calls(kind())
+    for optimized in (
+        torch2mlir.optimize(kind()),
+        torch2mlir.optimize(kind(), allow_tracing=True, model_inputs=(example,)),
+    ):
+        optimized(example)
+        assert calls(optimized) == wanted
+
+
+def test_loading_an_engine_draws_nothing() -> None:
+    """JAX draws from NumPy's generator when it is imported."""
+    code = (
+        "import numpy, torch, torch2mlir; numpy.random.seed(0); "
+        "torch2mlir.compile(torch.relu, torch.ones(2), output_type='stablehlo', engine='xla')(torch.ones(2)); "
+        "print(numpy.random.rand())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    np.random.seed(0)
+    assert float(done.stdout) == np.random.rand()

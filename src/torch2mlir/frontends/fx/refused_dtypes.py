@@ -12,6 +12,7 @@ from torch2mlir.errors import CaptureError
 _PROMOTING = frozenset({"mul_", "multiply_", "__imul__", "imul", "addcmul_", "addcdiv_"})
 """What writes a product to its first operand, whose dtype has to hold it."""
 _OF_ONE_DTYPE = frozenset({"heaviside", "heaviside_"})
+_VALUES = torch.Tensor | int | float | complex
 
 
 def refused_dtypes(
@@ -24,11 +25,9 @@ def refused_dtypes(
         operands: tensors and numbers.
         location: the line of the call.
     """
-    if name not in _PROMOTING | _OF_ONE_DTYPE or not isinstance(operands[0], torch.Tensor):
+    first, *others = [each for each in operands if isinstance(each, _VALUES)] or [None]
+    if name not in _PROMOTING | _OF_ONE_DTYPE or not isinstance(first, torch.Tensor):
         return None
-    first, *others = [
-        each for each in operands if isinstance(each, torch.Tensor | int | float | complex)
-    ]
     for other in others:
         if name in _OF_ONE_DTYPE:
             refused = isinstance(other, torch.Tensor) and other.dtype != first.dtype
