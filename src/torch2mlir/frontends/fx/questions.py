@@ -241,6 +241,22 @@ def _fixed(original: Callable[..., int]) -> Callable[..., int]:
     return telling
 
 
+def _hashed(original: Callable[..., int]) -> Callable[..., int]:
+    """The hash of a size, as a model's dictionary asks for it, whose keys are plain integers: of which one it is."""
+
+    def telling(one: torch.SymInt) -> int:
+        frame, recorder = sys._getframe(1), _RECORDER.get()
+        if one.node.expr.is_number:  # it has been asked before
+            return hash(int(one.node.expr))
+        if recorder is None or not recorder.wants(frame.f_code.co_filename):
+            return original(one)
+        result = _SILENT[torch.SymInt, "__int__"](one)
+        recorder.record(sympy.Eq(one.node.expr, result, evaluate=False), True, frame)
+        return hash(result)
+
+    return telling
+
+
 def _expression(number: Any) -> Any:
     """A symbolic or plain integer as sympy has it; None of others."""
     if isinstance(number, torch.SymInt):
@@ -263,6 +279,7 @@ _MAKERS: Mapping[tuple[type, str], Callable[[Any], Any]] = {
     **{(torch.SymInt, name): partial(_compared, each) for name, each in _RELATIONS.items()},
     **{(torch.SymInt, name): partial(_chosen, each) for name, each in _CHOICES.items()},
     **dict.fromkeys([(torch.SymInt, "__index__"), (torch.SymInt, "__int__")], _fixed),
+    (torch.SymInt, "__hash__"): _hashed,
     **{(torch.SymInt, f"__{name}__"): partial(_divided, False) for name in _QUOTIENTS},
     **{(torch.SymInt, f"__r{name}__"): partial(_divided, True) for name in _QUOTIENTS},
 }

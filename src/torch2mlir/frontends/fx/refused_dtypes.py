@@ -25,10 +25,10 @@ def refused_dtypes(
         operands: tensors and numbers.
         location: the line of the call.
     """
-    first, *others = [each for each in operands if isinstance(each, _VALUES)] or [None]
+    first = next(iter(operands), None)
     if name not in _PROMOTING | _OF_ONE_DTYPE or not isinstance(first, torch.Tensor):
         return None
-    for other in others:
+    for other in (each for each in operands[1:] if isinstance(each, _VALUES)):
         if name in _OF_ONE_DTYPE:
             refused = isinstance(other, torch.Tensor) and other.dtype != first.dtype
             what = "operands of two dtypes"
