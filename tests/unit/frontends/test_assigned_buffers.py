@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.testing import assert_close
 
 import torch2mlir
 from torch2mlir.errors import CaptureError
@@ -96,3 +97,34 @@ def _agrees(entrance: Any, model: nn.Module, *args: Any, **options: Any) -> None
         x = torch.rand(4, 3)
         torch.testing.assert_close(ours(x), eager(x))
         torch.testing.assert_close(model.state_dict(), eager.state_dict())
+
+
+class Counts(nn.Module):
+    """Past ``__setattr__``, of which nobody is told."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("total", torch.zeros(()))
+
+    def forward(self, x: Tensor) -> Tensor:
+        self._buffers["total"] = self.total + x.mean()
+        return x * self.total
+
+
+class OfCounts(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.counts = Counts()
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.counts(x) + self.counts.total  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("kind", [Counts, OfCounts])
+def test_buffers_in_their_dictionary(kind: type[nn.Module]) -> None:
+    model, eager = kind(), kind()
+    compiled = torch2mlir.compile(model, torch.randn(3))
+    for _ in range(3):
+        x = torch.randn(3)
+        assert_close(compiled(x), eager(x))
+        assert_close([*model.buffers()], [*eager.buffers()])

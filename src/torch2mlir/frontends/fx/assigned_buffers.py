@@ -50,12 +50,29 @@ def assignments_kept(model: torch.nn.Module) -> Iterator[None]:
     twice = {type(module).__qualname__ for module, count in paths.items() if count > 1}
     calls_no_hooks = type(model).__call__ is not torch.nn.Module.__call__  # as GPyTorch's modules
     assigned = dict[tuple[torch.nn.Module, str], _Assigned]()
+    started = dict[tuple[torch.nn.Module, str], torch.Tensor]()
     is_called = False
 
     def at_start(_model: Any, _args: Any) -> None:
         nonlocal is_called
         is_called = True
         assigned.clear()
+        started.clear()
+        for module in names:
+            started.update(
+                ((module, name), buffer)
+                for name, buffer in module._buffers.items()
+                if buffer is not None
+            )
+
+    def note_others() -> None:
+        """Those that no assignment has told of: ``self._buffers["steps"] = ..``"""
+        for (module, name), before in started.items():
+            if (module, name) in assigned or module._buffers.get(name, before) is before:
+                continue
+            if (module, name) in others:
+                _refuse_other_name(f"{names[module]}.{name}".lstrip("."), others[module, name])
+            assigned[module, name] = _Assigned(module, name, before)
 
     def at_assignment(module: torch.nn.Module, name: str, value: Any) -> Any:
         before = module._buffers.get(name)
@@ -79,6 +96,7 @@ def assignments_kept(model: torch.nn.Module) -> Iterator[None]:
     def at_end(_model: Any, _args: Any, result: Any) -> Any:
         nonlocal is_called
         is_called = False
+        note_others()
         for item in assigned.values():
             _check(item, f"{names[item.module]}.{item.name}".lstrip("."))
         register_types(result)
