@@ -135,3 +135,15 @@ func.func @of_either_sign(%x: tensor<4xf32>) -> tensor<4xi1> {
   %1 = stablehlo.compare GE, %0, %z : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
   return %1 : tensor<4xi1>
 }
+
+// Differences and products of integers that are 0 whatever they are of.
+// CHECK-LABEL: func.func @zeros_of_integers(
+// CHECK:         [[ZERO:%.*]] = stablehlo.convert
+// CHECK:         [[HELD:%.*]] = stablehlo.optimization_barrier [[ZERO]]
+// CHECK:         stablehlo.add %x, [[HELD]]
+func.func @zeros_of_integers(%x: tensor<4xf32>, %n: tensor<4xi32>) -> tensor<4xf32> {
+  %0 = stablehlo.subtract %n, %n : tensor<4xi32>
+  %1 = stablehlo.convert %0 : (tensor<4xi32>) -> tensor<4xf32>
+  %2 = stablehlo.add %x, %1 : tensor<4xf32>
+  return %2 : tensor<4xf32>
+}

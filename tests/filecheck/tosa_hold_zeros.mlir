@@ -60,3 +60,18 @@ func.func @difference(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = tosa.sub %x, %z : (tensor<4xf32>, tensor<1xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// Products of integers with zero are zero.
+// CHECK-LABEL: func.func @of_integers(
+// CHECK:         [[ZEROS:%.*]] = linalg.fill
+// CHECK:         [[PRODUCT:%.*]] = tosa.mul %n, [[ZEROS]]
+// CHECK:         [[FLOATS:%.*]] = tosa.cast [[PRODUCT]]
+// CHECK:         tosa.add %x, [[FLOATS]]
+func.func @of_integers(%x: tensor<4xf32>, %n: tensor<4xi32>) -> tensor<4xf32> {
+  %z = "tosa.const"() <{values = dense<0> : tensor<1xi32>}> : () -> tensor<1xi32>
+  %s = "tosa.const"() <{values = dense<0> : tensor<1xi8>}> : () -> tensor<1xi8>
+  %0 = tosa.mul %n, %z, %s : (tensor<4xi32>, tensor<1xi32>, tensor<1xi8>) -> tensor<4xi32>
+  %1 = tosa.cast %0 : (tensor<4xi32>) -> tensor<4xf32>
+  %2 = tosa.add %x, %1 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}

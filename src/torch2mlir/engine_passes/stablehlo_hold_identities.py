@@ -5,7 +5,7 @@ XLA (jaxlib 0.10.2), and IREE 3.13 in the first case, hold these for the same:
 - a product with a converted boolean and a choice between the other factor and 0: NaN or an infinity times false is 0
   there instead of NaN, -1 times false 0.0 instead of -0.0. Of a choice between 1 and 0 they make nothing else;
 - ``x + 0.0`` and ``x``, which differ for -0.0: the sum is a choice too. Where a zero may come of what is computed from
-  constants, and of ``x - -0.0``, a barrier keeps the number from them;
+  constants, or of ``n - n`` of integers, and of ``x - -0.0``, a barrier keeps the number from them;
 - ``(x + 1e30) - 1e30`` and ``x``, by adding up the constants: a barrier stands between the two sums;
 - ``log(exp(x))`` and ``x``, which differ where ``exp`` overflows: likewise;
 - ``x >= 0`` and true, where ``x`` is a magnitude, a square, an exponential or the like and may be NaN: it has to be
@@ -80,11 +80,21 @@ def _is_foldable(value: SSAValue, known: dict[SSAValue, bool]) -> bool:
     op = value.owner
     if not isinstance(op, Operation) or op.regions:
         return False
-    if isinstance(op, hlo.ConstantOp) or number_of(value) is not None:
+    if isinstance(op, hlo.ConstantOp) or number_of(value) is not None or _is_zero_of_integers(op):
         return True
     if value not in known:
         known[value] = bool(op.operands) and all(_is_foldable(x, known) for x in op.operands)
     return known[value]
+
+
+def _is_zero_of_integers(op: Operation) -> bool:
+    """Whether it is zero whatever the integers are."""
+    if is_of_floats(op.results[0]):
+        return False
+    if isinstance(op, hlo.SubtractOp | hlo.XorOp):
+        return op.operands[0] is op.operands[1]
+    is_product = isinstance(op, hlo.MulOp | hlo.AndOp)
+    return is_product and any(number_of(operand) == 0 for operand in op.operands)
 
 
 def _hold_sum(op: Operation, known: dict[SSAValue, bool]) -> None:

@@ -2,8 +2,8 @@
 
 MLIR's folder of ``tosa.mul``, which IREE 3.13 runs, gives 0.0 for a product with a constant zero, where a NaN, an
 infinity or a negative number gives something else; those of ``tosa.add`` and ``tosa.sub`` give -0.0 for -0.0 + 0.0 and
--0.0 - -0.0. The zero may be reshaped, cut out, cast or negated before, which other folders do first. A filled tensor is
-no constant to them, and no op of its own after fusion.
+-0.0 - -0.0. The zero may be reshaped, cut out, cast or negated before, or a product of integers with one, which other
+folders do first. A filled tensor is no constant to them, and no op of its own after fusion.
 """
 
 from __future__ import annotations
@@ -59,13 +59,23 @@ def _is_of_floats(op: Operation) -> bool:
 
 
 def _hold(user: Operation, position: int) -> None:
-    """Fills the zero that an operand is, or is made of by nothing but movement."""
+    """Fills the zero that an operand is, or is made of by movement and products of integers."""
     value = user.operands[position]
-    while isinstance(value.owner, _MOVEMENT):
-        user, position = value.owner, 0
+    while (place := _place_of_zero(value.owner)) is not None:
+        user, position = value.owner, place  # type: ignore[assignment]
         value = user.operands[position]
     if (literal := _zero(value)) is not None:
         user.operands[position] = _filled(user, value, literal)
+
+
+def _place_of_zero(op: object) -> int | None:
+    """Of which operand the result is a zero if that is one."""
+    if isinstance(op, _MOVEMENT):
+        return 0
+    if not isinstance(op, tosa.MulOp) or _is_of_floats(op):
+        return None
+    zeros = (place for place, operand in enumerate(op.operands[:2]) if _zero(operand) is not None)
+    return next(zeros, None)
 
 
 def _zero(value: SSAValue) -> FloatAttr | IntegerAttr | None:
