@@ -43,7 +43,7 @@ OF_INTEGERS: dict[str, Callable[[Tensor], Tensor]] = {
 @pytest.mark.share(6)
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.int32, torch.int64])
 @pytest.mark.parametrize("name", OF_INTEGERS)
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", [each for each in TARGETS if each[1] != "openvino"])
 def test_zeros_of_integers(target: tuple[str, str], name: str, dtype: torch.dtype) -> None:
     """XLA, and IREE on TOSA, took -0.0 and such a zero for -0.0."""
     output_type, engine = target
@@ -52,4 +52,4 @@ def test_zeros_of_integers(target: tuple[str, str], name: str, dtype: torch.dtyp
     compiled = torch2mlir.compile(function, n, output_type=output_type, engine=engine)
     for _ in range(3):
         n = n.roll(1)
-        assert_agrees(compiled(n), function(n), signed_zeros=engine != "openvino")
+        assert_agrees(compiled(n), function(n))
