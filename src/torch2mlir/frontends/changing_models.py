@@ -156,7 +156,9 @@ class Changes:
                 if not isinstance(size, torch.SymInt):
                     continue
                 is_like_it = isinstance(leaf, torch.Tensor) and leaf.dim() == len(sizes)
-                if not is_like_it or not size.node.expr.is_symbol or leaf.shape[dim] <= 2:
+                expression = size.node.expr  # a number where the model has asked which one it is
+                is_free = expression.is_symbol or expression.is_number
+                if not is_like_it or not is_free or leaf.shape[dim] <= 2:
                     return None
                 leaves[place] = leaf = leaf.narrow(dim, 0, leaf.shape[dim] - 1)
                 is_other = True

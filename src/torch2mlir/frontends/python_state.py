@@ -139,15 +139,20 @@ class Watch:
     """
 
     def __init__(self, tables: Sequence[Table]) -> None:
-        versioned = [(t, live) for t in tables if (live := t.versioned) is not None]
-        self._tables = [table for table, _ in versioned]
-        self._others = [table for table in tables if table.versioned is None]
-        self._writes = DictionaryWrites([live for _, live in versioned])
+        by_dictionary = dict[int, tuple[dict[Any, Any], list[Table]]]()
+        self._others = list[Table]()
+        for table in tables:
+            if (live := table.versioned) is None:
+                self._others.append(table)
+            else:
+                by_dictionary.setdefault(id(live), (live, []))[1].append(table)
+        self._tables = [of_one for _, of_one in by_dictionary.values()]
+        self._writes = DictionaryWrites([live for live, _ in by_dictionary.values()])
         self._changed = list[Table]()
 
     def changed(self) -> list[Table]:
         """The tables that are not as they were."""
-        written = [self._tables[place] for place in self._writes.since()]
+        written = [table for place in self._writes.since() for table in self._tables[place]]
         if not (written or self._changed or any(not each.is_untouched() for each in self._others)):
             return []
         known = {id(table): table for table in (*self._changed, *written, *self._others)}
