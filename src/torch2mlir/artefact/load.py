@@ -88,7 +88,7 @@ class LoadedFunction:
         """The combinations of symbolic sizes it has code for; an empty one takes all of its sizes."""
         return [dict(symbols) for symbols in self._programs]
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         check_not_traced()
         calling = self.calling
         leaves, symbols = calling.bind(args, kwargs)

@@ -154,6 +154,6 @@ def _shown(state: Any, mode: Mode) -> str:
 
 def _names(kind: type) -> frozenset[str]:
     """The attributes that the code of a class has names for, once an object of it is made."""
-    classes = (each for each in kind.__mro__ if each not in (torch.nn.Module, object))
+    classes = (each for each in kind.__mro__ if each is not torch.nn.Module and each is not object)
     codes = (function.__code__ for each in classes for function in functions_of(each))
     return frozenset(name for code in codes for each in nested(code) for name in each.co_names)

@@ -236,7 +236,7 @@ class CompiledFunction:
         if self._model_state is not None and (replaced := self._model_state.replaced()):
             self._take(replaced)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         if is_dynamo_compiling():  # it would go on in here
             return self._out_of_sight(*args, **kwargs)
         return self._called(args, kwargs)

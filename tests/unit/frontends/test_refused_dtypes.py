@@ -81,3 +81,23 @@ def test_whole_numbers_by_powers_that_no_float_holds(dtype: torch.dtype) -> None
         assert torch.equal(
             compiled(x, powers).nan_to_num(7.0), torch.ldexp(x, powers).nan_to_num(7.0)
         )
+
+
+def test_operands_by_name() -> None:
+    def model(x: Tensor) -> Tensor:
+        return x.clone().mul_(other=0.5)
+
+    for _ in range(2):
+        with pytest.raises(RuntimeError):
+            torch.compile(model, backend="torch2mlir")(WHOLE)
+    torch._dynamo.reset()
+
+
+def test_arguments_of_any_name() -> None:
+    def model(self: Tensor, input: Tensor) -> Tensor:
+        return self + input
+
+    compiled = torch2mlir.compile(model, HALVES, HALVES)
+    for _ in range(3):
+        x = torch.randn(3)
+        assert torch.equal(compiled(self=x, input=HALVES), x + HALVES)

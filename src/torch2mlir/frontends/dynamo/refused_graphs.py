@@ -61,7 +61,13 @@ def _name_of(node: Node) -> str:
 
 
 def _operands_of(node: Node) -> list[Any]:
-    return [v.meta.get("example_value") if isinstance(v, Node) else v for v in node.args]
+    named = [node.kwargs[name] for name in _OPERANDS if name in node.kwargs]
+    given = (*node.args, *named)
+    return [v.meta.get("example_value") if isinstance(v, Node) else v for v in given]
+
+
+_OPERANDS = ("other", "tensor1", "tensor2", "values")
+"""Names of operands, whose dtypes a result has to hold; numbers beside them are cast."""
 
 
 def _write_to_expanded(module: GraphModule) -> CaptureError | None:
