@@ -124,6 +124,11 @@ def test_kept_ops_stay_whole_in_the_contract() -> None:
         backend_legal_ops=(name for name in ["aten::gelu"]),  # type: ignore[arg-type]
     )
     assert "torch.aten.gelu" in str(once)
+    for operator in (torch.ops.aten.gelu, torch.ops.aten.gelu.default):
+        named = torch2mlir.export_and_import(
+            nn.GELU(), torch.ones(3), output_type="torch", backend_legal_ops=[operator]
+        )
+        assert "torch.aten.gelu" in str(named)
 
 
 @pytest.mark.parametrize("names", ["aten.gelu", ["aten.nosuch"], ["gelu"]])

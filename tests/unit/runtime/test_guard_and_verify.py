@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 import torch2mlir
@@ -174,3 +174,19 @@ def test_the_guard_takes_one_element_without_strides() -> None:
     guard = Guard("any")
     guard.watch([("a number", torch.zeros(1).expand(1).as_strided((1,), (0,)))])
     guard.check()
+
+
+@pytest.mark.parametrize("guard", [False, True])
+def test_tensors_that_are_not_dense_are_refused(guard: bool) -> None:
+    """The guard takes a copy of what a call is given, and these have no memory of the usual kind."""
+    function = torch2mlir.compile(lambda x: x * 2, torch.ones(2, 3), guard=guard)
+    x = torch.randn(2, 3)
+    for kind, layout in ((Tensor.to_sparse, "sparse_coo"), (Tensor.to_sparse_csr, "sparse_csr")):
+        with pytest.raises(InputError, match=f"dense CPU tensors, got torch.{layout}"):
+            function(kind(x))
+    for layout in (torch.strided, torch.jagged):
+        nested = torch.nested.nested_tensor([x[0], x[1, :2]], layout=layout)
+        with pytest.raises(InputError, match="input 'x' is a nested tensor") as caught:
+            function(nested)
+        assert "to_padded_tensor" in str(caught.value)
+    torch.testing.assert_close(function(x), x * 2)

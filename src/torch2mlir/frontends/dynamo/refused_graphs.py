@@ -17,7 +17,7 @@ from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from torch2mlir.errors import CaptureError
-from torch2mlir.frontends.fx.refused_dtypes import refused_dtypes
+from torch2mlir.frontends.fx.refused_dtypes import refused_call
 from torch2mlir.frontends.fx.refused_writes import (
     overlaps_itself,
     tensors_in,
@@ -41,7 +41,7 @@ def refused_write(module: GraphModule) -> CaptureError | None:
             continue
         nodes = list(body.graph.nodes)
         for place, node in enumerate(nodes):
-            if (refused := refused_dtypes(_name_of(node), _operands_of(node))) is not None:
+            if (refused := refused_call(_name_of(node), node, "example_value")) is not None:
                 return refused
             if _gives_windows(node) and memory_of(node) in map(
                 memory_of, written_by(nodes[place:])
@@ -58,16 +58,6 @@ def refused_write(module: GraphModule) -> CaptureError | None:
 
 def _name_of(node: Node) -> str:
     return node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "")
-
-
-def _operands_of(node: Node) -> list[Any]:
-    named = [node.kwargs[name] for name in _OPERANDS if name in node.kwargs]
-    given = (*node.args, *named)
-    return [v.meta.get("example_value") if isinstance(v, Node) else v for v in given]
-
-
-_OPERANDS = ("other", "tensor1", "tensor2", "values")
-"""Names of operands, whose dtypes a result has to hold; numbers beside them are cast."""
 
 
 def _write_to_expanded(module: GraphModule) -> CaptureError | None:

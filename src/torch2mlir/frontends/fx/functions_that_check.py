@@ -17,7 +17,7 @@ from torch.overrides import TorchFunctionMode
 
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.fx.functions_said_otherwise import OTHERWISE
-from torch2mlir.frontends.fx.refused_dtypes import refused_dtypes
+from torch2mlir.frontends.fx.refused_dtypes import CHECKED as OF_ONE_DTYPE
 from torch2mlir.frontends.fx.unneeded_conversions import set_data
 
 
@@ -130,13 +130,6 @@ def _segment_reduce(
     return torch.segment_reduce(data, reduce, lengths=lengths, axis=axis, unsafe=unsafe, **kwargs)
 
 
-def _heaviside(input: Tensor, values: Tensor, **kwargs: Any) -> Tensor:
-    """Of tensors of one dtype."""
-    if (refused := refused_dtypes("heaviside", [input, values])) is not None:
-        raise refused
-    return torch.heaviside(input, values, **kwargs)
-
-
 def _outside_of_transforms(function: Any, checked: Callable[..., Any]) -> Callable[..., Any]:
     """What is checked where elements can be asked for, and the function itself within ``torch.func``'s transforms."""
 
@@ -181,6 +174,7 @@ def _backward(*_: Any, **_options: Any) -> Tensor:
 
 _FUNCTIONS: Mapping[Any, Callable[..., Any]] = {
     **OTHERWISE,
+    **OF_ONE_DTYPE,
     Tensor.backward: _backward,
     # PyTorch's tracing does not hear of it, and takes what it gives for a constant
     Tensor.data.__get__: Tensor.detach,  # type: ignore[attr-defined]
@@ -190,8 +184,6 @@ _FUNCTIONS: Mapping[Any, Callable[..., Any]] = {
     torch.corrcoef: _corrcoef,
     torch.Tensor.corrcoef: _corrcoef,
     functional.gaussian_nll_loss: _gaussian_nll_loss,
-    torch.heaviside: _heaviside,
-    Tensor.heaviside: _heaviside,
     **{
         function: _checked(torch.linalg.inv_ex, function, f"linalg.inv: {_SINGULAR}")
         for function in (torch.linalg.inv, torch.inverse, Tensor.inverse)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
+from torch.fx import Node
 
 from torch2mlir.errors import CaptureError
 
@@ -13,6 +14,25 @@ _PROMOTING = frozenset({"mul_", "multiply_", "__imul__", "imul", "addcmul_", "ad
 """What writes a product to its first operand, whose dtype has to hold it."""
 _OF_ONE_DTYPE = frozenset({"heaviside", "heaviside_"})
 _VALUES = torch.Tensor | int | float | complex
+_OPERANDS = ("other", "tensor1", "tensor2", "values")
+"""Names of operands, whose dtypes a result has to hold; numbers beside them are cast."""
+
+
+def refused_call(
+    name: str, node: Node, values: str, location: str | None = None
+) -> CaptureError | None:
+    """What PyTorch says against the dtypes of a call in a graph, if it does.
+
+    Args:
+        name: of the function or method, without namespace and overload.
+        node: the call.
+        values: the key of what ``meta`` of a node knows of its value, a fake tensor or a number.
+        location: the line of the call.
+    """
+    named = [node.kwargs[each] for each in _OPERANDS if each in node.kwargs]
+    given = (*node.args, *named)
+    operands = [each.meta.get(values) if isinstance(each, Node) else each for each in given]
+    return refused_dtypes(name, operands, location)
 
 
 def refused_dtypes(
@@ -44,3 +64,17 @@ def refused_dtypes(
                 hint="convert an operand with .to(dtype), or compute a new tensor",
             )
     return None
+
+
+def _heaviside(input: torch.Tensor, values: torch.Tensor, **kwargs: Any) -> torch.Tensor:
+    """Of tensors of one dtype."""
+    if (refused := refused_dtypes("heaviside", [input, values])) is not None:
+        raise refused
+    return torch.heaviside(input, values, **kwargs)
+
+
+CHECKED: Mapping[Any, Callable[..., Any]] = {
+    torch.heaviside: _heaviside,
+    torch.Tensor.heaviside: _heaviside,
+}
+"""Functions whose call in a graph has its operands converted already."""

@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import FileLineColLoc
 
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends.fx.locations import of_node
-from torch2mlir.frontends.fx.refused_dtypes import refused_dtypes
+from torch2mlir.frontends.fx.refused_dtypes import refused_call
 from torch2mlir.frontends.memory import storage_of
 
 _MAY_HAVE_DATA_OF = torch.ops.aten._has_compatible_shallow_copy_type.default
@@ -46,8 +46,8 @@ def check_writes(graph: Graph) -> None:
             expanded.add(node)
         if not isinstance(node.target, torch._ops.OpOverload):
             continue
-        operands = [v.meta.get("val") if isinstance(v, Node) else v for v in node.args]
-        if (refused := refused_dtypes(node.target._opname, operands, _line_of(node))) is not None:
+        refused = refused_call(node.target._opname, node, "val", _line_of(node))
+        if refused is not None:
             raise refused
         if _is_users_write(node.target):
             raise user_write(node.target, _line_of(node))
