@@ -47,8 +47,8 @@ case(
         lambda z: (
             z.log2(),
             z.log10(),
-            z ** (2 + 1j) + torch.zeros(()),  # TorchScript leaves out the sum with a number 0
-            torch.pow(z, z + 2) + torch.zeros(()),
+            z ** (2 + 1j),
+            torch.pow(z, z + 2) + torch.zeros(()),  # TorchScript leaves out the sum with a number
             2**z,
             z.sinh(),
             z.tanh(),
@@ -56,6 +56,12 @@ case(
     )(torch.complex(x, y)),
     f32(4, values=(0.0, 9.0, -0.5, 1e-3)),
     f32(4, values=(0.0, 0.0, 0.5, 0.0)),
+    loose=2,
+)
+case(
+    "complex_powers_of_infinities",
+    lambda x: (x ** (2 + 1j), x ** (-1 - 0.5j), 2j**x),
+    f32(6, values=(0.0, -0.0, inf, -inf, 3.1, -2.0)),
     loose=2,
 )
 case(

@@ -226,6 +226,11 @@ case(
     lambda x: (x**inf, x**-inf, x**nan),
     f32("B", 9, values=(inf, -inf, nan, 0.0, -0.0, 1.0, 2.5, -1.0, -0.5)),
 )
+case(
+    "powers_of_edges",
+    lambda x: (x**0.5, x**-0.5, x**1.5, x**2, x**-1, x**3, x**-2),
+    f32("B", 6, values=(inf, -inf, nan, 0.0, -0.0, -2.0)),
+)
 case("frexp_of_edges", torch.frexp, f32("B", 8, values=(*VALUES, 1e-40, -3e-45, 2.0**-126)))
 case("frexp_of_edges_f64", torch.frexp, f64("B", 8, values=(*VALUES, 5e-324, -1e-310)))
 

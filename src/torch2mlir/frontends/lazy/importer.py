@@ -42,6 +42,9 @@ _SCALED: dict[str, OpOverload] = {"addcmul": aten.mul.Tensor, "addcdiv": aten.di
 _OF_CONSTANTS = {"norm"}
 """Calls that are another computation for every value of their number."""
 
+_OF_NUMBERS = (torch.int64, torch.float64, torch.complex128)
+"""Dtypes of the tensors in which the device keeps Python numbers."""
+
 _IMPLICIT = {"aten::ScalarImplicit", "aten::IntImplicit", "aten::FloatImplicit"}
 """Python numbers, which the device keeps in rank-0 tensors so that a change of value is no new graph."""
 
@@ -264,6 +267,8 @@ class _Import(_Building):
         ):  # the strides are those that the device reports, of no gaps
             dense = {"memory_format": torch.contiguous_format}
             arguments[0] = self.add(aten.clone.default, (arguments[0],), dense)
+        if name == "pow":
+            arguments = self._power(line, arguments)
         if name in _OF_CONSTANTS:
             arguments = [self._constant(argument) for argument in arguments]
         if name in _SCALED and isinstance(arguments[3], Node):
@@ -292,6 +297,24 @@ class _Import(_Building):
             call = self.calls[name] = self.add(source.target, *source.arguments(operands))
         several = isinstance(call.meta["val"], list | tuple)
         return self.member(call, found.position) if several else call
+
+    def _power(self, line: TextNode, arguments: Sequence[Any]) -> list[Any]:
+        """Base and exponent, Python numbers as such: PyTorch has kernels of its own for ``x**0.5`` and ``z**2``.
+
+        Which of a tensor's powers are asked for seldom changes; a whole exponent of real numbers gives the same from a
+        tensor, and may count steps.
+        """
+        is_complex = any(each.meta["val"].is_complex() for each in arguments)
+        wanted = [each for each in _OF_NUMBERS if is_complex or each.is_floating_point]
+        if all(each.meta["val"].dim() == 0 for each in arguments):
+            return list(arguments)
+        given = list(arguments)
+        for place in range(len(given)) if is_complex else (1,):
+            position = self.positions.get(line.inputs[place])
+            type = arguments[place].meta["val"]
+            if position is not None and type.dim() == 0 and type.dtype in wanted:
+                given[place] = self.fixed.setdefault(position, self.parameters[position].item())
+        return given
 
     def _batch_norm(self, line: TextNode, args: tuple[Any, ...]) -> None:
         """Batch normalization in training, which writes to its running statistics although its schema hides it."""

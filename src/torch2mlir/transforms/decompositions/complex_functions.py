@@ -228,11 +228,8 @@ def _pow(base: Any, exponent: Any) -> Tensor:
         size, angle = _log(x, y)
     else:
         size, angle = _log(torch.full_like(real, x), torch.full_like(real, y))
-    grown = torch.exp(real * size - imaginary * angle)
-    turned = real * angle + imaginary * size
-    is_zero = torch.isneginf(size) & (torch.zeros_like(size) < real)
-    parts = (torch.where(is_zero, 0, grown * turn(turned)) for turn in (torch.cos, torch.sin))
-    return aten.complex(*parts)
+    x, y = real * size - imaginary * angle, real * angle + imaginary * size
+    return aten.complex(*exp_of_parts(x, y))
 
 
 def _parts(z: Any, dtype: torch.dtype) -> tuple[Any, Any]:
