@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -180,6 +181,32 @@ def test_a_number_that_changes_is_no_new_graph(device: torch.device) -> None:
     for factor in (0.25, 0.5, 0.75):
         assert_close(x.to(device) * factor + 0.1, x * factor + 0.1)
     assert (lazy.metrics().cache_misses, lazy.metrics().cache_hits) == (1, 2)
+
+
+def test_exponents_are_numbers(device: torch.device) -> None:
+    """PyTorch has kernels of its own for some, and the power by a tensor was computed: ``-0.0**0.5`` is ``-0.0``."""
+    x = torch.tensor([-0.0, -inf, inf, 3.0])
+    z = torch.complex(torch.tensor([-4.0, 3.0, 0.0, -2.0]), torch.tensor([-0.0, -0.0, 2.0, 0.0]))
+    for exponent in (0.5, -0.5, 1.5, 0.5, 2, -1):
+        for base in (x, z):
+            actual, expected = (base.to(device) ** exponent).cpu(), base**exponent
+            torch.testing.assert_close(actual, expected, equal_nan=True)
+            for ours, theirs in zip(_parts(actual), _parts(expected), strict=True):
+                assert torch.equal(ours.signbit() & (ours == 0), theirs.signbit() & (theirs == 0))
+
+
+def _parts(x: torch.Tensor) -> list[torch.Tensor]:
+    return [x.real, x.imag] if x.is_complex() else [x]
+
+
+def test_exponents_that_are_tensors_are_no_numbers(device: torch.device) -> None:
+    x = torch.tensor([0.5, 2.0, 3.0])
+    for value in (0, 1, 2):
+        count, factor = torch.tensor(value), torch.tensor(value + 0.5)
+        assert_close(x.to(device) ** count.to(device), x**count)
+        assert_close(x.to(device) ** factor.to(device), x**factor)
+        assert_close(0.9 ** count.to(device), 0.9**count)
+    assert lazy.metrics().cache_misses == 3
 
 
 def test_a_size_that_changes_is_a_new_graph(device: torch.device) -> None:

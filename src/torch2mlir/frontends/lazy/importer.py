@@ -304,14 +304,14 @@ class _Import(_Building):
         Which of a tensor's powers are asked for seldom changes; a whole exponent of real numbers gives the same from a
         tensor, and may count steps.
         """
-        is_complex = any(each.meta["val"].is_complex() for each in arguments)
-        wanted = [each for each in _OF_NUMBERS if is_complex or each.is_floating_point]
-        if all(each.meta["val"].dim() == 0 for each in arguments):
-            return list(arguments)
         given = list(arguments)
+        types = [each.meta["val"] for each in given if isinstance(each, Node)]
+        if len(types) < len(given) or all(type.dim() == 0 for type in types):
+            return given
+        is_complex = any(type.is_complex() for type in types)
+        wanted = [each for each in _OF_NUMBERS if is_complex or each.is_floating_point]
         for place in range(len(given)) if is_complex else (1,):
-            position = self.positions.get(line.inputs[place])
-            type = arguments[place].meta["val"]
+            position, type = self.positions.get(line.inputs[place]), types[place]
             if position is not None and type.dim() == 0 and type.dtype in wanted:
                 given[place] = self.fixed.setdefault(position, self.parameters[position].item())
         return given
