@@ -36,6 +36,7 @@ from torch2mlir.frontends.fx.numbers_of_constants import (
 )
 from torch2mlir.frontends.fx.numbers_of_elements import numbers_kept_apart
 from torch2mlir.frontends.fx.places_from_tensors import PlacesFromTensors
+from torch2mlir.frontends.fx.python_functions import python_functions_of_sizes
 from torch2mlir.frontends.fx.questions import asked_by, by_model
 from torch2mlir.frontends.fx.quiet import quiet
 from torch2mlir.frontends.fx.raised_errors import RaisedErrors
@@ -362,6 +363,7 @@ def _exported(
             texts = around.enter_context(texts_noted())
             around.enter_context(written_constants_forgotten())
             around.enter_context(further_names_beside_others(model, kwargs))
+            around.enter_context(python_functions_of_sizes(changes.model))
             exported: torch.export.ExportedProgram = export(
                 model, args, kwargs, dynamic_shapes=dynamic_shapes
             )
