@@ -21,6 +21,9 @@ lies, also from behind a barrier: such a part is copied.
 Two elements of a tensor that is computed from parts, ``y = x[:2] * x[2:]`` and then ``y[0] * y[1]``, it computes where
 they are used, each from parts of parts; if ``x`` is a wider copy of what is given, its compiler does not end and takes
 all memory. Such a tensor is computed before. Integers are multiplied like this on TOSA, ``x.prod()``.
+
+Its compiler does not end either where an element of a wider copy in another shape is broadcast, as
+``x.float().flatten()[0] * y`` of half floats: such an element is computed before.
 """
 
 from __future__ import annotations
@@ -33,9 +36,10 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
+from torch2mlir.contract.element_types import bit_width
 from torch2mlir.contract.pass_order import PassForOps
 from torch2mlir.dialects import iree_linalg_ext, linalg, stablehlo, tosa
-from torch2mlir.dialects.tensors import integers, shape_of
+from torch2mlir.dialects.tensors import element_of, integers, shape_of
 from torch2mlir.engine_passes.copies import Copies
 from torch2mlir.engine_passes.kept_apart import hide, keep_apart
 from torch2mlir.engine_passes.op_kinds import (
@@ -87,6 +91,8 @@ def _compute_slices(function: FuncOp) -> None:
             keep_apart(part)
         elif set(shape_of(part)) <= {1} and _gets_dimensions(part, len(shape_of(whole))):
             hide(part)
+        elif set(shape_of(part)) <= {1} and _is_wider_copy_in_another_shape(whole):
+            keep_apart(part)
     for whole in dict.fromkeys([*_read_by_steps(slices), *_read_by_elements(slices)]):
         keep_apart(whole)
 
@@ -175,6 +181,27 @@ def _is_computed_from_parts(value: SSAValue) -> bool:
         if is_followed or isinstance(op, linalg.GenericOp):
             waiting += {*op.operands} - seen
             seen.update(op.operands)
+    return False
+
+
+def _is_wider_copy_in_another_shape(whole: SSAValue) -> bool:
+    """Whether it is another shape of what is computed, element by element, from something of fewer bits."""
+    is_reshaped = False
+    while isinstance(whole.owner, Operation) and whole.owner.name in SLICES | RESHAPES:
+        is_reshaped |= whole.owner.name in RESHAPES
+        whole = whole.owner.operands[0]
+    seen, waiting = {whole}, [whole] if is_reshaped else []
+    while waiting:
+        value = waiting.pop()
+        op = value.owner
+        if not isinstance(op, Operation) or not isinstance(value.type, TensorType):
+            continue
+        if is_elementwise(op.name) or isinstance(op, linalg.GenericOp):
+            operands = [each for each in op.operands if isinstance(each.type, TensorType)]
+            if any(bit_width(element_of(each)) < bit_width(element_of(value)) for each in operands):
+                return True
+            waiting += {*operands} - seen
+            seen.update(operands)
     return False
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 import torch
 from repeated_calls import Together, agrees_with_eager
+from torch.export import Dim
 
 
 def _of_halves(x: torch.Tensor, read: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:
@@ -61,4 +62,48 @@ def test_what_is_read_by_steps_of_a_wider_copy(output_type: str, dtype: torch.dt
         lambda: ({name: (torch.randint(-3, 4, (8,)).to(dtype),) for name in programs},),
         output_type=output_type,
         engine="iree",
+    )
+
+
+ELEMENTS_IN_ANOTHER_SHAPE: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "broadcast": lambda x: x.float().flatten()[0].expand(3) * 2,
+    "of_what_is_computed": lambda x: (x.float() * 2).flatten()[5] + torch.arange(3.0),
+    "of_a_row": lambda x: x.float().flatten(1)[1, 2].expand(2) * 2,
+    "joined": lambda x: torch.cat([torch.ones(1), x.float().flatten()[1:2].expand(2)]),
+    "to_integers": lambda x: x.long().flatten()[3].expand(3) * 2,
+    "beside_the_whole": lambda x: x.float().flatten()[0].expand(3) * x.float().sum(),
+}
+"""IREE's compiler did not end; of a vector and of ``x.float()[0, 0]`` it did."""
+
+
+@pytest.mark.share(5)
+@pytest.mark.parametrize("dtype", [torch.bool, torch.float16, torch.int8])
+@pytest.mark.parametrize(
+    "output_type, sizes",
+    [
+        ("linalg-on-tensors", "fixed"),
+        ("linalg-on-tensors", "varying"),
+        ("tosa", "fixed"),
+        ("tosa", "varying"),
+        ("stablehlo", "fixed"),  # IREE refuses another shape of varying sizes
+    ],
+)
+def test_an_element_of_a_wider_copy_in_another_shape(
+    output_type: str, dtype: torch.dtype, sizes: str
+) -> None:
+    agrees_with_eager(
+        Together(ELEMENTS_IN_ANOTHER_SHAPE),
+        lambda: (
+            {
+                name: (torch.randint(-3, 4, (2, 3, 4)).to(dtype),)
+                for name in ELEMENTS_IN_ANOTHER_SHAPE
+            },
+        ),
+        output_type=output_type,
+        engine="iree",
+        dynamic_shapes=(
+            ({name: ({2: Dim.AUTO},) for name in ELEMENTS_IN_ANOTHER_SHAPE},)
+            if sizes == "varying"
+            else None
+        ),
     )
