@@ -176,6 +176,16 @@ def test_iree_is_not_begun_where_it_may_take_longer_than_is_left(
     assert outcomes(module)["xla"] == "chosen"
 
 
+def test_a_compiler_that_does_not_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    times(monkeypatch, {"iree": 0.1, "xla": 0.5})
+    monkeypatch.setattr(choice, "_PATIENCE", 0.0)
+    monkeypatch.setattr(choice, "_LEAST_PATIENCE", 0.01)
+    module = optimized()
+    right(module)
+    assert "did not end in the time" in outcomes(module)["iree"]
+    assert outcomes(module)["xla"] == "chosen"
+
+
 def test_an_engine_alone_is_measured_against_pytorch(monkeypatch: pytest.MonkeyPatch) -> None:
     times(monkeypatch, {"iree": 0.5})
     module = optimized(engine="iree")

@@ -16,6 +16,7 @@ from torch2mlir.hybrid.difference import difference
 from torch2mlir.hybrid.fingerprint import fingerprint
 from torch2mlir.hybrid.support import problem_of
 from torch2mlir.runtime.cache import CodeCache, cache_from_environment, choice_key
+from torch2mlir.runtime.compile_deadline import compiling_until
 from torch2mlir.runtime.engine import Engine
 
 Call = Callable[..., Sequence[Any]]
@@ -25,6 +26,8 @@ PREPARED = "pytorch, weights prepared"
 
 _IREE_SECONDS = 0.02
 """An op of a cluster takes IREE's compiler so long, of models of language 0.01 to 0.025, of ResNet-50 0.06."""
+_PATIENCE, _LEAST_PATIENCE = 4.0, 60.0
+"""A compiler that has begun is given up after so many times the budget, in no less than these seconds."""
 _ROUNDS = {"fast": 5, "full": 15}
 _BURST = 0.02
 """Seconds of calls in a row; a call before them warms up what another library's threads have cooled down."""
@@ -92,6 +95,11 @@ class Budget:
     tune: str
     seconds: float
     deadline: float
+
+    @property
+    def patience(self) -> float:
+        """When a compiler that does not end is given up: long after, for what has begun in time may well end."""
+        return time.perf_counter() + max(_PATIENCE * self.seconds, _LEAST_PATIENCE)
 
 
 class Choice:
@@ -233,12 +241,13 @@ class Choice:
             if (call := option.make()) is not None:
                 made.append(Candidate(option.name, call, option.engine))
 
-        problem = problem_of(attempt)
-        if problem is not None:
-            return None, f"refused: {problem}"
-        if not made:
-            return None, None
-        problem = self._problem_with(made[0])
+        with compiling_until(self.budget.patience):
+            problem = problem_of(attempt)
+            if problem is not None:
+                return None, f"refused: {problem}"
+            if not made:
+                return None, None
+            problem = self._problem_with(made[0])
         return made[0], None if problem is None else f"differs from PyTorch: {problem}"
 
     def _problem_with(self, candidate: Candidate) -> str | None:

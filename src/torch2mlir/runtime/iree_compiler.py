@@ -13,7 +13,9 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from typing import IO
 
@@ -21,6 +23,7 @@ from iree.compiler.tools.binaries import find_tool
 
 from torch2mlir.errors import EngineError
 from torch2mlir.runtime import iree_worker
+from torch2mlir.runtime.compile_deadline import compile_deadline
 from torch2mlir.runtime.diagnostics import compile_error, shortened
 
 TEXT_NAME = "program.mlir"
@@ -107,6 +110,27 @@ def _taken(flags: tuple[str, ...]) -> _Process:
         return _Process(flags)
 
 
+@contextmanager
+def _ended_in_time(process: _Process) -> Iterator[threading.Event]:
+    """While this lasts, a process is ended when its time is over, which the event then tells."""
+    is_late = threading.Event()
+
+    def end() -> None:
+        is_late.set()
+        process.stop()
+
+    if (deadline := compile_deadline()) is None:
+        yield is_late
+        return
+    timer = threading.Timer(max(deadline - time.perf_counter(), 0.0), end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield is_late
+    finally:
+        timer.cancel()
+
+
 def compile_to_bytecode(
     text: str, output_type: str, flags: Sequence[str], process_flags: tuple[str, ...] = ()
 ) -> bytes:
@@ -119,14 +143,21 @@ def compile_to_bytecode(
         process_flags: flags that IREE has for a whole process only.
 
     Raises:
-        EngineError: IREE refuses the program, or dies of it.
+        EngineError: IREE refuses the program, dies of it, or does not end until it has to.
     """
     process = _taken(process_flags)
     try:
-        answer = process.compile(text.encode(), flags)
+        with _ended_in_time(process) as is_late:
+            answer = process.compile(text.encode(), flags)
     except BaseException:
         process.stop()
         raise
+    if answer is None and is_late.is_set():
+        raise EngineError(
+            "IREE's compiler did not end in the time that it was given",
+            dialect=output_type,
+            hint="another engine or output type may take the program",
+        )
     if answer is None:
         raise EngineError(
             f"IREE's compiler crashed on the program: it {process.obituary()}",

@@ -13,6 +13,7 @@ import pytest
 
 from torch2mlir.errors import EngineError
 from torch2mlir.runtime import iree_compiler
+from torch2mlir.runtime.compile_deadline import compile_deadline, compiling_until
 from torch2mlir.runtime.iree_compiler import compile_to_bytecode
 
 FLAGS = (
@@ -51,6 +52,43 @@ def test_a_compiler_that_dies_is_an_error_and_the_next_program_compiles(
         with pytest.raises(EngineError, match="crashed on the program: it died of signal 11"):
             compiled()
     assert compiled()
+
+
+ENDLESS = """
+#map = affine_map<(d0, d1) -> (d0, d1)>
+func.func @main(%x: tensor<2x2xf16>) -> tensor<2xf32> {
+  %0 = tensor.empty() : tensor<2x2xf32>
+  %1 = tensor.empty() : tensor<2xf32>
+  %2 = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<2x2xf16>) outs(%0 : tensor<2x2xf32>) {
+    ^bb0(%a: f16, %b: f32):
+      %wide = arith.extf %a : f16 to f32
+      linalg.yield %wide : f32
+  } -> tensor<2x2xf32>
+  %3 = tensor.collapse_shape %2 [[0, 1]] : tensor<2x2xf32> into tensor<4xf32>
+  %4 = tensor.extract_slice %3[0] [1] [1] : tensor<4xf32> to tensor<1xf32>
+  %5 = tensor.collapse_shape %4 [] : tensor<1xf32> into tensor<f32>
+  %6 = linalg.broadcast ins(%5 : tensor<f32>) outs(%1 : tensor<2xf32>) dimensions = [0]
+  func.return %6 : tensor<2xf32>
+}"""
+"""IREE 3.13 does not get done with it; ``compute-slices-first`` writes it otherwise."""
+
+
+def test_a_compiler_that_does_not_end_is_ended() -> None:
+    compiled()
+    with (
+        compiling_until(time.perf_counter() + 5),
+        pytest.raises(EngineError, match="did not end in the time"),
+    ):
+        compile_to_bytecode(ENDLESS, "linalg-on-tensors", (*FLAGS[:2], "--iree-input-type=none"))
+    assert compile_deadline() is None
+    assert compiled()
+
+
+def test_what_ends_in_time_is_compiled() -> None:
+    with compiling_until(time.perf_counter() + 60):
+        assert compiled()
+    assert iree_compiler._idle[-1].is_alive()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems choose otherwise")
