@@ -22,8 +22,8 @@ from torch2mlir.frontends.fx.assigned_buffers import assignments_kept, assignmen
 from torch2mlir.frontends.fx.calls_by_layout import CallsByLayout, Seen, note_seen
 from torch2mlir.frontends.fx.exported import import_exported_program
 from torch2mlir.frontends.fx.function_transforms import (
+    TransformsNoted,
     exported_below_autograd,
-    gradients_noted,
     has_autocast,
 )
 from torch2mlir.frontends.fx.functions_said_otherwise import without_looking
@@ -391,7 +391,7 @@ def _exported(
         exported.graph_module.meta[_BY_BYTECODE] = True
         return exported
 
-    transforms: list[str] = []
+    transforms = TransformsNoted()
 
     def by_tracing() -> torch.export.ExportedProgram:
         try:
@@ -414,12 +414,12 @@ def _exported(
 
     try:
         if not strict:
-            with gradients_noted() as transforms:
+            with transforms:
                 exported = by_tracing()
-            if not transforms and not has_autocast(exported):
+            if not transforms.by_autograd and not has_autocast(exported):
                 return exported
     except Exception as error:
-        if not transforms:
+        if not transforms.by_autograd and not transforms.have_lost(error):
             if not _may_need_strict(error):
                 raise
             try:

@@ -64,6 +64,9 @@ PROGRAMS: dict[str, Callable[..., Any]] = {
     "vmap of hessian": lambda x: vmap(hessian(_energy))(x),
     "jacrev": lambda x: vmap(jacrev(lambda v: v.cumsum(0) * v))(x),
     "jvp": lambda x: jvp(lambda v: v.softmax(1) @ v.T, (x,), (x * 2,)),
+    "vmap to another place": lambda x: vmap(lambda v: v * 2 + v.sum(), in_dims=1, out_dims=1)(x),
+    "vmap of powers": lambda x: vmap(lambda v: v.pow(2), in_dims=1)(x) @ x,
+    "vmap of vmap": lambda x: vmap(lambda v: vmap(lambda e: e * v, out_dims=1)(x), out_dims=2)(x),
     "vjp": lambda x: vjp(lambda v: v.exp(), x)[1](x)[0],
 }
 

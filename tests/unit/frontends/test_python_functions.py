@@ -1,8 +1,9 @@
-"""``len``, ``isinstance`` and ``divmod`` of tensors and sizes that vary, as models call them."""
+"""``len``, ``isinstance``, ``type`` and ``divmod`` of tensors and sizes that vary, as models call them."""
 
 from __future__ import annotations
 
 import builtins
+import functools
 from collections.abc import Callable
 from numbers import Integral, Number
 from typing import Any
@@ -45,9 +46,68 @@ def by_kind(x: Tensor) -> Tensor:
     return x * 2 if not any(wrong) else x * 3
 
 
+def by_type(x: Tensor) -> Tensor:
+    """Every branch is that of plain numbers and tensors."""
+    size = x.shape[0]
+    wrong = [
+        type(size) is not int,
+        type(size) not in (int, float),
+        type(size).__name__ != "int",
+        type(size * 0.5) is not float,
+        type(x) is not Tensor,
+        type(x * 2) is not Tensor,
+        type(x.shape) is not torch.Size,
+        type("Made", (), {}).__name__ != "Made",
+        not isinstance(int, type),
+        not isinstance(int, (str, type)),
+        isinstance(size, type),
+        not issubclass(type(int), type),
+        type(int) is not type,
+        type(None) is not None.__class__,
+        type.mro(int) != [int, object],
+    ]
+    return x * 2 if not any(wrong) else x * 3
+
+
 def in_halves(x: Tensor) -> Tensor:
     half, left = divmod(x.shape[0], 2)
     return x * half + left + divmod(7, 2)[0]
+
+
+class OfParameters(nn.Module):
+    """``type`` of what it keeps."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scale = nn.Parameter(torch.tensor(2.0), requires_grad=False)
+        self.shift = nn.Buffer(torch.tensor(1.0))
+
+    def forward(self, x: Tensor) -> Tensor:
+        if type(self.scale) is nn.Parameter and type(self.shift) is Tensor:
+            return x * self.scale + self.shift
+        return x
+
+
+class Counting:
+    """An object of the user's own, with attributes on demand."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError(name)
+
+    def counted(self, x: Tensor, times: int) -> int:
+        return len(x) * times if isinstance(x.shape[0], int) else 0
+
+
+class OfObjects(nn.Module):
+    """Its code is in methods and functions that objects, containers and partial functions hold."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.steps = [functools.partial(Counting().counted, times=2)]
+        self.kinds = {"count": Counting()}
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.steps[0](x) + self.kinds["count"].counted(x, 3)
 
 
 class OfHelpers(nn.Module):
@@ -76,15 +136,46 @@ MODELS = {
     "len": mean,
     "len_of_rows": rows_apart,
     "isinstance": by_kind,
+    "type": by_type,
+    "type_of_parameters": OfParameters(),
     "divmod": in_halves,
     "helpers": OfHelpers(),
+    "objects": OfObjects(),
 }
+
+
+def _kind_and_length(x: Tensor) -> Tensor:
+    scale = 2 if isinstance(x.shape[0], int) and type(x.shape[0]) is int else 3
+    return x * scale + len(x)
+
+
+def in_branch(x: Tensor) -> Tensor:
+    return torch.cond(x.sum() > 0, _kind_and_length, lambda x: _kind_and_length(x) * 5, (x,))
+
+
+def in_loop(x: Tensor) -> Tensor:
+    return torch.while_loop(lambda x: x.sum() < 1000, _kind_and_length, (x.abs() + 1,))[0]
+
+
+def in_vmap(x: Tensor) -> Tensor:
+    return torch.vmap(_kind_and_length, in_dims=1, out_dims=1)(x)
+
+
+def in_checkpoint(x: Tensor) -> Tensor:
+    return torch.utils.checkpoint.checkpoint(_kind_and_length, x, use_reentrant=False)
+
+
+def in_gradient(x: Tensor) -> Tensor:
+    return torch.func.grad(lambda x: (_kind_and_length(x) * x).sum())(x)
+
+
+WITHIN = (in_branch, in_loop, in_vmap, in_checkpoint, in_gradient)
 
 
 def assert_no_trace() -> None:
     assert python_functions._holders == {}
     for space in (globals(), nn.functional.__dict__):
-        assert not {"len", "isinstance", "divmod"} & space.keys()
+        assert not python_functions._FUNCTIONS.keys() & space.keys()
 
 
 @pytest.mark.share(3)
@@ -104,6 +195,16 @@ def test_sizes_that_vary(name: str, output_type: str, engine: str) -> None:
     for rows in (9, 4, 7, 64):
         x = torch.randn(rows, 3)
         assert_agrees(compiled(x), model(x))
+
+
+@pytest.mark.parametrize("function", WITHIN, ids=lambda function: function.__name__)
+def test_functions_that_pytorch_traces_for_themselves(function: Callable[..., Tensor]) -> None:
+    shapes = ({0: Dim("rows", min=2, max=64)},)
+    compiled = torch2mlir.compile(function, torch.randn(9, 3), dynamic_shapes=shapes)
+    assert_no_trace()
+    for rows in (9, 4, 7, 64):
+        x = torch.randn(rows, 3)
+        assert_agrees(compiled(x), function(x))
 
 
 @pytest.mark.parametrize("name", MODELS)

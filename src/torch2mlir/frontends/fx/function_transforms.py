@@ -2,43 +2,58 @@
 
 PyTorch 2.13 exports above autograd, and takes the wrapped tensors of a transform for constants there: the graph does
 not read the arguments, and with ``strict=True`` all gradients are zeros. Of a region with autocast it keeps the ops as
-they are written, of operands that have not been cast.
+they are written, of operands that have not been cast. Results of ``torch.vmap`` it may take for constants that have no
+elements, where their dimensions are in another order than it computed them (``out_dims=1``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
-from operator import attrgetter
 from typing import Any
+from unittest import mock
 
 import torch
-from torch._functorch import eager_transforms
+from torch._functorch import eager_transforms, vmap
 
 from torch2mlir.errors import CaptureError
 
-_BEGINS = ("_grad_increment_nesting", "_jvp_increment_nesting")
+_BY_AUTOGRAD = ("_grad_increment_nesting", "_jvp_increment_nesting")
+_VMAP = "_vmap_increment_nesting"
 """What a transform calls first, by the name that its module has for it."""
 
 
-@contextmanager
-def gradients_noted() -> Iterator[list[str]]:
-    """Notes the transforms by autograd that are entered."""
-    noted = list[str]()
-    real = list(zip(_BEGINS, attrgetter(*_BEGINS)(eager_transforms), strict=True))
-    try:
-        for name, begin in real:
-            setattr(eager_transforms, name, partial(_begin_noted, noted, name, begin))
-        yield noted
-    finally:
-        for name, begin in real:
-            setattr(eager_transforms, name, begin)
+class TransformsNoted:
+    """Around a capture: which transforms it enters."""
 
+    def __init__(self) -> None:
+        self._entered = set[str]()
 
-def _begin_noted(noted: list[str], name: str, begin: Callable[[], int]) -> int:
-    noted.append(name)
-    return begin()
+    @property
+    def by_autograd(self) -> bool:
+        """Whether there is one that is captured below autograd only."""
+        return not self._entered.isdisjoint(_BY_AUTOGRAD)
+
+    def have_lost(self, error: Exception) -> bool:
+        """Whether a capture fails because a result of ``torch.vmap`` is taken for a constant."""
+        return _VMAP in self._entered and "fake tensor in the exported program" in str(error)
+
+    def __enter__(self) -> TransformsNoted:
+        with ExitStack() as patches:
+            for file, names in ((eager_transforms, _BY_AUTOGRAD), (vmap, (_VMAP,))):
+                for name in names:
+                    begin = partial(self._begin, name, getattr(file, name))
+                    patches.enter_context(mock.patch.object(file, name, begin))
+            self._patches = patches.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._patches.close()
+
+    def _begin(self, name: str, begin: Callable[..., int], *args: Any) -> int:
+        self._entered.add(name)
+        return begin(*args)
 
 
 @contextmanager
