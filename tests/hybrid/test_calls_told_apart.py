@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 from torch.utils import _pytree as pytree
 
 import torch2mlir
@@ -170,3 +171,31 @@ def test_a_lazy_module_counts_each_call_once(has_examples: bool) -> None:
         torch.testing.assert_close(optimized(x), eager(x))
         torch.testing.assert_close(model.state_dict(), eager.state_dict())
     assert optimized.captured_programs
+
+
+class Pyramid(nn.Module):
+    """Pieces of a picture at two sizes, each with a weight of its place: pictures have one size, and batches any."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.places = nn.Parameter(torch.randn(80))
+
+    def forward(self, x: Tensor) -> Tensor:
+        half = functional.max_pool2d(x, 3, 2, 1)
+        levels = [half, functional.max_pool2d(half, 3, 2, 1)]
+        pieces = torch.cat([level.flatten(2) for level in levels], 2) * self.places
+        parts = pieces.split([level.shape[2] * level.shape[3] for level in levels], 2)
+        fine, coarse = (p.reshape(each.shape) for p, each in zip(parts, levels, strict=True))
+        return torch.cat([fine, functional.interpolate(coarse, scale_factor=2)], 1).tanh() + 1
+
+
+def test_a_batch_varies_where_sizes_of_pictures_do_not() -> None:
+    model = Pyramid()
+    optimized = torch2mlir.optimize(model)
+    for batch in (2, 3, 5, 2):
+        x = torch.randn(batch, 3, 16, 16)
+        torch.testing.assert_close(optimized(x), model(x))
+    report = optimized.report()
+    assert len(report.clusters) == 1 and not report.kept and not report.pytorch_calls
+    with pytest.raises(RuntimeError):  # PyTorch's own, as for the model
+        optimized(torch.randn(2, 3, 32, 32))

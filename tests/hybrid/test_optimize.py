@@ -286,34 +286,6 @@ def test_a_cluster_that_computes_something_else_is_left_to_pytorch(
     check(optimized, model, (torch.randn(2, 4),))
 
 
-@pytest.mark.parametrize("allow_tracing", [True, False])
-def test_only_the_op_that_differs_leaves_its_cluster(
-    monkeypatch: pytest.MonkeyPatch, allow_tracing: bool
-) -> None:
-    from torch2mlir.hybrid import partition
-
-    compiled = partition._Partitioning._compile
-
-    def without_sigmoid(self: Any, module: torch.fx.GraphModule, way: Way) -> Callable[..., Any]:
-        wrong = copy.deepcopy(module)
-        for node in wrong.graph.nodes:
-            if node.target is torch.ops.aten.sigmoid.default:
-                node.target = torch.ops.aten.tanh.default
-        return compiled(self, wrong, way)
-
-    monkeypatch.setattr(partition._Partitioning, "_compile", without_sigmoid)
-    model = nn.Sequential(
-        nn.Linear(4, 4), nn.Tanh(), nn.Sigmoid(), nn.Linear(4, 4), nn.ReLU()
-    ).eval()
-    optimized = torch2mlir.optimize(model, allow_tracing, torch.randn(2, 4))
-    check(optimized, model, *[(torch.randn(2, 4),) for _ in range(3)])
-    report = optimized.report()
-    assert [(row.op, row.reason[:20]) for row in report.kept] == [
-        ("aten.sigmoid.default", "differs from PyTorch")
-    ]
-    assert len(report.clusters) == 2 and all(row.is_compiled for row in report.clusters)
-
-
 def test_reports_are_tables_and_pictures(tmp_path: Path) -> None:
     optimized = torch2mlir.optimize(Classifier().eval(), True, torch.randn(4, 8))
     text = str(optimized.report())

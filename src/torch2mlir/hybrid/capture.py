@@ -267,9 +267,11 @@ def export_whole(
     dynamic_shapes: Any,
     caches: Pairs | None = None,
 ) -> ExportedProgram:
-    """``torch.export`` of a model; with sizes that vary as far as it lets them, if ``dynamic_shapes`` is "auto".
+    """``torch.export`` of a model.
 
-    What the model changes in caches it is given is noted in ``caches``.
+    With sizes that vary as far as it lets them, if ``dynamic_shapes`` is "auto", and with the first of each tensor only
+    if it is "batch"; where it fixes them, for those of the arguments. What the model changes in caches it is given is
+    noted in ``caches``.
 
     Raises:
         CaptureError: PyTorch cannot capture it whole.
@@ -285,10 +287,11 @@ def export_whole(
     with quiet(), torch.no_grad():
         if isinstance(model, torch.jit.ScriptModule):
             return _exported_script(model, args, kwargs)
-        if dynamic_shapes == "auto":
+        if dynamic_shapes in ("auto", "batch"):
+            most = 1 if dynamic_shapes == "batch" else None
             dynamic_shapes = None
             try:
-                sizes = _all_sizes(model, args, kwargs)
+                sizes = _sizes_that_vary(model, args, kwargs, most)
                 exported = export(model, args, kwargs, sizes, caches=caches)
             except SizesInCaches:  # each call would have a program of its own
                 raise
@@ -300,14 +303,17 @@ def export_whole(
         return export(model, args, kwargs, dynamic_shapes, caches=caches)
 
 
-def _all_sizes(model: torch.nn.Module, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+def _sizes_that_vary(
+    model: torch.nn.Module, args: Sequence[Any], kwargs: Mapping[str, Any], most: int | None
+) -> Any:
+    """As ``dynamic_shapes`` of ``torch.export.export``: all sizes of all tensors, or so many of each."""
     register_types((args, kwargs))
     bound = inspect.signature(model.forward).bind(*args, **kwargs)
     auto = torch.export.Dim.AUTO
 
     def sizes(value: Any) -> Any:
         if isinstance(value, torch.Tensor):
-            return dict.fromkeys(range(value.dim()), auto)
+            return dict.fromkeys(range(value.dim())[:most], auto)
         return (
             [sizes(leaf) for leaf in pytree.tree_leaves(value)] if _is_registered(value) else None
         )

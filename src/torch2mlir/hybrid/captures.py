@@ -171,7 +171,7 @@ class Captures:
             return
         parts = partition(captured.graph_module, self.config, ranges=captured.ranges)
         if parts.failures and captured.ranges and is_like_it and not self.exported:
-            captured, parts = self._for_given_sizes(args, kwargs, captured, parts)
+            captured, parts = self._for_fewer_sizes(args, kwargs, captured, parts)
         reached = state.reached
         try:
             flags = flags_of(
@@ -208,23 +208,31 @@ class Captures:
             return self.exported[self._count - 1]
         return export_whole(self.model, args, kwargs, self._dynamic_shapes, caches)
 
-    def _for_given_sizes(
+    def _for_fewer_sizes(
         self, args: Sequence[Any], kwargs: Mapping[str, Any], captured: Captured, parts: Partition
     ) -> tuple[Captured, Partition]:
-        """The model for these sizes alone, if more of it can be compiled then; else what there is."""
-        state, caches = PythonState(self.model), Pairs()
-        try:
-            with memory_kept(state):
-                exported = export_whole(self.model, args, kwargs, None, caches)
-                other = Captured(exported, self._named, caches)
-        except Exception:  # whatever is in the way: there is a capture already
-            return captured, parts
-        finally:
-            state.restore()
-        if other.leaves(args, kwargs) is None:
-            return captured, parts
-        static = partition(other.graph_module, self.config, ranges=other.ranges)
-        return (other, static) if len(static.kept) < len(parts.kept) else (captured, parts)
+        """The model with a batch that varies, or for these sizes alone, if more of it can be compiled then.
+
+        Pictures have sizes that a model takes for multiples of others, and a batch of any size.
+        """
+        for sizes in ("batch", None) if self._dynamic_shapes == "auto" else (None,):
+            state, caches = PythonState(self.model), Pairs()
+            try:
+                with memory_kept(state):
+                    exported = export_whole(self.model, args, kwargs, sizes, caches)
+                    other = Captured(exported, self._named, caches)
+            except Exception:  # whatever is in the way: there is a capture already
+                continue
+            finally:
+                state.restore()
+            if other.leaves(args, kwargs) is None:
+                continue
+            fewer = partition(other.graph_module, self.config, ranges=other.ranges)
+            if len(fewer.kept) < len(parts.kept):
+                captured, parts = other, fewer
+            if not fewer.failures or not other.ranges:
+                break
+        return captured, parts
 
     def _check(
         self, variant: Variant, args: Sequence[Any], kwargs: Mapping[str, Any]

@@ -30,22 +30,40 @@ def difference(
         again: computes what they should be once more in PyTorch. It is asked where results are far from each other,
             since both may be nothing but rounding.
     """
-    said = _difference(actual, expected, graph, None)
-    if said is None or again is None:
-        return said
+    return described(first_difference(actual, expected, graph, again))
+
+
+def described(found: tuple[int, str] | None) -> str | None:
+    """In words."""
+    if found is None:
+        return None
+    index, said = found
+    return said if index < 0 else f"result {index} {said}"
+
+
+def first_difference(
+    actual: Any,
+    expected: Any,
+    graph: Graph | None = None,
+    again: Callable[[], Any] | None = None,
+) -> tuple[int, str] | None:
+    """As :func:`difference`: the number of the first result that differs, -1 of none in particular, and how."""
+    found = _difference(actual, expected, graph, None)
+    if found is None or again is None:
+        return found
     exact = exact_results(again)
     if len(exact) != len(pytree.tree_leaves(list(expected))):
-        return said
+        return found
     return _difference(actual, expected, graph, exact)
 
 
 def _difference(
     actual: Any, expected: Any, graph: Graph | None, exact: Sequence[Exact | None] | None
-) -> str | None:
+) -> tuple[int, str] | None:
     left, spec = pytree.tree_flatten(list(actual))
     right, other = pytree.tree_flatten(list(expected))
     if spec != other:
-        return "another structure of results"
+        return -1, "another structure of results"
     computed_in = narrowest_floats(graph) if graph is not None else []
     if len(computed_in) != len(left):  # nobody says, or one node gives several
         computed_in = [None] * len(left)
@@ -55,7 +73,7 @@ def _difference(
         else:
             said = None if a == b else f"is {a!r} where it is {b!r}"
         if said is not None:
-            return f"result {index} {said}"
+            return index, said
     return None
 
 

@@ -96,6 +96,11 @@ class Regions:
         outputs = [n for n in nodes if any(user not in members for user in _real_users(n, members))]
         return _Cut(self, nodes, outputs).region()
 
+    def cut_open(self, nodes: Sequence[Node]) -> Region:
+        """The region of these nodes, with every tensor that they compute among its outputs."""
+        tensors = [n for n in nodes if isinstance(n.meta.get("val"), torch.Tensor)]
+        return _Cut(self, nodes, tensors).region()
+
 
 def is_number(node: Node) -> bool:
     """Whether a node's value is a Python number."""

@@ -144,7 +144,7 @@ class _Examiner(Interpreter):
                 again = partial(cluster.region, *args)
                 problem = difference(results, again(), cluster.region.graph, again)
                 if problem is not None:
-                    self.culprits |= culprit_of(cluster, args)
+                    self.culprits |= culprit_of(cluster, args, problem)
                     cluster.leave_to_pytorch(f"differs from PyTorch: {problem}")
             taken = pytorch = _seconds(lambda: cluster(*args))
             if cluster.compiled is not None:

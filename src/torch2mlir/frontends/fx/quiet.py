@@ -36,11 +36,18 @@ def _is_not_of_pytorch(record: logging.LogRecord) -> bool:
     return not record.pathname.startswith(_PYTORCH)
 
 
+_TRACES = "torch.__trace"
+"""Of graphs, for a directory (``TORCH_TRACE``). Its handler goes at the first record that it is given, where there is
+none; until then PyTorch prints the whole graph, several times a capture.
+"""
+
+
 def _handlers() -> set[logging.Handler]:
     """Where PyTorch's loggers write; it has them one by one."""
     found = set(logging.root.handlers)
     for name, logger in list(logging.root.manager.loggerDict.items()):
-        if name.partition(".")[0] == "torch" and isinstance(logger, logging.Logger):
+        is_of_torch = name.partition(".")[0] == "torch" and name != _TRACES
+        if is_of_torch and isinstance(logger, logging.Logger):
             found.update(logger.handlers)
     return found
 
