@@ -12,12 +12,12 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, partial
 from itertools import islice
-from types import CellType, CodeType, FunctionType, MethodType
+from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import torch
 
-from torch2mlir.frontends.reached_objects import OWN, functions_of, nested
+from torch2mlir.frontends.reached_objects import OWN, functions_of, modules_named, nested
 
 _MOST = 10_000
 """Functions, classes and objects. What a model names is not followed to the last one of a library."""
@@ -46,9 +46,8 @@ class _Called:
     def __init__(self, model: Any, wanted: frozenset[str]) -> None:
         self.spaces = list[dict[str, Any]]()
         self._wanted = wanted
-        self._seen = dict[
-            int, Any
-        ]()  # with the objects, whose numbers are theirs as long as they live
+        # with the objects, whose numbers are theirs as long as they live
+        self._seen = dict[int, Any]()
         self._names = {"forward"}
         self._unnamed = defaultdict[str, list[FunctionType]](list)
         self._waiting = deque[Any]([model])
@@ -87,7 +86,9 @@ class _Called:
         space, names = function.__globals__, _names(function.__code__)
         if not names.isdisjoint(self._wanted) and all(space is not each for each in self.spaces):
             self.spaces.append(space)
-        self._waiting += [space[name] for name in names if isinstance(space.get(name), _CODE)]
+        for file in [space, *map(vars, modules_named(space, names, names).values())]:
+            if not _is_left(file.get("__name__")):
+                self._waiting += [file[name] for name in names if name in file]
         self._waiting += _called_around(function)
         for name in names - self._names:
             self._waiting += self._unnamed.pop(name, ())
@@ -95,8 +96,10 @@ class _Called:
 
 
 _CONTAINERS = (list, tuple, dict)
-_LEAVES = (torch.Tensor, str, bytes, bool, int, float, complex, type(None), CodeType)
-_CODE = (FunctionType, MethodType, type, torch.nn.Module, partial, *_CONTAINERS)
+_LEAVES = (
+    *(torch.Tensor, str, bytes, bool, int, float, complex, type(None)),
+    *(CodeType, ModuleType),
+)
 
 
 def _elements(held: Any) -> Iterable[Any]:

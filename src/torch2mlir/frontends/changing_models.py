@@ -223,9 +223,10 @@ def _held(function: Any) -> Iterator[tuple[str, Any]]:
             with suppress(ValueError):  # the variable has no value yet
                 yield name, cell.cell_contents
         for name in code.co_names:
-            value = function.__globals__.get(name)
+            value: Any = function.__globals__.get(name)
             # of functions, those of the same file: PyTorch's refer to thousands
-            is_near = getattr(value, "__globals__", None) is function.__globals__
+            is_function = isinstance(value, FunctionType)
+            is_near = is_function and value.__globals__ is function.__globals__
             if isinstance(value, torch.nn.Module) or is_near:
                 yield name, value
     else:

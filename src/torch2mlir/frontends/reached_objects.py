@@ -392,7 +392,7 @@ class Reached:
         self._visit_namespace("", space, globals_of(function.__code__))
         if any(space.get(name) is os for name in read) and not _OF_ENVIRONMENT.isdisjoint(read):
             self._reads_environment = True
-        for path, module in _modules_named(space, read, imported_by(function.__code__)).items():
+        for path, module in modules_named(space, read, imported_by(function.__code__)).items():
             if not is_installed(module.__name__):
                 self._visit_namespace(path, vars(module), read)
             elif called := {n for n in read if isinstance(vars(module).get(n), _CALLED)}:
@@ -435,7 +435,7 @@ _OF_OPERATORS = (type(torch.ops), type(torch.ops.aten))
 _AROUND = (FunctionType, MethodType, partial, torch.nn.Module)
 
 
-def _modules_named(
+def modules_named(
     space: dict[str, Any], read: frozenset[str], imported: frozenset[str]
 ) -> dict[str, ModuleType]:
     """The Python files that code has names for, or imports, with those within packages."""
