@@ -52,7 +52,9 @@ def _elements(case: Case, sizes: Mapping[str, int]) -> int:
 def _is_short(case: Case, sizes: Mapping[str, int]) -> bool:
     """Whether a call at these sizes is one that eager mode takes and that does not take long, judged by its shapes."""
     args, kwargs = case.arguments(sizes)
-    mode = FakeTensorMode(allow_non_fake_inputs=True, shape_env=ShapeEnv())
+    mode = FakeTensorMode(
+        allow_non_fake_inputs=True, shape_env=ShapeEnv(), static_shapes=True
+    )  # sizes that elements decide are symbols, and no others
     counter = FlopCounterMode(display=False)
     try:
         with mode, counter, torch.no_grad():
@@ -60,6 +62,8 @@ def _is_short(case: Case, sizes: Mapping[str, int]) -> bool:
             results = case.model()(*args, **kwargs)
     except Exception:  # of the case, which asks for elements or takes other sizes
         return False
+    finally:
+        torch._dynamo.reset()  # torch.cond and its kin fail in eager mode after a call in modes
     tensors = [leaf for leaf in pytree.tree_leaves(results) if isinstance(leaf, torch.Tensor)]
     elements = sum(prod(s for s in x.shape if isinstance(s, int)) for x in tensors)
     return counter.get_total_flops() <= MOST_OPERATIONS and elements <= MOST_RESULTS

