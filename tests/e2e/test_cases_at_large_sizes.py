@@ -31,8 +31,27 @@ SHARE = 400
 """One case in so many on each target, without ``--full``."""
 TOLERANCES = {torch.float64: 1e-7, torch.float32: 1e-3, torch.float16: 3e-2, torch.bfloat16: 3e-2}
 """Of the largest element of a result."""
-TIES = {"quantize_per_token_asymmetric", "quantized_linear", "quantized_convolution"}
-"""Of that many sums a few lie between two steps, and go to the one or the other by their rounding."""
+BETWEEN_STEPS = "of that many sums or quotients a few lie between two steps, and go to one of them by their rounding"
+ROUNDED_EDGES = "XLA and TOSA multiply by 1 / 7, so an edge of a hundred is another number"
+NEARLY_SINGULAR = "one of ten thousand matrices of random numbers turns rounding into percents"
+FEW_OFF = {
+    "quantize_per_channel_group": BETWEEN_STEPS,
+    "quantize_per_token_asymmetric": BETWEEN_STEPS,
+    "quantized_linear": BETWEEN_STEPS,
+    "quantized_convolution": BETWEEN_STEPS,
+    "searchsorted_many": ROUNDED_EDGES,
+    "inverse": NEARLY_SINGULAR,
+    "solve_of_matrices": NEARLY_SINGULAR,
+    "indefinite_factors_and_solution": NEARLY_SINGULAR,
+    "hermitian_factors_and_solution": NEARLY_SINGULAR,
+}
+"""Why a few elements of a case may be off."""
+MOST_OFF = 1e-4
+"""Of the elements of a result, where a few may be."""
+OF_EQUALS = {"sort_first_axis_down", "sort_dynamic_axis"}
+"""Positions of equal numbers, which eager mode's sort of long lines leaves in no order, and ours in theirs."""
+MOST_EQUALS = 1e-2
+"""Of the positions."""
 LOOSE = {
     "indexing_backward": 5,  # of 100,000 numbers added one after the other eager mode's sum is 1e-3 off
 }
@@ -41,8 +60,6 @@ LARGEST = {
     "batch_norm_backward": 0.1,  # sums of 60,000 gradients of 1 cancel to 1e-5
 }
 """What the largest element of a result counts for at least; otherwise a thousandth."""
-MOST_TIES = 1e-4
-"""Of the elements of a result."""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -80,7 +97,8 @@ def test_right_or_refused(case: Case, output_type: str, engine: str) -> None:
                 (found, args, kwargs),
                 (expected, *theirs),
                 again=lambda given=given: (eager(*given[0], **given[1]), *given),
-                ties=MOST_TIES if case.name in TIES else 0.0,
+                may_be_off=MOST_OFF if case.name in FEW_OFF else 0.0,
+                equals=MOST_EQUALS if case.name in OF_EQUALS else 0.0,
                 loose=LOOSE.get(case.name, 1.0),
                 largest=LARGEST.get(case.name, 1e-3),
             )
@@ -92,7 +110,8 @@ def _assert_same_elements(
     ours: Any,
     theirs: Any,
     again: Callable[[], Any],
-    ties: float,
+    may_be_off: float,
+    equals: float,
     loose: float,
     largest: float,
 ) -> None:
@@ -102,7 +121,8 @@ def _assert_same_elements(
         ours: a tree.
         theirs: eager mode's.
         again: computes these once more; it is asked where a result is far from eager mode's, and may be by rounding.
-        ties: the share of elements that may differ.
+        may_be_off: the share of elements that may differ.
+        equals: the same of integers.
         loose: multiplies the tolerance.
         largest: what the largest element of a result counts for at least.
     """
@@ -110,7 +130,8 @@ def _assert_same_elements(
     assert len(left) == len(right)
     for place, (a, b) in enumerate(zip(left, right, strict=True)):
         if not isinstance(b, torch.Tensor):
-            assert a == pytest.approx(b, rel=1e-3, nan_ok=True)
+            is_float = isinstance(b, float)
+            assert a == (pytest.approx(b, rel=1e-3, nan_ok=True) if is_float else b)
             continue
         assert (a.dtype, a.shape) == (b.dtype, b.shape)
         a, b = a.detach(), b.detach()
@@ -120,7 +141,8 @@ def _assert_same_elements(
         scale = max(finite.max().item(), largest) if finite.numel() else 0.0
         off = TOLERANCES.get(b.dtype, 0.0) * scale * loose
         far = ~torch.isclose(a, b, rtol=0, atol=off, equal_nan=True)
-        if int(far.sum()) <= ties * far.numel():
+        allowed = may_be_off if b.is_floating_point() else max(may_be_off, equals)
+        if int(far.sum()) <= allowed * far.numel():
             continue
         exact = exact_results(again)
         if len(exact) == len(right) and exact[place] is not None:
