@@ -34,6 +34,11 @@ TOLERANCES = {torch.float64: 1e-7, torch.float32: 1e-3, torch.float16: 3e-2, tor
 BETWEEN_STEPS = "of that many sums or quotients a few lie between two steps, and go to one of them by their rounding"
 ROUNDED_EDGES = "XLA and TOSA multiply by 1 / 7, so an edge of a hundred is another number"
 NEARLY_SINGULAR = "one of ten thousand matrices of random numbers turns rounding into percents"
+OF_KNOWN_SIZES = {
+    ("embedding_bag_mean", "tosa"),
+    ("embedding_bag_weighted_padded", "tosa"),
+}
+"""Compiled for these sizes: where sizes vary TOSA takes the square of the time for running sums and sums at positions."""
 FEW_OFF = {
     "quantize_per_channel_group": BETWEEN_STEPS,
     "quantize_per_token_asymmetric": BETWEEN_STEPS,
@@ -82,6 +87,7 @@ def test_right_or_refused(case: Case, output_type: str, engine: str) -> None:
     if sizes is None:
         pytest.skip("no such sizes, or calls that take too long")
     varies = zlib.crc32(f"{case.name} {output_type}".encode()) % 2 == 0
+    varies = varies and (case.name, output_type) not in OF_KNOWN_SIZES
     try:
         program = case.exported(True) if varies else case.exported(False, which=sizes)
         compiled = torch2mlir.compile(program, output_type=output_type, engine=engine)

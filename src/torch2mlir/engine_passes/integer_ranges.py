@@ -15,10 +15,12 @@ from math import ceil, floor, isfinite, prod
 from typing import Any, NamedTuple
 
 from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
     AnyFloat,
     DenseIntOrFPElementsAttr,
     IntegerType,
     Signedness,
+    StringAttr,
     TensorType,
 )
 from xdsl.dialects.func import FuncOp
@@ -229,8 +231,10 @@ def _interval(
         return 0, COUNTED if name == "Size" else _longest(op, longest)
     if name == "Cast":
         return _cast(op.operands[0].type, operands[0])
+    if name in _JOINING and "reduction" in op.properties:
+        return _with_updates(op, operands[0], operands[2])
     if name in _JOINING:
-        return _union(operands[_JOINING[name] :]) if "reduction" not in op.properties else None
+        return _union(operands[_JOINING[name] :])
     first = operands[0] if operands else None
     if first is None:
         return None
@@ -368,6 +372,19 @@ def _total(op: Operation, first: Interval, operands: Sequence[Interval | None]) 
             return None
         first = found
     return None if count < 0 else (min(0, first[0] * count), max(0, first[1] * count))
+
+
+def _with_updates(op: Operation, x: Interval | None, updates: Interval | None) -> Interval | None:
+    """What a scatter makes of elements: each may get all updates."""
+    word, shape = op.properties["reduction"], shape_of(op.operands[2])
+    if x is None or updates is None or not isinstance(word, StringAttr):
+        return None
+    if word.data in ("max", "min"):
+        return _union([x, updates])
+    if word.data != "add":
+        return None
+    count = COUNTED if DYNAMIC_INDEX in shape else prod(shape)
+    return x[0] + min(0, updates[0] * count), x[1] + max(0, updates[1] * count)
 
 
 def _union(operands: Sequence[_Either | None]) -> _Either | None:

@@ -223,6 +223,16 @@ for mode in ("sum", "mean", "max"):
     bag = lambda i, w, m=mode: f.embedding_bag(i, w, mode=m)  # noqa: E731
     case(f"embedding_bag_{mode}_backward", gradient_of(bag), i64(3, 2, low=0, high=5), f32(5, 4))
 case(
+    "embedding_bag_backward_by_frequency",
+    gradient_of(
+        lambda i, w: tuple(
+            f.embedding_bag(i, w, scale_grad_by_freq=True, mode=mode) for mode in ("sum", "mean")
+        )
+    ),
+    i64("B", 2, low=0, high=7),
+    f32(9, 4),
+)
+case(
     "views_backward",
     gradient_of(
         lambda x: (

@@ -173,6 +173,28 @@ def test_openvino_is_refused_what_it_would_get_wrong() -> None:
         double(torch.tensor([2**40]))
 
 
+def test_openvino_counts_and_adds_up_at_positions() -> None:
+    """Each place may get all that is scattered, which for numbers of things is less than 2**31; of others it says so."""
+
+    def counted(kinds: torch.Tensor) -> torch.Tensor:
+        return torch.zeros(5, dtype=torch.int64).scatter_add(0, kinds, torch.ones_like(kinds))
+
+    def greatest(kinds: torch.Tensor, of: torch.Tensor) -> torch.Tensor:
+        return torch.zeros(5, dtype=torch.int64).scatter_reduce(0, kinds, of, "amax")
+
+    def added(kinds: torch.Tensor, of: torch.Tensor) -> torch.Tensor:
+        return torch.zeros(5, dtype=torch.int64).scatter_add(0, kinds, of * of)
+
+    kinds, of = torch.tensor([0, 3, 3, 1]), torch.tensor([7, 70_000, 3, -1])
+    assert torch.equal(compiled(counted, kinds, engine="openvino")(kinds), counted(kinds))
+    assert torch.equal(
+        compiled(greatest, kinds, of, engine="openvino")(kinds, of), greatest(kinds, of)
+    )
+    f = compiled(added, kinds, torch.zeros_like(of), engine="openvino")
+    with pytest.raises(InputError, match="the integer 70000"):
+        f(kinds, of)
+
+
 @every_engine
 @pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS)
 def test_attention_keeps_nan(engine: str, mask: torch.Tensor) -> None:

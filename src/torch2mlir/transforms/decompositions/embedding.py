@@ -25,10 +25,16 @@ def _embedding_renorm(weight: Tensor, indices: Tensor, max_norm: float, norm_typ
 
 
 def _bags(offsets: Tensor, count: int, include_last_offset: bool) -> tuple[Any, Any]:
-    """The bag of each of ``count`` indices, and where bags start: how many of these come up to it, less one."""
+    """The bag of each of ``count`` indices, and where bags start: how many of these come up to it, less one.
+
+    Bags that start at each place are counted and summed up: each index compared with each start would be their product.
+    """
     starts = offsets[:-1] if include_last_offset else offsets
-    begun = starts <= torch.arange(count).unsqueeze(1)
-    return begun.to(torch.int64).sum(1) - 1, starts
+    places = starts.clamp(max=count).to(
+        torch.int64
+    )  # empty bags at the end start after the last index
+    begun = places.new_zeros(count + 1).scatter_add(0, places, torch.ones_like(places))
+    return torch.cumsum(begun[:count], 0) - 1, starts
 
 
 @decomposes(aten._embedding_bag.default)
@@ -194,10 +200,21 @@ def _embedding_bag_dense_backward(
     if per_sample_weights is not None:
         rows = rows * per_sample_weights.unsqueeze(1)
     if scale_grad_by_freq:
-        times = (indices.unsqueeze(1) == indices).to(rows.dtype).sum(1)
-        rows = rows / times.unsqueeze(1)
+        times = _divisors(indices, num_weights).index_select(0, indices)
+        rows = rows / times.unsqueeze(1).to(rows.dtype)
     rows = torch.where((indices != padding_idx).unsqueeze(1), rows, 0.0)
     return zeros.index_add(0, indices, rows)
+
+
+def _divisors(indices: Tensor, count: int) -> Tensor:
+    """What the kernel divides the gradients of each of ``count`` rows by, if they are to be scaled by frequency.
+
+    Not how often the row itself is looked up: of the nth row that is, how often that of the nth sorted index is.
+    https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/EmbeddingBag.cpp
+    """
+    times = indices.new_zeros(count).scatter_add(0, indices, torch.ones_like(indices))
+    place = torch.cumsum((times > 0).to(torch.int64), 0) - 1
+    return times.index_select(0, torch.searchsorted(torch.cumsum(times, 0), place, right=True))
 
 
 @decomposes(aten._embedding_bag_per_sample_weights_backward.default)
