@@ -11,17 +11,16 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable
 from copy import deepcopy
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 import torch
 from torch.utils import _pytree as pytree
 
 import torch2mlir
-from tests.e2e.configurations import TARGETS, require
+from tests.e2e.configurations import ROUNDED_MEANS, TARGETS, require
 from tests.e2e.large_sizes import large_sizes
 from tests.e2e.registry import Case, load_cases
-from tests.e2e.test_cases_at_small_sizes import ROUNDED_MEANS
 from torch2mlir.errors import Torch2MLIRError
 from torch2mlir.runtime.agreement import difference
 from torch2mlir.runtime.exact_results import exact_results
@@ -31,15 +30,38 @@ SHARE = 400
 """One case in so many on each target, without ``--full``."""
 TOLERANCES = {torch.float64: 1e-7, torch.float32: 1e-3, torch.float16: 3e-2, torch.bfloat16: 3e-2}
 """Of the largest element of a result."""
-BETWEEN_STEPS = "of that many sums or quotients a few lie between two steps, and go to one of them by their rounding"
-ROUNDED_EDGES = "XLA and TOSA multiply by 1 / 7, so an edge of a hundred is another number"
-NEARLY_SINGULAR = "one of ten thousand matrices of random numbers turns rounding into percents"
 OF_KNOWN_SIZES = {
     ("embedding_bag_mean", "tosa"),
     ("embedding_bag_weighted_padded", "tosa"),
 }
 """Compiled for these sizes: where sizes vary TOSA takes the square of the time for running sums and sums at positions."""
-FEW_OFF = {
+
+
+class Allowed(NamedTuple):
+    """By how much the results of a case may differ from eager mode's, where rounding makes more of many elements.
+
+    Attributes:
+        few: the share of elements that may be others.
+        positions: the share of integers that may be others.
+        loose: multiplies the tolerance.
+        largest: what the largest element of a result counts for at least.
+    """
+
+    few: float = 0.0
+    positions: float = 0.0
+    loose: float = 1.0
+    largest: float = 1e-3
+
+
+BETWEEN_STEPS = Allowed(few=1e-4)
+"""Of that many sums or quotients a few lie between two steps, and go to one of them by their rounding."""
+ROUNDED_EDGES = Allowed(few=1e-4)
+"""XLA and TOSA multiply by 1 / 7, so an edge of a hundred is another number."""
+NEARLY_SINGULAR = Allowed(few=1e-4)
+"""One of ten thousand matrices of random numbers turns rounding into percents."""
+OF_EQUALS = Allowed(positions=1e-2)
+"""Positions of equal numbers, which eager mode's sort of long lines leaves in no order, and ours in theirs."""
+ALLOWED = {
     "quantize_per_channel_group": BETWEEN_STEPS,
     "quantize_per_token_asymmetric": BETWEEN_STEPS,
     "quantized_linear": BETWEEN_STEPS,
@@ -49,22 +71,13 @@ FEW_OFF = {
     "solve_of_matrices": NEARLY_SINGULAR,
     "indefinite_factors_and_solution": NEARLY_SINGULAR,
     "hermitian_factors_and_solution": NEARLY_SINGULAR,
+    "sort_first_axis_down": OF_EQUALS,
+    "sort_dynamic_axis": OF_EQUALS,
+    # of 100,000 numbers added one after the other eager mode's sum is 1e-3 off
+    "indexing_backward": Allowed(loose=5),
+    # sums of 60,000 gradients of 1 cancel to 1e-5
+    "batch_norm_backward": Allowed(largest=0.1),
 }
-"""Why a few elements of a case may be off."""
-MOST_OFF = 1e-4
-"""Of the elements of a result, where a few may be."""
-OF_EQUALS = {"sort_first_axis_down", "sort_dynamic_axis"}
-"""Positions of equal numbers, which eager mode's sort of long lines leaves in no order, and ours in theirs."""
-MOST_EQUALS = 1e-2
-"""Of the positions."""
-LOOSE = {
-    "indexing_backward": 5,  # of 100,000 numbers added one after the other eager mode's sum is 1e-3 off
-}
-"""Multiplies the tolerance."""
-LARGEST = {
-    "batch_norm_backward": 0.1,  # sums of 60,000 gradients of 1 cancel to 1e-5
-}
-"""What the largest element of a result counts for at least; otherwise a thousandth."""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -102,24 +115,15 @@ def test_right_or_refused(case: Case, output_type: str, engine: str) -> None:
             _assert_same_elements(
                 (found, args, kwargs),
                 (expected, *theirs),
-                again=lambda given=given: (eager(*given[0], **given[1]), *given),
-                may_be_off=MOST_OFF if case.name in FEW_OFF else 0.0,
-                equals=MOST_EQUALS if case.name in OF_EQUALS else 0.0,
-                loose=LOOSE.get(case.name, 1.0),
-                largest=LARGEST.get(case.name, 1e-3),
+                lambda given=given: (eager(*given[0], **given[1]), *given),
+                ALLOWED.get(case.name, Allowed()),
             )
     except Torch2MLIRError as refused:
         pytest.skip(f"refused: {str(refused).splitlines()[0]}")
 
 
 def _assert_same_elements(
-    ours: Any,
-    theirs: Any,
-    again: Callable[[], Any],
-    may_be_off: float,
-    equals: float,
-    loose: float,
-    largest: float,
+    ours: Any, theirs: Any, again: Callable[[], Any], allowed: Allowed
 ) -> None:
     """Fails where an element differs.
 
@@ -127,10 +131,7 @@ def _assert_same_elements(
         ours: a tree.
         theirs: eager mode's.
         again: computes these once more; it is asked where a result is far from eager mode's, and may be by rounding.
-        may_be_off: the share of elements that may differ.
-        equals: the same of integers.
-        loose: multiplies the tolerance.
-        largest: what the largest element of a result counts for at least.
+        allowed: by how much these may differ.
     """
     left, right = pytree.tree_leaves(ours), pytree.tree_leaves(theirs)
     assert len(left) == len(right)
@@ -144,11 +145,11 @@ def _assert_same_elements(
         if b.is_complex():
             a, b = torch.view_as_real(a.resolve_conj()), torch.view_as_real(b.resolve_conj())
         finite = b[b.isfinite()].double().abs()
-        scale = max(finite.max().item(), largest) if finite.numel() else 0.0
-        off = TOLERANCES.get(b.dtype, 0.0) * scale * loose
+        scale = max(finite.max().item(), allowed.largest) if finite.numel() else 0.0
+        off = TOLERANCES.get(b.dtype, 0.0) * scale * allowed.loose
         far = ~torch.isclose(a, b, rtol=0, atol=off, equal_nan=True)
-        allowed = may_be_off if b.is_floating_point() else max(may_be_off, equals)
-        if int(far.sum()) <= allowed * far.numel():
+        few = allowed.few if b.is_floating_point() else max(allowed.few, allowed.positions)
+        if int(far.sum()) <= few * far.numel():
             continue
         exact = exact_results(again)
         if len(exact) == len(right) and exact[place] is not None:

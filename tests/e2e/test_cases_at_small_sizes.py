@@ -12,7 +12,7 @@ import pytest
 import torch
 
 import torch2mlir
-from tests.e2e.configurations import TARGETS, require
+from tests.e2e.configurations import ROUNDED_MEANS, TARGETS, require
 from tests.e2e.registry import Case, load_cases
 from tests.e2e.test_cases import three_calls
 from torch2mlir.errors import InputError, Torch2MLIRError
@@ -21,8 +21,6 @@ CASES = load_cases()
 SHARE = 320
 """One case in so many on each target, without ``--full``."""
 ENDLESS = {"while_until_large"}
-ROUNDED_MEANS = {("layer_norm_of_equal_numbers", "openvino")}
-"""See ``test_openvino``."""
 """Nothing never gets large."""
 EAGER_ALONE = {
     "pixel_unshuffle": "eager mode leaves the shape of an empty tensor as it is",
