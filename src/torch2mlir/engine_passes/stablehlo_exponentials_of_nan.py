@@ -39,6 +39,8 @@ _MAKE_NAN = (
     *(hlo.SineOp, hlo.CosineOp, hlo.TanOp),
 )
 """Others that are, and give NaN for some numbers, as quotients do."""
+_READ_AS_BITS = (hlo.BitcastConvertOp, hlo.ReshapeOp, hlo.BroadcastInDimOp, hlo.TransposeOp)
+"""Ops through which the bits of a float may come as an integer."""
 _MOST = 256
 """Ops looked at for an exponential, and elements of a constant: further ones lie in memory."""
 
@@ -76,6 +78,10 @@ def _may_be_written_nan(x: SSAValue) -> bool:
         op = value.owner
         if isinstance(op, hlo.ConstantOp):
             constants += _numbers(op)
+        elif isinstance(op, hlo.IotaOp) or not (
+            isinstance(element_of(value), AnyFloat) or isinstance(op, _READ_AS_BITS)
+        ):
+            continue  # LLVM knows that integers are finite: times zero they are zero
         elif isinstance(op, hlo.SelectOp):
             work += op.operands[1:]
         elif isinstance(op, hlo.ReduceOp):

@@ -36,6 +36,8 @@ PROGRAMS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "variances": lambda x, y: torch.where(x > 0, 1.0, NAN)[:1].var(0).exp(),
     "bits": lambda x, y: torch.where(x > 0, 1.0, NAN).view(torch.int32).view(torch.float32).exp(),
     "quotients": lambda x, y: (x[:1] * 0 / 0.0).exp(),
+    "positions": lambda x, y: (torch.arange(6.0) * 0.0 - 1).log().exp(),
+    "integers": lambda x, y: (x.long() * 0.0 - 1).sqrt().exp(),
     "hyperbolic": lambda x, y: (x * 0 / 0.0).sinh() + (y * 0 / 0.0).cosh(),
     "of half floats": lambda x, y: (x.half() * 0 / 0.0).softmax(0),
     "products": lambda x, y: (y * 0 * INF).exp(),
