@@ -64,10 +64,11 @@ class _SeedsNoted(torch.Generator):
 
 
 def _is_of_a_capture(frame: FrameType | None) -> bool:
-    """Whether code of PyTorch's asks for it of its own accord, as around the bodies of ``torch.cond``."""
+    """Whether code of PyTorch's asks for it of its own accord, as around the bodies of ``torch.cond``, or a trial's."""
     while frame is not None and frame.f_globals.get("__name__") in _ON_THE_WAY:
         frame = frame.f_back
-    return frame is not None and str(frame.f_globals.get("__name__")).startswith("torch.")
+    name = "" if frame is None else str(frame.f_globals.get("__name__"))
+    return name.startswith(("torch.", "torch2mlir."))
 
 
 @contextmanager
