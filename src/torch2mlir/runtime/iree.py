@@ -157,6 +157,7 @@ class IreeEngine(Engine):
             "stablehlo-sizes-of-signless",
             "stablehlo-functions-to-linalg",
             "stablehlo-complex-pads-by-parts",
+            "stablehlo-scatters-from-the-front",
             "stablehlo-pack-sorts",
             "stablehlo-sorts-by-position",
             "integers-to-bfloat16-by-bits",

@@ -285,6 +285,9 @@ _LOCATIONS: dict[str, str] = {
     "stablehlo-complex-pads-by-parts": (
         "torch2mlir.engine_passes.stablehlo_complex_pads_by_parts:StablehloComplexPadsByPartsPass"
     ),
+    "stablehlo-scatters-from-the-front": (
+        "torch2mlir.engine_passes.stablehlo_scatters_from_the_front:StablehloScattersFromTheFrontPass"
+    ),
     "concats-of-parts": "torch2mlir.engine_passes.concats_of_parts:ConcatsOfPartsPass",
     "compute-slices-first": "torch2mlir.engine_passes.compute_slices_first:ComputeSlicesFirstPass",
     "bind-few-tensors": "torch2mlir.engine_passes.bind_few_tensors:BindFewTensorsPass",

@@ -8,9 +8,9 @@ from torch import nn
 from tests.e2e.registry import b1, bf16, case, f16, f32, f64, i32, i64, program
 
 
-def _assign_columns(x: torch.Tensor, columns: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+def _assign(x: torch.Tensor, places: object, values: torch.Tensor) -> torch.Tensor:
     y = x.clone()
-    y[:, columns] = values
+    y[places] = values  # type: ignore[index]
     return y
 
 
@@ -96,15 +96,75 @@ case(
     f32(2),
 )
 case(
+    "index_put_pairs_of_each",
+    lambda x, i, j, v: _assign(x, (slice(None), i, j), v),
+    f32("B", 4, 5),
+    i64(3, values=(0, 3, 1)),
+    i64(3, values=(2, 0, 2)),
+    f32("B", 3),
+)
+case(
     "index_put_broadcast_value",
     lambda x, i, v: x.index_put((i,), v),
     f32(6, 3),
     i64(2, values=(-1, 1)),
     f32(),
 )
-case("index_put_columns", _assign_columns, f32("B", 4), i64(2, values=(3, 0)), f32("B", 2))
+case(
+    "index_put_columns",
+    lambda x, i, v: _assign(x, (slice(None), i), v),
+    f32("B", 4),
+    i64(2, values=(3, 0)),
+    f32("B", 2),
+)
 case(
     "index_put_by_mask", lambda x, m: x.index_put((m,), torch.tensor(0.0)), f32("B", 3), b1("B", 3)
+)
+case(
+    "index_put_at_a_mask_of_a_row",
+    lambda x, i, m, v: x.index_put((i, m), v),
+    f32(3, "B"),
+    i64(low=-3, high=3),
+    b1("B"),
+    f32(),
+)
+case(
+    "index_put_at_a_mask_of_bytes",
+    lambda x, m, v: _assign(x, (slice(None), m.to(torch.uint8)), v),
+    f32("B", 4),
+    b1(4, values=(True, False, False, True)),
+    f32("B", 2),
+)
+case(
+    "index_put_nothing_at_a_mask",
+    lambda x, m, v: _assign(x, m & False, v),
+    f32(3, "B"),
+    b1(3),
+    f32(0, "B"),
+)
+case(
+    "index_put_pairs_with_a_mask",
+    lambda x, i, m, v: _assign(x, (slice(None), i, m), v),
+    f32("B", 4, 5),
+    i64(3, low=-4, high=4),
+    b1(5, values=(True, False, True, True, False)),
+    f32("B", 3),
+)
+case(
+    "index_put_mask_and_positions_apart",
+    lambda x, m, i, v: _assign(x, (m, slice(None), i), v),
+    f32(4, "B", 5),
+    b1(4, values=(False, True, True, False)),
+    i64(2, low=-5, high=5),
+    f32(2, "B"),
+)
+case(
+    "index_put_rows_by_a_plane_accumulate",
+    lambda x, i, m, v: x.index_put((i, m), v, accumulate=True),
+    f32(3, "B", 4),
+    i64(5, 1, low=-3, high=3),
+    b1("B", 4),
+    f32(5, 1),
 )
 
 case(

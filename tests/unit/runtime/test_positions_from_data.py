@@ -35,6 +35,14 @@ def _column_written(x: torch.Tensor, i: torch.Tensor) -> torch.Tensor:
     return y
 
 
+def _beside_a_mask(x: torch.Tensor, i: torch.Tensor) -> torch.Tensor:
+    y = x.clone()
+    y[i, x[0] > 0.5] = 7.0
+    y[(x > 2.5)[:, 0], ..., i - 1] += 1.0
+    y[i, [2, 0]] *= 2.0
+    return y
+
+
 def _checked(x: torch.Tensor, i: torch.Tensor) -> torch.Tensor:
     n = i.item()
     torch._check(n < 3)
@@ -51,6 +59,9 @@ PROGRAMS: dict[str, Program] = {
     "written": _written,
     "written_at_tensor": _written_at_tensor,
     "column_written": _column_written,
+    "beside_a_mask": _beside_a_mask,
+    "beside_positions": lambda x, i: x[i, torch.tensor([2, 0]), None] + x[[0, 2], :][:, i - 1],
+    "beside_a_list": lambda x, i: x[None, :, None].expand(2, 4, 3, 3)[:, i, ..., [1, 0, 1]],
     "checked": _checked,
 }
 

@@ -10,7 +10,7 @@ from torch.overrides import TorchFunctionMode
 
 
 class PlacesFromTensors(TorchFunctionMode):
-    """``narrow``, and ``x[i] = ..``, at a place that a tensor says.
+    """``narrow``, ``x[i] = ..`` and ``x[i, mask]`` at a place that a tensor says.
 
     PyTorch's own forms ask the tensor for the number, and their capture fails at that.
     """
@@ -27,24 +27,27 @@ class PlacesFromTensors(TorchFunctionMode):
         if function is torch.Tensor.__setitem__:
             x, index, value = args
             return function(*_at_places(x, index), value)
+        if function is torch.Tensor.__getitem__ and not all(map(_is_simple, _parts(args[1]))):
+            return function(*_at_places(*args))
         return function(*args, **kwargs)
 
 
 def _at_places(x: torch.Tensor, index: Any) -> tuple[torch.Tensor, Any]:
     """A tensor at the places that a subscript's tensors of one integer say, and the rest of the subscript.
 
-    Beside other tensors, which are combined with them, they are left as they are.
+    A subscript with what may be any number of dimensions is left as it is.
     """
-    parts = index if isinstance(index, tuple) else (index,)
-    if not any(map(_is_place, parts)) or not all(_is_place(p) or _is_plain(p) for p in parts):
+    parts = _parts(index)
+    counts = [_dimensions(part) for part in parts]
+    if not any(map(_is_place, parts)) or None in counts:
         return x, index
     if all(part is not ... for part in parts):
-        parts = (*parts, ...)
-    given = sum(part is not None and part is not ... for part in parts)
+        parts, counts = (*parts, ...), [*counts, 0]
+    given = sum(count or 0 for count in counts)
     dim, rest = x.dim(), list[Any]()
     # from the last dimension on, so that those before keep their numbers
-    for part in reversed(parts):
-        dim -= x.dim() - given if part is ... else part is not None
+    for part, count in zip(reversed(parts), reversed(counts), strict=True):
+        dim -= x.dim() - given if part is ... else count or 0
         if _is_place(part):
             x, given = x.select(dim, part.item()), given - 1
         else:
@@ -52,10 +55,24 @@ def _at_places(x: torch.Tensor, index: Any) -> tuple[torch.Tensor, Any]:
     return x, tuple(rest)
 
 
-def _is_plain(part: Any) -> bool:
-    """Whether it is no tensor, and nothing that becomes one."""
-    is_number = isinstance(part, int | torch.SymInt) and not isinstance(part, bool)
-    return is_number or part is None or part is ... or isinstance(part, slice)
+def _parts(index: Any) -> tuple[Any, ...]:
+    return index if isinstance(index, tuple) else (index,)
+
+
+def _is_simple(part: Any) -> bool:
+    """Whether PyTorch's capture takes it beside a place: what is no tensor, or a place itself."""
+    return _is_place(part) or not isinstance(part, torch.Tensor | list)
+
+
+def _dimensions(part: Any) -> int | None:
+    """How many dimensions a part of a subscript is about; None where it may be any number."""
+    if part is None or part is ... or isinstance(part, bool):
+        return 0
+    if isinstance(part, torch.Tensor):
+        return part.dim() if part.dtype in (torch.bool, torch.uint8) else 1
+    if isinstance(part, list):
+        return 1 if all(type(each) is int for each in part) else None
+    return 1 if isinstance(part, int | torch.SymInt | slice) else None
 
 
 def _is_place(part: Any) -> bool:

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from torch2mlir.transforms.decompositions.registry import decomposes
+from torch2mlir.transforms.decompositions.scatter import as_mask, is_mask, unraveled
 
 aten = torch.ops.aten
 
@@ -73,12 +74,7 @@ def _nonzero_numpy(a: Tensor) -> Sequence[Tensor]:
 
 def _indices(a: Any) -> list[Any]:
     """The indices of the elements that are not zero, one tensor a dimension."""
-    places = _places(_flat(a) != 0)
-    indices = list[Any]()
-    for size in reversed(a.shape[1:]):
-        indices.append(aten.remainder(places, size))
-        places = aten.div(places, size, rounding_mode="floor")
-    return [places, *reversed(indices)]
+    return unraveled(_places(_flat(a) != 0), a.shape)
 
 
 @decomposes(aten.masked_select.default)
@@ -91,16 +87,12 @@ def _masked_select(a: Tensor, mask: Tensor) -> Tensor:
 @decomposes(aten.index.Tensor)
 def _index(a: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
     """Masks among the indices are the indices of their true elements."""
-    if not any(_is_mask(index) for index in indices):
+    if not any(is_mask(index) for index in indices):
         return NotImplemented
     spelled = list[Any]()
     for index in indices:
-        spelled += _indices(index != 0) if _is_mask(index) else [index]
+        spelled += _indices(as_mask(index)) if is_mask(index) else [index]
     return aten.index(a, spelled)
-
-
-def _is_mask(index: Tensor | None) -> bool:
-    return index is not None and index.dtype in (torch.bool, torch.uint8)
 
 
 @decomposes(aten.tensor_split.tensor_indices_or_sections)

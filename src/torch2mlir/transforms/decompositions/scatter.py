@@ -142,6 +142,16 @@ def _segment_reduce(
 # masks: which element of the source a place takes is how many places before it do
 
 
+def is_mask(index: Tensor | None) -> bool:
+    """Whether an index of a tensor says for each place if it is taken; ``uint8`` is how that was once written."""
+    return index is not None and index.dtype in (torch.bool, torch.uint8)
+
+
+def as_mask(index: Any) -> Tensor:
+    """The same in booleans."""
+    return index if index.dtype is torch.bool else index != 0
+
+
 def _counted(mask: Tensor) -> Tensor:
     """For each place of a mask, flattened, how many places before it are set."""
     flat = mask.reshape(-1).to(torch.int64)
@@ -176,10 +186,17 @@ def _index_put(
     a: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False
 ) -> Tensor:
     """Positions are core; a mask chooses between what is there and the rows of the values, taken in order."""
+    if any(index is not None and index.dtype is torch.uint8 for index in indices):
+        indices = [as_mask(index) if is_mask(index) else index for index in indices]
+        return aten.index_put(a, indices, values, accumulate)
+    if any(isinstance(size, int) and size == 0 for size in values.shape):
+        return aten.alias(a)
     place = next(place for place, index in enumerate(indices) if index is not None)
     mask, *others = indices[place:]
     assert mask is not None
-    if mask.dtype is not torch.bool or any(index is not None for index in others):
+    if any(index is not None for index in others):
+        return _index_put_beside(a, indices, values, accumulate)
+    if mask.dtype is not torch.bool:
         return NotImplemented
     if place:
         return _index_put_behind(a, place, mask, values, accumulate)
@@ -207,6 +224,54 @@ def _index_put_behind(
     return aten.index_put(a.permute(order), [mask], rows, accumulate).permute(back)
 
 
+def _index_put_beside(
+    a: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool
+) -> Tensor:
+    """The same by a mask beside positions: its places are positions too, each with those and the values of its turn.
+
+    Places that are not set write to a row more, which is not kept.
+    """
+    masks = [index for index in indices if index is not None and index.dtype is torch.bool]
+    if len(masks) != 1 or not masks[0].dim():
+        return NotImplemented  # positions are core; of two masks, one may have a single place for all of the other
+    (mask,) = masks
+    spelled, joint = list[Any](), 1
+    for index in indices:
+        if index is mask:
+            spelled += unraveled(torch.arange(mask.numel(), device=mask.device), mask.shape)
+        elif index is None:
+            spelled.append(None)
+        else:
+            spelled.append(_of_turn(index, index.dim() - 1, mask))
+            joint = max(joint, index.dim())
+    axes = [axis for axis, index in enumerate(spelled) if index is not None]
+    first, size = axes[0], a.shape[axes[0]]
+    front = first if axes[-1] - first + 1 == len(axes) else 0
+    behind = a.dim() - len(axes) - front  # dimensions of the values after those of the indices
+    values = _of_turn(values, values.dim() - 1 - behind, mask)
+    place = torch.where(spelled[first] < 0, spelled[first] + size, spelled[first])
+    spelled[first] = torch.where(mask.reshape([-1]), place, size)
+    larger = aten.constant_pad_nd(a, [*[0] * (2 * (a.dim() - first) - 1), 1])
+    return aten.index_put(larger, spelled, values, accumulate).narrow(first, 0, size)
+
+
+def _of_turn(rows: Tensor, dim: int, mask: Tensor) -> Tensor:
+    """``rows`` with as many along ``dim`` as a mask has places; a single one, or none, is the same for all."""
+    if dim < 0 or isinstance(count := rows.shape[dim], int) and count == 1:
+        return rows
+    return _in_turn(rows.movedim(dim, 0), mask).movedim(0, dim)
+
+
+def unraveled(places: Tensor, shape: Sequence[int]) -> list[Tensor]:
+    """For each dimension of a shape, where places of it, counted in row-major order, are in it."""
+    columns = list[Any]()
+    for length in reversed(shape[1:]):
+        length = torch.sym_max(length, 1)
+        columns.append(torch.remainder(places, length))
+        places = torch.div(places, length, rounding_mode="floor")
+    return [places, *reversed(columns)]
+
+
 @decomposes(aten.nonzero_static.default)
 def _nonzero_static(a: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
     """The positions of the first ``size`` nonzero elements, a row each; rows without one are filled."""
@@ -215,9 +280,5 @@ def _nonzero_static(a: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
     count = a.numel()
     found = torch.cumsum((a != 0).reshape(-1).to(torch.int64), 0)
     at = torch.searchsorted(found, torch.arange(1, size + 1))
-    columns, rest = list[Any](), at
-    for length in reversed(a.shape):
-        length = torch.sym_max(length, 1)
-        columns.insert(0, rest % length)
-        rest = torch.div(rest, length, rounding_mode="floor")
-    return torch.where((at < count).unsqueeze(-1), torch.stack(columns, -1), fill_value)
+    columns = torch.stack(unraveled(at, a.shape), -1)
+    return torch.where((at < count).unsqueeze(-1), columns, fill_value)
