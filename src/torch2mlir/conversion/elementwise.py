@@ -7,7 +7,7 @@ from collections.abc import Callable
 from operator import methodcaller
 from typing import Any
 
-from xdsl.dialects.builtin import i1
+from xdsl.dialects.builtin import f16, i1
 from xdsl.ir import Attribute
 
 from torch2mlir.contract import element_types
@@ -117,7 +117,7 @@ BINARY: dict[str, tuple[str, ...]] = {
     "maximum": ("",),
     "minimum": ("",),
     "mul": ("Tensor", "Scalar"),
-    "pow": ("Tensor_Tensor", "Tensor_Scalar", "Scalar"),
+    "pow": ("Tensor_Tensor", "Scalar"),
     "remainder": ("Tensor", "Scalar"),
 }
 """ATen op -> overloads."""
@@ -134,6 +134,15 @@ def _binary(word: str) -> Callable[..., Tensor]:
 for _name, _overloads in BINARY.items():
     _names = (f"aten.{_name}.{overload}".removesuffix(".") for overload in _overloads)
     lowers_everywhere(*_names)(_binary(WORDS.get(_name, _name)))
+
+
+@lowers_everywhere("aten.pow.Tensor_Scalar")
+def power_by_number(lower: Lowering, x: Tensor, exponent: Operand) -> Tensor:
+    """``x ** exponent``: PyTorch has kernels of its own for roots, but of f16."""
+    if lower.out.dtype != f16 or exponent not in (0.5, -0.5):
+        return _binary("any_power")(lower, x, exponent)
+    computed = lower.computed_with("any_power", lower.out.dtype, x, exponent)
+    return lower.formula(formulas.root_as_power, x, exponent, computed=computed)
 
 
 def _sum(word: str) -> Callable[..., Tensor]:

@@ -281,6 +281,12 @@ def _known_power(x: Expr, exponent: float) -> Expr | None:
     return result if exponent > 0 else result.of("reciprocal")
 
 
+def root_as_power(x: Expr, exponent: Expr) -> Expr:
+    """C's ``pow`` by 0.5 or -0.5, which of -0.0 and -inf is no root."""
+    root, of_infinity = ("sqrt", math.inf) if exponent.number == 0.5 else ("rsqrt", 0.0)
+    return x.equals(-math.inf).where(of_infinity, abs(x.of(root)))
+
+
 def _product_power(x: Expr, exponent: int) -> Expr:
     """By squaring; ``exponent > 0``."""
     result: Expr | None = None

@@ -8,7 +8,7 @@ from math import inf, nan
 import torch
 from torch.nn import functional as F
 
-from tests.e2e.registry import case, f32, f64, i32, i64
+from tests.e2e.registry import bf16, case, f16, f32, f64, i32, i64
 
 # zeros have a sign, and every pair of these has its own result
 
@@ -230,6 +230,12 @@ case(
     "powers_of_edges",
     lambda x: (x**0.5, x**-0.5, x**1.5, x**2, x**-1, x**3, x**-2),
     f32("B", 6, values=(inf, -inf, nan, 0.0, -0.0, -2.0)),
+)
+case(
+    "powers_of_edges_in_half_floats",
+    lambda x, y: (x**0.5, x**-0.5, x**1.5, x**2, x**-1, y**0.5, y**-0.5, y**3),
+    f16("B", 6, values=(inf, -inf, nan, 0.0, -0.0, -2.0)),
+    bf16("B", 6, values=(inf, -inf, nan, 0.0, -0.0, -2.0)),
 )
 case("frexp_of_edges", torch.frexp, f32("B", 8, values=(*VALUES, 1e-40, -3e-45, 2.0**-126)))
 case("frexp_of_edges_f64", torch.frexp, f64("B", 8, values=(*VALUES, 5e-324, -1e-310)))
