@@ -39,6 +39,7 @@ def refused(function: CompiledFunction, *args: Any, **kwargs: Any) -> str:
     with pytest.raises(InputError) as caught:
         function(*args, **kwargs)
     assert isinstance(caught.value, ValueError)
+    assert "TreeSpec" not in str(caught.value)
     return str(caught.value)
 
 

@@ -15,6 +15,12 @@ case("complex_as_real", torch.view_as_real, c64("B", 3))
 case("complex_from_real", torch.view_as_complex, f32("B", 3, 2))
 case("complex_round_trip", lambda x: torch.view_as_real(torch.view_as_complex(x) ** 2), f32("B", 2))
 case("complex_angle", lambda x: (x.angle(), torch.sgn(x)), c64("B", 3))
+case(
+    "complex_angle_of_zeros",
+    lambda x, y: torch.complex(x, y).angle(),
+    f32("B", 7, values=(0.0, -0.0, 0.0, -0.0, inf, -inf, inf)),
+    f32("B", 7, values=(0.0, 0.0, -0.0, -0.0, inf, inf, -inf)),
+)
 case("complex_polar", torch.polar, f32("B", 3), f32("B", 3))
 case("complex_isreal", lambda x: (torch.isreal(x), torch.isreal(x.real)), c64("B", 3))
 case(

@@ -112,6 +112,14 @@ case(
 
 # starts and places from the end, of sizes that are known at run time
 
+
+def _rotary_of_all_columns(x: torch.Tensor) -> torch.Tensor:
+    """As GPT-NeoX writes it: no column is left over."""
+    rotated, passed = x[..., :8], x[..., 8:]
+    turned = torch.cat([-rotated[..., 4:], rotated[..., :4]], -1)
+    return torch.cat([rotated * 2 + turned * 3, passed], -1)
+
+
 case("slice_from_the_end_by_size", lambda x, y: x[-y.shape[0] :], f32("H", 3), f32("S"))
 case("slice_until_the_end_by_size", lambda x, y: x[: -y.shape[0]], f32("H", 3), f32("S"))
 case("slice_by_difference", lambda x, y: x[:, 1 - y.shape[0] :], f32(2, "H"), f32("S"))
@@ -120,6 +128,7 @@ case("slice_with_step_from_the_end", lambda x, y: x[-y.shape[0] :: 2], f32("H", 
 case("select_from_the_end_by_size", lambda x, y: x[-y.shape[0]], f32("H", 3), f32("S"))
 case("select_by_difference", lambda x, y: x[:, 1 - y.shape[0]], f32(2, "H"), f32("S"))
 case("slice_to_nothing", lambda x: x[3:], f32(3, "B"))
+case("rotary_of_all_columns", _rotary_of_all_columns, f32("B", "S", 8))
 case("slice_past_the_end", lambda x: (x[5:], x[-9:2], x[2:1]), f32(3, "B"))
 
 # no elements
@@ -137,6 +146,7 @@ case(
     f32("B", 3),
 )
 case("deviations_of_a_fixed_nothing", lambda x: (x.var(), x.std(0), x.nanmean()), f32(0, 3))
+case("means_of_an_empty_argument", lambda x: (x.mean(), torch.zeros(0).mean()), f32(0))
 case("mean_of_no_integers", lambda x: x[:0].to(torch.float32).mean(), i64("B"))
 
 

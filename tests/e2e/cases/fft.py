@@ -25,6 +25,8 @@ case("irfft_odd", lambda x: fft.irfft(x, n=7, norm="ortho"), c64("B", 5), loose=
 case("hfft", fft.hfft, c64("B", 4), loose=9)
 case("ihfft", fft.ihfft, f32("B", 6), loose=4)
 case("fft2", fft.fft2, c64("B", 4, 5), loose=9)
+case("fftn", fft.fftn, f32(3, 4, 5), loose=9)
+case("ifft2", fft.ifft2, c64(3, 4, 5), loose=9)
 case("rfftn", lambda x: fft.rfftn(x, dim=(0, 2)), f32(4, 3, 5), loose=9)
 case("irfftn", lambda x: fft.irfftn(x, dim=(0, 2)), c64(4, "B", 5), loose=9)
 case("fft_along_another", lambda x: fft.fft(x, dim=0), c64(4, 3), loose=9)

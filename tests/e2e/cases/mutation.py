@@ -184,6 +184,13 @@ def _columns_by_mask(x: torch.Tensor, mask: torch.Tensor, values: torch.Tensor) 
     return y
 
 
+def _updated_by_masks(x: torch.Tensor, i: torch.Tensor) -> torch.Tensor:
+    result = torch.zeros_like(x)
+    for k in range(3):
+        result[i == k] = x[i == k] * (k + 1)
+    return result
+
+
 def _planes_by_mask(x: torch.Tensor, mask: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
     y, z = x.clone(), x.clone()
     y[:, mask] = values
@@ -196,6 +203,7 @@ case("masked_planes", _planes_by_mask, f32("B", 2, 3, 4), b1(2, 3), f32(4))
 case("masked_update", _doubled, X)
 case("masked_update_in_place", _in_place_where_masked, X)
 case("masked_update_by_route", _routed, f32("B", 3), i64("B", low=0, high=4), f32(3))
+case("masked_updates_in_turn", _updated_by_masks, f32(6), i64(6, low=0, high=3))
 case("masked_update_of_two", _two_tensors, X, X, b1("B", 4))
 case("sized_masked_quotients", _whole_quotients, i64("B", 4, low=-2, high=3))
 

@@ -122,6 +122,21 @@ case(
     lambda x: f.batch_norm(x + 100, torch.full((4,), 100.0).half(), torch.ones(4).half()),
     f16("B", 4, 6),
 )
+case(
+    "instance_norm_f16",
+    lambda x, w, b: f.instance_norm(x, weight=w, bias=b),
+    f16("B", 4, 6),
+    f16(4),
+    f16(4),
+    loose=4,
+)
+case(
+    "instance_norm_f16_far_from_zero",
+    lambda x, mean, var: f.instance_norm(x + 100, mean + 100, var, use_input_stats=False),
+    f16("B", 4, 6),
+    f16(4, low=0.0, high=0.5),
+    f16(4, low=0.5, high=1.5),
+)
 
 
 class _InstanceNormTraining(nn.Module):

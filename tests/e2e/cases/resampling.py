@@ -8,9 +8,16 @@ from typing import Any
 
 from torch.nn import functional as f
 
-from tests.e2e.registry import bf16, case, f32, f64, gradient_of
+from tests.e2e.registry import bf16, case, f32, f64, gradient_of, u8
 
+case(
+    "interpolate_to_the_size_of_another",
+    lambda x, y: f.interpolate(x, size=y.shape[-2:]),
+    f32(2, 2, 4, 5),
+    f32(2, 2, "H", "W"),
+)
 IMAGE = f32("B", 2, 5, 6)
+BYTES = u8("B", 3, 5, 6, high=256)
 INTERPOLATIONS = {
     "nearest1d": ({"size": 9}, f32("B", 2, 5)),
     "nearest2d": ({"scale_factor": (2, 1.5)}, IMAGE),
@@ -33,6 +40,15 @@ INTERPOLATIONS = {
     "trilinear": ({"mode": "trilinear", "size": (3, 5, 4)}, f32("B", 2, 4, 3, 5)),
     "bicubic": ({"mode": "bicubic", "size": (7, 9)}, IMAGE),
     "bicubic_aligned": ({"mode": "bicubic", "size": (4, 9), "align_corners": True}, IMAGE),
+    "bilinear_bytes": ({"mode": "bilinear", "size": (7, 4)}, BYTES),
+    "bilinear_bytes_by_factors": ({"mode": "bilinear", "scale_factor": (1.7, 0.6)}, BYTES),
+    "bilinear_bytes_aligned": ({"mode": "bilinear", "size": (7, 6), "align_corners": True}, BYTES),
+    "bicubic_bytes": ({"mode": "bicubic", "size": (9, 4)}, BYTES),
+    "antialiased_bilinear_bytes": ({"mode": "bilinear", "size": (3, 8), "antialias": True}, BYTES),
+    "antialiased_bicubic_bytes": (
+        {"mode": "bicubic", "scale_factor": (0.4, 1.2), "antialias": True},
+        u8("B", 6, 9, 11, high=256),
+    ),
     "area": ({"mode": "area", "size": (3, 4)}, IMAGE),
     "antialiased_bilinear": ({"mode": "bilinear", "size": (3, 4), "antialias": True}, IMAGE),
     "antialiased_bicubic": ({"mode": "bicubic", "size": (3, 9), "antialias": True}, IMAGE),

@@ -19,6 +19,12 @@ def _pair(result: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
 case("sort", lambda x: _pair(x.sort(-1)), f32("B", 6))
 case("sort_first_axis_down", lambda x: _pair(x.sort(0, descending=True)), f32("B", 3, 2))
 case("sort_dynamic_axis", lambda x: _pair(x.sort(1)), f32(2, "S"))
+for _dim in range(3):
+    case(
+        f"sort_of_three_sizes_{_dim}",
+        lambda x, d=_dim: _pair(torch.sort(x, dim=d)),
+        f32("B", "S", "N"),
+    )
 case("sort_nan", lambda x: _pair(x.sort(1)), f32("B", 8, values=WITH_NANS))
 case("sort_nan_down", lambda x: x.sort(1, descending=True)[0], f32("B", 8, values=WITH_NANS))
 case(

@@ -152,6 +152,31 @@ def _small_model() -> Any:
     return transformers.LlamaForCausalLM(config).eval()
 
 
+@pytest.mark.parametrize("output_type, engine", TARGETS)
+@torch.no_grad()
+@pytest.mark.share(3)
+def test_a_module_that_holds_a_static_cache(output_type: str, engine: str) -> None:
+    from transformers.integrations.executorch import TorchExportableModuleWithStaticCache
+
+    model = _small_model()
+    model.generation_config.use_cache = True
+    model.generation_config.cache_implementation = "static"
+    module = TorchExportableModuleWithStaticCache(model, batch_size=1, max_cache_len=8)
+    eager = deepcopy(module)
+
+    def given(token: int, place: int) -> dict[str, torch.Tensor]:
+        return {"input_ids": torch.tensor([[token]]), "cache_position": torch.tensor([place])}
+
+    compiled = torch2mlir.compile(
+        module, example_kwargs=given(3, 0), output_type=output_type, engine=engine
+    )
+    for place, token in enumerate((3, 7, 9)):
+        expected = eager(**given(token, place))
+        torch.testing.assert_close(compiled(**given(token, place)), expected, atol=1e-5, rtol=1e-4)
+        for ours, theirs in zip(module.buffers(), eager.buffers(), strict=True):
+            torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-4)
+
+
 @pytest.mark.parametrize("kind", ["DynamicCache", "StaticCache"])
 @pytest.mark.parametrize("output_type, engine", TARGETS)
 @torch.no_grad()

@@ -151,7 +151,10 @@ def test_verify_looks_at_the_first_call_of_each_combination_of_sizes() -> None:
         f(torch.randn(5))
 
 
-@pytest.mark.parametrize(("output_type", "engine"), ENGINES)
+@pytest.mark.parametrize(
+    ("output_type", "engine"),
+    [*ENGINES, ("tosa", "iree"), ("onnx", "onnxruntime"), ("onnx", "openvino")],
+)
 def test_a_tensor_without_memory_is_refused(output_type: str, engine: str) -> None:
     f = torch2mlir.compile(torch.sin, torch.randn(3), output_type=output_type, engine=engine)
     with FakeTensorMode() as mode:

@@ -14,7 +14,7 @@ from torch import nn
 from torch.export import Dim
 
 import torch2mlir
-from torch2mlir.errors import CaptureError, UnsupportedOpError
+from torch2mlir.errors import CaptureError, InputError, Torch2MLIRError
 
 DIALECTS = ("linalg-on-tensors", "tosa", "stablehlo")
 
@@ -110,20 +110,6 @@ def test_a_product_subtracted_from_itself_is_zero(output_type: str) -> None:
         torch.testing.assert_close(found[2], wanted[2], rtol=1e-4, atol=1e-6)
 
 
-def updated_by_masks(x: torch.Tensor, i: torch.Tensor) -> torch.Tensor:
-    result = torch.zeros_like(x)
-    for k in range(3):
-        result[i == k] = x[i == k] * (k + 1)
-    return result
-
-
-def test_three_updates_by_mask() -> None:
-    def arguments() -> tuple[torch.Tensor, ...]:
-        return torch.randn(6), torch.randint(0, 3, (6,))
-
-    agrees_with_eager(updated_by_masks, arguments, output_type="linalg-on-tensors", calls=5)
-
-
 class Experts(nn.Module):
     """A mixture of experts as transformers writes it: the rows that an expert gets are found by torch.where."""
 
@@ -144,6 +130,14 @@ class Experts(nn.Module):
 def test_a_mixture_of_three_experts() -> None:
     model = Experts(3).eval()
     agrees_with_eager(model, lambda: (torch.randn(10, 8),), output_type="linalg-on-tensors")
+
+
+@pytest.mark.parametrize("output_type", ["tosa", "stablehlo"])
+def test_as_many_rows_as_a_gate_says_are_refused_by_name(output_type: str) -> None:
+    """XLA and TOSA have no sizes that elements decide."""
+    with pytest.raises(Torch2MLIRError, match="depend") as caught:
+        torch2mlir.compile(Experts(3).eval(), torch.randn(10, 8), output_type=output_type)
+    assert "test_wrong_once.py" in str(caught.value.location)
 
 
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "stablehlo"])
@@ -250,15 +244,18 @@ def test_transforms_over_several_dimensions(output_type: str) -> None:
 
 
 @on_every_dialect
-def test_a_mask_beside_positions_is_refused(output_type: str) -> None:
+def test_a_mask_beside_positions_selects_as_many(output_type: str) -> None:
     def put(x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         x = x.clone()
         x[torch.tensor([0, 1, 2, 1]), mask] = 0.0
         return x
 
-    mask = torch.tensor([True, False, True, False])
-    with pytest.raises(UnsupportedOpError, match="boolean index"):
-        torch2mlir.compile(put, torch.randn(3, 4), mask, output_type=output_type)
+    x, every, some = torch.randn(3, 4), torch.ones(4).bool(), torch.arange(4) % 2 == 0
+    compiled = torch2mlir.compile(put, x, every, output_type=output_type)
+    for _ in range(2):
+        torch.testing.assert_close(compiled(x, every), put(x, every))
+        with pytest.raises(InputError, match="another number of positions"):
+            compiled(x, some)
 
 
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "stablehlo"])

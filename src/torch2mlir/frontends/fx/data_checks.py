@@ -18,6 +18,7 @@ from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.errors import CaptureError
 from torch2mlir.frontends import dtypes
+from torch2mlir.transforms.decompositions.scatter import dimension_of_turns
 
 if TYPE_CHECKING:
     from torch2mlir.frontends.fx.importer import GraphImporter
@@ -166,19 +167,27 @@ class _Checks:
             raise CaptureError(message, hint="PyTorch refuses it too, in every call")
 
     def masked_values(self) -> None:
-        """There are as many values as a mask selects, or one for all."""
-        x, values = _fake(self.node.args[0]), _fake(self.node.args[2])
-        for place, mask in _masks(self.node):
-            selected = x.dim() - _fake(mask).dim() + 1
-            dim = place - (selected - values.dim())
-            if dim < 0 or _depends(size := values.shape[dim]) or statically_known_true(size == 1):
-                continue
-            given = self.importer.operand(self.node.args[2])
-            wanted = self._int("size.int", given, self.scalar(dim))
-            message = (
-                f"{_name(self.node)} has another number of values than its mask selects places"
-            )
-            self._hold("eq.Scalar", self._sum(mask), wanted, message)
+        """There are as many values as a mask selects, and positions beside it, or one for all."""
+        x, indices, values = self.node.args[:3]
+        given: Any = [index for index in indices if index is not None]  # type: ignore[union-attr]
+        masks = [index for index in given if _fake(index).dtype in _MASKS]
+        if len(masks) != 1:
+            return
+        of_each: Any = [None if index is None else _fake(index) for index in indices]  # type: ignore[union-attr]
+        self._one_for_each(
+            masks[0], values, dimension_of_turns(_fake(x), of_each, _fake(values)), "values"
+        )
+        for index in given:
+            if index is not masks[0]:
+                self._one_for_each(masks[0], index, _fake(index).dim() - 1, "positions")
+
+    def _one_for_each(self, mask: Node, of: Any, dim: int, named: str) -> None:
+        """A dimension has as many as a mask selects; a single one, or no such dimension, is for all."""
+        if dim < 0 or _depends(size := _fake(of).shape[dim]) or statically_known_true(size == 1):
+            return
+        wanted = self._int("size.int", self.importer.operand(of), self.scalar(dim))
+        message = f"{_name(self.node)} has another number of {named} than its mask selects places"
+        self._hold("eq.Scalar", self._sum(mask), wanted, message)
 
     def masked_source(self) -> None:
         """There are as many numbers as a mask selects places, or more."""

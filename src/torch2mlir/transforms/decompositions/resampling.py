@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from torch2mlir.errors import BackendContractError
+from torch2mlir.transforms.decompositions import byte_images
 from torch2mlir.transforms.decompositions.pooling import computed_in
 from torch2mlir.transforms.decompositions.registry import decomposes
 
@@ -132,16 +132,7 @@ def _along(x: Tensor, dim: int, matrix: Tensor) -> Tensor:
 def _forward(
     weights: Weights, x: Tensor, sizes: Sequence[Any], align_corners: bool, *scales: float | None
 ) -> Tensor:
-    """Each dimension on its own, the last first.
-
-    Raises:
-        BackendContractError: bytes, which PyTorch's kernel takes by weights of 16 bits.
-    """
-    if x.dtype is torch.uint8:
-        raise BackendContractError(
-            "PyTorch resamples uint8 against aliasing in fixed point, whose rounding no other op has",
-            hint="resample x.float(), round and convert the result; or leave it to PyTorch with torch2mlir.optimize",
-        )
+    """Each dimension on its own, the last first."""
     result = computed_in(x)
     for dim, (size, scale) in reversed(list(enumerate(zip(sizes, scales, strict=True), 2))):
         matrix = weights(x.shape[dim], size, align_corners, scale, result.dtype)
@@ -174,6 +165,9 @@ def _register(overload: Any, direction: Callable[..., Any], weights: Weights) ->
         given = dict(zip(names[1:], options, strict=False))
         sizes = [given[name] for name in ("output_size", "input_size") if name in names]
         scales = [given.get(name) for name in names if name.startswith("scales")]
+        if x.dtype is torch.uint8:
+            name = overload._schema.name.removeprefix("aten::")
+            return byte_images.resized(name, x, *sizes, given.get("align_corners", False), scales)
         return direction(weights, x, *sizes, given.get("align_corners", False), *scales)
 
 

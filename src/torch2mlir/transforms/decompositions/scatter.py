@@ -235,7 +235,7 @@ def _index_put_beside(
     if len(masks) != 1 or not masks[0].dim():
         return NotImplemented  # positions are core; of two masks, one may have a single place for all of the other
     (mask,) = masks
-    spelled, joint = list[Any](), 1
+    spelled = list[Any]()
     for index in indices:
         if index is mask:
             spelled += unraveled(torch.arange(mask.numel(), device=mask.device), mask.shape)
@@ -243,16 +243,25 @@ def _index_put_beside(
             spelled.append(None)
         else:
             spelled.append(_of_turn(index, index.dim() - 1, mask))
-            joint = max(joint, index.dim())
-    axes = [axis for axis, index in enumerate(spelled) if index is not None]
-    first, size = axes[0], a.shape[axes[0]]
-    front = first if axes[-1] - first + 1 == len(axes) else 0
-    behind = a.dim() - len(axes) - front  # dimensions of the values after those of the indices
-    values = _of_turn(values, values.dim() - 1 - behind, mask)
+    values = _of_turn(values, dimension_of_turns(a, indices, values), mask)
+    first = next(axis for axis, index in enumerate(spelled) if index is not None)
+    size = a.shape[first]
     place = torch.where(spelled[first] < 0, spelled[first] + size, spelled[first])
     spelled[first] = torch.where(mask.reshape([-1]), place, size)
     larger = aten.constant_pad_nd(a, [*[0] * (2 * (a.dim() - first) - 1), 1])
     return aten.index_put(larger, spelled, values, accumulate).narrow(first, 0, size)
+
+
+def dimension_of_turns(a: Tensor, indices: Sequence[Tensor | None], values: Tensor) -> int:
+    """The dimension of values that has one for each place a mask among indices takes of ``a``; negative without one."""
+    axes, axis = list[int](), 0
+    for index in indices:
+        count = 1 if index is None or not is_mask(index) else index.dim()
+        axes += [] if index is None else range(axis, axis + count)
+        axis += count
+    front = axes[0] if axes[-1] - axes[0] + 1 == len(axes) else 0
+    behind = a.dim() - len(axes) - front
+    return values.dim() - 1 - behind
 
 
 def _of_turn(rows: Tensor, dim: int, mask: Tensor) -> Tensor:
