@@ -263,6 +263,11 @@ class Decomposer:
             known = result.type.sizes if isinstance(result.type, t.ValueTensorType) else None
             if not isinstance(fake, torch.Tensor) or known is None:
                 continue
+            if fake.dim() != len(known):
+                raise BackendContractError(
+                    f"a result has rank {len(known)} in the captured program, and {fake.dim()} where it is computed",
+                    hint="let torch2mlir.compile(model, ..) capture the model: PyTorch's own export mistakes it",
+                )
             for size, name in zip(map(world.size_of, fake.shape), known, strict=True):
                 if isinstance(size, Dim) and size.op == "symbol" and name is not None:
                     names.setdefault(size.name, name)

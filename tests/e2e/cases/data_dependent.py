@@ -6,7 +6,7 @@ from math import nan
 
 import torch
 
-from tests.e2e.registry import b1, case, f32, i32, i64
+from tests.e2e.registry import b1, case, f32, i32, i64, u8
 
 case("sized_nonzero", lambda x: torch.nonzero(x > 0), f32("B", 3, 2))
 case("sized_nonzero_of_a_row", lambda x: torch.nonzero(x), i64("B", low=0, high=2))
@@ -50,6 +50,7 @@ case(
     i64(2, "B", low=0, high=1),
 )
 case("sized_unique_of_selected", lambda x: torch.unique(x[x > 0]), i64("B", low=-3, high=3))
+case("sized_bincount_of_bytes", lambda x: torch.bincount(x), u8("B", high=5))
 case("sized_bincount", lambda x: torch.bincount(x), i64("B", low=0, high=5))
 case(
     "sized_bincount_weights",

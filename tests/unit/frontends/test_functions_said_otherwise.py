@@ -121,6 +121,16 @@ def test_sizes_that_vary(name: str) -> None:
         assert_close(tree_leaves(ours(x)), tree_leaves(program(x)))
 
 
+def test_a_rank_that_the_export_of_pytorch_mistakes() -> None:
+    class Rows(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return torch.unique_consecutive(x, dim=-1)
+
+    exported = torch.export.export(Rows(), (torch.zeros(4, 3),))
+    with pytest.raises(Torch2MLIRError, match="a result has rank"):
+        torch2mlir.compile(exported, output_type="onnx")
+
+
 def test_a_dimension_that_is_not_there() -> None:
     with pytest.raises(Torch2MLIRError, match="out of range"):
         torch2mlir.compile(

@@ -118,7 +118,8 @@ def _bincount(a: Tensor, weights: Tensor | None = None, minlength: int = 0) -> T
     """How often each number occurs, or the sum of its weights; up to the largest number."""
     if isinstance(a.numel(), int) and a.numel() == 0:
         return a.new_zeros([minlength], dtype=torch.int64)
-    bins = _zeros(torch.clamp_min(a.amax().to(torch.int64) + 1, minlength))
+    a = a.to(torch.int64)  # bytes would be a mask
+    bins = _zeros(torch.clamp_min(a.amax() + 1, minlength))
     if weights is None:
         return bins.index_add(0, a, torch.ones_like(a, dtype=torch.int64))
     dtype = weights.dtype if weights.dtype == torch.float32 else torch.float64
