@@ -16,7 +16,7 @@ from tests.opdb.programs import Program
 
 def _eigh(outputs: Any) -> Any:
     values, vectors = outputs
-    return values, (vectors * values.unsqueeze(-2)) @ vectors.mT, vectors.mT @ vectors
+    return values, (vectors * values.unsqueeze(-2)) @ vectors.mH, vectors.mH @ vectors
 
 
 def _svd(outputs: Any) -> Any:
@@ -32,7 +32,7 @@ def _svd_with_v(outputs: Any) -> Any:
 def _of_factors(u: Tensor, values: Tensor, vh: Tensor) -> tuple[Tensor, ...]:
     k = values.shape[-1]
     product = (u[..., :k] * values.unsqueeze(-2)) @ vh[..., :k, :]
-    return product, u.mT @ u, vh @ vh.mT, u.new_tensor([*u.shape, *vh.shape])
+    return product, u.mH @ u, vh @ vh.mH, u.new_tensor([*u.shape, *vh.shape])
 
 
 _INVARIANTS: dict[str, Callable[[Any], Any]] = {

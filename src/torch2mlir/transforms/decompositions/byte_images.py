@@ -162,8 +162,9 @@ def resized(
 
 
 def _register(name: str) -> None:
-    """For bytes alone: PyTorch's definitions, and those against aliasing, are for floats."""
+    """Of other elements PyTorch's definition is right."""
     packet = getattr(torch.ops.aten, name)
+    of_others = torch._decomp.decomposition_table[packet.default]
 
     @decomposes(packet.default)
     def resample(
@@ -173,9 +174,9 @@ def _register(name: str) -> None:
         scales_h: float | None = None,
         scales_w: float | None = None,
     ) -> Tensor:
-        if x.dtype is not torch.uint8:
-            return NotImplemented
-        return resized(name, x, output_size, align_corners, (scales_h, scales_w))
+        if x.dtype is torch.uint8:
+            return resized(name, x, output_size, align_corners, (scales_h, scales_w))
+        return of_others(x, output_size, align_corners, scales_h, scales_w)
 
     @decomposes(packet.vec)
     def resample_by_sizes_or_factors(
@@ -184,11 +185,9 @@ def _register(name: str) -> None:
         align_corners: bool,
         scale_factors: Sequence[float] | None = None,
     ) -> Tensor:
-        if x.dtype is not torch.uint8:
-            return NotImplemented
         sizes = pytorch.upsample_compute_output_size(x.size(), output_size, scale_factors)
         scales = [pytorch.get_scale_value(scale_factors, dim) for dim in (0, 1)]
-        return resized(name, x, sizes, align_corners, scales)
+        return resample(x, sizes, align_corners, *scales)
 
 
 for _name in ("upsample_bilinear2d", "upsample_bicubic2d"):
