@@ -26,7 +26,7 @@ def _svd(outputs: Any) -> Any:
 
 def _svd_with_v(outputs: Any) -> Any:
     u, values, v = outputs
-    return values, *_of_factors(u, values, v.mT)
+    return values, *_of_factors(u, values, v.mH)
 
 
 def _of_factors(u: Tensor, values: Tensor, vh: Tensor) -> tuple[Tensor, ...]:

@@ -23,7 +23,7 @@ def is_of_floats(value: SSAValue) -> bool:
 
 
 def number_of(value: SSAValue) -> float | None:
-    """What all elements of a constant are; the places along a dimension of 1 are zeros."""
+    """What all elements of a constant are, if they are real; the places along a dimension of 1 are zeros."""
     op = value.owner
     if isinstance(op, hlo.BroadcastInDimOp | hlo.ReshapeOp):
         return number_of(op.operands[0])
@@ -38,7 +38,8 @@ def number_of(value: SSAValue) -> float | None:
     literal = op.properties.get("value") if isinstance(op, hlo.ConstantOp) else None
     if not isinstance(literal, DenseIntOrFPElementsAttr) or not literal.is_splat():
         return None
-    return float(literal.get_values()[0])
+    number = literal.get_values()[0]
+    return None if isinstance(number, tuple) else float(number)
 
 
 def hold(op: Operation, place: int) -> None:

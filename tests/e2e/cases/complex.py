@@ -21,6 +21,12 @@ case(
     f32("B", 7, values=(0.0, -0.0, 0.0, -0.0, inf, -inf, inf)),
     f32("B", 7, values=(0.0, 0.0, -0.0, -0.0, inf, inf, -inf)),
 )
+case(
+    "complex_isclose",
+    lambda x, y: (torch.isclose(x, y), torch.isclose(x[0, 0], x[0, 0] + 1e-7j, equal_nan=True)),
+    c64("B", 3),
+    c64("B", 3),
+)
 case("complex_polar", torch.polar, f32("B", 3), f32("B", 3))
 case("complex_isreal", lambda x: (torch.isreal(x), torch.isreal(x.real)), c64("B", 3))
 case(
