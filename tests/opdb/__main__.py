@@ -3,6 +3,7 @@
 python -m tests.opdb                      # everything, two samples each
 python -m tests.opdb 'fft.*' sort --failures
 python -m tests.opdb --write              # and check the results in
+python -m tests.opdb --dtype uint8 bool --targets stablehlo --failures
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from rich.table import Table
 from tests.opdb import table
 from tests.opdb.outcome import OK, SKIPPED, Outcome
 from tests.opdb.pool import run
-from tests.opdb.programs import Entry, entries
+from tests.opdb.programs import DTYPES, FURTHER, Entry, entries
 
 
 def main() -> int:
@@ -26,9 +27,8 @@ def main() -> int:
     options = _parse()
     wanted = [
         entry
-        for entry in entries()
-        if (not options.dtype or entry.dtype in options.dtype)
-        and (not options.operator or any(fnmatchcase(entry.operator, p) for p in options.operator))
+        for entry in entries(options.dtype)
+        if not options.operator or any(fnmatchcase(entry.operator, p) for p in options.operator)
     ]
     targets = tuple(options.targets)
     console = Console(stderr=True)
@@ -65,7 +65,7 @@ def _parse() -> argparse.Namespace:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("operator", nargs="*", help="patterns of names")
-    parser.add_argument("--dtype", nargs="+", choices=("float32", "int64"))
+    parser.add_argument("--dtype", nargs="+", choices=(*DTYPES, *FURTHER), default=DTYPES)
     parser.add_argument("--targets", nargs="+", choices=table.TARGETS, default=table.TARGETS)
     parser.add_argument("--samples", type=int, default=2)
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)

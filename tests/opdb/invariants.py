@@ -42,7 +42,7 @@ _INVARIANTS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-_DIM_ARGUMENT = {"kthvalue": 2, "mode": 1, "topk": 2}
+_DIM_ARGUMENT = {"kthvalue": 2, "mode": 1, "sort": 1, "topk": 2}
 """Operators that choose among equal elements -> the place of ``dim`` among their arguments."""
 
 
@@ -56,10 +56,19 @@ def _chosen(program: Program, place: int, outputs: Any) -> Any:
     return values, x.gather(dim, places), positions.new_zeros(positions.shape)
 
 
+def _in_order(program: Program, positions: Any) -> Any:
+    """What is found at the positions, and their type."""
+    args, kwargs = program.arguments(*program.tensors)
+    dim = kwargs.get("dim", args[1] if len(args) > 1 else -1)
+    return args[0].gather(dim, positions), positions.new_zeros(positions.shape)
+
+
 def invariants(operator: str, program: Program, outputs: Any) -> Any:
     """The outputs of an operator of the database, or what of them is unique."""
     if operator in _DIM_ARGUMENT:
         return _chosen(program, _DIM_ARGUMENT[operator], outputs)
+    if operator == "argsort":
+        return _in_order(program, outputs)
     return of_factors(operator, outputs)
 
 

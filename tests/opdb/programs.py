@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,7 +13,13 @@ from torch import nn
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.utils import _pytree as pytree
 
-DTYPES = {"float32": torch.float32, "int64": torch.int64}
+DTYPES = ("float32", "int64")
+"""Those whose outcomes are on record."""
+FURTHER = (
+    *("bool", "uint8", "int8", "int16", "int32"),
+    *("float16", "bfloat16", "float64", "complex64"),
+)
+"""Others, of which no answer is to be wrong."""
 
 RANDOM = {
     "bernoulli",
@@ -82,11 +88,11 @@ def _by_name() -> dict[str, Any]:
     return {".".join(filter(None, (info.name, info.variant_test_name))): info for info in op_db}
 
 
-def entries() -> Iterator[Entry]:
+def entries(dtypes: Iterable[str] = DTYPES) -> Iterator[Entry]:
     """All operators x dtypes that the CPU has."""
     for name, info in _by_name().items():
-        for dtype in DTYPES:
-            if DTYPES[dtype] in info.dtypes:
+        for dtype in dtypes:
+            if getattr(torch, dtype) in info.dtypes:
                 yield Entry(name, dtype)
 
 
@@ -157,7 +163,7 @@ def programs(entry: Entry, count: int) -> list[Program]:
     """``count`` samples spread over those of the database, the same at every call."""
     torch.manual_seed(0)
     info = entry.info
-    found = samples_of(info, DTYPES[entry.dtype])
+    found = samples_of(info, getattr(torch, entry.dtype))
     if not found:
         return []
     chosen = sorted({round(i * (len(found) - 1) / max(count - 1, 1)) for i in range(count)})

@@ -167,7 +167,8 @@ def _register(overload: Any, direction: Callable[..., Any], weights: Weights) ->
         scales = [given.get(name) for name in names if name.startswith("scales")]
         if x.dtype is torch.uint8:
             name = overload._schema.name.removeprefix("aten::")
-            return byte_images.resized(name, x, *sizes, given.get("align_corners", False), scales)
+            aligned = given.get("align_corners", False)
+            return byte_images.resized(name, x, given["output_size"], aligned, scales)
         return direction(weights, x, *sizes, given.get("align_corners", False), *scales)
 
 
