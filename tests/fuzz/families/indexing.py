@@ -164,3 +164,23 @@ def by_mask(s: Scope) -> Draft:
         f"{x}.index_put(({mask},), torch.tensor(1, dtype={x.dtype}))",
     ]
     return Draft(f"{{out}} = {s.choice(forms)}")
+
+
+@line("indexing", 1)
+def beside_masks(s: Scope) -> Draft:
+    """Writes where a mask is set, in the rows that positions say."""
+    x = s.pick(rank=2)
+    if x.error:
+        raise NoFit
+    size, last = _smallest(x, 0), x.rank - 1
+    mask = f"({x}[(0,) * {last}] != {s.choice([0, 1])})"
+    if s.chance(0.3):
+        mask += ".to(torch.uint8)"
+    between = s.choice([":, " * (last - 1), "..., "])
+    i, k = s.positions(1, size), s.rng.randrange(size)
+    place = s.choice([f"{i}", f"{i} - {x.size(0)}", str(k), f"{i}[:1]"])
+    if place.startswith(f"{i}") and not place.endswith("]"):
+        place = f"({place})[:, None]"
+    change = s.choice(["= 2", "= 0.5", "= 1"])
+    written = f"{{out}}[{place}, {between}{mask}] {change}"
+    return Draft(f"{{out}} = {x}.clone()\n{written}", "never", jumps=True)
