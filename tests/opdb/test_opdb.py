@@ -17,7 +17,12 @@ SAMPLES = 2
 SHARE = 112
 """One entry in so many runs without ``--full``."""
 SHARE_OF_FURTHER = 400
-WRONG_IN_EAGER_MODE = {"matrix_exp float16", "matrix_exp bfloat16"}
+_ROUNDED = "bicubic weights are half floats, rounded at other places: PyTorch's are as far off"
+NOT_COMPARED = {
+    **dict.fromkeys(("matrix_exp float16", "matrix_exp bfloat16"), "PyTorch's is NaN"),
+    **dict.fromkeys(("grid_sampler_2d float16", "grid_sampler_2d bfloat16"), _ROUNDED),
+}
+"""Entries whose answers in eager mode are no measure, and why."""
 _NEVER_IN_PROCESS = {"crash", "timeout"}
 
 EXPECTED = table.read()
@@ -56,8 +61,8 @@ def test_the_outcome_is_the_one_on_record(entry: Entry) -> None:
 
 def test_no_answer_in_another_dtype_is_wrong(further: Entry) -> None:
     """They are computed by the same decompositions: StableHLO stands for all dialects."""
-    if str(further) in WRONG_IN_EAGER_MODE:
-        pytest.skip("PyTorch's own answer is wrong")
+    if str(further) in NOT_COMPARED:
+        pytest.skip(NOT_COMPARED[str(further)])
     (found,) = outcomes(further, ["stablehlo"], SAMPLES).values()
     assert found.kind not in ("wrong", "bug"), found.reason
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from torch.nn import functional as f
 
-from tests.e2e.registry import bf16, case, f32, f64, gradient_of, u8
+from tests.e2e.registry import bf16, case, f16, f32, f64, gradient_of, u8
 
 case(
     "interpolate_to_the_size_of_another",
@@ -101,6 +101,19 @@ for name, options in GRIDS.items():
 for name in ("bilinear", "bilinear_reflected", "bicubic"):
     inputs = f32(2, 2, 4, 3), f32(2, 3, 2, 2, **IN_GRID)
     case(f"grid_sample_{name}_backward", gradient_of(_sample(GRIDS[name])), *inputs, loose=20)
+# which of two elements is the nearest, half way between them, depends on the order of rounding
+HALF_WAY = tuple(round(place / 10 - 1.2, 1) for place in range(25))
+for _mode in ("nearest", "bilinear"):
+    for _name, _input in {"f32": f32, "f16": f16}.items():
+        case(
+            f"grid_sample_{_mode}_half_way_{_name}",
+            lambda x, grid, mode=_mode: (
+                *(_sample({"mode": mode})(x, grid), _sample({"mode": mode})(x.mT, grid)),
+                _sample({"mode": mode, "align_corners": True})(x, grid),
+            ),
+            _input(2, 2, 5, 4),
+            _input(2, 5, 5, 2, values=HALF_WAY),
+        )
 case(
     "grid_sample_3d",
     lambda x, grid: f.grid_sample(x, grid, padding_mode="border", align_corners=False),

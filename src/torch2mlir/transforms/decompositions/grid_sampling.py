@@ -48,9 +48,12 @@ class _Mode:
         return (size - 1) / 2 if self.align_corners else size / 2
 
     def taps(self, grid: Tensor, size: int) -> list[_Tap]:
-        """The taps along a dimension; slopes are derivatives by the grid."""
+        """The taps along a dimension; slopes are derivatives by the grid.
+
+        Places are rounded where PyTorch's kernel rounds them: which element is the nearest depends on it.
+        """
         scale = self.scale(size)
-        position = grid * scale + (size - 1) / 2
+        position = (grid + 1) * scale - (0.0 if self.align_corners else 0.5)
         if self.interpolation == CUBIC:
             return self._cubic(position, size, scale)
         position, slope = self._padded(position, size)
