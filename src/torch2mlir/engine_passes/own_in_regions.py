@@ -8,6 +8,9 @@ A branch updates what was computed before it, and others read behind it, where i
 was computed: ``q = x + 1; cond(p, f, lambda q: q.index_copy(0, i, x), (q,)), q`` of one element. So it begins with a
 copy too. That is made before the branch, and not in it, where it can be: of a copy that a branch makes, updates and
 yields, IREE gives the memory away where the other branch yields another tensor's ("ref is null" at the call).
+
+An update behind a branch may come before the branch has read the tensor: ``q = cond(p, f, g, (x,))`` and then
+``x.index_put((i,), v)``, beside other ops on x. It begins with a copy as well.
 """
 
 from __future__ import annotations
@@ -21,7 +24,9 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue, Use
 from torch2mlir.dialects import linalg
 from torch2mlir.engine_passes.copies import Copies
 from torch2mlir.engine_passes.op_kinds import BRANCHES, LOOPS
-from torch2mlir.engine_passes.own_written_arguments import destination_places, viewed
+from torch2mlir.engine_passes.own_written_arguments import VIEWS, destination_places, viewed
+
+REGIONS = frozenset({*BRANCHES, *LOOPS})
 
 
 def own_in_regions(function: FuncOp) -> None:
@@ -45,15 +50,29 @@ def _branch_to_copy_before(use: Use) -> Operation | None:
 def _updated_in_regions(function: FuncOp) -> Iterator[Use]:
     for op in function.walk():
         loop, branch = (_around(op, kinds) for kinds in (LOOPS, BRANCHES))
-        if loop is None and branch is None:
-            continue
         for place in destination_places(op):
             root = viewed(op.operands[place])
             if _is_new(root):
                 continue
+            if _is_read_in_another(root, op):
+                yield Use(op, place)
+                continue
             of_others = loop is not None and not _is_of_turn(root, loop)
             if of_others or (branch is not None and not _is_inside(root, branch)):
                 yield Use(op, place)
+
+
+def _is_read_in_another(root: SSAValue, op: Operation) -> bool:
+    """Whether a branch or loop that is not around an op reads a tensor, or a view of it."""
+    waiting = [root]
+    while waiting:
+        for use in waiting.pop().uses:
+            around = _around(use.operation, REGIONS)
+            if around is not None and not _is_in(op.parent, around):
+                return True
+            if use.index == 0 and use.operation.name in VIEWS:
+                waiting += use.operation.results
+    return False
 
 
 def _around(op: Operation, kinds: Collection[str]) -> Operation | None:

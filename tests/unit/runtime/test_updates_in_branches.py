@@ -83,3 +83,29 @@ def test_two_results_alone(output_type: str, shape: tuple[int, ...]) -> None:
         return torch.randn(shape), torch.full(shape, float(next(values)))
 
     agrees_with_eager(two_results, arguments, calls=6, output_type=output_type, engine="iree")
+
+
+class UpdatedBehind(torch.nn.Module):
+    """What branches read is updated behind them: IREE updated it before they had read it."""
+
+    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+        put = lambda p, q: (p.slice_scatter(q[:1], 0, 0, 1), q.index_put((FIRST,), p[:1]))  # noqa: E731
+        twice = lambda p, q: p.clone().mul_(2)  # noqa: E731
+        copied = x.clone()
+        one, other = torch.cond(
+            x.flatten()[0] > 0, put, lambda p, q: (p + q, p.clone()), (copied, x)
+        )
+        doubled = torch.cond((other == 0).all(), twice, twice, (other, copied))
+        return x @ x.mT, one, doubled, x.index_put((torch.tensor([2]),), (x * 2)[:1])
+
+
+@pytest.mark.share(2)
+@pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
+def test_it_is_updated_behind_the_branches(output_type: str) -> None:
+    agrees_with_eager(
+        UpdatedBehind(),
+        lambda: (torch.randn(3, 4),),
+        calls=4,
+        output_type=output_type,
+        engine="iree",
+    )
