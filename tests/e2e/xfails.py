@@ -160,12 +160,6 @@ XFAILS: list[ExpectedFailure] = [
         " hash_floats",
     ),
     ExpectedFailure(
-        "ONNX convolves and averages no integers",
-        UnsupportedOpError,
-        "onnx-*",
-        "conv2d_i64 conv_transpose2d_i64 avg_pool2d_i64",
-    ),
-    ExpectedFailure(
         "ONNX Runtime has no kernels of these functions for 64-bit floats",
         EngineError,
         "onnx-onnxruntime-*",

@@ -66,7 +66,13 @@ def _parse() -> argparse.Namespace:
     )
     parser.add_argument("operator", nargs="*", help="patterns of names")
     parser.add_argument("--dtype", nargs="+", choices=(*DTYPES, *FURTHER), default=DTYPES)
-    parser.add_argument("--targets", nargs="+", choices=table.TARGETS, default=table.TARGETS)
+    parser.add_argument(
+        "--targets",
+        nargs="+",
+        default=table.TARGETS,
+        metavar="DIALECT[:ENGINE]",
+        help=f"one of {', '.join(table.TARGETS)}, or any dialect with the engine that runs it",
+    )
     parser.add_argument("--samples", type=int, default=2)
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--failures", action="store_true", help="show only what fails")

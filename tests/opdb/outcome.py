@@ -55,6 +55,12 @@ class Outcome:
     reason: str = ""
 
 
+def road(target: str) -> tuple[str, str]:
+    """The dialect and the engine of ``dialect`` or ``dialect:engine``; KeyError where none stands for the dialect."""
+    output_type, _, engine = target.partition(":")
+    return output_type, engine or ENGINES[output_type]
+
+
 def outcomes(entry: Entry, targets: Sequence[str], samples: int) -> dict[str, Outcome]:
     """Runs an entry on each target; the first sample that fails decides."""
     results = dict.fromkeys(targets, Outcome(OK))
@@ -87,16 +93,19 @@ def _export(program: Program) -> ExportedProgram:
 def _outcome(
     entry: Entry, program: Program, exported: ExportedProgram, target: str, expected: Any
 ) -> Outcome:
+    output_type, engine = road(target)
+
     def run() -> Any:
         try:
-            return run_on(ENGINES[target])
+            return run_on(engine)
         except EngineError as error:
             if target in WITH_SIZES_FROM_DATA and "depends on the elements" in str(error):
                 return run_on(WITH_SIZES_FROM_DATA[target])
             raise
 
     def run_on(engine: str) -> Any:
-        return torch2mlir.compile(exported, output_type=target, engine=engine)(*program.tensors)
+        compiled = torch2mlir.compile(exported, output_type=output_type, engine=engine)
+        return compiled(*program.tensors)
 
     actual = _attempt(run)
     if isinstance(actual, Outcome):

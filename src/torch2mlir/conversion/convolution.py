@@ -1,4 +1,4 @@
-"""What targets share of transposed convolutions, which are plain ones over inputs with zeros between the elements."""
+"""What targets share of convolutions; transposed ones are plain ones over inputs with zeros between the elements."""
 
 from __future__ import annotations
 
@@ -7,6 +7,30 @@ from collections.abc import Sequence
 from torch2mlir.conversion.lowering import Lowering, Tensor
 from torch2mlir.dialects.torch import dims
 from torch2mlir.dialects.torch.dims import KnownSize
+
+
+def in_full(
+    lower: Lowering,
+    x: Tensor,
+    weight: Tensor,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    transposed: bool,
+    output_padding: Sequence[int],
+    groups: int,
+) -> tuple[Tensor, Tensor, list[int]]:
+    """What a convolution is without padding and not transposed: input, weight ``[f, c / groups, ..]`` and strides."""
+    if not transposed:
+        around = [0, 0, *padding]
+        return lower.pad(x, around, around, 0), weight, list(stride)
+    x = spread(
+        lower, x, stride, transposed_padding(lower, weight, padding, dilation, output_padding)
+    )
+    weight = turned(lower, weight, groups)
+    if groups == 1:
+        weight = lower.transpose(weight, [1, 0, *range(2, weight.rank)])
+    return x, weight, [1] * len(stride)
 
 
 def transposed_padding(
@@ -53,3 +77,23 @@ def apart(lower: Lowering, x: Tensor, steps: Sequence[int]) -> Tensor:
         after += [0] if step == 1 else [0, step - 1]
     padded = lower.pad(lower.reshape(x, split), [0] * len(after), after, 0)
     return lower.reshape(padded, list(map(dims.mul, x.sizes, steps)))
+
+
+def spread(
+    lower: Lowering,
+    x: Tensor,
+    strides: Sequence[int],
+    edges: Sequence[tuple[int, int]],
+) -> Tensor:
+    """The input with zeros between its elements and around; negative amounts around are cut off."""
+    x = apart(lower, x, [1, 1, *strides])
+    low = [0, 0, *(edge[0] for edge in edges)]
+    # the last element has zeros behind it already
+    high = [0, 0, *(edge[1] - (s - 1) for edge, s in zip(edges, strides, strict=True))]
+    cut = [max(0, -a) for a in low]
+    sizes = [
+        dims.sub(size, first + max(0, -b))
+        for size, first, b in zip(x.sizes, cut, high, strict=True)
+    ]
+    x = lower.slice(x, cut, sizes, [1] * x.rank)
+    return lower.pad(x, [max(0, a) for a in low], [max(0, b) for b in high], 0)

@@ -14,7 +14,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from torch2mlir.contract.element_types import widened
-from torch2mlir.conversion.convolution import apart, transposed_padding, turned
+from torch2mlir.conversion.convolution import in_full
 from torch2mlir.conversion.lowering import Scalar, Tensor
 from torch2mlir.conversion.torch_to_linalg.linear import TRANSPOSED_RHS, product
 from torch2mlir.conversion.torch_to_linalg.lowering import (
@@ -72,17 +72,10 @@ def convolution(
 ) -> Tensor:
     """Cross-correlation of ``x[n, c, ..]`` with ``weight[f, c / groups, ..]``, plus ``bias[f]``."""
     count = x.rank - 2
-    strides, paddings, dilations = (list(option) for option in (stride, padding, dilation))
-    if transposed:
-        edges = transposed_padding(lower, weight, paddings, dilations, output_padding)
-        x = spread(lower, x, strides, edges)
-        weight = turned(lower, weight, groups)
-        if groups == 1:
-            weight = lower.transpose(weight, [1, 0, *range(2, weight.rank)])
-        strides = [1] * count
-    else:
-        around = [0, 0, *paddings]
-        x = lower.pad(x, around, around, 0)
+    dilations = list(dilation)
+    x, weight, strides = in_full(
+        lower, x, weight, stride, padding, dilation, transposed, output_padding, groups
+    )
     windows = lower.out.sizes[2:], weight.sizes[2:]
     x, strides = without_unread(lower, x, *windows, strides, dilations)
     init = lower.full(0, lower.out.sizes, widened(lower.out.dtype))
@@ -230,26 +223,3 @@ def window_place(outer: int, inner: int, stride: int, dilation: int) -> AffineEx
     return (position * stride if stride != 1 else position) + (
         offset * dilation if dilation != 1 else offset
     )
-
-
-# transposed
-
-
-def spread(
-    lower: LinalgLowering,
-    x: Tensor,
-    strides: Sequence[int],
-    edges: Sequence[tuple[int, int]],
-) -> Tensor:
-    """The input with zeros between its elements and around; negative amounts around are cut off."""
-    x = apart(lower, x, [1, 1, *strides])
-    low = [0, 0, *(edge[0] for edge in edges)]
-    # the last element has zeros behind it already
-    high = [0, 0, *(edge[1] - (s - 1) for edge, s in zip(edges, strides, strict=True))]
-    cut = [max(0, -a) for a in low]
-    sizes = [
-        dims.sub(size, first + max(0, -b))
-        for size, first, b in zip(x.sizes, cut, high, strict=True)
-    ]
-    x = lower.slice(x, cut, sizes, [1] * x.rank)
-    return lower.pad(x, [max(0, a) for a in low], [max(0, b) for b in high], 0)

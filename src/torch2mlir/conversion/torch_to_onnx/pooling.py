@@ -23,16 +23,18 @@ class Pools(OnnxLowering):
     def pool(self, word: str, x: Tensor, window: Window) -> Tensor:
         if word == "max":
             return _maximum(self, x, window)
+        if not element_types.is_float(x.dtype):
+            elements = _elements(self, x, window, 0)
+            return self.reduce("add", elements, [0], x.dtype, elements.sizes[1:])
         average = _pool(self, "AveragePool", x, window, 0, count_include_pad=1)
         return self.apply("Mul", average, window.elements)
 
     def average_pool(
         self, x: Tensor, window: Window, with_padding: bool, divisor: int | None
     ) -> Tensor | None:
-        """``AveragePool`` where it counts what PyTorch counts."""
-        if not element_types.is_float(x.dtype):
-            self.fail("ONNX averages no integers", "convert them to floats before")
-        if divisor is not None or window.leaves_the_padding:
+        """``AveragePool``, of floats, where it counts what PyTorch counts."""
+        is_float = element_types.is_float(x.dtype)
+        if not is_float or divisor is not None or window.leaves_the_padding:
             return None
         wide = self.cast(x, widened(x.dtype))
         return _pool(self, "AveragePool", wide, window, 0, count_include_pad=int(with_padding))
