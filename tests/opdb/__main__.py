@@ -3,7 +3,7 @@
 python -m tests.opdb                      # everything, two samples each
 python -m tests.opdb 'fft.*' sort --failures
 python -m tests.opdb --write              # and check the results in
-python -m tests.opdb --dtype uint8 bool --targets stablehlo --failures
+python -m tests.opdb --dtype uint8 bool --targets stablehlo linalg-on-tensors:reference --failures
 """
 
 from __future__ import annotations

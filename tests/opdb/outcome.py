@@ -23,7 +23,12 @@ from torch2mlir.errors import (
     UnsupportedOpError,
 )
 
-ENGINES = {"linalg-on-tensors": "reference", "stablehlo": "xla", "tosa": "iree"}
+ENGINES = {
+    "linalg-on-tensors": "iree",
+    "stablehlo": "xla",
+    "tosa": "iree",
+    "onnx": "onnxruntime",
+}
 WITH_SIZES_FROM_DATA = {"stablehlo": "iree"}
 """Where a program runs that the dialect can express and its engine not: a result's size depends on elements."""
 OK = "ok"
