@@ -153,12 +153,12 @@ STATEMENTS = (
     Statement("x = torch.func.vmap(lambda row: row * row.sum())(x)"),
     Statement("x = torch.func.grad(lambda z: (z * z).sum())(x)"),
     Statement("x = torch.utils.checkpoint.checkpoint(lambda z: z * {k}, x, use_reentrant=False)"),
-    # Python's numbers and control flow
+    # Python's numbers and control flow; zero is what norms give but for rounding, so nothing is compared with that
     Statement("if x.shape[0] > 2:\n    x = x + {k}", weight=2),
-    Statement("number = int((x > 0).sum())\nx = x * (number + 1)", weight=2),
+    Statement("number = int((x > 0.123).sum())\nx = x * (number + 1)", weight=2),
     Statement("number = x.sum().item()\nx = x + number * 0.125"),
-    Statement("if x.sum() > 0:\n    x = x * {k}"),
-    Statement("if bool((x > 0).any()):\n    self.{n} += 1\nx = x * self.{n}", "self.{n} = 1"),
+    Statement("if x.sum() > 0.123:\n    x = x * {k}"),
+    Statement("if bool((x > 0.123).any()):\n    self.{n} += 1\nx = x * self.{n}", "self.{n} = 1"),
     Statement("for row in x[:2]:\n    x = x + row"),
     Statement("x = torch.stack([row * i for i, row in enumerate(x)])"),
     Statement("x = x * sum(1 for _ in self.parameters())"),
