@@ -6,6 +6,7 @@ import operator
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cache
+from itertools import chain, count
 from typing import Any
 
 import torch
@@ -103,6 +104,8 @@ class GraphImporter:
         self._unpacked: dict[SSAValue, Sequence[SSAValue]] = {}
         self._bodies: dict[Node, GraphModule] = {}
         self._literals: dict[Hashable, SSAValue] = {}
+        self._owners: dict[str, Hashable] = {}
+        """Name of a literal -> whose it is: bodies of branches and loops call their constants alike."""
         self._same: dict[Node, list[Node]] = {}
         self._about_memory: set[Node] = set()
         self.reads_memory = False
@@ -179,7 +182,9 @@ class GraphImporter:
         key = identity(tensor)
         known = self._literals.get(key)
         if known is None:
-            op = tensor_literal(tensor, name)
+            names = chain([name], (f"{name}_{number}" for number in count(1)))
+            free = next(each for each in names if self._owners.setdefault(each, key) == key)
+            op = tensor_literal(tensor, free)
             self.insert(op)
             known = self._literals[key] = op.results[0]
         return known
@@ -409,7 +414,7 @@ class GraphImporter:
         location = self._location if self._fixed_location else None
         inner = GraphImporter(block.add_op, self._attributes, self._size_of, location)
         inner._location = self._location
-        inner.symbols = self.symbols
+        inner.symbols, inner._owners = self.symbols, self._owners
         return inner
 
     def inline(self, module: GraphModule, operands: Sequence[SSAValue]) -> Sequence[SSAValue]:
