@@ -91,7 +91,7 @@ class Attending(nn.Module):
         return (found.sum((1, 3)) * y).sum()
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(10)
 @pytest.mark.parametrize("engine", ["onnxruntime", "iree", "xla"])
 @pytest.mark.parametrize("varies", [None, True])
 @pytest.mark.parametrize("make", [Scored, Next, Attending])
@@ -113,6 +113,7 @@ def test_rows_and_lengths(make: Callable[[], nn.Module], varies: bool | None, en
 
 
 @pytest.mark.parametrize("engine", ["onnxruntime", "iree", "xla"])
+@pytest.mark.share(3)
 def test_integers_that_may_be_negative(engine: str) -> None:
     """Of the number that ends a slice from the end no tensor has the length."""
     torch._dynamo.reset()

@@ -57,7 +57,7 @@ PROGRAMS: dict[str, Callable[[Tensor], Tensor]] = {
 SIZES = ((4, 6), (5, 7), (1, 4), (3, 1), (1, 1), (2, 2), (6, 6), (4, 2))
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("output_type", ["stablehlo", "onnx"])
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_each_size_has_its_layout(program: str, output_type: Any) -> None:
@@ -103,6 +103,7 @@ def _twice(y: Tensor, view: Callable[[Tensor], Tensor]) -> Tensor:
 
 @pytest.mark.parametrize("program", OF_STRIDES)
 @pytest.mark.parametrize("vary", [False, True])
+@pytest.mark.share(3)
 def test_strides_of_arguments_decide_too(program: str, vary: bool) -> None:
     shapes: Any = ({0: Dim.AUTO, 1: Dim.AUTO},) if vary else None
     ours = torch2mlir.compile(

@@ -168,7 +168,7 @@ def _inputs() -> list[Tensor]:
     return [x, -x, x.flip(0), x - 1.5, x / 4, x * 3]
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(12)
 @pytest.mark.parametrize("function", PROGRAMS, ids=lambda function: function.__name__)
 @pytest.mark.parametrize("output_type, engine", _TARGETS)
 def test_hands_on_what_eager_mode_does(

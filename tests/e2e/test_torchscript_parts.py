@@ -89,7 +89,7 @@ CASES = {
 """Program -> how many rows its example has."""
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(9)
 @torch.no_grad()
 @pytest.mark.parametrize("program", CASES, ids=lambda each: each.__name__)
 @pytest.mark.parametrize("capture", ["script", "trace"])

@@ -63,7 +63,7 @@ def suppressed(x: Tensor) -> Tensor:
 PROGRAMS = (from_the_second, backwards, every_second, between, pairs, suppressed)
 
 
-@pytest.mark.share(6)
+@pytest.mark.share(15)
 @pytest.mark.parametrize("function", PROGRAMS, ids=lambda function: function.__name__)
 @pytest.mark.parametrize("varies", [True, False])
 @pytest.mark.parametrize("output_type, engine", [t for t in TARGETS if t[1] != "openvino"])

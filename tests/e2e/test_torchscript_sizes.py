@@ -268,7 +268,7 @@ def test_a_table_as_long_as_the_longest_line(output_type: str, engine: str) -> N
 
 @pytest.mark.parametrize("layer", [nn.LSTM, nn.GRU])
 @pytest.mark.parametrize(("output_type", "engine"), [("onnx", "onnxruntime"), ("tosa", "iree")])
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 def test_recurrent_layers(layer: type[nn.RNNBase], output_type: str, engine: str) -> None:
     """They compare the sizes of their state with those that they expect, lists of expressions."""
     model = torch.jit.script(nn.Sequential(layer(4, 5)))
@@ -283,6 +283,7 @@ def test_recurrent_layers(layer: type[nn.RNNBase], output_type: str, engine: str
 
 
 @pytest.mark.parametrize("how", ["script", "frozen", "trace"])
+@pytest.mark.share(3)
 def test_windows_of_convolutions(how: str) -> None:
     """Layers were looked at with pictures smaller than their windows, and refused."""
     model = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.Conv2d(4, 4, 3, padding=1, dilation=2))

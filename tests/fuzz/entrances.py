@@ -215,10 +215,9 @@ def difference(trial: Trial, name: str, target: Target) -> str:
 
 
 def _state(module: Any) -> dict[str, torch.Tensor]:
-    state = (
-        module.state_dict().items()
-    )  # a loaded program does not know the weights that its code has
-    return {key: value.detach().cpu().clone() for key, value in state if value is not None}
+    # a loaded program does not know the weights that its code has: they are None
+    state = module.state_dict()
+    return {key: kept.detach().cpu().clone() for key, kept in state.items() if kept is not None}
 
 
 def findings(

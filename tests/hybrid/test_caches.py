@@ -67,6 +67,7 @@ def assert_same_cache(one: Any, other: Any) -> None:
 @torch.no_grad()
 @pytest.mark.parametrize("make, name", [(llama, "past_key_values"), (mamba, "cache_params")])
 @pytest.mark.parametrize("allow_tracing", [True, False])
+@pytest.mark.share(2)
 def test_the_callers_cache_grows(make: Any, name: str, allow_tracing: bool) -> None:
     torch.manual_seed(0)
     model, ids = make(), torch.randint(1, 40, (1, 12))
@@ -84,6 +85,7 @@ def test_the_callers_cache_grows(make: Any, name: str, allow_tracing: bool) -> N
 @pytest.mark.parametrize(
     "make, engine", [(llama, "onnxruntime"), (llama, "xla"), (mistral, "onnxruntime")]
 )
+@pytest.mark.share(3)
 def test_one_program_for_all_lengths(make: Any, engine: str) -> None:
     """On XLA and IREE keys and values had lengths of their own, and each length a program."""
     torch.manual_seed(0)
@@ -101,6 +103,7 @@ def test_one_program_for_all_lengths(make: Any, engine: str) -> None:
 
 
 @pytest.mark.parametrize("make", [llama, t5])
+@pytest.mark.share(2)
 def test_generation(make: Any) -> None:
     """Every call of ``generate`` has further arguments, of which PyTorch refused the sizes."""
     torch.manual_seed(0)
@@ -123,6 +126,7 @@ def test_generation(make: Any) -> None:
 
 @torch.no_grad()
 @pytest.mark.parametrize("way", ["optimize", "stablehlo", "onnx"])
+@pytest.mark.share(3)
 def test_states_in_dictionaries(way: str) -> None:
     torch.manual_seed(0)
     model, token = mamba(), torch.tensor([[3], [4]])
@@ -147,6 +151,7 @@ def test_states_in_dictionaries(way: str) -> None:
 
 @torch.no_grad()
 @pytest.mark.parametrize("way", ["optimize", "stablehlo"])
+@pytest.mark.share(2)
 def test_caches_of_two_caches(way: str) -> None:
     torch.manual_seed(0)
     model, source = t5(), torch.randint(1, 40, (2, 5))

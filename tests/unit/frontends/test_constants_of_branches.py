@@ -39,14 +39,28 @@ def loops(x: Tensor, y: Tensor) -> Tensor:
     return x + y
 
 
+def branch_of_a_loop(x: Tensor, y: Tensor) -> Tensor:
+    def body(i: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+        x = torch.cond(
+            x.sum() > y.sum(),
+            lambda x: x.index_copy(0, torch.tensor([3, 1]), y[-2:]),
+            lambda x: x.index_copy(0, torch.tensor([2, 0]), y[:2]),
+            (x,),
+        )
+        return i + 1, x + torch.tensor([0.5, 1.0, 2.0])
+
+    return while_loop(lambda i, x: i < 3, body, (torch.tensor(0), x))[1]
+
+
 CALLS = [
     [torch.arange(15.0).view(5, 3) - lower, torch.arange(15.0).flip(0).view(5, 3)]
     for lower in (0, 99, 1)
 ]
 
 
-@pytest.mark.parametrize("model", [branches, loops])
+@pytest.mark.parametrize("model", [branches, loops, branch_of_a_loop])
 @pytest.mark.parametrize("output_type", ENGINES)
+@pytest.mark.share(3)
 def test_saved_programs_have_the_constants_of_each(
     model: object, output_type: str, tmp_path: Path
 ) -> None:

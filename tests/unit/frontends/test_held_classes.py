@@ -145,6 +145,7 @@ class Rebuilds(Layers):
 
 @pytest.mark.parametrize("count", [5, 3])
 @pytest.mark.parametrize("kind", [Drops, Turns, Moves, Rebuilds])
+@pytest.mark.share(4)
 def test_parts_that_a_call_drops_or_puts_in_another_order(kind: type[Layers], count: int) -> None:
     model, x = kind(count), torch.randn(2, 3)
     with pytest.raises(torch2mlir.CaptureError, match="changes what its next call computes"):

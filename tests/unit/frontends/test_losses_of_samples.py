@@ -45,7 +45,7 @@ def of_pairs(scores: Tensor, classes: Tensor) -> tuple[Tensor, ...]:
     )
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(5)
 @pytest.mark.parametrize("function", [without_the_first, weighted, of_pairs])
 @pytest.mark.parametrize("output_type", ["stablehlo", "linalg-on-tensors", "tosa", "onnx"])
 def test_a_loss_of_each_sample(function: Callable[..., Any], output_type: str) -> None:

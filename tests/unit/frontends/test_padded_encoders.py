@@ -29,6 +29,7 @@ ADDED = torch.zeros(2, 5).masked_fill(PADDED, -torch.inf)
 
 @torch.no_grad()
 @pytest.mark.parametrize("mask", [PADDED, ADDED], ids=["booleans", "floats"])
+@pytest.mark.share(2)
 def test_zeros_of_the_fast_path_are_told_of(mask: Tensor) -> None:
     model, x = Pooled(True).eval(), torch.randn(2, 5, 8)
     with pytest.warns(UserWarning, match=r"zeros at the padded positions .* 'encoder'"):

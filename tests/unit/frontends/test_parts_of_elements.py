@@ -67,7 +67,7 @@ def _rest(x: Tensor, lengths: Tensor) -> tuple[Tensor, ...]:
     "function",
     [_means, _of_those_chosen, _along_columns, _padded, _padded_before, _narrowed, _by_sums, _rest],
 )
-@pytest.mark.share(4)
+@pytest.mark.share(16)
 def test_parts(function: Callable[[Tensor, Tensor], Any], output_type: str, engine: str) -> None:
     example = torch.randn(6, 4), torch.tensor(LENGTHS[0])
     compiled = torch2mlir.compile(function, *example, output_type=output_type, engine=engine)

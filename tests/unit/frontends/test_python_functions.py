@@ -189,7 +189,7 @@ def assert_no_trace() -> None:
         assert not python_functions._FUNCTIONS.keys() & space.keys()
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("output_type, engine", TARGETS)
 def test_sizes_that_vary(name: str, output_type: str, engine: str) -> None:

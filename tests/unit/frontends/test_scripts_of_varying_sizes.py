@@ -53,7 +53,7 @@ SAID: dict[str, Any] = {
 }
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(9)
 @torch.no_grad()
 @pytest.mark.parametrize("said", SAID)
 @pytest.mark.parametrize("traced", [False, True])

@@ -71,6 +71,7 @@ class OfOnePlace(nn.Module):
 
 
 @pytest.mark.parametrize("batch", [1, 2])
+@pytest.mark.share(2)
 def test_beside_one_place(batch: int) -> None:
     """The bias of such a convolution is what it is added up in."""
     agrees_with_eager(

@@ -263,7 +263,7 @@ REFUSED_OF_SIZES: dict[str, tuple[Callable[..., Tensor], list[Tensor], list[Tens
 
 @pytest.mark.parametrize("target", ENGINES[:3])
 @pytest.mark.parametrize("name", REFUSED_OF_SIZES)
-@pytest.mark.share(3)
+@pytest.mark.share(9)
 def test_sizes_that_eager_mode_refuses(target: tuple[str, str], name: str) -> None:
     output_type, engine = target
     require(engine)

@@ -45,7 +45,7 @@ def arguments(of: tuple[int, int], labels: tuple[int, int]) -> tuple[Tensor, Ten
     return torch.randn(*of, CLASSES), torch.randint(0, CLASSES, labels)
 
 
-@pytest.mark.share(5)
+@pytest.mark.share(20)
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize("output_type, engine", WITH_LARGE_INTEGERS)
 def test_products_that_are_equal(

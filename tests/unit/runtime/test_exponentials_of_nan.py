@@ -47,7 +47,7 @@ PROGRAMS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 }
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(9)
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("output_type, engine", ENGINES)
 def test_nans_stay(name: str, output_type: str, engine: str) -> None:

@@ -206,6 +206,7 @@ def _by_a_view(x: Tensor) -> Tensor:
 
 
 @pytest.mark.parametrize("program", [_whole, _by_a_view])
+@pytest.mark.share(2)
 def test_constants_that_the_program_writes(program: Callable[[Tensor], Tensor]) -> None:
     """The view is of a size that varies, of which nothing is computed before a call."""
     sizes = iter([2, 4, 8, 2])

@@ -281,6 +281,7 @@ BY_A_FACTOR: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 @pytest.mark.parametrize("name", BY_A_FACTOR)
+@pytest.mark.share(3)
 def test_sizes_by_a_factor_are_captured_one_by_one(name: str) -> None:
     """What f64 makes of a size and 0.7 no dialect can say; a size that does not need it goes on varying."""
     function = BY_A_FACTOR[name]

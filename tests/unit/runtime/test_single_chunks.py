@@ -21,7 +21,7 @@ def of_chunks(x: Tensor, weight: Tensor) -> Tensor:
     return torch.einsum("bcld,bcle->bcde", chunks, chunks * weight)
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("output_type, engine", TARGETS)
 def test_one_chunk_and_several(output_type: str, engine: str) -> None:
     require(engine)

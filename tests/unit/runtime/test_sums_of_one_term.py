@@ -25,6 +25,7 @@ def of_sum(x: Tensor) -> Tensor:
 
 @pytest.mark.parametrize("function", [of_maximum, of_sum])
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
+@pytest.mark.share(3)
 def test_a_product_is_whole(function: Callable[[Tensor], Tensor], output_type: Any) -> None:
     torch.manual_seed(0)
     compiled = torch2mlir.compile(

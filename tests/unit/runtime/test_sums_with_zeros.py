@@ -40,7 +40,7 @@ OF_INTEGERS: dict[str, Callable[[Tensor], Tensor]] = {
 }
 
 
-@pytest.mark.share(6)
+@pytest.mark.share(12)
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.int32, torch.int64])
 @pytest.mark.parametrize("name", OF_INTEGERS)
 @pytest.mark.parametrize("target", [each for each in TARGETS if each[1] != "openvino"])

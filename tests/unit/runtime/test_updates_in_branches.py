@@ -99,7 +99,7 @@ class UpdatedBehind(torch.nn.Module):
         return x @ x.mT, one, doubled, x.index_put((torch.tensor([2]),), (x * 2)[:1])
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("output_type", ["linalg-on-tensors", "tosa", "stablehlo"])
 def test_it_is_updated_behind_the_branches(output_type: str) -> None:
     agrees_with_eager(

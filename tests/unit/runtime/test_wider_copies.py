@@ -76,7 +76,7 @@ ELEMENTS_IN_ANOTHER_SHAPE: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 """IREE's compiler did not end; of a vector and of ``x.float()[0, 0]`` it did."""
 
 
-@pytest.mark.share(5)
+@pytest.mark.share(15)
 @pytest.mark.parametrize("dtype", [torch.bool, torch.float16, torch.int8])
 @pytest.mark.parametrize(
     "output_type, sizes",

@@ -244,6 +244,7 @@ def test_transforms_over_several_dimensions(output_type: str) -> None:
 
 
 @on_every_dialect
+@pytest.mark.share(2)
 def test_a_mask_beside_positions_selects_as_many(output_type: str) -> None:
     def put(x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         x = x.clone()
