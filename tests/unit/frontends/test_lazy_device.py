@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.utils import _pytree as pytree
 
 import torch2mlir
@@ -556,3 +556,37 @@ def test_copies_to_tensors_elsewhere() -> None:
             assert other.weight.equal(trained.weight.cpu()) and other.bias.equal(trained.bias.cpu())
             assert table[1, :2].equal(trained.bias.cpu()) and table[2, 3] == x[0, 0].cpu()
     assert other.weight.requires_grad and not other.weight.equal(model.weight)
+
+
+def test_what_is_recorded_in_inference_mode_is_computed_in_any() -> None:
+    x = torch.randn(2, 3)
+    with lazy.device(engine="xla") as device:
+        ordinary = x.to(device) * 2
+        with torch.inference_mode():
+            inferred = ordinary.t() + 1
+            lazy.mark_step()
+            later = inferred * 3
+        lazy.mark_step()
+        torch.testing.assert_close(later.cpu(), (x * 2).t() * 3 + 3)
+        assert later.is_inference() and not ordinary.is_inference()
+        torch.testing.assert_close((ordinary + 1).cpu(), x * 2 + 1)
+
+
+def test_views_of_weights_in_inference_mode() -> None:
+    table, x = torch.randn(5, 4), torch.randn(2, 3)
+
+    def forward(x: Tensor, table: Tensor) -> Tensor:
+        first, second = table[:3, 1:].t().contiguous().split([1, 2])
+        return (
+            x
+            @ torch.cat([first.expand(3, 3), table.view(4, 5)[1:, :3]], 1)
+            @ second.mT.repeat(2, 1)
+        )
+
+    wanted = forward(x, table)
+    with lazy.device(engine="xla") as device:
+        table = nn.Parameter(table.to(device))
+        for _ in range(2):
+            with torch.inference_mode():
+                found = forward(x.to(device), table)
+            torch.testing.assert_close(found.cpu(), wanted)

@@ -72,7 +72,8 @@ def write_back(tensors: Sequence[torch.Tensor], values: Sequence[torch.Tensor]) 
     """Makes computed values those of lazy tensors, in place of the graphs behind them."""
     with _disable_current_modes(), torch.no_grad():
         for tensor, value in zip(tensors, values, strict=True):
-            tensor.data = _unwrapped(value.to(LAZY))
+            with torch.inference_mode(tensor.is_inference()):  # that of its own, not of this moment
+                tensor.data = _unwrapped(value.to(LAZY))
 
 
 _WITHOUT_DERIVATIVE = (aten.logdet.default, aten.std.default, aten.std.dim, aten.svd.default)

@@ -16,6 +16,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
 from torch2mlir.frontends.fx.refused_writes import write_to_expanded
+from torch2mlir.frontends.lazy.copies import COPYING_BY_STRIDES, is_copied, note_detached
 
 
 class Writes(TorchFunctionMode):
@@ -34,16 +35,38 @@ class Writes(TorchFunctionMode):
             CaptureError: it has written to such a tensor.
         """
         kwargs = kwargs or {}
-        if getattr(func, "__name__", "") in _EXPANDING:
+        name = getattr(func, "__name__", "")
+        if name in _EXPANDING:
             return _expanded(func, args, kwargs)
+        if name in COPYING_BY_STRIDES and is_copied(func, args, kwargs):
+            return func(args[0].clone(), *args[1:], **kwargs)
         if func in _COPYING and args and not torch._is_functional_tensor(args[0]):
             args = (args[0], *pytree.tree_map_only(torch.Tensor, _at_hand, tuple(args[1:])))
         expanded = [tensor for tensor in _may_be_written(args, kwargs) if _is_expanded(tensor)]
         before = [_times_written(tensor) for tensor in expanded]
-        result = func(*args, **kwargs)
+        result = _called(func, args, kwargs)
+        if name == "detach":
+            note_detached(args[0] if args else None, result)
         if [_times_written(tensor) for tensor in expanded] != before:
-            raise write_to_expanded(getattr(func, "__name__", str(func)))
+            raise write_to_expanded(name or str(func))
         return result
+
+
+def _called(func: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """What a function gives.
+
+    In inference mode, functionalization takes no view of a tensor from outside of it; one that is tracked is as good.
+    """
+    try:
+        return func(*args, **kwargs)
+    except RuntimeError as error:
+        if not torch.is_inference_mode_enabled() or _NO_VIEW not in str(error):
+            raise
+    with torch.inference_mode(False), torch.no_grad():
+        return func(*args, **kwargs)
+
+
+_NO_VIEW = "Cannot set version_counter for inference tensor"
 
 
 def _may_be_written(args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[torch.Tensor]:
@@ -65,7 +88,7 @@ _EXPANDING = {"expand", "expand_as", "broadcast_to"}
 
 def _expanded(func: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """What an expanding function gives; another view where that has no more elements than its operand."""
-    result = func(*args, **kwargs)
+    result = _called(func, args, kwargs)
     source = args[0] if args else kwargs.get("input")
     if not isinstance(source, torch.Tensor) or not torch._is_functional_tensor(source):
         return result
