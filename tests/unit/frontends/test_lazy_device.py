@@ -590,3 +590,26 @@ def test_views_of_weights_in_inference_mode() -> None:
             with torch.inference_mode():
                 found = forward(x.to(device), table)
             torch.testing.assert_close(found.cpu(), wanted)
+
+
+@pytest.mark.parametrize("lengths", [[5, 3], [2, 4]])
+def test_packed_lines_go_through_recurrent_layers(lengths: list[int]) -> None:
+    """PyTorch reads on the CPU how many lines have each step, and its device kept that too."""
+    layer, x = nn.GRU(3, 4, batch_first=True, bidirectional=True), torch.randn(2, 5, 3)
+
+    def forward(x: Tensor) -> Tensor:
+        packed = nn.utils.rnn.pack_padded_sequence(x, lengths, True, enforce_sorted=False)
+        return nn.utils.rnn.pad_packed_sequence(layer(packed)[0], True, padding_value=-1)[0]
+
+    wanted = forward(x)
+    wanted.square().sum().backward()
+    gradients = [parameter.grad for parameter in layer.parameters()]
+    layer.zero_grad()
+    with lazy.device(engine="xla") as device:
+        layer.to(device)
+        found = forward(x.to(device))
+        found.square().sum().backward()
+        torch.testing.assert_close(found.cpu(), wanted)
+        for parameter, gradient in zip(layer.parameters(), gradients, strict=True):
+            assert parameter.grad is not None and gradient is not None
+            torch.testing.assert_close(parameter.grad.cpu(), gradient)

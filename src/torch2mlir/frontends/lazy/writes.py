@@ -45,6 +45,8 @@ class Writes(TorchFunctionMode):
         expanded = [tensor for tensor in _may_be_written(args, kwargs) if _is_expanded(tensor)]
         before = [_times_written(tensor) for tensor in expanded]
         result = _called(func, args, kwargs)
+        if name == "_pack_padded_sequence":
+            return _packed(result, *args)
         if name == "detach":
             note_detached(args[0] if args else None, result)
         if [_times_written(tensor) for tensor in expanded] != before:
@@ -81,6 +83,17 @@ _COPYING = {torch.Tensor.copy_, torch.Tensor.__setitem__}
 def _at_hand(tensor: torch.Tensor) -> torch.Tensor:
     """A tensor, on the CPU if it is of the device."""
     return tensor.cpu() if torch._is_functional_tensor(tensor) else tensor
+
+
+def _packed(
+    result: tuple[torch.Tensor, torch.Tensor],
+    x: torch.Tensor,
+    lengths: torch.Tensor,
+    *options: bool,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Rows of lines one behind the other, and how many lines have each step: recurrent layers read that on the CPU."""
+    lines = torch.empty(x.shape[:2])
+    return result[0], torch._VF._pack_padded_sequence(lines, lengths, *options)[1]  # type: ignore[attr-defined]
 
 
 _EXPANDING = {"expand", "expand_as", "broadcast_to"}
