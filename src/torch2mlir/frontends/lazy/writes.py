@@ -93,7 +93,7 @@ def _packed(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Rows of lines one behind the other, and how many lines have each step: recurrent layers read that on the CPU."""
     lines = torch.empty(x.shape[:2])
-    return result[0], torch._VF._pack_padded_sequence(lines, lengths, *options)[1]  # type: ignore[attr-defined]
+    return result[0], torch._VF._pack_padded_sequence(lines, lengths, *options)[1]
 
 
 _EXPANDING = {"expand", "expand_as", "broadcast_to"}
