@@ -256,7 +256,7 @@ def _load_optimized(place: Path) -> OptimizedModule:
     paths = sorted(place.glob("*.pt2"), key=lambda path: int(path.stem))
     try:
         programs = [torch.export.load(path) for path in paths]
-    except RuntimeError as error:
+    except (RuntimeError, ImportError, AttributeError) as error:  # of the classes of the example
         raise ArtefactError(
             f"PyTorch cannot read the programs of {place}: {error}",
             hint="import what defines the classes of arguments and results before"

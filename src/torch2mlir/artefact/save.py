@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from torch2mlir.artefact.classes import CLASSES, classes_of
+from torch2mlir.artefact.classes import CLASSES, classes_of, name_classes, structures_of
 from torch2mlir.artefact.manifest import CONFIG, NAME, PROGRAM, WEIGHTS, manifest_for, other_files
 from torch2mlir.artefact.signature import canonical, dtype_name, dump_signature, dump_spec
 from torch2mlir.artefact.weights import write_tensors
@@ -170,11 +170,16 @@ def _write_optimized(optimized: OptimizedModule, place: Path) -> None:
             "the module has no captured programs to save: it has not been called, or is captured region by region",
             hint="torch.save(optimized, file) keeps the model itself, which is captured again where it is loaded",
         )
+    for spec in structures_of(programs):
+        name_classes(spec)
     for index, program in enumerate(programs):
         _check_constant_results(program)
         try:
             torch.export.save(program, place / f"{index}.pt2")
-        except TypeError as error:  # of a class that is not plain values, as a cache
+        except (
+            TypeError,
+            NotImplementedError,
+        ) as error:  # of a class that is not plain values, as a cache
             raise ArtefactError(
                 f"torch.export.save cannot keep the arguments or results of the module: {error}",
                 hint="torch.save(optimized, file) keeps the model itself, which is captured again where it is loaded",
@@ -187,7 +192,7 @@ def _write_optimized(optimized: OptimizedModule, place: Path) -> None:
         "white_list": sorted(config.white_list),
         "black_list": sorted(config.black_list),
     }
-    (place / CONFIG).write_text(canonical(fields | {CLASSES: classes_of(programs)}))
+    (place / CONFIG).write_text(canonical(fields | {CLASSES: classes_of(structures_of(programs))}))
     _finish(place, "optimized", way.engine, way.dialect)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Mapping, Sequence
+from collections import namedtuple
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import starmap
 from typing import Any
@@ -12,6 +13,14 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
+from torch2mlir.artefact.classes import (
+    CLASSES,
+    are_there,
+    classes_of,
+    has_name,
+    name_classes,
+    stand_in_for,
+)
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim, KnownSize
 from torch2mlir.errors import ArtefactError
@@ -116,8 +125,8 @@ def dump_signature(signature: Signature) -> dict[str, Any]:
         ],
         "mutations": [{"name": m.name, "position": m.position} for m in signature.mutations],
         "outputs": list(map(_dump_output, signature.outputs)),
-        "in_spec": _dump_structure(signature.in_spec),
-        "out_spec": _dump_structure(signature.out_spec),
+        "in_spec": _dump_structure(signature.in_spec, is_result=False),
+        "out_spec": _dump_structure(signature.out_spec, is_result=True),
         "ranges": {name: list(bounds) for name, bounds in signature.ranges.items()},
         "size_names": dict(signature.size_names),
         "decisions": [
@@ -200,8 +209,8 @@ def load_signature(data: Mapping[str, Any], state: Mapping[str, torch.Tensor]) -
             [ConstantInput(c["name"], c["position"], c["value"]) for c in data["constants"]],
             [Mutation(m["name"], m["position"]) for m in data["mutations"]],
             list(map(_load_output, data["outputs"])),
-            _load_structure(data["in_spec"]),
-            _load_structure(data["out_spec"]),
+            _load_structure(data["in_spec"], is_result=False),
+            _load_structure(data["out_spec"], is_result=True),
             {name: (low, high) for name, (low, high) in data["ranges"].items()},
             size_names=data["size_names"],
             decisions=[
@@ -272,21 +281,33 @@ def _load_known(data: Any) -> int | Dim:
 # structures
 
 
-def _dump_structure(spec: Any) -> dict[str, Any] | None:
-    """A pytree as PyTorch writes it, and without classes that other processes may not have."""
+def _dump_structure(spec: Any, is_result: bool) -> dict[str, Any] | None:
+    """A pytree as PyTorch writes it, and without classes that other processes may not have.
+
+    A named tuple of arguments is a tuple: any of as many parts may be given.
+    """
     if spec is None:
         return None
+    if is_result:
+        name_classes(spec)
     plain = pytree.treespec_dumps(_plain(spec))
+    exact = _plain(spec, lambda each: has_name(each) and (is_result or each.type is not namedtuple))
+    classes = classes_of([exact])
     try:
-        return {"exact": pytree.treespec_dumps(spec), "plain": plain}
+        return {"exact": pytree.treespec_dumps(exact), "plain": plain, CLASSES: classes}
     except (NotImplementedError, TypeError, ValueError):
         return {"exact": plain, "plain": plain}
 
 
-def _load_structure(data: Mapping[str, str] | None) -> Any:
+def _load_structure(data: Mapping[str, Any] | None, is_result: bool) -> Any:
     """A pytree; classes that this process does not know are dicts, or tuples where their parts have no names."""
     if data is None:
         return None
+    classes = data.get(CLASSES, ())
+    if is_result:
+        stand_in_for(classes)
+    elif not are_there(classes):
+        return pytree.treespec_loads(data["plain"])
     try:
         return pytree.treespec_loads(data["exact"])
     except (NotImplementedError, KeyError, ValueError):
@@ -296,11 +317,12 @@ def _load_structure(data: Mapping[str, str] | None) -> Any:
 _PLAIN = (tuple, list, dict)
 
 
-def _plain(spec: Any) -> Any:
+def _plain(spec: Any, keeps: Callable[[Any], bool] = lambda _: False) -> Any:
+    """A structure of tuples, lists and dicts, and of what else is kept."""
     if spec.is_leaf():
         return spec
-    children = [_plain(child) for child in spec.children()]
-    if spec.type in _PLAIN:
+    children = [_plain(child, keeps) for child in spec.children()]
+    if spec.type in _PLAIN or keeps(spec):
         return pytree.TreeSpec(spec.type, spec.context, children)
     names = _names(spec)
     if names is not None:
