@@ -24,7 +24,7 @@ VIEWS: dict[str, Callable[[Tensor], Tensor]] = {
 }
 MAY_COPY: dict[str, Callable[[Tensor], Tensor]] = {
     "contiguous": lambda x: x.contiguous(),
-    "flatten": lambda x: x.flatten(),
+    "flatten": lambda x: torch.flatten(input=x),
     "reshape_as": lambda x: x.reshape_as(torch.ones_like(x)),
     "channels_last": lambda x: x[(None,) * (4 - x.dim())].contiguous(
         memory_format=torch.channels_last

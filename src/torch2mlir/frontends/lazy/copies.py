@@ -18,19 +18,20 @@ COPYING_BY_STRIDES = frozenset({"contiguous", "reshape", "reshape_as", "flatten"
 """Functions that give a view of their tensor, or a copy where its strides allow no view."""
 
 
-def is_copied(func: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
-    """Whether eager mode copies the first argument of a function of :data:`COPYING_BY_STRIDES`.
+def is_copied(
+    func: Callable[..., Any], source: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> bool:
+    """Whether eager mode copies a tensor that a function of :data:`COPYING_BY_STRIDES` gets, with further arguments.
 
     A tensor that is no view counts as contiguous, also where eager mode's result of an operation has the strides
     of its operand.
     """
-    source = args[0] if args else None
     if not isinstance(source, torch.Tensor) or not torch._is_functional_tensor(source):
         return False
     stridden = _with_strides(source)
     if stridden is None:
         return False
-    others = pytree.tree_map_only(torch.Tensor, _without_elements, (args[1:], dict(kwargs)))
+    others = pytree.tree_map_only(torch.Tensor, _without_elements, (list(args), dict(kwargs)))
     result = func(stridden, *others[0], **others[1])
     return result.untyped_storage()._cdata != stridden.untyped_storage()._cdata
 

@@ -20,7 +20,10 @@ from torch2mlir.frontends.lazy.copies import COPYING_BY_STRIDES, is_copied, note
 
 
 class Writes(TorchFunctionMode):
-    """Refuses writes to expanded tensors of the device and to parts of them; copies from it to tensors elsewhere."""
+    """Refuses writes to expanded tensors of the device and to parts of them; copies from it to tensors elsewhere.
+
+    Views that eager mode copies are copied, so that writes reach what they reach there.
+    """
 
     def __torch_function__(
         self,
@@ -38,8 +41,11 @@ class Writes(TorchFunctionMode):
         name = getattr(func, "__name__", "")
         if name in _EXPANDING:
             return _expanded(func, args, kwargs)
-        if name in COPYING_BY_STRIDES and is_copied(func, args, kwargs):
-            return func(args[0].clone(), *args[1:], **kwargs)
+        if name in COPYING_BY_STRIDES:
+            source, *others = args or (kwargs["input"],)
+            named = {key: value for key, value in kwargs.items() if key != "input"}
+            if is_copied(func, source, others, named):
+                return func(source.clone(), *others, **named)
         if func in _COPYING and args and not torch._is_functional_tensor(args[0]):
             args = (args[0], *pytree.tree_map_only(torch.Tensor, _at_hand, tuple(args[1:])))
         expanded = [tensor for tensor in _may_be_written(args, kwargs) if _is_expanded(tensor)]
