@@ -112,13 +112,14 @@ def _unpack_slices(
 
 
 def _select(op: Operation, values: Values) -> bool:
-    """Puts selected rows in the place of those that are unpacked, if their number varies; whether it did."""
+    """Puts selected rows in the place of those that are unpacked; whether it did."""
     x, dim = op.operands[0], values.of(op.operands[1])
     whole = x.type.sizes if isinstance(x.type, t.ValueTensorType) else None
     if parts_taken(op) is None or whole is None or not isinstance(dim, int):
         return False
-    if not isinstance(whole[dim], Dim):
+    if whole[dim] is None:
         return False
+    # of a known size too: what computes the tensor may be written in ops that know less of it
     unpacks = [use.operation for use in op.results[0].uses]
     for unpack in unpacks:
         for row, part in enumerate(list(unpack.results)):

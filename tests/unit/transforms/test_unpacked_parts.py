@@ -75,3 +75,31 @@ def test_nothing_is_as_many_parts_as_are_asked_for(chunk: Any, example: int) -> 
     for size in (example, 2, 0, 3, 0, 1):
         x = torch.randn(size)
         assert_agrees(ours(x), program(x))
+
+
+AS_MANY: dict[str, Callable[[Tensor], Tensor]] = {
+    "elements": lambda x: torch.stack(list(x.flatten())[::-1]),
+    "numbers": lambda x: x * x.flatten().tolist()[4],
+    "rows": lambda x: torch.mul(*x.reshape(2, -1)),
+    "sum": lambda x: sum((v * v for v in x.flatten().unbind()), torch.zeros(())),
+}
+
+
+@pytest.mark.parametrize("dialect", ENGINES)
+@pytest.mark.parametrize("name", AS_MANY)
+@pytest.mark.share(4)
+@pytest.mark.parametrize("way", ["compile", "optimize"])
+def test_as_many_elements_in_other_sizes(name: str, dialect: str, way: str) -> None:
+    """They were looked for one by one among as many as a size that varies is taken to have, for hours."""
+    program, x = AS_MANY[name], torch.randn(2, 3)
+    ours: Callable[..., Any]
+    if way == "compile":
+        sizes = ({0: Dim.AUTO, 1: Dim.AUTO},)
+        ours = torch2mlir.compile(program, x, output_type=dialect, dynamic_shapes=sizes)
+    else:
+        ours = torch2mlir.optimize(
+            program, model_inputs=(x,), output_type=dialect, min_cluster_size=1
+        )
+    for shape in ((2, 3), (3, 2), (3, 4), (2, 3)):
+        x = torch.randn(shape)
+        assert_agrees(ours(x), program(x))
