@@ -61,7 +61,7 @@ class WrittenMemory:
     def _check_state(
         self, state: StateInput, is_written: bool, given: Sequence[tuple[UserInput, Any, int, int]]
     ) -> None:
-        if not given:
+        if not given or state.tensor is None:  # a weight that a loaded program has in its code
             return
         begin, end = span(state.tensor)
         for item, tensor, begin2, end2 in given:
