@@ -111,6 +111,8 @@ def _named_tuple(name: str) -> Any:
         found = None
     if getattr(found, "_fields", None) == fields:
         return found
+    if name in pytree.SERIALIZED_TYPE_TO_PYTHON_TYPE:  # of an artefact that was loaded before
+        return pytree.SERIALIZED_TYPE_TO_PYTHON_TYPE[name]
     return namedtuple(qualified.rpartition(".")[2], fields, rename=True)
 
 
