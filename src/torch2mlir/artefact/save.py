@@ -176,10 +176,8 @@ def _write_optimized(optimized: OptimizedModule, place: Path) -> None:
         _check_constant_results(program)
         try:
             torch.export.save(program, place / f"{index}.pt2")
-        except (
-            TypeError,
-            NotImplementedError,
-        ) as error:  # of a class that is not plain values, as a cache
+        except (TypeError, NotImplementedError) as error:
+            # of a class that is not plain values, as a cache
             raise ArtefactError(
                 f"torch.export.save cannot keep the arguments or results of the module: {error}",
                 hint="torch.save(optimized, file) keeps the model itself, which is captured again where it is loaded",

@@ -29,7 +29,9 @@ Facts about OpenVINO 2026.4 and its plugin for the CPU:
 - the sign of a zero is not kept by all of its fusions (``hardswish``, differences of losses, where sizes vary), nor by
   a product with a constant where there is a single row;
 - compiling two products of matrices whose argument is read again behind them (``x + linear(linear(x))``) ends the
-  process where few rows meet few threads: its fusions into one kernel are off for programs that have such;
+  process where few rows meet few threads, and so does an attention with elementwise operators of several tensors behind
+  it (``openvino_fusions``), or reads them from wrong places: its fusions into one kernel are off for programs
+  that have such;
 - results of a request are overwritten by its next call: they are written into PyTorch's memory, or copied.
 """
 
@@ -54,7 +56,6 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from torch2mlir.dialects.locations import describe
 from torch2mlir.dialects.onnx.model import model_of
-from torch2mlir.dialects.placing import ops_in
 from torch2mlir.engine_passes.integer_ranges import COUNTED, MOST, Limits, is_integer, limits_of
 from torch2mlir.errors import EngineError, InputError
 from torch2mlir.program import entry_function
@@ -62,6 +63,7 @@ from torch2mlir.runtime.diagnostics import ANOTHER, run_error, shortened
 from torch2mlir.runtime.engine import Engine, Executable, Prepared, Run, host_tensor
 from torch2mlir.runtime.lowered import LoweredFunction, TensorSpec
 from torch2mlir.runtime.openvino_attention import tell_masked_rows_by_mask
+from torch2mlir.runtime.openvino_fusions import is_fused_wrongly
 from torch2mlir.runtime.openvino_import import openvino as ov
 from torch2mlir.runtime.openvino_requests import Request, has_nan, lent
 from torch2mlir.runtime.openvino_sorting import (
@@ -224,7 +226,7 @@ class _Model:
         proto = model_of(entry_function(function.module, function.name)).proto
         try:
             model = core.read_model(proto.SerializeToString())
-            tell_masked_rows_by_mask(model)
+            clearing = tell_masked_rows_by_mask(model)
             # what nothing reads is not there
             parameters = {p.output(0).get_any_name(): p for p in model.get_parameters()}
             names = [each.name for each in proto.graph.input]
@@ -233,7 +235,9 @@ class _Model:
                     constant = ov.op.Constant(weight.handle, shared_memory=True)
                     parameter.output(0).replace(constant.output(0))
                     model.remove_parameter(parameter)
-            options = _OPTIONS | _threads(function) | _fusions(function)
+            options = _OPTIONS | _threads(function)
+            if is_fused_wrongly(model, clearing):
+                options["SNIPPETS_MODE"] = "DISABLE"
             self.compiled = core.compile_model(model, "CPU", options)
         except RuntimeError as error:
             raise EngineError(
@@ -278,25 +282,6 @@ _OPTIONS = {
 
 def _threads(function: LoweredFunction) -> dict[str, Any]:
     return {"INFERENCE_NUM_THREADS": 1 if is_small(function) else torch.get_num_threads()}
-
-
-def _fusions(function: LoweredFunction) -> dict[str, Any]:
-    """No kernels of several products, of which its compiler dies, in a program that reads a matrix more than once."""
-    products, is_read_again = 0, False
-    for op in ops_in(function.entry):
-        if op.name in ("onnx.MatMul", "onnx.Gemm") and _is_matrix(op.results[0]):
-            products += 1
-        for value in (*op.results, *(arg for region in op.regions for arg in region.block.args)):
-            is_read_again |= _is_matrix(value) and not value.has_one_use()
-    return {"SNIPPETS_MODE": "DISABLE"} if products > 1 and is_read_again else {}
-
-
-def _is_matrix(value: SSAValue) -> bool:
-    """Whether a value has two dimensions, both of a known size, and is read."""
-    if not isinstance(value.type, TensorType) or value.first_use is None:
-        return False
-    shape = value.type.get_shape()
-    return len(shape) == 2 and min(shape) >= 0 and isinstance(value.type.element_type, AnyFloat)
 
 
 class OpenVinoExecutable(Executable):
