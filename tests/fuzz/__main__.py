@@ -2,6 +2,7 @@
 
     python -m tests.fuzz --minutes 60 --processes 2
     python -m tests.fuzz --count 1000 --seed 7 --dialects stablehlo --families movement,indexing
+    python -m tests.fuzz --families blocks --blocks --static --alone --dialects onnx
     python -m tests.fuzz --show 4711             # the program of a seed
     python -m tests.fuzz --replay 4711           # and what becomes of it
 
@@ -31,7 +32,7 @@ from rich.table import Table
 from tests.fuzz import families  # noqa: F401 - registers the lines
 from tests.fuzz.check import UNIT
 from tests.fuzz.generate import FAMILIES, generate
-from tests.fuzz.program import LARGE, WIDE, Program
+from tests.fuzz.program import BLOCKS, LARGE, WIDE, Program
 from tests.fuzz.reduction import reduced
 from tests.fuzz.trial import CONFIGURATIONS, Outcome, Trial
 from tests.fuzz.worker import Worker
@@ -86,6 +87,7 @@ class Campaign:
         findings: the file they are written to.
         reduce: whether findings are made smaller first.
         totals: a file for the counts after each unit.
+        unit: how many programs are compiled together.
         counts: by configuration and kind.
         reasons: of what is not right, by configuration, kind and reason.
         programs: how many were checked.
@@ -97,6 +99,7 @@ class Campaign:
     findings: Path
     reduce: bool = True
     totals: Path | None = None
+    unit: int = UNIT
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
     reasons: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     programs: int = 0
@@ -111,7 +114,7 @@ class Campaign:
             key = None
         pool = self.pools.setdefault(key, [])
         pool.append(program)
-        if len(pool) == UNIT:
+        if len(pool) == self.unit:
             self.workers.submit(self._run, self.pools.pop(key))
 
     def finish(self) -> None:
@@ -219,6 +222,18 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--large", dest="sizes", action="store_const", const=LARGE, help="sizes for several threads"
     )
+    parser.add_argument(
+        "--blocks",
+        dest="sizes",
+        action="store_const",
+        const=BLOCKS,
+        help="sizes of products in blocks",
+    )
+    parser.add_argument(
+        "--alone",
+        action="store_true",
+        help="one program at a time: an engine may compile several of them otherwise",
+    )
     parser.add_argument("--no-reduction", dest="reduce", action="store_false")
     parser.add_argument("--processes", type=int, default=1, help="that check programs")
     parser.add_argument("--threads", type=int, default=1, help="of the engines")
@@ -247,7 +262,8 @@ def main() -> int:
             console.print(f"{name}: {outcome.kind} {outcome.message}", markup=False)
         return 0
     workers = Workers(options.processes, options.threads)
-    campaign = Campaign(workers, names, options.findings, options.reduce, options.totals)
+    unit = 1 if options.alone else UNIT
+    campaign = Campaign(workers, names, options.findings, options.reduce, options.totals, unit)
     end = time.monotonic() + options.minutes * 60
     text = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
     with Progress(*text, console=console) as progress:

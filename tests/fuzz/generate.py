@@ -488,7 +488,7 @@ def generate(
         attempt += 1
 
 
-APART = {"constants", "sizes"}
+APART = {"blocks", "constants", "sizes"}
 """Kinds of lines that are only taken where they are named."""
 SPECIAL_FAMILIES = ("elementwise", "movement", "comparison", "casts", "extrema", "writes")
 """Kinds of lines for which PyTorch says what becomes of NaN, infinities and the sign of zeros."""

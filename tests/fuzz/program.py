@@ -61,6 +61,15 @@ WIDE = Sizes(
     largest=64,
 )
 """Those of vectors and tiles and around them, which engines compute otherwise than what does not fill one."""
+BLOCKS = Sizes(
+    fixed=(1, 2, 8, 24, 33, 64),
+    most_elements=100_000,
+    captured={"B": 48, "S": 64},
+    other={"B": 33, "S": 96},
+    bounds=({"B": 1, "S": 64}, {"B": 1, "S": 1}, {"B": 64, "S": 96}, {"B": 2, "S": 33}),
+    largest=96,
+)
+"""Those of products that kernels compute in blocks."""
 LARGE = Sizes(
     fixed=(1, 3, 4, 16, 40, 250, 1000),
     most_elements=200_000,

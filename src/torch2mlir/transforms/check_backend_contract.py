@@ -20,6 +20,7 @@ from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim
 from torch2mlir.errors import BackendContractError
+from torch2mlir.transforms.folding.containers import members_of
 from torch2mlir.transforms.verify_backend_contract import type_problem
 
 DATA_DEPENDENT = {
@@ -69,6 +70,8 @@ def check_backend_contract(module: ModuleOp, legal_ops: tuple[str, ...] = ()) ->
             _violation(
                 op, f"'{name}' is not a core op and PyTorch has no decomposition for it", _OWN_OP
             )
+        if isinstance(op, core.PrimListUnpackOp):
+            _check_unpacked(op)
         if name == MAKES_SIZE:
             declared.update(_sizes(op.results[0].type))
         for result in op.results:
@@ -86,6 +89,18 @@ _OWN_OP = (
     "say what it is in other ops with @torch2mlir.decomposition(..) or in your dialect with @torch2mlir.lowering(..), "
     "or run that part in PyTorch with torch2mlir.optimize"
 )
+
+
+def _check_unpacked(op: Operation) -> None:
+    """TorchScript unpacks lists without knowing how many members they have."""
+    members = members_of(op.operands[0])
+    if members is not None and len(members) != len(op.results):
+        count, wanted = len(members), len(op.results)
+        _violation(
+            op,
+            f"a list of {count} is unpacked into {wanted}, which eager PyTorch refuses too",
+            f"call it with a tensor that has {wanted} parts, or unpack as many as there are",
+        )
 
 
 def _violation(op: Operation, message: str, hint: str) -> NoReturn:

@@ -1,6 +1,7 @@
 """Kinds of lines, one file per family; importing this registers them all."""
 
 from tests.fuzz.families import (  # noqa: F401
+    blocks,
     branches,
     casts,
     constants,

@@ -9,6 +9,7 @@ from torch import nn
 
 import torch2mlir
 from torch2mlir import torchscript
+from torch2mlir.errors import BackendContractError
 from torch2mlir.torchscript import ExampleArgs, TensorPlaceholder
 
 
@@ -251,3 +252,14 @@ def test_traced_arguments_of_one_name() -> None:
         assert all(map(torch.equal, compiled(x, y), (x.relu(), y.relu())))
     with pytest.raises(torch2mlir.InputError, match="'x_1' should have size 4"):
         compiled(torch.randn(3), torch.randn(5))
+
+
+@pytest.mark.parametrize("parts", ["x.unbind(0)", "x.split(1)", "x.split([1, 1, 1])"])
+def test_a_list_is_unpacked_into_another_number(parts: str) -> None:
+    text = f"def forward(x: Tensor):\n    a, b = {parts}\n    return a + b\n"
+    model = torch.jit.CompilationUnit(text).forward
+    with pytest.raises(RuntimeError, match="Expected 2 elements in a list but found 3"):
+        model(X.mT)
+    with pytest.raises(BackendContractError, match="a list of 3 is unpacked into 2") as error:
+        torch2mlir.compile(model, X.mT)
+    assert "has 2 parts" in str(error.value)

@@ -72,7 +72,7 @@ class GraphImporter:
     def run(self, graph: Any) -> list[SSAValue]:
         """Imports the nodes of a graph or of a block of one; what it returns."""
         for node in graph.nodes():
-            self._location = locations.of_source_range(node.sourceRange())
+            self._location = locations.of_node(node)
             try:
                 self._import(node)
             except Torch2MLIRError as error:

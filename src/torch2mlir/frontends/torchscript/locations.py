@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import Any
 
 from xdsl.dialects.builtin import UNKNOWN_LOC, FileLineColLoc, IntAttr, LocationAttr, StringAttr
 
@@ -22,3 +23,9 @@ def of_source_range(text: str) -> LocationAttr:
             column = mark + 1
             break
     return FileLineColLoc(StringAttr(match[1]), IntAttr(int(match[2])), IntAttr(column))
+
+
+def of_node(node: Any) -> LocationAttr:
+    """The location of a node, or of what it reads where it has none, as what unpacks a list."""
+    ranges = (each.sourceRange() for each in (node, *(value.node() for value in node.inputs())))
+    return next((at for at in map(of_source_range, ranges) if at != UNKNOWN_LOC), UNKNOWN_LOC)

@@ -1,0 +1,136 @@
+"""Attentions and linear layers of the sizes that kernels compute in blocks, and what is computed with their results.
+
+Engines make one kernel of a product and of what is behind it, differently for whole blocks and for what is left of them.
+"""
+
+from __future__ import annotations
+
+from tests.fuzz.generate import Draft, NoFit, Scope, Value, line
+
+ROWS = (1, 2, 4, 8, 16, 33, 48, 64, 65, 96, 128)
+COLUMNS = (8, 16, 24, 32, 48, 64, 72, 96, 100, 128, 192)
+"""Blocks of columns are 16, 24, 32, 48 or 64, as the processor and the engine have it."""
+SMOOTH = (
+    "torch.tanh({})",
+    "torch.sigmoid({})",
+    "F.gelu({})",
+    "F.silu({})",
+    "F.relu({})",
+    "{}.abs()",
+)
+
+
+@line("blocks", 4)
+def attention(s: Scope) -> Draft:
+    """Values that are weighted by a softmax of products."""
+    rank, heads = s.choice([2, 3, 4, 4, 4]), s.choice([1, 2, 3])
+    lead = [1, heads][4 - rank :]
+    rows, size, columns = s.choice(ROWS), s.choice([8, 16, 32, 64]), s.choice(COLUMNS)
+    keys = s.choice([rows, rows, *ROWS[3:]])
+    q, k, v = (
+        s.input_like([*lead, *shape], "float32", "normal")
+        for shape in ((rows, size), (keys, size), (keys, columns))
+    )
+    scores = f"{q} @ {k}.mT * {size**-0.5!r}"
+    forms = [f"torch.softmax({scores}, -1) @ {v}"]
+    of_scores = s.choice(["row", "column", "full"])
+    other = _beside(s, [*lead, rows, keys], of_scores)
+    forms.append(f"torch.softmax({scores} {s.choice('+-*')} {other}, -1) @ {v}")
+    forms.append(f"(torch.softmax({scores}, -1) * torch.sigmoid({other})) @ {v}")
+    if rank == 4:
+        mask = _beside(s, [*lead, rows, keys], s.choice(["column", "full", "matrix"]))
+        function = f"F.scaled_dot_product_attention({q}, {k}, {v}"
+        forms += [
+            f"{function})",
+            f"{function}, is_causal=True)",
+            f"{function}, {mask} > -1)",
+            f"{function}, {mask})",
+        ]
+    return Draft(f"{{out}} = {s.choice(forms)}", "always", 8.0, float(size), signed=False)
+
+
+@line("blocks", 4)
+def linear_layers(s: Scope) -> Draft:
+    """Two linear layers, of few rows or many, perhaps with a function between."""
+    lead, rows = s.choice([[], [], [2]]), s.choice(ROWS)
+    sizes = [s.choice(COLUMNS) for _ in range(3)]
+    x = s.input_like([*lead, rows, sizes[0]], "float32", "normal")
+    between = s.choice(["{}", *SMOOTH])
+    text, made = str(x), list[str]()
+    for number, (size, columns) in enumerate(zip(sizes, sizes[1:], strict=False)):
+        name = f"l{len(s.layers) + number}"
+        made.append(f"self.{name} = nn.Linear({size}, {columns}, bias={s.chance(0.6)})")
+        text = f"self.{name}({text})"
+        if not number:
+            text = between.format(text)
+    return Draft(f"{{out}} = {text}", "always", 8.0, 8.0, signed=False, layers=made)
+
+
+@line("blocks", 8)
+def beside(s: Scope) -> Draft:
+    """A result together with a tensor that broadcasts to it."""
+    x = _result(s)
+    y = _beside(
+        s, list(x.shape), s.choice(["row", "row", "column", "full", "matrix", "batch", "one"])
+    )
+    other = s.choice(["{}", "{}", "torch.sigmoid({})", "{}.abs()"]).format(y)
+    forms = [
+        f"{x} + {other}",
+        f"{x} - {other}",
+        f"{other} - {x}",
+        f"{x} * {other}",
+        f"{x} / (1 + {y}.abs())",
+        f"torch.where({y} > 0, {x}, 0.5)",
+        f"torch.where({y} > 0, {x}, {other})",
+        f"F.relu({x} + {other}) + {x}",
+    ]
+    return Draft(f"{{out}} = {s.choice(forms)}", "always", 3.0, signed=False)
+
+
+@line("blocks", 3)
+def alone(s: Scope) -> Draft:
+    """A function of a result."""
+    x = _result(s)
+    forms = [*SMOOTH, "{} * 0.5", "1 - {}", "{} / 3", "F.layer_norm({0}, {0}.shape[-1:], eps=0.5)"]
+    return Draft(f"{{out}} = {s.choice(forms).format(x)}", "always", 6.0, signed=False)
+
+
+@line("blocks", 2)
+def heads_together(s: Scope) -> Draft:
+    """Heads beside each other."""
+    x = _result(s)
+    if x.rank != 4:
+        raise NoFit
+    forms = [f"{x}.transpose(1, 2).flatten(2)", f"{x}.transpose(1, 2)", f"{x}.flatten(0, 1)"]
+    return Draft(f"{{out}} = {s.choice(forms)}", "never", signed=False)
+
+
+@line("blocks", 2)
+def projected(s: Scope) -> Draft:
+    """A linear layer on a result."""
+    x = _result(s)
+    columns = s.choice(COLUMNS)
+    layer, made = s.layer(f"nn.Linear({x.shape[-1]}, {columns}, bias={s.chance(0.6)})")
+    return Draft(f"{{out}} = {layer}({x})", "always", 6.0, 8.0, signed=False, layers=[made])
+
+
+def _result(s: Scope) -> Value:
+    """What a line of this family has made."""
+    x = s.pick(dtype="float32", rank=2, most=4, nonempty=True)
+    if not x.name.startswith("v"):
+        raise NoFit
+    return x
+
+
+def _beside(s: Scope, shape: list[int], kind: str) -> Value:
+    rows, columns = shape[-2:]
+    lead = [size if s.chance(0.5) else 1 for size in shape[:-2]]
+    of_kind = {
+        "row": s.choice([[rows, 1], [*lead, rows, 1]]),
+        "column": [columns],
+        "full": shape,
+        "matrix": [rows, columns],
+        "batch": [*lead, 1, 1],
+        "one": [1],
+    }
+    return s.input_like(of_kind[kind], "float32", "normal")
