@@ -26,6 +26,8 @@ MAY_COPY: dict[str, Callable[[Tensor], Tensor]] = {
     "contiguous": lambda x: x.contiguous(),
     "flatten": lambda x: torch.flatten(input=x),
     "reshape_as": lambda x: x.reshape_as(torch.ones_like(x)),
+    "to": lambda x: x.to(memory_format=torch.contiguous_format),
+    "to_dtype": lambda x: x.to(torch.float32, memory_format=torch.contiguous_format),
     "channels_last": lambda x: x[(None,) * (4 - x.dim())].contiguous(
         memory_format=torch.channels_last
     ),

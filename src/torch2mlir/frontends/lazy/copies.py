@@ -15,13 +15,15 @@ from torch.utils import _pytree as pytree
 from torch.utils.weak import WeakTensorKeyDictionary
 
 COPYING_BY_STRIDES = frozenset({"contiguous", "reshape", "reshape_as", "flatten", "ravel"})
-"""Functions that give a view of their tensor, or a copy where its strides allow no view."""
+"""Functions that give a view of their tensor, or a copy where its strides allow no view; ``to`` is one of a layout."""
 
 
 def is_copied(
     func: Callable[..., Any], source: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> bool:
     """Whether eager mode copies a tensor that a function of :data:`COPYING_BY_STRIDES` gets, with further arguments.
+
+    So is ``to`` asked, with a ``memory_format``.
 
     A tensor that is no view counts as contiguous, also where eager mode's result of an operation has the strides
     of its operand.
@@ -31,6 +33,8 @@ def is_copied(
     stridden = _with_strides(source)
     if stridden is None:
         return False
+    if func.__name__ == "to":  # another dtype or device is a copy anyway
+        args, kwargs = (), {"memory_format": kwargs["memory_format"]}
     others = pytree.tree_map_only(torch.Tensor, _without_elements, (list(args), dict(kwargs)))
     result = func(stridden, *others[0], **others[1])
     return result.untyped_storage()._cdata != stridden.untyped_storage()._cdata

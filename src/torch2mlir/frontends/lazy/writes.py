@@ -41,7 +41,7 @@ class Writes(TorchFunctionMode):
         name = getattr(func, "__name__", "")
         if name in _EXPANDING:
             return _expanded(func, args, kwargs)
-        if name in COPYING_BY_STRIDES:
+        if name in COPYING_BY_STRIDES or (name == "to" and "memory_format" in kwargs):
             source, *others = args or (kwargs["input"],)
             named = {key: value for key, value in kwargs.items() if key != "input"}
             if is_copied(func, source, others, named):
