@@ -13,11 +13,11 @@ from tests.fuzz.program import BLOCKS
 from tests.fuzz.trial import CONFIGURATIONS
 from tests.fuzz.worker import Worker
 
-PROGRAMS = {"onnx-openvino": 23, "onnx-onnxruntime": 3, "stablehlo-xla": 3}
+PROGRAMS = {"onnx-openvino": 20, "onnx-onnxruntime": 3, "stablehlo-xla": 3}
 """Without ``--full``; one of others."""
 FULL = 32
 """How many times as many with it."""
-FIRST_SEED = 11
+FIRST_SEED = 21
 
 
 def test_agrees_with_eager(request: pytest.FixtureRequest) -> None:

@@ -62,7 +62,9 @@ def _computes_behind_attention(nodes: Sequence[Any], harmless: Collection[str]) 
         passes_on = kind in _ELEMENTWISE or kind in _SAME_ELEMENTS
         if kind in ("Softmax", "Exp") or (passes_on and not weights.isdisjoint(sources)):
             weights.add(name)
-        if kind == "ScaledDotProductAttention" or (kind == "MatMul" and sources[0] in weights):
+        if kind == "ScaledDotProductAttention" or (
+            kind == "MatMul" and not weights.isdisjoint(sources)
+        ):
             attentions.add(name)
         if passes_on and not attentions.isdisjoint(sources):
             if kind in _ELEMENTWISE and name not in harmless and not _is_of_one_tensor(node):

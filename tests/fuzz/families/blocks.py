@@ -1,4 +1,4 @@
-"""Attentions and linear layers of the sizes that kernels compute in blocks, and what is computed with their results.
+"""Attentions, linear layers and convolutions of the sizes that kernels compute in blocks, and what is computed with their results.
 
 Engines make one kernel of a product and of what is behind it, differently for whole blocks and for what is left of them.
 """
@@ -64,6 +64,39 @@ def linear_layers(s: Scope) -> Draft:
         if not number:
             text = between.format(text)
     return Draft(f"{{out}} = {text}", "always", 8.0, 8.0, signed=False, layers=made)
+
+
+@line("blocks", 2)
+def product(s: Scope) -> Draft:
+    """A product of matrices that are no weights, in batches or not."""
+    lead = s.choice([[], [2], [1, 3]])
+    rows, size, columns = s.choice(ROWS), s.choice(COLUMNS), s.choice(COLUMNS)
+    x = s.input_like([*lead, rows, size], "float32", "normal")
+    y = s.input_like([*s.choice([lead, []]), size, columns], "float32", "normal")
+    forms = [
+        f"{x} @ {y} * {size**-0.5!r}",
+        f"{x} @ torch.tanh({y})",
+        f"torch.softmax({x}, -1) @ {y}",
+    ]
+    return Draft(f"{{out}} = {s.choice(forms)}", "always", 8.0, float(size), signed=False)
+
+
+@line("blocks", 3)
+def convolution(s: Scope) -> Draft:
+    """A convolution of images, perhaps grouped or of one place, or transposed, with a function behind it."""
+    channels, out = s.choice(COLUMNS[:6]), s.choice(COLUMNS[:6])
+    x = s.input_like(
+        [s.choice([1, 2]), channels, s.choice([5, 8]), s.choice([5, 8, 17])], "float32", "normal"
+    )
+    groups = s.choice([1, 1, 1, 2, 8])
+    kernel, stride, padding = s.choice([(1, 1, 0), (3, 1, 1), (3, 2, 1), (2, 2, 0), (5, 1, 2)])
+    name = s.choice(["Conv2d", "Conv2d", "Conv2d", "ConvTranspose2d"])
+    options = (
+        f"{channels}, {out}, {kernel}, {stride}, {padding}, groups={groups}, bias={s.chance(0.6)}"
+    )
+    layer, made = s.layer(f"nn.{name}({options})")
+    text = s.choice(["{}", "{}", *SMOOTH]).format(f"{layer}({x})")
+    return Draft(f"{{out}} = {text}", "always", 8.0, 8.0, signed=False, layers=[made])
 
 
 @line("blocks", 8)
