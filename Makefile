@@ -91,7 +91,7 @@ fuzz: $(VENV)/.installed-test
 	--seed $$(($$(date +%s) / 86400 * 100000 + 50000)) $(FUZZ_FLAGS)
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz --minutes 15 --alone --dialects onnx,xla \
 	--seed $$(($$(date +%s) / 86400 * 100000 + 60000)) $(FUZZ_FLAGS)
-	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz --minutes 15 --alone --families blocks --blocks --static \
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz --minutes 15 --alone --families blocks --blocks \
 	--seed $$(($$(date +%s) / 86400 * 100000 + 70000)) $(FUZZ_FLAGS)
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz.between --minutes 30 --processes $$(nproc) \
 	--seed $$(($$(date +%s) / 86400 * 100000)) $(FUZZ_FLAGS)

@@ -66,6 +66,7 @@ class LowerToBackendContractPass(PassSequence):
         from torch2mlir.transforms.check_numbers import CheckNumbersPass
         from torch2mlir.transforms.decompose_complex_ops import DecomposeComplexOpsPass
         from torch2mlir.transforms.fill_uninitialized import FillUninitializedPass
+        from torch2mlir.transforms.known_values import KnownValuesPass
         from torch2mlir.transforms.masked_updates import MaskedUpdatesPass
         from torch2mlir.transforms.refine_types import RefineTypesPass
         from torch2mlir.transforms.run_time_positions import RunTimePositionsPass
@@ -87,6 +88,7 @@ class LowerToBackendContractPass(PassSequence):
         if self.decompose:
             if scripted:  # says what is left before a decomposition stumbles over it
                 yield VerifyBackendContractNoDecompositionsPass()
+            yield KnownValuesPass(self.backend_legal_ops)
             yield DecomposeComplexOpsPass(self.backend_legal_ops)
             yield SeedRandomOpsPass(self.backend_legal_ops)
             yield CanonicalizePass()

@@ -5,11 +5,12 @@ Engines make one kernel of a product and of what is behind it, differently for w
 
 from __future__ import annotations
 
-from tests.fuzz.generate import Draft, NoFit, Scope, Value, line
+from tests.fuzz.generate import SYMBOLS, Draft, NoFit, Scope, Value, line
 
 ROWS = (1, 2, 4, 8, 16, 33, 48, 64, 65, 96, 128)
 COLUMNS = (8, 16, 24, 32, 48, 64, 72, 96, 100, 128, 192)
 """Blocks of columns are 16, 24, 32, 48 or 64, as the processor and the engine have it."""
+DTYPES = (*["float32"] * 8, "float16", "bfloat16")
 SMOOTH = (
     "torch.tanh({})",
     "torch.sigmoid({})",
@@ -25,20 +26,21 @@ def attention(s: Scope) -> Draft:
     """Values that are weighted by a softmax of products."""
     rank, heads = s.choice([2, 3, 4, 4, 4]), s.choice([1, 2, 3])
     lead = [1, heads][4 - rank :]
-    rows, size, columns = s.choice(ROWS), s.choice([8, 16, 32, 64]), s.choice(COLUMNS)
-    keys = s.choice([rows, rows, *ROWS[3:]])
+    rows, size, columns = _rows(s), s.choice([8, 16, 32, 64]), s.choice(COLUMNS)
+    keys = s.choice([rows, rows, _rows(s), *ROWS[3:]])
+    dtype = s.choice(DTYPES)
     q, k, v = (
-        s.input_like([*lead, *shape], "float32", "normal")
+        s.input_like([*lead, *shape], dtype, "normal")
         for shape in ((rows, size), (keys, size), (keys, columns))
     )
     scores = f"{q} @ {k}.mT * {size**-0.5!r}"
     forms = [f"torch.softmax({scores}, -1) @ {v}"]
     of_scores = s.choice(["row", "column", "full"])
-    other = _beside(s, [*lead, rows, keys], of_scores)
+    other = _beside(s, [*lead, rows, keys], of_scores, dtype)
     forms.append(f"torch.softmax({scores} {s.choice('+-*')} {other}, -1) @ {v}")
     forms.append(f"(torch.softmax({scores}, -1) * torch.sigmoid({other})) @ {v}")
     if rank == 4:
-        mask = _beside(s, [*lead, rows, keys], s.choice(["column", "full", "matrix"]))
+        mask = _beside(s, [*lead, rows, keys], s.choice(["column", "full", "matrix"]), dtype)
         function = f"F.scaled_dot_product_attention({q}, {k}, {v}"
         forms += [
             f"{function})",
@@ -46,66 +48,69 @@ def attention(s: Scope) -> Draft:
             f"{function}, {mask} > -1)",
             f"{function}, {mask})",
         ]
-    return Draft(f"{{out}} = {s.choice(forms)}", "always", 8.0, float(size), signed=False)
+    terms = _terms(dtype, size)
+    return Draft(f"{{out}} = {s.choice(forms)}", "always", 8.0, terms, signed=False)
 
 
 @line("blocks", 4)
 def linear_layers(s: Scope) -> Draft:
     """Two linear layers, of few rows or many, perhaps with a function between."""
-    lead, rows = s.choice([[], [], [2]]), s.choice(ROWS)
+    lead, rows = s.choice([[], [], [2]]), _rows(s)
     sizes = [s.choice(COLUMNS) for _ in range(3)]
-    x = s.input_like([*lead, rows, sizes[0]], "float32", "normal")
+    dtype = s.choice(DTYPES)
+    x = s.input_like([*lead, rows, sizes[0]], dtype, "normal")
     between = s.choice(["{}", *SMOOTH])
     text, made = str(x), list[str]()
     for number, (size, columns) in enumerate(zip(sizes, sizes[1:], strict=False)):
         name = f"l{len(s.layers) + number}"
-        made.append(f"self.{name} = nn.Linear({size}, {columns}, bias={s.chance(0.6)})")
+        options = f"bias={s.chance(0.6)}, dtype=torch.{dtype}"
+        made.append(f"self.{name} = nn.Linear({size}, {columns}, {options})")
         text = f"self.{name}({text})"
         if not number:
             text = between.format(text)
-    return Draft(f"{{out}} = {text}", "always", 8.0, 8.0, signed=False, layers=made)
+    terms = _terms(dtype, 8)
+    return Draft(f"{{out}} = {text}", "always", 8.0, terms, signed=False, layers=made)
 
 
 @line("blocks", 2)
 def product(s: Scope) -> Draft:
     """A product of matrices that are no weights, in batches or not."""
     lead = s.choice([[], [2], [1, 3]])
-    rows, size, columns = s.choice(ROWS), s.choice(COLUMNS), s.choice(COLUMNS)
-    x = s.input_like([*lead, rows, size], "float32", "normal")
-    y = s.input_like([*s.choice([lead, []]), size, columns], "float32", "normal")
+    rows, size, columns = _rows(s), s.choice(COLUMNS), s.choice([_rows(s), *COLUMNS])
+    dtype = s.choice(DTYPES)
+    x = s.input_like([*lead, rows, size], dtype, "normal")
+    y = s.input_like([*s.choice([lead, []]), size, columns], dtype, "normal")
     forms = [
         f"{x} @ {y} * {size**-0.5!r}",
         f"{x} @ torch.tanh({y})",
         f"torch.softmax({x}, -1) @ {y}",
     ]
-    return Draft(f"{{out}} = {s.choice(forms)}", "always", 8.0, float(size), signed=False)
+    terms = _terms(dtype, size)
+    return Draft(f"{{out}} = {s.choice(forms)}", "always", 8.0, terms, signed=False)
 
 
 @line("blocks", 3)
 def convolution(s: Scope) -> Draft:
     """A convolution of images, perhaps grouped or of one place, or transposed, with a function behind it."""
     channels, out = s.choice(COLUMNS[:6]), s.choice(COLUMNS[:6])
-    x = s.input_like(
-        [s.choice([1, 2]), channels, s.choice([5, 8]), s.choice([5, 8, 17])], "float32", "normal"
-    )
+    batch, dtype = s.choice([1, 2, _rows(s) if s.dynamic else 1]), s.choice(DTYPES)
+    x = s.input_like([batch, channels, s.choice([5, 8]), s.choice([5, 8, 17])], dtype, "normal")
     groups = s.choice([1, 1, 1, 2, 8])
     kernel, stride, padding = s.choice([(1, 1, 0), (3, 1, 1), (3, 2, 1), (2, 2, 0), (5, 1, 2)])
     name = s.choice(["Conv2d", "Conv2d", "Conv2d", "ConvTranspose2d"])
-    options = (
-        f"{channels}, {out}, {kernel}, {stride}, {padding}, groups={groups}, bias={s.chance(0.6)}"
-    )
-    layer, made = s.layer(f"nn.{name}({options})")
+    options = f"{channels}, {out}, {kernel}, {stride}, {padding}, groups={groups}"
+    layer, made = s.layer(f"nn.{name}({options}, bias={s.chance(0.6)}, dtype=torch.{dtype})")
     text = s.choice(["{}", "{}", *SMOOTH]).format(f"{layer}({x})")
-    return Draft(f"{{out}} = {text}", "always", 8.0, 8.0, signed=False, layers=[made])
+    terms = _terms(dtype, 8)
+    return Draft(f"{{out}} = {text}", "always", 8.0, terms, signed=False, layers=[made])
 
 
 @line("blocks", 8)
 def beside(s: Scope) -> Draft:
     """A result together with a tensor that broadcasts to it."""
     x = _result(s)
-    y = _beside(
-        s, list(x.shape), s.choice(["row", "row", "column", "full", "matrix", "batch", "one"])
-    )
+    kind = s.choice(["row", "row", "column", "full", "matrix", "batch", "one"])
+    y = _beside(s, _sizes(s, x), kind, str(x.dtype).removeprefix("torch."))
     other = s.choice(["{}", "{}", "torch.sigmoid({})", "{}.abs()"]).format(y)
     forms = [
         f"{x} + {other}",
@@ -143,19 +148,44 @@ def projected(s: Scope) -> Draft:
     """A linear layer on a result."""
     x = _result(s)
     columns = s.choice(COLUMNS)
-    layer, made = s.layer(f"nn.Linear({x.shape[-1]}, {columns}, bias={s.chance(0.6)})")
-    return Draft(f"{{out}} = {layer}({x})", "always", 6.0, 8.0, signed=False, layers=[made])
+    if x.varies(-1):
+        raise NoFit
+    options = f"bias={s.chance(0.6)}, dtype={x.dtype}"
+    layer, made = s.layer(f"nn.Linear({x.shape[-1]}, {columns}, {options})")
+    terms = _terms(str(x.dtype), 8)
+    return Draft(f"{{out}} = {layer}({x})", "always", 6.0, terms, signed=False, layers=[made])
 
 
 def _result(s: Scope) -> Value:
     """What a line of this family has made."""
-    x = s.pick(dtype="float32", rank=2, most=4, nonempty=True)
+    x = s.pick(dtype="float", rank=2, most=4, nonempty=True)
     if not x.name.startswith("v"):
         raise NoFit
     return x
 
 
-def _beside(s: Scope, shape: list[int], kind: str) -> Value:
+def _rows(s: Scope) -> int | str:
+    """A number of rows, or the name of one that varies."""
+    return str(s.choice(SYMBOLS)) if s.dynamic and s.chance(0.7) else int(s.choice(ROWS))
+
+
+def _sizes(s: Scope, x: Value) -> list[int | str]:
+    """The sizes of a tensor, and the names of those that vary."""
+    found = list[int | str]()
+    for dim, size in enumerate(x.shape):
+        names = [name for name in SYMBOLS if x.varies(dim) and s.sizes.captured[name] == size]
+        if x.varies(dim) and not names:  # it is computed from one
+            raise NoFit
+        found.append(names[0] if names else size)
+    return found
+
+
+def _terms(dtype: str, number: int) -> float:
+    """How many terms a sum is rounded after: halves are added up in 32 bits."""
+    return float(number) if dtype.endswith("float32") else 1.0
+
+
+def _beside(s: Scope, shape: list[int | str], kind: str, dtype: str) -> Value:
     rows, columns = shape[-2:]
     lead = [size if s.chance(0.5) else 1 for size in shape[:-2]]
     of_kind = {
@@ -166,4 +196,4 @@ def _beside(s: Scope, shape: list[int], kind: str) -> Value:
         "batch": [*lead, 1, 1],
         "one": [1],
     }
-    return s.input_like(of_kind[kind], "float32", "normal")
+    return s.input_like(of_kind[kind], dtype, "normal")
