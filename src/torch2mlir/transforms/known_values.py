@@ -84,14 +84,9 @@ class _Known:
 
 
 class _Computing:
-    """Computes what no argument has a part in, op by op.
+    """Computes what no argument has a part in, op by op."""
 
-    Args:
-        keep: ops that are left whole.
-    """
-
-    def __init__(self, keep: Sequence[str]) -> None:
-        self._keep = frozenset(keep)
+    def __init__(self) -> None:
         self._values = Values()
         self._known = dict[SSAValue, _Known]()
 
@@ -125,7 +120,7 @@ class _Computing:
         return True
 
     def _computed(self, op: Operation) -> list[_Known] | None:
-        if not isinstance(op, RegistryOp) or not op.results or op.name in self._keep or op.regions:
+        if not isinstance(op, RegistryOp) or not op.results or op.regions:
             return None
         if not all(_is_small(result) for result in op.results):
             return None
@@ -251,15 +246,9 @@ def _rounds(overload: OpOverload, args: Sequence[Any], results: Sequence[Tensor]
 
 @dataclass(frozen=True)
 class KnownValuesPass(ModulePass):
-    """See the module's docstring.
-
-    Args:
-        keep: ops that are left whole.
-    """
+    """See the module's docstring."""
 
     name = "torch-known-values"
 
-    keep: tuple[str, ...] = ()
-
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        _Computing(self.keep).run(op)
+        _Computing().run(op)

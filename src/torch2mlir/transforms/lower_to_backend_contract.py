@@ -88,7 +88,7 @@ class LowerToBackendContractPass(PassSequence):
         if self.decompose:
             if scripted:  # says what is left before a decomposition stumbles over it
                 yield VerifyBackendContractNoDecompositionsPass()
-            yield KnownValuesPass(self.backend_legal_ops)
+            yield KnownValuesPass()
             yield DecomposeComplexOpsPass(self.backend_legal_ops)
             yield SeedRandomOpsPass(self.backend_legal_ops)
             yield CanonicalizePass()
