@@ -141,6 +141,7 @@ class Pipeline:
             BackendContractError: something in it is not core and cannot be decomposed.
         """
         self.lower(program, weights_as_arguments=True, check_indices=self.check_indices)
+        run_passes(["torch-keep-products"], program.module)
         entry, signature = entry_function(program.module, program.func_name), program.signature
         if signature.ranges:
             decisions = [*signature.decisions, *needs_at_contract(entry)]

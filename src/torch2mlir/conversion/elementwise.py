@@ -8,11 +8,12 @@ from operator import methodcaller
 from typing import Any
 
 from xdsl.dialects.builtin import f16, i1
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 
 from torch2mlir.contract import element_types
 from torch2mlir.conversion import formulas
 from torch2mlir.conversion.expressions import Expr, formula
+from torch2mlir.conversion.jumps import IN_TORCH
 from torch2mlir.conversion.lowering import Lowering, Operand, Tensor, dtype_of
 from torch2mlir.conversion.registry import lowers_everywhere
 
@@ -112,7 +113,6 @@ BINARY: dict[str, tuple[str, ...]] = {
     "bitwise_and": ("Tensor", "Scalar"),
     "bitwise_or": ("Tensor", "Scalar"),
     "bitwise_xor": ("Tensor", "Scalar"),
-    "div": ("Tensor", "Scalar"),
     "fmod": ("Tensor", "Scalar"),
     "maximum": ("",),
     "minimum": ("",),
@@ -157,6 +157,15 @@ def _sum(word: str) -> Callable[..., Tensor]:
         )
 
     return lower_sum
+
+
+@lowers_everywhere("aten.div.Tensor", "aten.div.Scalar")
+def quotient(lower: Lowering, x: Operand, y: Operand) -> Tensor:
+    """``x / y``; a dialect that has no division divides in earnest where the neighbouring float is something else."""
+    dtype, op = lower.out.dtype, lower.given[0].owner
+    is_exact = lower.words.has("div", dtype) or not element_types.is_float(dtype)
+    jumps = not is_exact and isinstance(op, Operation) and IN_TORCH.follow(op)
+    return _binary("exact_quotient" if jumps else "div")(lower, x, y)
 
 
 lowers_everywhere("aten.add.Tensor", "aten.add.Scalar")(_sum("add"))

@@ -165,10 +165,11 @@ def div_trunc(x: Expr, y: Expr) -> Expr:
     """``trunc`` of the quotient as it is rounded."""
     if not x.is_float:
         return x / y
-    return (x / y if x.has("div") else _quotient(x, y)).of("trunc")
+    return (x / y if x.has("div") else exact_quotient(x, y)).of("trunc")
 
 
-def _quotient(x: Expr, y: Expr) -> Expr:
+@formula("exact_quotient")
+def exact_quotient(x: Expr, y: Expr) -> Expr:
     """``x / y`` rounded once: the product with the inverse, corrected by what it leaves over."""
     scale = _of_huge(y)
     x, y = x * scale, y * scale

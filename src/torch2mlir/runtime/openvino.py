@@ -65,6 +65,7 @@ from torch2mlir.runtime.lowered import LoweredFunction, TensorSpec
 from torch2mlir.runtime.openvino_attention import tell_masked_rows_by_mask
 from torch2mlir.runtime.openvino_fusions import is_fused_wrongly
 from torch2mlir.runtime.openvino_import import openvino as ov
+from torch2mlir.runtime.openvino_jumps import round_where_results_jump
 from torch2mlir.runtime.openvino_requests import Request, has_nan, lent
 from torch2mlir.runtime.openvino_sorting import (
     MOST_COMPARISONS,
@@ -235,6 +236,7 @@ class _Model:
                     constant = ov.op.Constant(weight.handle, shared_memory=True)
                     parameter.output(0).replace(constant.output(0))
                     model.remove_parameter(parameter)
+            round_where_results_jump(model)
             options = _OPTIONS | _threads(function)
             if is_fused_wrongly(model, clearing):
                 options["SNIPPETS_MODE"] = "DISABLE"

@@ -94,6 +94,7 @@ class XlaEngine(Engine):
             "stablehlo-roots-by-quotients",
             "stablehlo-hold-identities",
             "stablehlo-hold-products",
+            "stablehlo-hold-divisors",
             "stablehlo-hold-differences",
             "stablehlo-extrema-of-nan",
             "stablehlo-exponentials-of-nan",

@@ -131,6 +131,7 @@ _LOCATIONS: dict[str, str] = {
     "torch-checks-as-results": "torch2mlir.transforms.checks_as_results:ChecksAsResultsPass",
     "torch-fill-uninitialized": "torch2mlir.transforms.fill_uninitialized:FillUninitializedPass",
     "torch-unpacked-parts": "torch2mlir.transforms.unpacked_parts:UnpackedPartsPass",
+    "torch-keep-products": "torch2mlir.transforms.kept_products:KeepProductsPass",
     "torch-known-values": "torch2mlir.transforms.known_values:KnownValuesPass",
     "torch-run-time-positions": ("torch2mlir.transforms.run_time_positions:RunTimePositionsPass"),
     "torch-seed-random-ops": "torch2mlir.transforms.seed_random_ops:SeedRandomOpsPass",
@@ -198,6 +199,9 @@ _LOCATIONS: dict[str, str] = {
     ),
     "stablehlo-hold-identities": (
         "torch2mlir.engine_passes.stablehlo_hold_identities:StablehloHoldIdentitiesPass"
+    ),
+    "stablehlo-hold-divisors": (
+        "torch2mlir.engine_passes.stablehlo_hold_divisors:StablehloHoldDivisorsPass"
     ),
     "stablehlo-hold-products": (
         "torch2mlir.engine_passes.stablehlo_hold_products:StablehloHoldProductsPass"

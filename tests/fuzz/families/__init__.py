@@ -7,6 +7,7 @@ from tests.fuzz.families import (  # noqa: F401
     constants,
     elementwise,
     indexing,
+    jumps,
     layers,
     loops,
     movement,

@@ -1,0 +1,140 @@
+"""What becomes an integer or a truth later: rounded to the neighbouring float, it becomes another one.
+
+``torch.floor(x / 3)`` of 9 is 3, and 2 where 9 is multiplied by a third that is rounded down. Dialects and engines
+without a division, and those that avoid it because it is slow, divide in earnest where such a quotient jumps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from xdsl.dialects.builtin import AnyFloat
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from torch2mlir.dialects.tensors import element_of
+from torch2mlir.dialects.torch import core
+from torch2mlir.dialects.torch.types import AnyTensorType
+from torch2mlir.dialects.torch.values import Values
+
+Node = TypeVar("Node", bound=Hashable)
+
+
+def jumps(
+    start: Node,
+    following: Callable[[Node], Iterable[Node]],
+    ends: Callable[[Node, Node], bool],
+    hands_on: Callable[[Node], bool],
+) -> bool:
+    """Whether a node of a graph leads to one that makes something else of the neighbouring float.
+
+    Args:
+        start: the node.
+        following: the nodes that read a node.
+        ends: of a node and one that it reads: whether it is such a one.
+        hands_on: whether the floats that a node makes of its operands' may be exact.
+    """
+    met, left = {start}, [start]
+    while left:
+        node = left.pop()
+        for each in following(node):
+            if ends(each, node):
+                return True
+            if each not in met and hands_on(each):
+                met.add(each)
+                left.append(each)
+    return False
+
+
+@dataclass(frozen=True)
+class Jumps:
+    """The ops of a dialect with which floats become something else.
+
+    Attributes:
+        roundings: round to integers, or are remainders.
+        comparisons: compare two operands; zeros compare a product or quotient right however it is rounded.
+        choices: choose by a truth between their last two operands: ``where(x > 0, x, 0.01 * x)`` does not jump.
+        conversions: convert elements, perhaps to integers.
+        exact: sum, multiply, choose and move: what they make of exact floats may be exact.
+        is_zero: whether a value is the number 0.
+        element: the type of a value's elements.
+    """
+
+    roundings: frozenset[str]
+    comparisons: frozenset[str]
+    choices: frozenset[str]
+    conversions: frozenset[str]
+    exact: frozenset[str]
+    is_zero: Callable[[SSAValue], bool]
+    element: Callable[[SSAValue], Attribute | None] = element_of
+
+    def follow(self, op: Operation, is_sum: bool = False) -> bool:
+        """Whether the floats that an op gives become integers, or truths.
+
+        Args:
+            op: a product, a quotient or a sum.
+            is_sum: whether the sign of its floats depends on how they are rounded.
+        """
+
+        def following(each: Operation) -> Iterable[Operation]:
+            return [use.operation for result in each.results for use in result.uses]
+
+        def ends(each: Operation, read: Operation) -> bool:
+            if each.name in self.comparisons and each.operands[0] is each.operands[1]:
+                return False  # which asks for NaN
+            if each.name in self.comparisons and any(map(self.is_zero, each.operands)):
+                return (is_sum or read is not op) and not self._chooses_its_own(each)
+            if each.name in self.comparisons:
+                return True
+            if each.name in self.conversions:
+                return not isinstance(self.element(each.results[0]), AnyFloat)
+            return each.name in self.roundings
+
+        return jumps(op, following, ends, lambda each: each.name in self.exact | self.conversions)
+
+    def _chooses_its_own(self, comparison: Operation) -> bool:
+        """Whether all that a comparison with zero decides is whether a value is taken as it is."""
+        value = next(x for x in comparison.operands if not self.is_zero(x))
+        readers = [use.operation for use in comparison.results[0].uses]
+        return all(
+            each.name in self.choices and any(x is value for x in each.operands[1:3])
+            for each in readers
+        )
+
+
+def _is_zero(value: SSAValue) -> bool:
+    op = value.owner
+    if isinstance(op, core.ConstantOp):
+        return bool(Values().of(value) == 0)
+    is_filled = isinstance(op, Operation) and op.name == "torch.aten.full"
+    return is_filled and _is_zero(op.operands[1])
+
+
+def _element(value: SSAValue) -> Attribute | None:
+    return value.type.dtype if isinstance(value.type, AnyTensorType) else None
+
+
+def _named(names: str, *overloads: str) -> frozenset[str]:
+    ends = [f".{overload}" for overload in overloads] or [""]
+    return frozenset(f"torch.aten.{name}{end}" for name in names.split() for end in ends)
+
+
+IN_TORCH = Jumps(
+    roundings=_named("ceil floor round sign trunc")
+    | _named("fmod remainder", "Tensor", "Scalar")
+    | _named("div", "Tensor_mode", "Scalar_mode"),
+    choices=frozenset({"torch.aten.where.self"}),
+    comparisons=_named("eq ge gt le lt ne", "Tensor", "Scalar"),
+    conversions=frozenset({"torch.prims.convert_element_type"}),
+    exact=_named("abs amax amin cat clamp constant_pad_nd expand flip gather index_select maximum")
+    | _named("minimum neg permute relu repeat unsqueeze view")
+    | _named("add div mul sub", "Tensor", "Scalar")
+    | {
+        *("torch.aten.clamp.Tensor", "torch.aten.index.Tensor", "torch.aten.select.int"),
+        *("torch.aten.slice.Tensor", "torch.aten.squeeze.dims", "torch.aten.where.self"),
+    },
+    is_zero=_is_zero,
+    element=_element,
+)
+"""The core ops."""

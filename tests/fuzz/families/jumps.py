@@ -1,0 +1,76 @@
+"""Arithmetic that is rounded as it is written, where the neighbouring float becomes another integer or truth."""
+
+from __future__ import annotations
+
+import torch
+
+from tests.fuzz.generate import Draft, Scope, line
+
+NUMBERS = (
+    "0.1",
+    "0.7",
+    "1.3",
+    "3",
+    "7",
+    "10",
+    "49",
+    "255",
+    "(1 / 3)",
+    "0.25",
+    "0.01",
+    "1.0",
+    "0.5",
+)
+ENDS = (
+    *(
+        "torch.floor({})",
+        "torch.ceil({})",
+        "torch.round({})",
+        "torch.trunc({})",
+        "({}).clamp(-1e6, 1e6).int()",
+    ),
+    *(
+        "({}) > {number}",
+        "({}) == {number}",
+        "({}) >= 0",
+        "torch.sign({})",
+        "({}).floor().clamp(-1e6, 1e6).int()",
+    ),
+    *("torch.where(({}) > {number}, 1.0, 2.0)", "torch.round({}).clamp(-8, 7)"),
+)
+
+
+@line("jumps", 4)
+def jump(s: Scope) -> Draft:
+    """Sums, products and quotients, and what they become."""
+    text = _operand(s)
+    for _ in range(s.choice([1, 2, 2, 3, 4])):
+        other = s.choice([s.choice(NUMBERS), s.choice(NUMBERS), _operand(s)])
+        is_number = other in NUMBERS
+        forms = ["{x} * {y}", "{x} + {y}", "{x} - {y}", "{y} - {x}"]
+        forms += ["{x} / {y}"] * 2 if is_number else ["{x} / ({y}.abs() + 1)"]
+        text = f"({s.choice(forms).format(x=text, y=other)})"
+    end = s.choice(ENDS).format(text, number=s.choice(NUMBERS))
+    return Draft(f"{{out}} = {end}", "never", signed=False)
+
+
+@line("jumps", 1)
+def line_of_places(s: Scope) -> Draft:
+    """Places between -1 and 1 as places in an image."""
+    x, size = _operand(s), s.choice([3, 5, 7, 10, 33])
+    forms = [
+        f"torch.floor((({x} + 1) * {size} - 1) / 2)",
+        f"torch.round(({x} + 1) / 2 * ({size} - 1))",
+        f"torch.floor({x} / {size}).int() + ({x} - torch.floor({x} / {size}) * {size}).int()",
+    ]
+    return Draft(f"{{out}} = {s.choice(forms)}", "never", signed=False)
+
+
+def _operand(s: Scope) -> str:
+    """A tensor that is exact: multiples of a quarter, which meet the boundaries, or any."""
+    given = [v for v in s.values if v.dtype is torch.float32 and not v.name.startswith("v")]
+    given = [v for v in given if all(bool(tensor.isfinite().all()) for tensor in v.tensors)]
+    if given and s.chance(0.6):
+        return str(s.choice(given))
+    shape = s.choice([[8], [33], [4, 8], [3, 1], [2, 33]])
+    return str(s.input_like(shape, "float32", s.choice(["grid", "grid", "normal"])))
