@@ -1,7 +1,7 @@
 """What becomes an integer or a truth later: rounded to the neighbouring float, it becomes another one.
 
-``torch.floor(x / 3)`` of 9 is 3, and 2 where 9 is multiplied by a third that is rounded down. Dialects and engines
-without a division, and those that avoid it because it is slow, divide in earnest where such a quotient jumps.
+``torch.floor(x / 49)`` of 49 is 1, and 0 where 49 is multiplied with its inverse, which is rounded down. Dialects
+without a division of floats, and engines that avoid it because it is slow, divide in earnest where a quotient jumps.
 """
 
 from __future__ import annotations
@@ -95,9 +95,9 @@ class Jumps:
 
     def _chooses_its_own(self, comparison: Operation) -> bool:
         """Whether all that a comparison with zero decides is whether a value is taken as it is."""
-        value = next(x for x in comparison.operands if not self.is_zero(x))
+        value = next((x for x in comparison.operands if not self.is_zero(x)), None)
         readers = [use.operation for use in comparison.results[0].uses]
-        return all(
+        return value is None or all(
             each.name in self.choices and any(x is value for x in each.operands[1:3])
             for each in readers
         )
@@ -107,8 +107,7 @@ def _is_zero(value: SSAValue) -> bool:
     op = value.owner
     if isinstance(op, core.ConstantOp):
         return bool(Values().of(value) == 0)
-    is_filled = isinstance(op, Operation) and op.name == "torch.aten.full"
-    return is_filled and _is_zero(op.operands[1])
+    return isinstance(op, Operation) and op.name == "torch.aten.full" and _is_zero(op.operands[1])
 
 
 def _element(value: SSAValue) -> Attribute | None:
