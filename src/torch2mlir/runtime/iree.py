@@ -160,6 +160,7 @@ class IreeEngine(Engine):
             "stablehlo-scatters-from-the-front",
             "stablehlo-pack-sorts",
             "stablehlo-sorts-by-position",
+            "extend-bfloat16-by-bits",
             "integers-to-bfloat16-by-bits",
             "keep-small-arguments",
             "reduce-angles",

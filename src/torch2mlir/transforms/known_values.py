@@ -191,7 +191,9 @@ def _of_literal(op: core.ValueTensorLiteralOp) -> _Known | None:
     elements = list(value.get_values())
     shape = [size for size in type.sizes or () if isinstance(size, int)]
     tensor = torch.tensor(elements).to(dtype)
-    return _Known(tensor.reshape(shape) if len(elements) != 1 else tensor.expand(shape), False)
+    if len(elements) == 1:  # one number for all
+        return _Known(tensor[0].expand(shape), False)
+    return _Known(tensor.reshape(shape), False)
 
 
 def _is_small(value: OpResult) -> bool:
