@@ -36,7 +36,7 @@ from torch2mlir.engine_passes.loop_nests import over_elements
 _HALF_A_WORD = 16
 _READING: tuple[type[Operation], ...] = (arith.CmpfOp, arith.FPToSIOp, arith.FPToUIOp)
 _OF_TENSORS: tuple[type[Operation], ...] = (hlo.ConvertOp, tosa.CastOp)
-_CONVERSIONS = (arith.ExtFOp, arith.TruncFOp, *_OF_TENSORS)
+_CONVERSIONS: tuple[type[Operation], ...] = (arith.ExtFOp, arith.TruncFOp, *_OF_TENSORS)
 _ON_ELEMENTS: dict[type[Operation], type[Operation]] = {
     **dict.fromkeys(
         (
@@ -62,14 +62,19 @@ _WITH_COMBINATIONS = (
     *(hlo.ReduceOp, hlo.ReduceWindowOp, hlo.ScatterOp, hlo.SelectAndScatterOp, hlo.SortOp),
 )
 
+_LOOKED_FOR: tuple[type[Operation], ...] = (
+    *_READING,
+    arith.ExtFOp,
+    *_OF_TENSORS,
+    *_ON_ELEMENTS,
+)
+
 
 class ExtendBfloat16ByBitsPass(PassForOps):
     """See the module's docstring."""
 
     name = "extend-bfloat16-by-bits"
-    looks_for = frozenset(
-        each.name for each in (*_READING, arith.ExtFOp, *_OF_TENSORS, *_ON_ELEMENTS)
-    )
+    looks_for = frozenset(each.name for each in _LOOKED_FOR)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for each in [x for x in op.walk() if type(x) in _ON_ELEMENTS and not _is_combining(x)]:
