@@ -38,12 +38,35 @@ WORDS = {
 }
 
 
+EXACT = {
+    "any_power": "exact_power",
+    "div": "exact_quotient",
+    "log10": "exact_log10",
+    "log2": "exact_log2",
+    "sqrt": "exact_root",
+}
+"""Words -> their forms that are exact where the result can be, for what becomes an integer or a truth."""
+OFTEN_EXACT = frozenset({"div", "sqrt"})
+"""Those that are exact wherever a target has them."""
+
+
+def _word(lower: Lowering, word: str) -> str:
+    """A word, or its exact form where the neighbouring float is something else."""
+    dtype = lower.out.dtype
+    op = lower.given[0].owner if lower.given else None
+    if word not in EXACT or not element_types.is_float(dtype) or not isinstance(op, Operation):
+        return word
+    is_exact = word in OFTEN_EXACT and lower.words.has(word, dtype)
+    return EXACT[word] if not is_exact and IN_TORCH.follow(op, is_sum=word != "div") else word
+
+
 def _unary(name: str, integers_stay: Callable[[Attribute], bool]) -> Callable[..., Tensor]:
-    word = WORDS.get(name, name)
+    plain = WORDS.get(name, name)
 
     def lower_unary(lower: Lowering, x: Tensor) -> Tensor:
         if integers_stay(x.dtype):
             return x
+        word = _word(lower, plain)
         computed = lower.computed_in(word, lower.out.dtype)
         return lower.formula(methodcaller("of", word), x, computed=computed)
 
@@ -113,6 +136,7 @@ BINARY: dict[str, tuple[str, ...]] = {
     "bitwise_and": ("Tensor", "Scalar"),
     "bitwise_or": ("Tensor", "Scalar"),
     "bitwise_xor": ("Tensor", "Scalar"),
+    "div": ("Tensor", "Scalar"),
     "fmod": ("Tensor", "Scalar"),
     "maximum": ("",),
     "minimum": ("",),
@@ -123,8 +147,9 @@ BINARY: dict[str, tuple[str, ...]] = {
 """ATen op -> overloads."""
 
 
-def _binary(word: str) -> Callable[..., Tensor]:
+def _binary(plain: str) -> Callable[..., Tensor]:
     def lower_binary(lower: Lowering, x: Operand, y: Operand) -> Tensor:
+        word = _word(lower, plain)
         computed = lower.computed_with(word, lower.out.dtype, x, y)
         return lower.formula(lambda x, y: x.of(word, y), x, y, computed=computed)
 
@@ -157,15 +182,6 @@ def _sum(word: str) -> Callable[..., Tensor]:
         )
 
     return lower_sum
-
-
-@lowers_everywhere("aten.div.Tensor", "aten.div.Scalar")
-def quotient(lower: Lowering, x: Operand, y: Operand) -> Tensor:
-    """``x / y``; a dialect that has no division divides in earnest where the neighbouring float is something else."""
-    dtype, op = lower.out.dtype, lower.given[0].owner
-    is_exact = lower.words.has("div", dtype) or not element_types.is_float(dtype)
-    jumps = not is_exact and isinstance(op, Operation) and IN_TORCH.follow(op)
-    return _binary("exact_quotient" if jumps else "div")(lower, x, y)
 
 
 lowers_everywhere("aten.add.Tensor", "aten.add.Scalar")(_sum("add"))

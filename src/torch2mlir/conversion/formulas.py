@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from xdsl.dialects.builtin import IntegerType, Signedness, f64
+from xdsl.dialects.builtin import IntegerType, Signedness, f32, f64
 
 from torch2mlir.conversion.expressions import Expr, Number, formula, polynomial
 
@@ -181,6 +181,60 @@ def exact_quotient(x: Expr, y: Expr) -> Expr:
     exact = abs(raw) + ((abs(x) - product) - error) * abs(inverse)
     exact = (exact.equals(exact) & (abs(raw) < math.inf)).where(exact, abs(raw))
     return is_negative(raw).where(-exact, exact)
+
+
+@formula("exact_root")
+def exact_root(x: Expr) -> Expr:
+    """``sqrt(x)`` rounded once, by one step of Newton's from the root that a target has."""
+    root = x.of("sqrt")
+    high, low = _halves(root)
+    product = root * root
+    error = ((high * high - product) + high * low * 2.0) + low * low
+    exact = root + ((x - product) - error) * (root * 2.0).of("reciprocal")
+    return (exact.equals(exact) & (root < math.inf)).where(exact, root)
+
+
+@formula("exact_power")
+def exact_power(x: Expr, y: Expr) -> Expr:
+    """``x ** y`` by products, which are exact, where both are integers and the result is one that a float holds."""
+    if y.number == 0.5 and not x.has("sqrt"):
+        return x.of("exact_root")
+    raw = x.of("any_power", y)
+    if not raw.is_float or raw.dtype not in (f32, f64):
+        return raw
+    product, square, rest = x.constant(1.0), x, abs(y)
+    for _ in range(_BITS):
+        half = (rest * 0.5).of("floor")
+        product = (rest - half * 2.0 > 0.5).where(product * square, product)
+        square, rest = square * square, half
+    are_whole = x.equals(x.of("floor")) & y.equals(y.of("floor")) & (abs(y) < 2.0**_BITS)
+    # powers of ten have as many bits more as they have zeros
+    is_exact = (abs(product) <= 2.0**24) | abs(x).equals(2.0)
+    is_exact = is_exact | (abs(x).equals(10.0) & (abs(y) < 10.5))
+    return (are_whole & is_exact).where((y < 0.0).where(1.0 / product, product), raw)
+
+
+_BITS = 5
+"""Of exponents; larger ones leave the floats that are integers."""
+
+
+@formula("exact_log2")
+def exact_log2(x: Expr) -> Expr:
+    """The logarithm of a power of two is an integer."""
+    return _whole_if_close(x.of("log2"))
+
+
+@formula("exact_log10")
+def exact_log10(x: Expr) -> Expr:
+    """The logarithm of a power of ten is an integer."""
+    return _whole_if_close(x.of("log10"))
+
+
+def _whole_if_close(x: Expr) -> Expr:
+    """Integers in place of floats that are two units in the last place away, as logarithms may be."""
+    nearest = (x + 0.5).of("floor")
+    slack = 2.0**-51 if x.dtype == f64 else 2.0**-22
+    return (abs(x - nearest) <= abs(nearest) * slack).where(nearest, x)
 
 
 _STEP = 20

@@ -56,7 +56,7 @@ class Jumps:
         comparisons: compare two operands; zeros compare a product or quotient right however it is rounded.
         choices: choose by a truth between their last two operands: ``where(x > 0, x, 0.01 * x)`` does not jump.
         conversions: convert elements, perhaps to integers.
-        exact: sum, multiply, choose and move: what they make of exact floats may be exact.
+        exact: what they make of exact floats may be exact: sums, products, roots, logarithms, and what moves elements.
         is_zero: whether a value is the number 0.
         element: the type of a value's elements.
     """
@@ -128,10 +128,13 @@ IN_TORCH = Jumps(
     conversions=frozenset({"torch.prims.convert_element_type"}),
     exact=_named("abs amax amin cat clamp constant_pad_nd expand flip gather index_select maximum")
     | _named("minimum neg permute relu repeat unsqueeze view")
+    | _named("exp expm1 log log10 log1p log2 reciprocal rsqrt sqrt")
+    | _named("pow", "Tensor_Tensor", "Tensor_Scalar", "Scalar")
     | _named("add div mul sub", "Tensor", "Scalar")
     | {
         *("torch.aten.clamp.Tensor", "torch.aten.index.Tensor", "torch.aten.select.int"),
         *("torch.aten.slice.Tensor", "torch.aten.squeeze.dims", "torch.aten.where.self"),
+        "torch.prim.ListConstruct",
     },
     is_zero=_is_zero,
     element=_element,

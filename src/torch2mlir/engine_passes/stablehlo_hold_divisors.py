@@ -26,6 +26,7 @@ _EXACT = (
     *(hlo.AbsOp, hlo.AddOp, hlo.ClampOp, hlo.DivOp, hlo.MaxOp, hlo.MinOp, hlo.MulOp, hlo.NegOp),
     *(hlo.SelectOp, hlo.SubtractOp, hlo.BroadcastInDimOp, hlo.ConcatenateOp, hlo.GatherOp),
     *(hlo.PadOp, hlo.ReshapeOp, hlo.ReverseOp, hlo.SliceOp, hlo.TransposeOp),
+    *(hlo.ExpOp, hlo.Expm1Op, hlo.Log1pOp, hlo.LogOp, hlo.PowOp, hlo.RsqrtOp, hlo.SqrtOp),
     hlo.OptimizationBarrierOp,
 )
 _ROUNDINGS = (*(hlo.CeilOp, hlo.FloorOp, hlo.RemOp, hlo.RoundNearestEvenOp, hlo.SignOp),)

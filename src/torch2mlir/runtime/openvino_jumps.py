@@ -26,6 +26,7 @@ _JOINED = {"Add", "Multiply", "Subtract"}
 _EXACT = _JOINED | {
     *("Abs", "Broadcast", "Clamp", "Concat", "Convert", "Divide", "Gather", "GatherElements"),
     *("GatherND", "Maximum", "Minimum", "Negative", "Pad", "ReduceMax", "ReduceMin", "Relu"),
+    *("Exp", "Log", "Power", "Sqrt"),
     *("Reshape", "Select", "Slice", "Split", "Squeeze", "StridedSlice", "Tile", "Transpose"),
     *("Unsqueeze", "VariadicSplit"),
 }

@@ -26,10 +26,19 @@ _PRODUCTS = frozenset({"torch.aten.mul.Tensor", "torch.aten.mul.Scalar"}) | {
 _SUMS = frozenset(
     f"torch.aten.{name}.{kind}" for name in ("add", "sub") for kind in ("Tensor", "Scalar")
 )
-_MOVING = frozenset(
+_MOVING = {"torch.prim.ListConstruct"} | frozenset(
     f"torch.aten.{name}"
     for name in (
-        *("expand", "neg", "permute", "repeat", "select.int", "slice.Tensor", "squeeze.dims"),
+        *(
+            "cat",
+            "expand",
+            "neg",
+            "permute",
+            "repeat",
+            "select.int",
+            "slice.Tensor",
+            "squeeze.dims",
+        ),
         *("unsqueeze", "view"),
     )
 )

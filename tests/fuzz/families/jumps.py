@@ -21,6 +21,15 @@ NUMBERS = (
     "1.0",
     "0.5",
 )
+FUNCTIONS = (
+    *("({0} * {0}).sqrt()", "2.0 ** torch.round({})", "10.0 ** torch.round({}).clamp(0, 5)"),
+    *(
+        "torch.log2({}.abs() + 0.25)",
+        "torch.round({}) ** 2",
+        "torch.log10(torch.round({}.abs() + 1))",
+    ),
+)
+"""Which are exact at some points."""
 ENDS = (
     *(
         "torch.floor({})",
@@ -50,6 +59,8 @@ def jump(s: Scope) -> Draft:
         forms = ["{x} * {y}", "{x} + {y}", "{x} - {y}", "{y} - {x}"]
         forms += ["{x} / {y}"] * 2 if is_number else ["{x} / ({y}.abs() + 1)"]
         text = f"({s.choice(forms).format(x=text, y=other)})"
+        if s.chance(0.15):
+            text = s.choice(FUNCTIONS).format(text)
     end = s.choice(ENDS).format(text, number=s.choice(NUMBERS))
     return Draft(f"{{out}} = {end}", "never", signed=False)
 

@@ -75,6 +75,19 @@ def tables(x: Tensor, y: Tensor) -> Any:
     return table[(x / 3).clamp(0, 1999).int()], F.one_hot((x / 49).long() % 5, 5)
 
 
+def functions(x: Tensor, y: Tensor) -> Any:
+    """Roots of squares, logarithms of powers and powers of integers are integers."""
+    whole, few = (x % 40).round(), (x % 9).round()
+    powers = torch.stack([2.0**few, 10.0**few, torch.pow(whole, torch.tensor(2.0)), 3.0**few])
+    roots = torch.stack(
+        [torch.sqrt(whole * whole), (whole * whole) ** 0.5, torch.hypot(3 * few, 4 * few)]
+    )
+    logarithms = torch.stack(
+        [torch.log2(2.0**few), torch.log10(10.0**few), torch.log(x / x.clamp(1))]
+    )
+    return torch.floor(powers), torch.floor(roots), torch.floor(logarithms), 2.0**-few == 0.125
+
+
 def slopes(x: Tensor, y: Tensor) -> Any:
     """These do not jump, and are rounded as engines like."""
     shifted = x / 7 - 3
@@ -85,9 +98,10 @@ PROGRAMS: dict[str, Callable[[Tensor, Tensor], Any]] = {
     each.__name__: each
     for each in (
         *(by_number, by_tensor, rests, sums_of_products, places, quantized, tables, slopes),
+        functions,
     )
 }
-REFUSED = {("openvino", "tables"), ("openvino", "places")}
+REFUSED = {("openvino", "tables"), ("openvino", "places"), ("openvino", "functions")}
 """OpenVINO is asked for no remainders of floats and for no integers of floats that may leave 32 bits."""
 
 
