@@ -18,6 +18,7 @@ PROGRAMS = {"onnx-openvino": 20, "onnx-onnxruntime": 3, "stablehlo-xla": 3}
 FULL = 32
 """How many times as many with it."""
 FIRST_SEED = 21
+HALVES = "OpenVINO is not asked to run this: it computes half floats in 32 bits"
 
 
 def test_agrees_with_eager(request: pytest.FixtureRequest) -> None:
@@ -32,7 +33,7 @@ def test_agrees_with_eager(request: pytest.FixtureRequest) -> None:
                 said = f"{name}: {outcome.kind}: {outcome.message}\n{program.report()}"
                 if outcome.is_finding:
                     found.append(said)
-                elif outcome.kind != "right":
+                elif outcome.kind != "right" and HALVES not in outcome.message:
                     refused.append(said)
     finally:
         worker.stop()

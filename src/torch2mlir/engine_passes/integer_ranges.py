@@ -274,6 +274,8 @@ def _of_floats(op: Operation, result: SSAValue, known: Known) -> FloatInterval |
         operand = known.get(op.operands[0])
         is_boolean = element_of(op.operands[0]) == IntegerType(1)
         found = (0.0, 1.0) if is_boolean else operand
+    elif name == "Where" and _is_where_itself(op):
+        found = known.get(op.operands[1])
     elif name in _JOINING.keys() - {"Pad"} and "reduction" not in op.properties:
         found = _all_of([known.get(x) for x in op.operands[_JOINING[name] :] if _is_float(x.type)])
     elif name in _MOVING - {"CumSum", "Clip"}:
@@ -288,6 +290,16 @@ def _of_floats(op: Operation, result: SSAValue, known: Known) -> FloatInterval |
         return None
     low, high = found
     return _held([low - abs(low) * _SLACK, high + abs(high) * _SLACK])
+
+
+def _is_where_itself(choice: OnnxOp) -> bool:
+    """Whether a value is chosen where it is equal to itself, as ``torch-keep-products`` writes: a number always is."""
+    condition, value = choice.operands[0].owner, choice.operands[1]
+    return (
+        isinstance(condition, OnnxOp)
+        and condition.row.name == "Equal"
+        and all(operand is value for operand in condition.operands)
+    )
 
 
 def _computed(name: str, operands: Sequence[FloatInterval | None]) -> FloatInterval | None:

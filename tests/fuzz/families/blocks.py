@@ -10,7 +10,8 @@ from tests.fuzz.generate import SYMBOLS, Draft, NoFit, Scope, Value, line
 ROWS = (1, 2, 4, 8, 16, 33, 48, 64, 65, 96, 128)
 COLUMNS = (8, 16, 24, 32, 48, 64, 72, 96, 100, 128, 192)
 """Blocks of columns are 16, 24, 32, 48 or 64, as the processor and the engine have it."""
-DTYPES = (*["float32"] * 8, "float16", "bfloat16")
+DTYPES = ("float32", "float32", "float16", "bfloat16")
+"""Of one program in four; the others, which OpenVINO takes too, are of 32 bits."""
 SMOOTH = (
     "torch.tanh({})",
     "torch.sigmoid({})",
@@ -28,7 +29,7 @@ def attention(s: Scope) -> Draft:
     lead = [1, heads][4 - rank :]
     rows, size, columns = _rows(s), s.choice([8, 16, 32, 64]), s.choice(COLUMNS)
     keys = s.choice([rows, rows, _rows(s), *ROWS[3:]])
-    dtype = s.choice(DTYPES)
+    dtype = _dtype(s)
     q, k, v = (
         s.input_like([*lead, *shape], dtype, "normal")
         for shape in ((rows, size), (keys, size), (keys, columns))
@@ -57,7 +58,7 @@ def linear_layers(s: Scope) -> Draft:
     """Two linear layers, of few rows or many, perhaps with a function between."""
     lead, rows = s.choice([[], [], [2]]), _rows(s)
     sizes = [s.choice(COLUMNS) for _ in range(3)]
-    dtype = s.choice(DTYPES)
+    dtype = _dtype(s)
     x = s.input_like([*lead, rows, sizes[0]], dtype, "normal")
     between = s.choice(["{}", *SMOOTH])
     text, made = str(x), list[str]()
@@ -77,7 +78,7 @@ def product(s: Scope) -> Draft:
     """A product of matrices that are no weights, in batches or not."""
     lead = s.choice([[], [2], [1, 3]])
     rows, size, columns = _rows(s), s.choice(COLUMNS), s.choice([_rows(s), *COLUMNS])
-    dtype = s.choice(DTYPES)
+    dtype = _dtype(s)
     x = s.input_like([*lead, rows, size], dtype, "normal")
     y = s.input_like([*s.choice([lead, []]), size, columns], dtype, "normal")
     forms = [
@@ -93,7 +94,7 @@ def product(s: Scope) -> Draft:
 def convolution(s: Scope) -> Draft:
     """A convolution of images, perhaps grouped or of one place, or transposed, with a function behind it."""
     channels, out = s.choice(COLUMNS[:6]), s.choice(COLUMNS[:6])
-    batch, dtype = s.choice([1, 2, _rows(s) if s.dynamic else 1]), s.choice(DTYPES)
+    batch, dtype = s.choice([1, 2, _rows(s) if s.dynamic else 1]), _dtype(s)
     x = s.input_like([batch, channels, s.choice([5, 8]), s.choice([5, 8, 17])], dtype, "normal")
     groups = s.choice([1, 1, 1, 2, 8])
     kernel, stride, padding = s.choice([(1, 1, 0), (3, 1, 1), (3, 2, 1), (2, 2, 0), (5, 1, 2)])
@@ -162,6 +163,10 @@ def _result(s: Scope) -> Value:
     if not x.name.startswith("v"):
         raise NoFit
     return x
+
+
+def _dtype(s: Scope) -> str:
+    return str(s.choice(DTYPES)) if s.seed % 4 == 0 else "float32"
 
 
 def _rows(s: Scope) -> int | str:
