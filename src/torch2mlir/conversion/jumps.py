@@ -47,6 +47,11 @@ def jumps(
     return False
 
 
+def readers(op: Operation) -> Iterable[Operation]:
+    """The ops that read what an op gives."""
+    return [use.operation for result in op.results for use in result.uses]
+
+
 @dataclass(frozen=True)
 class Jumps:
     """The ops of a dialect with which floats become something else.
@@ -77,9 +82,6 @@ class Jumps:
             is_sum: whether the sign of its floats depends on how they are rounded.
         """
 
-        def following(each: Operation) -> Iterable[Operation]:
-            return [use.operation for result in each.results for use in result.uses]
-
         def ends(each: Operation, read: Operation) -> bool:
             if each.name in self.comparisons and each.operands[0] is each.operands[1]:
                 return False  # which asks for NaN
@@ -91,15 +93,14 @@ class Jumps:
                 return not isinstance(self.element(each.results[0]), AnyFloat)
             return each.name in self.roundings
 
-        return jumps(op, following, ends, lambda each: each.name in self.exact | self.conversions)
+        return jumps(op, readers, ends, lambda each: each.name in self.exact | self.conversions)
 
     def _chooses_its_own(self, comparison: Operation) -> bool:
         """Whether all that a comparison with zero decides is whether a value is taken as it is."""
         value = next((x for x in comparison.operands if not self.is_zero(x)), None)
-        readers = [use.operation for use in comparison.results[0].uses]
         return value is None or all(
             each.name in self.choices and any(x is value for x in each.operands[1:3])
-            for each in readers
+            for each in readers(comparison)
         )
 
 
@@ -114,23 +115,26 @@ def _element(value: SSAValue) -> Attribute | None:
     return value.type.dtype if isinstance(value.type, AnyTensorType) else None
 
 
-def _named(names: str, *overloads: str) -> frozenset[str]:
+def ops_named(names: str, *overloads: str) -> frozenset[str]:
+    """Names of core ops, each with these overloads."""
     ends = [f".{overload}" for overload in overloads] or [""]
     return frozenset(f"torch.aten.{name}{end}" for name in names.split() for end in ends)
 
 
 IN_TORCH = Jumps(
-    roundings=_named("ceil floor round sign trunc")
-    | _named("fmod remainder", "Tensor", "Scalar")
-    | _named("div", "Tensor_mode", "Scalar_mode"),
+    roundings=ops_named("ceil floor round sign trunc")
+    | ops_named("fmod remainder", "Tensor", "Scalar")
+    | ops_named("div", "Tensor_mode", "Scalar_mode"),
     choices=frozenset({"torch.aten.where.self"}),
-    comparisons=_named("eq ge gt le lt ne", "Tensor", "Scalar"),
+    comparisons=ops_named("eq ge gt le lt ne", "Tensor", "Scalar"),
     conversions=frozenset({"torch.prims.convert_element_type"}),
-    exact=_named("abs amax amin cat clamp constant_pad_nd expand flip gather index_select maximum")
-    | _named("minimum neg permute relu repeat unsqueeze view")
-    | _named("exp expm1 log log10 log1p log2 reciprocal rsqrt sqrt")
-    | _named("pow", "Tensor_Tensor", "Tensor_Scalar", "Scalar")
-    | _named("add div mul sub", "Tensor", "Scalar")
+    exact=ops_named(
+        "abs amax amin cat clamp constant_pad_nd expand flip gather index_select maximum"
+    )
+    | ops_named("minimum neg permute relu repeat unsqueeze view")
+    | ops_named("exp expm1 log log10 log1p log2 reciprocal rsqrt sqrt")
+    | ops_named("pow", "Tensor_Tensor", "Tensor_Scalar", "Scalar")
+    | ops_named("add div mul sub", "Tensor", "Scalar")
     | {
         *("torch.aten.clamp.Tensor", "torch.aten.index.Tensor", "torch.aten.select.int"),
         *("torch.aten.slice.Tensor", "torch.aten.squeeze.dims", "torch.aten.where.self"),

@@ -29,7 +29,7 @@ _EXACT = (
     *(hlo.ExpOp, hlo.Expm1Op, hlo.Log1pOp, hlo.LogOp, hlo.PowOp, hlo.RsqrtOp, hlo.SqrtOp),
     hlo.OptimizationBarrierOp,
 )
-_ROUNDINGS = (*(hlo.CeilOp, hlo.FloorOp, hlo.RemOp, hlo.RoundNearestEvenOp, hlo.SignOp),)
+_ROUNDINGS = (hlo.CeilOp, hlo.FloorOp, hlo.RemOp, hlo.RoundNearestEvenOp, hlo.SignOp)
 _JUMPS = Jumps(
     roundings=frozenset(op.name for op in _ROUNDINGS),
     comparisons=frozenset({hlo.CompareOp.name}),

@@ -8,52 +8,30 @@ to itself: no compiler sees a product to join behind the choice, which costs as 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import Float32Type, Float64Type, FloatAttr, ModuleOp, f64, i1
 from xdsl.ir import Operation
 
 from torch2mlir.contract.pass_order import PassForOps
-from torch2mlir.conversion.jumps import IN_TORCH, jumps
+from torch2mlir.conversion.jumps import IN_TORCH, jumps, ops_named, readers
 from torch2mlir.dialects.placing import ops_in, place_after
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
 
-_PRODUCTS = frozenset({"torch.aten.mul.Tensor", "torch.aten.mul.Scalar"}) | {
-    "torch.aten.pow.Tensor_Scalar"
-}
-_SUMS = frozenset(
-    f"torch.aten.{name}.{kind}" for name in ("add", "sub") for kind in ("Tensor", "Scalar")
-)
-_MOVING = {"torch.prim.ListConstruct"} | frozenset(
-    f"torch.aten.{name}"
-    for name in (
-        *(
-            "cat",
-            "expand",
-            "neg",
-            "permute",
-            "repeat",
-            "select.int",
-            "slice.Tensor",
-            "squeeze.dims",
-        ),
-        *("unsqueeze", "view"),
-    )
+_PRODUCTS = ops_named("mul", "Tensor", "Scalar") | ops_named("pow", "Tensor_Scalar")
+_SUMS = ops_named("add sub", "Tensor", "Scalar")
+_MOVING = {"torch.prim.ListConstruct"} | ops_named(
+    "cat expand neg permute repeat select.int slice.Tensor squeeze.dims unsqueeze view"
 )
 
 
 def _is_to_be_kept(op: Operation) -> bool:
     """Whether a product is added to something and the sum jumps."""
 
-    def following(each: Operation) -> Iterable[Operation]:
-        return [use.operation for result in each.results for use in result.uses]
-
     def ends(each: Operation, read: Operation) -> bool:
         return each.name in _SUMS and IN_TORCH.follow(each, is_sum=True)
 
-    return jumps(op, following, ends, lambda each: each.name in _MOVING)
+    return jumps(op, readers, ends, lambda each: each.name in _MOVING)
 
 
 def _keep(op: Operation) -> None:

@@ -6,46 +6,29 @@ import torch
 
 from tests.fuzz.generate import Draft, Scope, line
 
-NUMBERS = (
-    "0.1",
-    "0.7",
-    "1.3",
-    "3",
-    "7",
-    "10",
-    "49",
-    "255",
-    "(1 / 3)",
-    "0.25",
-    "0.01",
-    "1.0",
-    "0.5",
-)
+NUMBERS = (0.1, 0.7, 1.3, 3, 7, 10, 49, 255, 1 / 3, 0.25, 0.01, 1.0, 0.5)
 FUNCTIONS = (
-    *("({0} * {0}).sqrt()", "2.0 ** torch.round({})", "10.0 ** torch.round({}).clamp(0, 5)"),
-    *(
-        "torch.log2({}.abs() + 0.25)",
-        "torch.round({}) ** 2",
-        "torch.log10(torch.round({}.abs() + 1))",
-    ),
+    "({0} * {0}).sqrt()",
+    "2.0 ** torch.round({})",
+    "10.0 ** torch.round({}).clamp(0, 5)",
+    "torch.log2({}.abs() + 0.25)",
+    "torch.round({}) ** 2",
+    "torch.log10(torch.round({}.abs() + 1))",
 )
 """Which are exact at some points."""
 ENDS = (
-    *(
-        "torch.floor({})",
-        "torch.ceil({})",
-        "torch.round({})",
-        "torch.trunc({})",
-        "({}).clamp(-1e6, 1e6).int()",
-    ),
-    *(
-        "({}) > {number}",
-        "({}) == {number}",
-        "({}) >= 0",
-        "torch.sign({})",
-        "({}).floor().clamp(-1e6, 1e6).int()",
-    ),
-    *("torch.where(({}) > {number}, 1.0, 2.0)", "torch.round({}).clamp(-8, 7)"),
+    "torch.floor({})",
+    "torch.ceil({})",
+    "torch.round({})",
+    "torch.trunc({})",
+    "torch.sign({})",
+    "({}).clamp(-1e6, 1e6).int()",
+    "({}).floor().clamp(-1e6, 1e6).int()",
+    "torch.round({}).clamp(-8, 7)",
+    "({}) > {number}",
+    "({}) == {number}",
+    "({}) >= 0",
+    "torch.where(({}) > {number}, 1.0, 2.0)",
 )
 
 
@@ -54,8 +37,8 @@ def jump(s: Scope) -> Draft:
     """Sums, products and quotients, and what they become."""
     text = _operand(s)
     for _ in range(s.choice([1, 2, 2, 3, 4])):
-        other = s.choice([s.choice(NUMBERS), s.choice(NUMBERS), _operand(s)])
-        is_number = other in NUMBERS
+        is_number = s.chance(0.67)
+        other = str(s.choice(NUMBERS)) if is_number else _operand(s)
         forms = ["{x} * {y}", "{x} + {y}", "{x} - {y}", "{y} - {x}"]
         forms += ["{x} / {y}"] * 2 if is_number else ["{x} / ({y}.abs() + 1)"]
         text = f"({s.choice(forms).format(x=text, y=other)})"
