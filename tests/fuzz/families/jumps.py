@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import torch
-
 from tests.fuzz.generate import Draft, Scope, line
 
 NUMBERS = (0.1, 0.7, 1.3, 3, 7, 10, 49, 255, 1 / 3, 0.25, 0.01, 1.0, 0.5)
@@ -62,8 +60,8 @@ def line_of_places(s: Scope) -> Draft:
 
 def _operand(s: Scope) -> str:
     """A tensor that is exact: multiples of a quarter, which meet the boundaries, or any."""
-    given = [v for v in s.values if v.dtype is torch.float32 and not v.name.startswith("v")]
-    given = [v for v in given if all(bool(tensor.isfinite().all()) for tensor in v.tensors)]
+    numbers = {x.name for x in s.inputs if x.kind in ("grid", "normal") and x.dtype == "float32"}
+    given = sorted(numbers & {value.name for value in s.values})
     if given and s.chance(0.6):
         return str(s.choice(given))
     shape = s.choice([[8], [33], [4, 8], [3, 1], [2, 33]])
