@@ -1,6 +1,6 @@
 """What becomes an integer or a truth later: rounded to the neighbouring float, it becomes another one.
 
-``torch.floor(x / 49)`` of 49 is 1, and 0 where 49 is multiplied with its inverse, which is rounded down. Dialects
+``torch.floor(x / 0.3)`` of 9 is 29, and 30 where 9 is multiplied with the inverse of the float next to 0.3. Dialects
 without a division of floats, and engines that avoid it because it is slow, divide in earnest where a quotient jumps.
 """
 

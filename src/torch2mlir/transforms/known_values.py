@@ -1,8 +1,8 @@
 """``torch-known-values``: what rounded floats decide and no argument does is computed by PyTorch's own kernels.
 
-``torch.linspace(0, n - 1, 8).long()`` takes other frames of a video where an element is rounded to one side of an
-integer by PyTorch and to the other side by an engine, and so do the buckets of relative positions that a logarithm
-gives. Which side that is depends on the processor even in PyTorch, so no formula of a dialect is right: where nothing
+``(torch.linspace(-1, 1, 7) * 3).floor().long()`` are other places of an image where an element is rounded to one side
+of an integer by PyTorch and to the other side by an engine, and so are the buckets of relative positions that a
+logarithm gives. Which side that is depends on the processor even in PyTorch, so no formula of a dialect is right: where nothing
 but numbers of the program goes in, the elements are computed here and become a literal.
 
 Integers, booleans and short lists of floats become literals; long floats stay computed, since rounding them otherwise

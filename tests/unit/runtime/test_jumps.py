@@ -24,7 +24,7 @@ CONFIGURATIONS = {
     "onnxruntime": ("onnx", "onnxruntime"),
     "openvino": ("onnx", "openvino"),
 }
-NUMBERS = (3, 7, 10, 49, 0.1, 0.01, 1 / 3)
+NUMBERS = (3, 7, 10, 0.1, 0.3, 0.01, 1 / 3)
 
 
 def _each(code: Callable[[Any], Tensor]) -> Tensor:
@@ -115,7 +115,7 @@ def _arguments(draw: int) -> tuple[Tensor, Tensor]:
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.share(8)
 def test_floats_that_jump(name: str, configuration: str, sizes: str) -> None:
-    """One of two hundred places was the one before, in silence."""
+    """Some were the integer before or after, in silence."""
     dialect, engine = CONFIGURATIONS[configuration]
     program = PROGRAMS[name]
     if sizes == "dynamic" and dialect == "stablehlo":
