@@ -2,8 +2,8 @@
 
 XLA (jaxlib 0.10.2) computes ``x / 3``, and ``x / y`` of a ``y`` that is broadcast, as a product with the inverse: a
 unit in the last place off for two elements of three. Where that is rounded to an integer, converted to one or compared,
-``floor(x / 0.3)`` of 9 is 30, not 29; so it is where ``(x / y) / z`` becomes ``x / (y * z)``. Barriers stand before such
-divisors, and behind quotients that are multiplied and divided; others keep the product, which is faster.
+``floor(x / 0.3)`` of 9 is 30, not 29; so it is where ``(x / y) / z`` becomes ``x / (y * z)``. Barriers stand before
+such divisors, and behind quotients that are multiplied and divided; others keep the product, which is faster.
 """
 
 from __future__ import annotations

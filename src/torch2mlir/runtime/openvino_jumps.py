@@ -2,9 +2,9 @@
 
 OpenVINO 2026.4 multiplies with the inverse of a divisor, and joins sums and products with constants: ``(x + a) + b`` is
 ``x + (a + b)``, ``(x + a) * b`` is ``x * b + a * b``. Such results are a unit in the last place off, which floats may
-be, and ``floor(x / 0.3)`` of 9 was 30, not 29. Where an integer or a truth comes of it, a division is marked as one that may not
-be converted, as OpenVINO's own passes mark those that compute shapes, and a sum or product is chosen among itself and
-NaN, by whether it is equal to itself, which nothing is joined with.
+be, and ``floor(x / 0.3)`` of 9 was 30, not 29. Where an integer or a truth comes of it, a division is marked as one
+that may not be converted, as OpenVINO's own passes mark those that compute shapes, and a sum or product is chosen among
+itself and NaN, by whether it is equal to itself, which nothing is joined with.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 ``(torch.linspace(-1, 1, 7) * 3).floor().long()`` are other places of an image where an element is rounded to one side
 of an integer by PyTorch and to the other side by an engine, and so are the buckets of relative positions that a
-logarithm gives. Which side that is depends on the processor even in PyTorch, so no formula of a dialect is right: where nothing
-but numbers of the program goes in, the elements are computed here and become a literal.
+logarithm gives. Which side that is depends on the processor even in PyTorch, so no formula of a dialect is right: where
+nothing but numbers of the program goes in, the elements are computed here and become a literal.
 
 Integers, booleans and short lists of floats become literals; long floats stay computed, since rounding them otherwise
 is within what floats are expected to be. Weights are arguments and not known. What only moves elements stays where its
