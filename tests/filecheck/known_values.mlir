@@ -32,3 +32,14 @@ func.func @exact(%x: !torch.vtensor<[2],f32>) -> !torch.vtensor<[2],f32> {
   %1 = torch.aten.add.Tensor %x, %0, %one : !torch.vtensor<[2],f32>, !torch.vtensor<[2],f32>, !torch.int -> !torch.vtensor<[2],f32>
   return %1 : !torch.vtensor<[2],f32>
 }
+
+// Doubles keep their digits.
+// CHECK-LABEL: func.func @double(
+// CHECK:         torch.vtensor.literal(dense<-2.3025850929940455> : tensor<f64>)
+func.func @double(%x: !torch.vtensor<[2],f64>) -> !torch.vtensor<[2],f64> {
+  %one = torch.constant.int 1
+  %0 = torch.vtensor.literal(dense<1.000000e-01> : tensor<f64>) : !torch.vtensor<[],f64>
+  %1 = torch.aten.log %0 : !torch.vtensor<[],f64> -> !torch.vtensor<[],f64>
+  %2 = torch.aten.add.Tensor %x, %1, %one : !torch.vtensor<[2],f64>, !torch.vtensor<[],f64>, !torch.int -> !torch.vtensor<[2],f64>
+  return %2 : !torch.vtensor<[2],f64>
+}

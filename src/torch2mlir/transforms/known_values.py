@@ -188,9 +188,13 @@ def _of_literal(op: core.ValueTensorLiteralOp) -> _Known | None:
     dtype = dtypes.FROM_ELEMENT_TYPE[type.dtype]
     if dtype.is_complex:
         return None
+    wide = torch.float64 if dtype.is_floating_point else torch.int64
     elements = list(value.get_values())
     shape = [size for size in type.sizes or () if isinstance(size, int)]
-    tensor = torch.tensor(elements).to(dtype)
+    try:
+        tensor = torch.tensor(elements, dtype=wide, device="cpu").to(dtype)
+    except (OverflowError, RuntimeError, TypeError):  # more than 63 bits
+        return None
     if len(elements) == 1:  # one number for all
         return _Known(tensor[0].expand(shape), False)
     return _Known(tensor.reshape(shape), False)

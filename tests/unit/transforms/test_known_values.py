@@ -191,6 +191,22 @@ def test_weights_are_not_known() -> None:
     assert_agrees(ours(x), model(x))
 
 
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16, torch.bfloat16])
+def test_numbers_of_the_program_keep_their_digits(dtype: torch.dtype) -> None:
+    """As floats of 32 bits doubles would lose half of theirs."""
+    numbers = [0.1, 1 / 3, 1e-7, 123.456789012345]
+
+    def program(x: Tensor) -> Any:
+        table = torch.tensor(numbers, dtype=dtype)
+        scaled = torch.exp(torch.full((4,), 0.1, dtype=dtype)) * 3
+        return (table * 1e3).floor().long() + x.long(), torch.log(table) + x, scaled + x
+
+    x = torch.zeros(4, dtype=dtype)
+    ours = torch2mlir.compile(program, x, output_type="linalg-on-tensors")
+    for _ in range(3):
+        torch.testing.assert_close(ours(x), program(x), rtol=0, atol=0)
+
+
 def test_random_numbers_are_drawn_in_each_call() -> None:
     def program(x: Tensor) -> Tensor:
         return (torch.rand(64) * 1000).long() + x
