@@ -57,7 +57,7 @@ def _word(lower: Lowering, word: str) -> str:
     if word not in EXACT or not element_types.is_float(dtype) or not isinstance(op, Operation):
         return word
     is_exact = word in OFTEN_EXACT and lower.words.has(word, dtype)
-    return EXACT[word] if not is_exact and IN_TORCH.follow(op, is_sum=word != "div") else word
+    return EXACT[word] if not is_exact and IN_TORCH.follow(op, lower.jumps, word != "div") else word
 
 
 def _unary(name: str, integers_stay: Callable[[Attribute], bool]) -> Callable[..., Tensor]:

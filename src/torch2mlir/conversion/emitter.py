@@ -20,6 +20,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from torch2mlir.contract import element_types
 from torch2mlir.contract.op_name import OpName
+from torch2mlir.conversion.jumps import IN_TORCH
 from torch2mlir.dialects.locations import describe
 from torch2mlir.dialects.torch import types as t
 from torch2mlir.dialects.torch.dims import Dim, KnownSize, Sizes, is_static
@@ -129,6 +130,8 @@ class Emitter:
         self.from_data = set[str]()
         """The symbols that elements of a tensor decide."""
         self._entry_values: dict[Hashable, SSAValue] = {}
+        self.jumps = IN_TORCH.graph()
+        """Which ops of the program that is converted give floats that become integers or truths."""
         self.caches: list[dict[Any, Any]] = []
         """What a dialect remembers of values of the body; a region's end restores it."""
 

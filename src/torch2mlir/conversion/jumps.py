@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -21,30 +21,45 @@ from torch2mlir.dialects.torch.values import Values
 Node = TypeVar("Node", bound=Hashable)
 
 
-def jumps(
-    start: Node,
-    following: Callable[[Node], Iterable[Node]],
-    ends: Callable[[Node, Node], bool],
-    hands_on: Callable[[Node], bool],
-) -> bool:
-    """Whether a node of a graph leads to one that makes something else of the neighbouring float.
+class Leading(Generic[Node]):
+    """Which nodes of a graph lead to one that makes something else of the neighbouring float; each is looked at once.
 
     Args:
-        start: the node.
         following: the nodes that read a node.
         ends: of a node and one that it reads: whether it is such a one.
         hands_on: whether the floats that a node makes of its operands' may be exact.
     """
-    met, left = {start}, [start]
-    while left:
-        node = left.pop()
-        for each in following(node):
-            if ends(each, node):
-                return True
-            if each not in met and hands_on(each):
-                met.add(each)
-                left.append(each)
-    return False
+
+    def __init__(
+        self,
+        following: Callable[[Node], Iterable[Node]],
+        ends: Callable[[Node, Node], bool],
+        hands_on: Callable[[Node], bool],
+    ) -> None:
+        self._following, self._ends, self._hands_on = following, ends, hands_on
+        self._known = dict[Node, bool]()
+
+    def leads(self, start: Node) -> bool:
+        """Whether a node does."""
+        left = [start]
+        while left:
+            node = left[-1]
+            found, unknown = False, list[Node]()
+            for each in self._following(node) if node not in self._known else ():
+                if self._ends(each, node) or (
+                    self._hands_on(each) and self._known.get(each, False)
+                ):
+                    found = True
+                    break
+                if self._hands_on(each) and each not in self._known:
+                    unknown.append(each)
+            if node in self._known:
+                left.pop()
+            elif found or not unknown:
+                self._known[left.pop()] = found
+            else:
+                left += unknown
+        return self._known[start]
 
 
 def readers(op: Operation) -> Iterable[Operation]:
@@ -74,26 +89,39 @@ class Jumps:
     is_zero: Callable[[SSAValue], bool]
     element: Callable[[SSAValue], Attribute | None] = element_of
 
-    def follow(self, op: Operation, is_sum: bool = False) -> bool:
+    def graph(self) -> Leading[Operation]:
+        """Which ops lead to a jump, asked of one program."""
+        return Leading(readers, self._ends, self.hands_on)
+
+    def follow(self, op: Operation, graph: Leading[Operation], is_sum: bool = False) -> bool:
         """Whether the floats that an op gives become integers, or truths.
 
         Args:
             op: a product, a quotient or a sum.
+            graph: of the program, which was asked of other ops before.
             is_sum: whether the sign of its floats depends on how they are rounded.
         """
+        if is_sum:
+            return graph.leads(op)
+        return any(
+            self._ends(each, op, False) or (self.hands_on(each) and graph.leads(each))
+            for each in readers(op)
+        )
 
-        def ends(each: Operation, read: Operation) -> bool:
-            if each.name in self.comparisons and each.operands[0] is each.operands[1]:
+    def hands_on(self, op: Operation) -> bool:
+        """Whether the floats that an op makes of its operands' may be exact."""
+        return op.name in self.exact or op.name in self.conversions
+
+    def _ends(self, op: Operation, read: Operation, with_signs: bool = True) -> bool:
+        if op.name in self.comparisons:
+            if op.operands[0] is op.operands[1]:
                 return False  # which asks for NaN
-            if each.name in self.comparisons and any(map(self.is_zero, each.operands)):
-                return (is_sum or read is not op) and not self._chooses_its_own(each)
-            if each.name in self.comparisons:
-                return True
-            if each.name in self.conversions:
-                return not isinstance(self.element(each.results[0]), AnyFloat)
-            return each.name in self.roundings
-
-        return jumps(op, readers, ends, lambda each: each.name in self.exact | self.conversions)
+            if any(map(self.is_zero, op.operands)):
+                return with_signs and not self._chooses_its_own(op)
+            return True
+        if op.name in self.conversions:
+            return not isinstance(self.element(op.results[0]), AnyFloat)
+        return op.name in self.roundings
 
     def _chooses_its_own(self, comparison: Operation) -> bool:
         """Whether all that a comparison with zero decides is whether a value is taken as it is."""

@@ -47,11 +47,12 @@ class StablehloHoldDivisorsPass(PassForOps):
     looks_for = frozenset({hlo.DivOp.name})
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        graph = _JUMPS.graph()
         for each in list(op.walk()):
             if (
                 isinstance(each, hlo.DivOp)
                 and is_of_floats(each.results[0])
-                and _JUMPS.follow(each)
+                and _JUMPS.follow(each, graph)
             ):
                 hold(each, 1)
                 for use in list(each.results[0].uses):

@@ -9,12 +9,11 @@ itself and NaN, by whether it is equal to itself, which nothing is joined with.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from torch2mlir.conversion.jumps import jumps
+from torch2mlir.conversion.jumps import Leading
 from torch2mlir.runtime.openvino_fusions import graphs
 from torch2mlir.runtime.openvino_import import openvino as ov
 
@@ -41,11 +40,12 @@ def round_where_results_jump(model: ov.Model) -> None:
     """
     for graph in list(graphs(model)):
         nodes = {node.get_name(): node for node in graph.get_ordered_ops()}
+        leading = _leading(nodes)
         for name, node in nodes.items():
             kind = node.get_type_name()
             if kind not in _JOINED and kind != "Divide":
                 continue
-            if not node.get_output_element_type(0).is_real() or not _jumps(name, nodes):
+            if not node.get_output_element_type(0).is_real() or not leading.leads(name):
                 continue
             if kind == "Divide":
                 node.get_rt_info()[_MARK] = True
@@ -57,22 +57,26 @@ def _readers(node: Any) -> list[Any]:
     return [reader.get_node() for output in node.outputs() for reader in output.get_target_inputs()]
 
 
-def _jumps(name: str, nodes: dict[str, Any]) -> bool:
-    """Whether a node's result becomes an integer or a truth."""
-
-    def following(each: str) -> Iterable[str]:
-        found = (reader.get_name() for reader in _readers(nodes[each]))
-        return [reader for reader in found if reader in nodes]
+def _leading(nodes: dict[str, Any]) -> Leading[str]:
+    """Which nodes' results become integers or truths, by name."""
+    kinds = {name: node.get_type_name() for name, node in nodes.items()}
+    following = {
+        name: [each for each in map(_name, _readers(node)) if each in nodes]
+        for name, node in nodes.items()
+    }
 
     def ends(each: str, read: str) -> bool:
-        node = nodes[each]
-        kind = node.get_type_name()
+        node, kind = nodes[each], kinds[each]
         if kind in _COMPARISONS:
             return not _is_with_itself(node) and not _chooses_its_own(node)
         is_converted = kind == "Convert" and not node.get_output_element_type(0).is_real()
         return is_converted or kind in _ROUNDINGS
 
-    return jumps(name, following, ends, lambda each: nodes[each].get_type_name() in _EXACT)
+    return Leading(following.__getitem__, ends, lambda each: kinds[each] in _EXACT)
+
+
+def _name(node: Any) -> str:
+    return str(node.get_name())
 
 
 def _sources(node: Any) -> list[Any]:

@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import Float32Type, Float64Type, FloatAttr, ModuleOp,
 from xdsl.ir import Operation
 
 from torch2mlir.contract.pass_order import PassForOps
-from torch2mlir.conversion.jumps import IN_TORCH, jumps, ops_named, readers
+from torch2mlir.conversion.jumps import IN_TORCH, Leading, ops_named, readers
 from torch2mlir.dialects.placing import ops_in, place_after
 from torch2mlir.dialects.torch import core
 from torch2mlir.dialects.torch import types as t
@@ -23,15 +23,6 @@ _SUMS = ops_named("add sub", "Tensor", "Scalar")
 _MOVING = {"torch.prim.ListConstruct"} | ops_named(
     "cat expand neg permute repeat select.int slice.Tensor squeeze.dims unsqueeze view"
 )
-
-
-def _is_to_be_kept(op: Operation) -> bool:
-    """Whether a product is added to something and the sum jumps."""
-
-    def ends(each: Operation, read: Operation) -> bool:
-        return each.name in _SUMS and IN_TORCH.follow(each, is_sum=True)
-
-    return jumps(op, readers, ends, lambda each: each.name in _MOVING)
 
 
 def _keep(op: Operation) -> None:
@@ -61,10 +52,16 @@ class KeepProductsPass(PassForOps):
     looks_for = _PRODUCTS
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        graph = IN_TORCH.graph()
+        added = Leading[Operation](
+            readers,
+            lambda each, read: each.name in _SUMS and IN_TORCH.follow(each, graph, is_sum=True),
+            lambda each: each.name in _MOVING,
+        )
         for each in [each for each in ops_in(op) if each.name in _PRODUCTS]:
             type = each.results[0].type
             is_float = isinstance(type, t.ValueTensorType) and isinstance(
                 type.dtype, Float32Type | Float64Type
             )
-            if is_float and _is_to_be_kept(each):
+            if is_float and added.leads(each):
                 _keep(each)
